@@ -1,0 +1,16 @@
+//! Base64 (RFC 4648, unpadded) of keys and small ciphertexts inside JSON, in constant time.
+
+use base64ct::{Base64Unpadded, Encoding};
+use zeroize::Zeroizing;
+
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    Base64Unpadded::encode_string(bytes)
+}
+
+pub(crate) fn encode_secret(bytes: &[u8]) -> Zeroizing<String> {
+    Zeroizing::new(encode(bytes))
+}
+
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    Base64Unpadded::decode_vec(text).ok()
+}

@@ -1,0 +1,236 @@
+//! The catalog: the state of a store as a fold over its events — which memory is at which path.
+//!
+//! The file `catalog` holds a sealed copy, so that opening does not read all of history. It can
+//! be thrown away: the same fold makes it again.
+
+pub(crate) mod file;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Change, Event, Touch};
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::repository::object::ObjectId;
+
+/// A live memory.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    pub(crate) id: MemoryId,
+    pub(crate) path: MemoryPath,
+    pub(crate) version: u64,
+    /// Bytes of text.
+    pub(crate) bytes: u64,
+    pub(crate) blob: ObjectId,
+    /// The version before this one, where it had the same path.
+    pub(crate) before: Option<ObjectId>,
+    /// When its text was last read or written.
+    pub(crate) accessed: DateTime<Utc>,
+}
+
+/// Every live memory, and where in history this is true.
+pub(crate) struct Catalog {
+    /// The commit up to which events are folded in; `None` before the first.
+    pub(crate) head: Option<ObjectId>,
+    /// How many events there were.
+    pub(crate) events: u64,
+    /// How many versions were ever written.
+    pub(crate) versions: u64,
+    /// When the last event was.
+    pub(crate) last: Option<DateTime<Utc>>,
+    /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
+    pub(crate) decided: Option<Decided>,
+    memories: HashMap<MemoryId, Memory>,
+    /// Keys are paths with `/` as NUL, which no path holds: so order is by segment, and what is
+    /// below a directory is one range.
+    paths: BTreeMap<String, MemoryId>,
+    bytes: u64,
+}
+
+/// The three blobs only a command that says so may change.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    pub(crate) policy: ObjectId,
+    pub(crate) recipients: ObjectId,
+    pub(crate) signers: ObjectId,
+}
+
+/// What one event does to the catalog; the part of it that the catalog file keeps.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Step {
+    head: ObjectId,
+    number: u64,
+    millis: i64,
+    touches: Vec<TouchStep>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TouchStep {
+    id: MemoryId,
+    change: Change,
+    /// In canonical form; absent if the memory's name key is gone.
+    path: Option<String>,
+    version: u64,
+    bytes: u64,
+    blob: Option<ObjectId>,
+}
+
+/// Why an event does not fit the state it comes after.
+pub(crate) type StepFault = &'static str;
+
+impl Step {
+    pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
+        let touch = |touch: &Touch| TouchStep {
+            id: touch.id,
+            change: touch.change,
+            path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
+            version: touch.version,
+            bytes: touch.bytes,
+            blob: touch.blob.map(|(blob, _)| blob),
+        };
+        Self {
+            head,
+            number: event.number,
+            millis: event.time.timestamp_millis(),
+            touches: event.memories.iter().map(touch).collect(),
+        }
+    }
+}
+
+impl Catalog {
+    /// The state before the first event.
+    pub(crate) fn empty() -> Self {
+        Self {
+            head: None,
+            events: 0,
+            versions: 0,
+            last: None,
+            decided: None,
+            memories: HashMap::new(),
+            paths: BTreeMap::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Folds in the next event.
+    pub(crate) fn apply(&mut self, step: &Step) -> Result<(), StepFault> {
+        if step.number != self.events {
+            return Err("its event number is not the next");
+        }
+        let time = DateTime::from_timestamp_millis(step.millis).ok_or("its time is not one")?;
+        for touch in &step.touches {
+            self.touch(touch, time)?;
+        }
+        self.events += 1;
+        self.head = Some(step.head);
+        self.last = Some(time);
+        Ok(())
+    }
+
+    fn touch(&mut self, touch: &TouchStep, time: DateTime<Utc>) -> Result<(), StepFault> {
+        const UNKNOWN: StepFault = "it touches a memory that is not there";
+        match touch.change {
+            Change::None => {}
+            Change::Read => {
+                self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?.accessed = time;
+            }
+            Change::Remove => drop(self.take(touch.id).ok_or(UNKNOWN)?),
+            Change::Add | Change::Edit | Change::Move => self.write(touch, time)?,
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, touch: &TouchStep, time: DateTime<Utc>) -> Result<(), StepFault> {
+        let old = self.take(touch.id);
+        let path = match &touch.path {
+            Some(path) => MemoryPath::from_canonical(path.clone()),
+            None => nameless(touch.id),
+        };
+        let blob = touch.blob.ok_or("it writes a version and names no blob")?;
+        let fits = match touch.change {
+            Change::Add => old.is_none() && touch.version == 1,
+            _ => old
+                .as_ref()
+                .is_some_and(|old| old.version + 1 == touch.version),
+        };
+        if !fits {
+            return Err("the version it writes is not the next");
+        }
+        if self.paths.insert(key(&path), touch.id).is_some() {
+            return Err("it writes to a path that is taken");
+        }
+        self.versions += 1;
+        self.bytes += touch.bytes;
+        let memory = Memory {
+            id: touch.id,
+            before: old.filter(|old| old.path == path).map(|old| old.blob),
+            path,
+            version: touch.version,
+            bytes: touch.bytes,
+            blob,
+            accessed: time,
+        };
+        self.memories.insert(touch.id, memory);
+        Ok(())
+    }
+
+    fn take(&mut self, id: MemoryId) -> Option<Memory> {
+        let memory = self.memories.remove(&id)?;
+        self.paths.remove(&key(&memory.path));
+        self.bytes -= memory.bytes;
+        Some(memory)
+    }
+
+    /// The memory at a path.
+    pub(crate) fn at(&self, path: &MemoryPath) -> Option<&Memory> {
+        self.paths.get(&key(path)).map(|id| &self.memories[id])
+    }
+
+    /// Every memory below a directory, in the order of a listing.
+    pub(crate) fn below(&self, directory: &MemoryPath) -> impl Iterator<Item = &Memory> {
+        let first = key(directory) + "\0";
+        let end = key(directory) + "\u{1}";
+        self.paths
+            .range::<String, _>((Bound::Included(first), Bound::Excluded(end)))
+            .map(|(_, id)| &self.memories[id])
+    }
+
+    /// Whether something is below this path; `/memories` always exists.
+    pub(crate) fn is_directory(&self, path: &MemoryPath) -> bool {
+        path.is_root() || self.below(path).next().is_some()
+    }
+
+    /// A live memory whose path no key opens, if there is one.
+    pub(crate) fn nameless(&self) -> Option<MemoryId> {
+        let nameless = |(id, memory): &(&MemoryId, &Memory)| memory.path == nameless(**id);
+        self.memories.iter().find(nameless).map(|(id, _)| *id)
+    }
+
+    /// Every live memory, in no order.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = &Memory> {
+        self.memories.values()
+    }
+
+    /// How many memories there are.
+    pub(crate) fn len(&self) -> usize {
+        self.memories.len()
+    }
+
+    /// Bytes of text in all of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Stands for a path whose name key is gone. It holds a control character, so nothing can ask for
+/// it, and it is unique, so that history folds on to the event that removes the memory.
+fn nameless(id: MemoryId) -> MemoryPath {
+    MemoryPath::from_canonical(format!("/memories/\u{1}{id}"))
+}
+
+fn key(path: &MemoryPath) -> String {
+    path.as_str().replace('/', "\0")
+}

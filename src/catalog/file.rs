@@ -1,0 +1,285 @@
+//! The file `catalog`: a sealed snapshot and, behind it, one small sealed step for each later
+//! event. Nothing in it is trusted unless it opens, and it is never synced: history is the truth.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::{Catalog, Decided, Memory, Step, key};
+use crate::aead::{self, Key};
+use crate::disk;
+use crate::id::{MemoryId, StoreId};
+use crate::path::MemoryPath;
+use crate::repository::object::ObjectId;
+
+const MAGIC: &[u8; 16] = b"agekeep-catalog1";
+/// Magic, store id, and a random id of this file that every block is bound to.
+const HEADER_BYTES: usize = 48;
+/// Steps may take up this much, or as much as the snapshot, before a new snapshot is due.
+const STEPS_BYTES_MIN: u64 = 128 * 1024;
+/// Largest piece of the file that is read at once, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// The catalog file of an open store.
+pub(crate) struct CatalogFile {
+    path: PathBuf,
+    store: StoreId,
+    open: Option<Open>,
+}
+
+/// A file that was read, and how far.
+struct Open {
+    file: File,
+    inode: u64,
+    id: [u8; 16],
+    blocks: u64,
+    snapshot_end: u64,
+    end: u64,
+    /// How many events the file holds.
+    events: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    decided: Decided,
+    head: ObjectId,
+    events: u64,
+    versions: u64,
+    last: i64,
+    memories: Vec<MemoryRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MemoryRow(MemoryId, String, u64, u64, ObjectId, Option<ObjectId>, i64);
+
+impl CatalogFile {
+    pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
+        Self {
+            path,
+            store,
+            open: None,
+        }
+    }
+
+    /// Brings `catalog` up to what the file holds, as far as its blocks open and fit. What does
+    /// not is left for history to tell.
+    pub(crate) fn load(&mut self, catalog: &mut Catalog, names_key: &Key) {
+        let replaced = match (fs::metadata(&self.path), &self.open) {
+            (Ok(meta), Some(open)) => meta.ino() != open.inode,
+            (Ok(_), None) => true,
+            (Err(_), _) => {
+                self.open = None;
+                return;
+            }
+        };
+        if replaced {
+            self.open = self.read_snapshot(catalog, names_key);
+        }
+        if let Some(open) = &mut self.open {
+            open.read_steps(self.store, catalog, names_key);
+        }
+    }
+
+    fn read_snapshot(&self, catalog: &mut Catalog, names_key: &Key) -> Option<Open> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&self.path)
+            .or_else(|_| File::open(&self.path))
+            .ok()?;
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0).ok()?;
+        if header[..16] != MAGIC[..] || header[16..32] != self.store.0 {
+            return None;
+        }
+        let mut open = Open {
+            inode: file.metadata().ok()?.ino(),
+            id: header[32..].try_into().ok()?,
+            file,
+            blocks: 0,
+            snapshot_end: 0,
+            end: HEADER_BYTES as u64,
+            events: 0,
+        };
+        let bytes = open.rest()?;
+        let plain = open.next_block(&mut &bytes[..], self.store, names_key)?;
+        open.snapshot_end = open.end;
+        let snapshot: Snapshot = serde_json::from_slice(&plain).ok()?;
+        open.events = snapshot.events;
+        // A process that is ahead of the file keeps what it has.
+        if snapshot.events > catalog.events {
+            *catalog = snapshot.restore()?;
+        }
+        Some(open)
+    }
+
+    /// Adds what one event did. If the file misses an event before it or cannot be written, it is
+    /// left alone: history tells the rest, and the next snapshot mends it.
+    pub(crate) fn append(&mut self, step: &Step, names_key: &Key) {
+        let store = self.store;
+        let Some(open) = &mut self.open else { return };
+        if open.events != step.number {
+            self.open = None;
+            return;
+        }
+        let plain = Zeroizing::new(serde_json::to_vec(step).expect("a step has a JSON form"));
+        let block = block(names_key, &context(store, &open.id, open.blocks), &plain);
+        if open.file.write_all_at(&block, open.end).is_ok() {
+            open.end += block.len() as u64;
+            open.blocks += 1;
+            open.events += 1;
+        }
+    }
+
+    /// Whether the steps have outgrown the snapshot, or there is no usable file.
+    pub(crate) fn wants_snapshot(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| {
+            open.end - open.snapshot_end > STEPS_BYTES_MIN.max(open.snapshot_end)
+        })
+    }
+
+    /// Writes a new file with everything in one snapshot.
+    pub(crate) fn write_snapshot(&mut self, catalog: &Catalog, names_key: &Key) {
+        self.open = self.try_write_snapshot(catalog, names_key).ok().flatten();
+    }
+
+    fn try_write_snapshot(&self, catalog: &Catalog, names_key: &Key) -> io::Result<Option<Open>> {
+        let Some(snapshot) = Snapshot::of(catalog) else {
+            return Ok(None);
+        };
+        let plain =
+            Zeroizing::new(serde_json::to_vec(&snapshot).expect("a snapshot has a JSON form"));
+        let id: [u8; 16] = aead::random();
+        let mut bytes = [&MAGIC[..], &self.store.0, &id].concat();
+        bytes.extend(block(names_key, &context(self.store, &id, 0), &plain));
+        disk::replace(&self.path, &bytes, 0o600).map_err(io::Error::other)?;
+        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        Ok(Some(Open {
+            inode: file.metadata()?.ino(),
+            file,
+            id,
+            blocks: 1,
+            snapshot_end: bytes.len() as u64,
+            end: bytes.len() as u64,
+            events: catalog.events,
+        }))
+    }
+}
+
+impl Open {
+    /// Reads the steps that were added since, and folds in those the catalog does not have yet.
+    fn read_steps(&mut self, store: StoreId, catalog: &mut Catalog, names_key: &Key) {
+        let Some(bytes) = self.rest() else { return };
+        let mut rest = &bytes[..];
+        loop {
+            let (end, blocks) = (self.end, self.blocks);
+            let step = self
+                .next_block(&mut rest, store, names_key)
+                .and_then(|plain| serde_json::from_slice::<Step>(&plain).ok());
+            let fits = step.is_some_and(|step| {
+                step.number == self.events
+                    && (step.number < catalog.events || catalog.apply(&step).is_ok())
+            });
+            if !fits {
+                (self.end, self.blocks) = (end, blocks);
+                return;
+            }
+            self.events += 1;
+        }
+    }
+
+    /// Everything after what was read.
+    fn rest(&self) -> Option<Vec<u8>> {
+        let length = self.file.metadata().ok()?.len().checked_sub(self.end)?;
+        let mut bytes = vec![0; usize::try_from(length.min(FILE_BYTES_MAX)).ok()?];
+        self.file.read_exact_at(&mut bytes, self.end).ok()?;
+        Some(bytes)
+    }
+
+    /// The next block; `None` where none opens.
+    fn next_block(
+        &mut self,
+        rest: &mut &[u8],
+        store: StoreId,
+        names_key: &Key,
+    ) -> Option<Zeroizing<Vec<u8>>> {
+        let (length, tail) = rest.split_first_chunk()?;
+        let length = u32::from_le_bytes(*length);
+        let (sealed, tail) = tail.split_at_checked(length as usize)?;
+        let plain = names_key.open(&context(store, &self.id, self.blocks), sealed)?;
+        self.end += 4 + u64::from(length);
+        self.blocks += 1;
+        *rest = tail;
+        Some(plain)
+    }
+}
+
+impl Snapshot {
+    fn of(catalog: &Catalog) -> Option<Self> {
+        let row = |m: &Memory| {
+            MemoryRow(
+                m.id,
+                m.path.as_str().to_owned(),
+                m.version,
+                m.bytes,
+                m.blob,
+                m.before,
+                m.accessed.timestamp_millis(),
+            )
+        };
+        Some(Self {
+            decided: catalog.decided?,
+            head: catalog.head?,
+            events: catalog.events,
+            versions: catalog.versions,
+            last: catalog.last?.timestamp_millis(),
+            memories: catalog.memories.values().map(row).collect(),
+        })
+    }
+
+    fn restore(self) -> Option<Catalog> {
+        let mut catalog = Catalog::empty();
+        catalog.decided = Some(self.decided);
+        catalog.head = Some(self.head);
+        catalog.events = self.events;
+        catalog.versions = self.versions;
+        catalog.last = Some(chrono::DateTime::from_timestamp_millis(self.last)?);
+        for MemoryRow(id, path, version, bytes, blob, before, accessed) in self.memories {
+            let path = MemoryPath::from_canonical(path);
+            catalog.bytes += bytes;
+            catalog.paths.insert(key(&path), id);
+            let memory = Memory {
+                id,
+                path,
+                version,
+                bytes,
+                blob,
+                before,
+                accessed: chrono::DateTime::from_timestamp_millis(accessed)?,
+            };
+            catalog.memories.insert(id, memory);
+        }
+        Some(catalog)
+    }
+}
+
+/// Blocks are bound to store, file and position: none can be swapped, repeated or moved.
+fn context(store: StoreId, file: &[u8; 16], index: u64) -> Vec<u8> {
+    [
+        b"agekeep/1 catalog ".as_slice(),
+        &store.0,
+        file,
+        &index.to_le_bytes(),
+    ]
+    .concat()
+}
+
+fn block(key: &Key, context: &[u8], plain: &[u8]) -> Vec<u8> {
+    let sealed = key.seal(context, plain);
+    let length = u32::try_from(sealed.len()).expect("far below 4 GiB");
+    [&length.to_le_bytes()[..], &sealed].concat()
+}

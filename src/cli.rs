@@ -1,0 +1,161 @@
+//! The command line: parse, call the library, show.
+
+mod init;
+mod log;
+mod memory;
+mod output;
+mod place;
+mod status;
+mod tool;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use agekeep::error::{Error, Result};
+use agekeep::event::Context;
+use agekeep::store::{Clock, Store};
+use chrono::{DateTime, Utc};
+use clap::{Args, Parser, Subcommand};
+
+/// The memory of an AI agent: every command a signed commit, every byte encrypted with age.
+#[derive(Parser)]
+#[command(name = "agekeep", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 precondition failed, 7 denied,
+9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
+16 I/O or disk full.";
+
+/// Options every verb takes.
+#[derive(Args)]
+struct Global {
+    /// The store's folder [default: agekeep/store in the user's data folder]
+    #[arg(
+        short = 'C',
+        long,
+        env = "AGEKEEP_STORE",
+        global = true,
+        value_name = "DIR"
+    )]
+    store: Option<PathBuf>,
+    /// The age identity that opens the store [default: agekeep/identity.txt in the user's
+    /// configuration folder]
+    #[arg(
+        short,
+        long,
+        env = "AGEKEEP_IDENTITY",
+        global = true,
+        value_name = "FILE"
+    )]
+    identity: Option<PathBuf>,
+    /// The SSH key that signs commits [default: `agekeep/signing_key` in the user's configuration
+    /// folder]
+    #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
+    signing_key: Option<PathBuf>,
+    /// Who acts, for the event record; in `log`: whose events to show
+    #[arg(long, env = "AGEKEEP_ACTOR", global = true, value_name = "NAME")]
+    actor: Option<String>,
+    /// The session, for the event record; in `log`: which session's events to show
+    #[arg(long, global = true, value_name = "ID")]
+    session: Option<String>,
+    /// Why, for the event record
+    #[arg(long, global = true, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Print JSON: one object, or one on each line
+    #[arg(long, global = true)]
+    json: bool,
+    /// The time to go by instead of the machine's clock, in RFC 3339: for tests
+    #[arg(long, global = true, hide = true, value_name = "TIME")]
+    now: Option<DateTime<Utc>>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make a store, and the keys to it where there are none
+    Init(init::Init),
+    /// Show where the store is, what is in it, who can open it, and whether anything is wrong
+    Status,
+    /// Show who did what and when, newest first
+    Log(log::Log),
+    /// Show a file with line numbers, or a directory
+    #[command(visible_aliases = ["cat", "ls"])]
+    View(memory::View),
+    /// Make a file; the text comes from --text, --file or standard input
+    Create(memory::Create),
+    /// Replace the one occurrence of a text
+    StrReplace(memory::StrReplace),
+    /// Put lines after a line; the text comes from --text, --file or standard input
+    Insert(memory::Insert),
+    /// Delete a file, or a directory with everything in it
+    #[command(visible_alias = "rm")]
+    Delete(memory::Delete),
+    /// Move a file or a directory
+    #[command(visible_alias = "mv")]
+    Rename(memory::Rename),
+    /// Print a file as it is, or every path (`memory_read`)
+    Read(memory::Read),
+    /// Write a whole file, new or not (`memory_write`); the text as for create
+    Write(memory::Write),
+    /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
+    Tool(tool::Tool),
+}
+
+/// Runs the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    let Cli { global, verb } = Cli::parse();
+    let done = match verb {
+        Verb::Init(args) => init::run(&global, &args),
+        Verb::Status => status::run(&global),
+        Verb::Log(args) => log::run(&global, &args),
+        Verb::View(args) => memory::run(&global, &args),
+        Verb::Create(args) => memory::run(&global, &args),
+        Verb::StrReplace(args) => memory::run(&global, &args),
+        Verb::Insert(args) => memory::run(&global, &args),
+        Verb::Delete(args) => memory::run(&global, &args),
+        Verb::Rename(args) => memory::run(&global, &args),
+        Verb::Read(args) => memory::run(&global, &args),
+        Verb::Write(args) => memory::run(&global, &args),
+        Verb::Tool(args) => tool::run(&global, &args),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            output::error(&error, global.json);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+impl Global {
+    fn open(&self) -> Result<Store> {
+        let path = place::store(self)?;
+        // A missing store is the likelier mistake, and is said before a missing key.
+        if !path.join("HEAD").is_file() {
+            return Err(Error::NoStore { path });
+        }
+        Store::open(&path, place::keys(self)?, self.clock())
+    }
+
+    fn clock(&self) -> Clock {
+        match self.now {
+            Some(now) => Box::new(move || now),
+            None => Box::new(Utc::now),
+        }
+    }
+
+    /// The context of a command given on the command line.
+    fn context(&self) -> Context {
+        let mut context = Context::default();
+        context.actor = self.actor.clone().or_else(place::user);
+        context.session.clone_from(&self.session);
+        context.reason.clone_from(&self.reason);
+        context.door = Some("cli");
+        context
+    }
+}

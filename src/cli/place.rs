@@ -1,0 +1,84 @@
+//! Where things are on this machine: the only file that reads the environment.
+
+use std::env;
+use std::path::PathBuf;
+
+use agekeep::error::{Error, Result};
+use agekeep::keyfile;
+use agekeep::store::Keys;
+
+use super::{Global, output};
+
+/// The store's folder.
+pub(super) fn store(global: &Global) -> Result<PathBuf> {
+    match &global.store {
+        Some(path) => Ok(path.clone()),
+        None => Ok(base("XDG_DATA_HOME", ".local/share")?.join("agekeep/store")),
+    }
+}
+
+/// The age identity file.
+pub(super) fn identity(global: &Global) -> Result<PathBuf> {
+    match &global.identity {
+        Some(path) => Ok(path.clone()),
+        None => Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/identity.txt")),
+    }
+}
+
+/// The signing key file.
+pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
+    match &global.signing_key {
+        Some(path) => Ok(path.clone()),
+        None => Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/signing_key")),
+    }
+}
+
+/// Both keys, read.
+pub(super) fn keys(global: &Global) -> Result<Keys> {
+    let (identity, signing_key) = (identity(global)?, signing_key(global)?);
+    for path in [&identity, &signing_key] {
+        if keyfile::others_can_read(path) {
+            let path = path.display();
+            output::warn(&format!("others can read {path}; run `chmod go= {path}`"));
+        }
+    }
+    Ok(Keys {
+        identity: keyfile::read_identity(&identity)?,
+        signing_key: keyfile::read_signing_key(&signing_key)?,
+    })
+}
+
+/// The name of the person at this machine, as the environment says.
+pub(super) fn user() -> Option<String> {
+    ["USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| env::var(name).ok().filter(|u| !u.is_empty()))
+}
+
+/// The program to page long output with, and its arguments.
+pub(super) fn pager() -> Vec<String> {
+    let chosen = ["AGEKEEP_PAGER", "PAGER"]
+        .iter()
+        .find_map(|name| env::var(name).ok());
+    let words: Vec<String> = chosen
+        .unwrap_or_else(|| "less -FRX".into())
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    words
+}
+
+/// A base folder of the XDG specification, which ignores relative values.
+fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
+    let absolute = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|p| p.is_absolute())
+    };
+    absolute(variable)
+        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
+        .ok_or_else(|| Error::Invalid {
+            what: "the home folder",
+            why: format!("neither {variable} nor HOME is an absolute path"),
+        })
+}

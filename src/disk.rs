@@ -1,0 +1,150 @@
+//! The file system: replacing files whole, making things durable, private modes, the kernel lock.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::id::hex;
+
+/// How long a command waits for the other processes before it: two hundred writers that each
+/// take 50 ms are done in 10 s.
+pub(crate) const LOCK_WAIT_SECONDS_MAX: u64 = 120;
+
+/// Makes a folder only its owner can enter.
+pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(Error::io("make", path))
+}
+
+/// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    write_aside(path, bytes, mode, false).map_err(Error::io("write", path))
+}
+
+/// As [`replace`], and durable when it returns.
+pub(crate) fn replace_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    write_aside(path, bytes, mode, true).map_err(Error::io("write", path))?;
+    sync_folder(parent(path))
+}
+
+fn write_aside(path: &Path, bytes: &[u8], mode: u32, durable: bool) -> io::Result<()> {
+    let aside = aside(path);
+    let written = (|| {
+        let mut file = create_new(&aside, mode)?;
+        file.write_all(bytes)?;
+        if durable { file.sync_all() } else { Ok(()) }
+    })();
+    written
+        .and_then(|()| fs::rename(&aside, path))
+        .inspect_err(|_| drop(fs::remove_file(&aside)))
+}
+
+/// Opens a file that must not be there yet.
+pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
+}
+
+/// A free name in the same folder, of the form stock git sweeps up in its object folders.
+pub(crate) fn aside(path: &Path) -> PathBuf {
+    let unique: [u8; 8] = crate::aead::random();
+    parent(path).join(format!("tmp_obj_{}", hex(&unique)))
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().expect("a file inside a folder")
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    File::open(path)
+        .and_then(|folder| folder.sync_all())
+        .map_err(Error::io("sync", path))
+}
+
+/// Makes everything written to the file system of `folder` so far durable.
+#[cfg(target_os = "linux")]
+pub(crate) fn sync_file_system(folder: &Path) -> Result<()> {
+    File::open(folder)
+        .and_then(|folder| Ok(rustix::fs::syncfs(folder)?))
+        .map_err(Error::io("sync", folder))
+}
+
+/// Makes every file and name below `folder` durable, one by one.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sync_file_system(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        let path = entry.map_err(Error::io("read", folder))?.path();
+        if path.is_dir() {
+            sync_file_system(&path)?;
+        } else {
+            let synced = File::open(&path).and_then(|file| file.sync_all());
+            synced.map_err(Error::io("sync", &path))?;
+        }
+    }
+    sync_folder(folder)
+}
+
+/// Names the running boot of the machine: what was written before another boot may be torn.
+/// `None` where the system does not tell; then every start counts as another boot.
+pub(crate) fn boot() -> Option<[u8; 36]> {
+    let text = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    text.get(..36)?.try_into().ok()
+}
+
+/// The store's kernel lock, held until dropped; it dies with its process.
+#[must_use = "the lock is free again when this is dropped"]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Waits for the lock, in the order the kernel keeps, and gives up with [`Error::Locked`]
+    /// after [`LOCK_WAIT_SECONDS_MAX`].
+    pub(crate) fn acquire(path: &Path) -> Result<Self> {
+        let open = || {
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(path)
+        };
+        let file = open().map_err(Error::io("open", path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(fs::TryLockError::WouldBlock) => Self::wait(file, path),
+            Err(fs::TryLockError::Error(source)) => Err(Error::io("lock", path)(source)),
+        }
+    }
+
+    /// The wait itself happens on a thread of its own, because the kernel's has no time limit. If
+    /// it comes too late, nobody receives the file: it is dropped, and the lock with it.
+    fn wait(file: File, path: &Path) -> Result<Self> {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        thread::spawn(move || {
+            let locked = file.lock().map(|()| file);
+            drop(sender.send(locked));
+        });
+        match receiver.recv_timeout(Duration::from_secs(LOCK_WAIT_SECONDS_MAX)) {
+            Ok(Ok(file)) => Ok(Self { _file: file }),
+            Ok(Err(source)) => Err(Error::io("lock", path)(source)),
+            Err(_) => Err(Error::Locked {
+                path: path.to_owned(),
+                waited_seconds: LOCK_WAIT_SECONDS_MAX,
+            }),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What can go wrong with a store, said once: what happened, what to do, and the exit code.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure of the store itself, as opposed to a command that the memory tool refuses.
+///
+/// A command that is refused (a missing path, a text that is not unique) is an answer, not an
+/// error: it is recorded and the agent reads it. An `Error` means that the command could not be
+/// carried out or not be recorded; whatever was acknowledged before is safe.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// No store at this path.
+    NoStore {
+        /// The folder that was looked at.
+        path: PathBuf,
+    },
+    /// `init` found a store already there.
+    StoreExists {
+        /// The folder of the existing store.
+        path: PathBuf,
+    },
+    /// `init` found something else in the way.
+    NotEmpty {
+        /// The folder that holds other files.
+        path: PathBuf,
+    },
+    /// Another process held the store's lock for longer than the limit.
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// How long it was waited for, in seconds.
+        waited_seconds: u64,
+    },
+    /// The operating system refused a read or write.
+    Io {
+        /// What was being done, as a verb phrase.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A key file is not there.
+    NoKeyFile {
+        /// What the file should hold: `identity` or `signing key`.
+        what: &'static str,
+        /// Where it was expected.
+        path: PathBuf,
+    },
+    /// A key file is there and cannot be used.
+    BadKeyFile {
+        /// What the file should hold.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why it cannot be used; never part of the key.
+        why: String,
+    },
+    /// The identity opens neither the epoch key nor the audit identity.
+    NotARecipient {
+        /// The keyring file that stayed closed.
+        path: PathBuf,
+    },
+    /// The signing key is not in the store's `signers` file.
+    NotASigner {
+        /// The key's fingerprint (`SHA256:…`).
+        fingerprint: String,
+    },
+    /// The keyring, or a file of it, is not there.
+    NoKeyring {
+        /// The file that is missing.
+        path: PathBuf,
+    },
+    /// The keyring has no entry for a memory that history knows.
+    MissingKey {
+        /// The memory id, 32 hexadecimal digits.
+        memory: String,
+    },
+    /// A format version this program does not know.
+    UnknownFormat {
+        /// The thing whose format it is.
+        what: String,
+        /// The version found.
+        found: String,
+    },
+    /// Something does not hash, open, parse or fit where it stands.
+    Damaged {
+        /// The thing: a commit, an object, a keyring file, a memory.
+        what: String,
+        /// What does not fit; never content.
+        why: String,
+    },
+    /// `refs/heads/main` points at a commit that this store's journal does not know.
+    HeadMoved {
+        /// Where the ref points.
+        found: String,
+        /// Where it should point.
+        expected: String,
+    },
+    /// The policy file cannot be used.
+    Policy {
+        /// The line, counted from 1, where one is known.
+        line: Option<usize>,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An argument of the caller's cannot be used.
+    Invalid {
+        /// The argument.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// The result of everything that touches a store.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// A stable one-word name for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoStore { .. } => "no_store",
+            Self::StoreExists { .. } => "store_exists",
+            Self::NotEmpty { .. } => "not_empty",
+            Self::Locked { .. } => "locked",
+            Self::Io { .. } => "io",
+            Self::NoKeyFile { .. } => "no_key_file",
+            Self::BadKeyFile { .. } => "bad_key_file",
+            Self::NotARecipient { .. } => "not_a_recipient",
+            Self::NotASigner { .. } => "not_a_signer",
+            Self::NoKeyring { .. } => "no_keyring",
+            Self::MissingKey { .. } => "missing_key",
+            Self::UnknownFormat { .. } => "unknown_format",
+            Self::Damaged { .. } => "damaged",
+            Self::HeadMoved { .. } => "head_moved",
+            Self::Policy { .. } => "policy",
+            Self::Invalid { .. } => "invalid",
+        }
+    }
+
+    /// The process exit code, from the documented table in the README.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::UnknownFormat { .. } => 1,
+            Self::Policy { .. } | Self::Invalid { .. } => 2,
+            Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
+            Self::NotASigner { .. } => 7,
+            Self::NoStore { .. } => 10,
+            Self::Locked { .. } => 11,
+            Self::NoKeyFile { .. }
+            | Self::BadKeyFile { .. }
+            | Self::NotARecipient { .. }
+            | Self::NoKeyring { .. }
+            | Self::MissingKey { .. } => 12,
+            Self::Damaged { .. } | Self::HeadMoved { .. } => 13,
+            Self::Io { .. } => 16,
+        }
+    }
+
+    /// What the reader can do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoStore { path } => format!(
+                "make one with `agekeep init --store {}`, or name another with --store",
+                path.display()
+            ),
+            Self::StoreExists { .. } => {
+                "use it as it is, or name another folder with --store".into()
+            }
+            Self::NotEmpty { .. } => "name an empty or new folder with --store".into(),
+            Self::Locked { .. } => {
+                "another process is using the store; try again when it is done".into()
+            }
+            Self::Io { source, .. } => io_hint(source).into(),
+            Self::NoKeyFile { what, .. } => {
+                format!(
+                    "name the file with --{}, or make one with `agekeep init`",
+                    what.replace(' ', "-")
+                )
+            }
+            Self::BadKeyFile { what, .. } => format!(
+                "restore the {what} from your backup, or name another with --{}",
+                what.replace(' ', "-")
+            ),
+            Self::NotARecipient { .. } => {
+                "name the identity this store was made for with --identity; \
+                 `git show main:recipients` in the store lists who can open it"
+                    .into()
+            }
+            Self::NotASigner { .. } => "name a key that may write with --signing-key; \
+                 `git show main:signers` in the store lists them"
+                .into(),
+            Self::NoKeyring { .. } => {
+                "restore the store's keyring folder from your backup; without it no memory \
+                 can be opened, while `git log --show-signature` still checks history"
+                    .into()
+            }
+            Self::MissingKey { .. } => {
+                "restore the keyring's ring and names from the same backup as the repository".into()
+            }
+            Self::UnknownFormat { .. } => {
+                "use the version of agekeep that wrote it, or a newer one".into()
+            }
+            Self::Damaged { .. } => {
+                "keep the store as it is, check it with `git fsck --full`, and restore the damaged \
+                 files from a backup"
+                    .into()
+            }
+            Self::HeadMoved { expected, .. } => format!(
+                "something other than agekeep moved the branch; put it back with \
+                 `git update-ref refs/heads/main {expected}`"
+            ),
+            Self::Policy { .. } => "correct the line; docs/format.md lists every key".into(),
+            Self::Invalid { .. } => "see `agekeep --help`".into(),
+        }
+    }
+
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Damaged {
+            what: what.into(),
+            why: why.into(),
+        }
+    }
+}
+
+fn io_hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again; nothing acknowledged was lost"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "every command is recorded, so the store must be writable by this user"
+        }
+        _ => "check the disk and try again; nothing acknowledged was lost",
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoStore { path } => write!(f, "no store at {}", path.display()),
+            Self::StoreExists { path } => write!(f, "there is a store at {}", path.display()),
+            Self::NotEmpty { path } => {
+                write!(f, "{} is not empty and is not a store", path.display())
+            }
+            Self::Locked {
+                path,
+                waited_seconds,
+            } => write!(f, "{} stayed locked for {waited_seconds} s", path.display()),
+            Self::Io {
+                doing,
+                path,
+                source,
+            } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::NoKeyFile { what, path } => write!(f, "no {what} at {}", path.display()),
+            Self::BadKeyFile { what, path, why } => {
+                write!(f, "{} is not a usable {what}: {why}", path.display())
+            }
+            Self::NotARecipient { path } => {
+                write!(f, "your identity does not open {}", path.display())
+            }
+            Self::NotASigner { fingerprint } => {
+                write!(
+                    f,
+                    "the signing key {fingerprint} may not write to this store"
+                )
+            }
+            Self::NoKeyring { path } => write!(f, "the keyring file {} is missing", path.display()),
+            Self::MissingKey { memory } => {
+                write!(f, "the keyring has no key for the memory {memory}")
+            }
+            Self::UnknownFormat { what, found } => {
+                write!(
+                    f,
+                    "{what} has the format version {found}, which is not known here"
+                )
+            }
+            Self::Damaged { what, why } => write!(f, "{what} is damaged: {why}"),
+            Self::HeadMoved { found, expected } => write!(
+                f,
+                "refs/heads/main points at {found}, and the store was left at {expected}"
+            ),
+            Self::Policy {
+                line: Some(line),
+                why,
+            } => write!(f, "the policy is not valid at line {line}: {why}"),
+            Self::Policy { line: None, why } => write!(f, "the policy is not valid: {why}"),
+            Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! The event: what the sealed record of a command says, and how it becomes a commit message.
+//!
+//! A record never holds content. The path of a memory in it is sealed once more, under that
+//! memory's name key, so that erasing the key reaches it; a path that is no memory's is kept as it
+//! was asked for, under the audit identity alone.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::aead::Key;
+use crate::base64;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::path::MemoryPath;
+use crate::policy::FORMAT;
+use crate::repository::object::ObjectId;
+use crate::seal::{self, OpenFault};
+use crate::version::size_class;
+
+/// Smallest size class of a record, in bytes of JSON.
+const SIZE_CLASS_MIN: usize = 512;
+/// Longest text kept of a path that was refused or is unknown, in characters.
+const ASKED_CHARACTERS_MAX: usize = 256;
+/// Longest text kept of each part of the context, in characters.
+pub(crate) const CONTEXT_CHARACTERS_MAX: usize = 1_024;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was carried out.
+    Ok,
+    /// It failed: nothing there, nothing unique, over a limit.
+    Error,
+    /// It was refused: a path that leaves `/memories` or hides something.
+    Denied,
+}
+
+impl Outcome {
+    /// The word in records and commit messages.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Denied => "denied",
+        }
+    }
+}
+
+/// What a command did to one memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Change {
+    /// Nothing: the command that named it failed.
+    None,
+    /// Its text was read.
+    Read,
+    /// It was made.
+    Add,
+    /// It has a new text.
+    Edit,
+    /// It has a new path.
+    Move,
+    /// It was deleted.
+    Remove,
+}
+
+/// Who acted and why, as the caller says: recorded, not verified.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Context {
+    /// Who acted: an agent's, a person's or a program's name.
+    pub actor: Option<String>,
+    /// The session the command belongs to.
+    pub session: Option<String>,
+    /// The id of the model's tool call.
+    pub tool_use_id: Option<String>,
+    /// The program the command came through.
+    pub client: Option<String>,
+    /// Why, in the caller's words.
+    pub reason: Option<String>,
+    /// The door it came through: `cli`, `tool`, `library`.
+    pub door: Option<&'static str>,
+    /// SHA-256 of the text the caller acts upon: the command is refused if the memory has moved
+    /// on, and succeeds unchanged if it already is what the command asks for.
+    pub base_sha256: Option<Digest>,
+}
+
+/// A path in an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// `/memories` itself.
+    Root,
+    /// A memory's path, or that of a directory the memory is in. `None` if its name key is gone.
+    Of(MemoryId, Option<MemoryPath>),
+    /// What was asked for, where it is no memory's path; cut short if very long.
+    Asked(String),
+}
+
+/// One memory an event touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Touch {
+    /// The memory.
+    pub id: MemoryId,
+    /// What was done to it.
+    pub change: Change,
+    /// Its path after the event; before it, for a removal. `None` if its name key is gone.
+    pub path: Option<MemoryPath>,
+    /// Its version after the event; the last one, for a removal.
+    pub version: u64,
+    /// Bytes of text in that version.
+    pub bytes: u64,
+    /// The blob of that version, and the SHA-256 of its ciphertext, where one was written.
+    pub blob: Option<(ObjectId, Digest)>,
+}
+
+/// The record of one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// Its number: 0 for `init`, one more each time.
+    pub number: u64,
+    /// SHA-256 of the parent commit object; `None` for the first.
+    pub parent: Option<Digest>,
+    /// The tree of its commit.
+    pub tree: ObjectId,
+    /// When, by the store's clock, in milliseconds.
+    pub time: DateTime<Utc>,
+    /// How far the clock was behind the event before, in milliseconds, if it was.
+    pub clock_behind_ms: Option<u64>,
+    /// The command's name on the wire, or the verb of the command line.
+    pub command: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The one-word name of the error, where there was one.
+    pub error: Option<String>,
+    /// The door it came through.
+    pub door: String,
+    /// Who acted, as the caller says.
+    pub actor: Option<String>,
+    /// The session, as the caller says.
+    pub session: Option<String>,
+    /// The tool call's id, as the caller says.
+    pub tool_use_id: Option<String>,
+    /// The client program, as the caller says.
+    pub client: Option<String>,
+    /// The reason, as the caller says.
+    pub reason: Option<String>,
+    /// The path the command named first.
+    pub path: Option<Place>,
+    /// The path a rename named second.
+    pub new_path: Option<Place>,
+    /// The memories it touched.
+    pub memories: Vec<Touch>,
+}
+
+impl Place {
+    /// What was asked for, bounded.
+    pub(crate) fn asked(text: &str) -> Self {
+        Self::Asked(bounded(text, ASKED_CHARACTERS_MAX))
+    }
+}
+
+/// Cuts a text that came from outside to at most `characters_max` characters, visibly.
+pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
+    }
+}
+
+impl Event {
+    /// The commit's first line: the command and its outcome, nothing else.
+    pub(crate) fn subject(&self) -> String {
+        format!("{} {}", self.command, self.outcome.as_str())
+    }
+
+    fn chain_trailer(&self) -> String {
+        self.parent.map_or_else(
+            || "Chain: none".to_owned(),
+            |parent| format!("Chain: sha256:{parent}"),
+        )
+    }
+
+    /// The whole commit message: subject, sealed record, trailers. `name_key` answers the keys of
+    /// memories that have no entry in the keyring yet.
+    pub(crate) fn to_message<'a>(
+        &self,
+        keyring: &'a Keyring,
+        name_key: impl Fn(MemoryId) -> Option<&'a Key>,
+    ) -> Result<String> {
+        let sealer = PathSealer { keyring, name_key };
+        let mut json = Zeroizing::new(
+            serde_json::to_string(&RecordJson::new(self, &sealer)?)
+                .expect("a record has a JSON form"),
+        );
+        let size = size_class(json.len(), SIZE_CLASS_MIN);
+        let padding = size - json.len();
+        json.reserve_exact(padding);
+        for _ in 0..padding {
+            json.push(' ');
+        }
+        let newest = keyring
+            .audit()
+            .last()
+            .expect("checked when the keyring was opened");
+        let armored = newest.seal_armored(json.as_bytes());
+        let memories = self
+            .memories
+            .iter()
+            .map(|touch| format!("Memory: {}\n", touch.id));
+        let trailers: String = memories.collect();
+        Ok(format!(
+            "{}\n\n{}\n\n{trailers}{}\n",
+            self.subject(),
+            armored.trim_end(),
+            self.chain_trailer(),
+        ))
+    }
+
+    /// Reads a commit message: opens the record, and checks that subject and trailers say the same.
+    pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, &'static str> {
+        let (subject, rest) = message.split_once("\n\n").ok_or("it has no record")?;
+        let (armored, trailers) = rest.split_once("\n\n").ok_or("it has no trailers")?;
+        let plain = seal::open_armored(armored, keyring.audit()).map_err(|fault| match fault {
+            OpenFault::WrongKey => "its record is sealed to another audit identity",
+            OpenFault::Damaged => "its record does not open whole",
+        })?;
+        let json: RecordJson =
+            serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
+        let event = json.open(keyring)?;
+        let expected: Vec<String> = event
+            .memories
+            .iter()
+            .map(|touch| format!("Memory: {}", touch.id))
+            .chain([event.chain_trailer()])
+            .collect();
+        if !trailers.lines().eq(expected.iter().map(String::as_str)) {
+            return Err("its trailers do not match its record");
+        }
+        if subject != event.subject() {
+            return Err("its subject does not match its record");
+        }
+        Ok(event)
+    }
+}
+
+/// The record as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordJson {
+    agekeep: u32,
+    event: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<Digest>,
+    tree: ObjectId,
+    time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_behind_ms: Option<u64>,
+    command: String,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    door: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_use_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PlaceJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_path: Option<PlaceJson>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    memories: Vec<TouchJson>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum PlaceJson {
+    Root,
+    Asked(String),
+    Of(String, String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TouchJson {
+    id: String,
+    change: Change,
+    path: String,
+    version: u64,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<ObjectId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<Digest>,
+}
+
+struct PathSealer<'a, F> {
+    keyring: &'a Keyring,
+    name_key: F,
+}
+
+impl<'a, F: Fn(MemoryId) -> Option<&'a Key>> PathSealer<'a, F> {
+    fn seal(&self, id: MemoryId, path: Option<&MemoryPath>) -> Result<String> {
+        let path = path.map_or("", MemoryPath::as_str);
+        let sealed = match (self.name_key)(id) {
+            Some(key) => self.keyring.seal_path(id, key, path),
+            None => self
+                .keyring
+                .seal_path(id, &self.keyring.name_key(id)?, path),
+        };
+        Ok(base64::encode(&sealed))
+    }
+
+    fn place(&self, place: Option<&Place>) -> Result<Option<PlaceJson>> {
+        Ok(match place {
+            None => None,
+            Some(Place::Root) => Some(PlaceJson::Root),
+            Some(Place::Asked(text)) => Some(PlaceJson::Asked(text.clone())),
+            Some(Place::Of(id, path)) => {
+                let sealed = self.seal(*id, path.as_ref())?;
+                Some(PlaceJson::Of(id.to_string(), sealed))
+            }
+        })
+    }
+}
+
+impl RecordJson {
+    fn new<'a, F: Fn(MemoryId) -> Option<&'a Key>>(
+        event: &Event,
+        sealer: &PathSealer<'a, F>,
+    ) -> Result<Self> {
+        let touch = |touch: &Touch| {
+            Ok::<_, Error>(TouchJson {
+                id: touch.id.to_string(),
+                change: touch.change,
+                path: sealer.seal(touch.id, touch.path.as_ref())?,
+                version: touch.version,
+                bytes: touch.bytes,
+                blob: touch.blob.map(|(blob, _)| blob),
+                sha256: touch.blob.map(|(_, digest)| digest),
+            })
+        };
+        Ok(Self {
+            agekeep: FORMAT,
+            event: event.number,
+            parent: event.parent,
+            tree: event.tree,
+            time: rfc3339(event.time),
+            clock_behind_ms: event.clock_behind_ms,
+            command: event.command.clone(),
+            outcome: event.outcome,
+            error: event.error.clone(),
+            door: event.door.clone(),
+            actor: event.actor.clone(),
+            session: event.session.clone(),
+            tool_use_id: event.tool_use_id.clone(),
+            client: event.client.clone(),
+            reason: event.reason.clone(),
+            path: sealer.place(event.path.as_ref())?,
+            new_path: sealer.place(event.new_path.as_ref())?,
+            memories: event.memories.iter().map(touch).collect::<Result<_>>()?,
+        })
+    }
+
+    fn open(self, keyring: &Keyring) -> Result<Event, &'static str> {
+        if self.agekeep != FORMAT {
+            return Err("its record has a format version that is not known here");
+        }
+        let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
+        let memories = self.memories.into_iter().map(|touch| {
+            let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
+            Ok(Touch {
+                id,
+                change: touch.change,
+                path: open_path(keyring, id, &touch.path)?,
+                version: touch.version,
+                bytes: touch.bytes,
+                blob: touch.blob.zip(touch.sha256),
+            })
+        });
+        Ok(Event {
+            number: self.event,
+            parent: self.parent,
+            tree: self.tree,
+            time: time.to_utc(),
+            clock_behind_ms: self.clock_behind_ms,
+            memories: memories.collect::<Result<_, &str>>()?,
+            command: self.command,
+            outcome: self.outcome,
+            error: self.error,
+            door: self.door,
+            actor: self.actor,
+            session: self.session,
+            tool_use_id: self.tool_use_id,
+            client: self.client,
+            reason: self.reason,
+            path: self.path.map(|place| place.open(keyring)).transpose()?,
+            new_path: self.new_path.map(|place| place.open(keyring)).transpose()?,
+        })
+    }
+}
+
+impl PlaceJson {
+    fn open(self, keyring: &Keyring) -> Result<Place, &'static str> {
+        Ok(match self {
+            Self::Root => Place::Root,
+            Self::Asked(text) => Place::Asked(text),
+            Self::Of(id, sealed) => {
+                let id = MemoryId::from_hex(&id).ok_or("a memory id in it is not one")?;
+                Place::Of(id, open_path(keyring, id, &sealed)?)
+            }
+        })
+    }
+}
+
+/// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
+fn open_path(
+    keyring: &Keyring,
+    id: MemoryId,
+    sealed: &str,
+) -> Result<Option<MemoryPath>, &'static str> {
+    const FAULT: &str = "a path in its record does not open";
+    let key = match keyring.name_key(id) {
+        Ok(key) => key,
+        Err(Error::MissingKey { .. }) => return Ok(None),
+        Err(_) => return Err("the keyring's entry for a memory in it is damaged"),
+    };
+    let sealed = base64::decode(sealed).ok_or(FAULT)?;
+    let path = keyring.open_path(id, &key, &sealed).ok_or(FAULT)?;
+    MemoryPath::parse(&path, crate::policy::PATH_BYTES_MAX)
+        .map(Some)
+        .map_err(|_| FAULT)
+}
+
+/// The one spelling of a time in records and answers: UTC, milliseconds, `Z` (RFC 3339).
+pub(crate) fn rfc3339(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

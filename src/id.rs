@@ -1,0 +1,115 @@
+//! Names that never change: the store id and the memory id, 128 random bits each.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::aead;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub(crate) [u8; 16]);
+
+        impl $name {
+            /// A new id from the operating system's random source.
+            pub(crate) fn random() -> Self {
+                Self(aead::random())
+            }
+
+            /// Reads the one canonical spelling: 32 lowercase hexadecimal digits.
+            #[must_use]
+            pub fn from_hex(text: &str) -> Option<Self> {
+                hex_bytes(text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                Self::from_hex(&text)
+                    .ok_or_else(|| serde::de::Error::custom("not 32 lowercase hexadecimal digits"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{self}")
+            }
+        }
+    };
+}
+
+id!(
+    /// The lasting name of a store, bound into every key entry and sealed path.
+    StoreId
+);
+id!(
+    /// The lasting name of a memory: the same through edits and renames; a file made again after
+    /// a delete is a new memory. It says nothing about path or content.
+    MemoryId
+);
+
+/// Reads exactly `2 * N` lowercase hexadecimal digits.
+pub(crate) fn hex_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |b: u8| match b {
+        b'0'..=b'9' => Some(b - b'0'),
+        b'a'..=b'f' => Some(b - b'a' + 10),
+        _ => None,
+    };
+    let text = text.as_bytes();
+    if text.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
+}
+
+/// Writes bytes as lowercase hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write;
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut out, b| {
+            write!(out, "{b:02x}").expect("writing to a string");
+            out
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_canonical_spelling_is_read() {
+        let id = MemoryId::random();
+        assert_eq!(MemoryId::from_hex(&id.to_string()), Some(id));
+        for bad in [
+            "",
+            "3f",
+            "3F0C00000000000000000000000000AA",
+            "3f0c00000000000000000000000000a",
+            "3f0c00000000000000000000000000aaa",
+            "3f0c0000000000000000000000000 aa",
+            "../c00000000000000000000000000aa",
+        ] {
+            assert_eq!(MemoryId::from_hex(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! The journal: one checksummed record for each command, durable before the answer goes out.
+//!
+//! A command's objects, keyring entries and new head go into one record at the end of this file;
+//! one `fdatasync` makes it durable. That is the commit point. Only then are the objects, the
+//! keyring and the ref written to their places, without a sync of their own. A checkpoint makes
+//! those durable all at once and starts a new journal. After an unclean stop the records are
+//! applied again: what they name is written anew, never trusted.
+//!
+//! The file is filled with zeros ahead of its end, so that a record changes no metadata of the
+//! file system: such a sync costs about half of one that also grows the file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::aead;
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::repository::object::{Kind, Object, ObjectId};
+
+const MAGIC: &[u8; 16] = b"agekeep-journal1";
+const HEADER_BYTES: usize = 128;
+const RECORD_HEADER_BYTES: usize = 4 + 32;
+/// Zeros written ahead at a time.
+const FILL_BYTES: u64 = 256 * 1024;
+/// Past this size a checkpoint is due: small enough to read at every start, large enough that a
+/// checkpoint serves a hundred commands.
+const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
+
+/// An entry of a keyring file, and its place there.
+#[derive(Clone)]
+pub(crate) struct KeyEntry {
+    /// 0 is `ring`, 1 is `names`.
+    pub(crate) table: u8,
+    pub(crate) slot: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Everything one command changes.
+pub(crate) struct Record {
+    pub(crate) parent: ObjectId,
+    pub(crate) head: ObjectId,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) keys: Vec<KeyEntry>,
+}
+
+/// The journal of an open store. Every method is called with the store's lock held.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    inode: u64,
+    salt: [u8; 16],
+    boot: [u8; 36],
+    base: ObjectId,
+    /// Every head since the base, in order.
+    heads: Vec<ObjectId>,
+    end: u64,
+    filled: u64,
+}
+
+impl Journal {
+    /// Starts a new, empty journal whose history ends at `base`, in place of any other.
+    pub(crate) fn start(path: &Path, base: ObjectId) -> Result<Self> {
+        let aside = path.with_extension("new");
+        let fault = || Error::io("write", &aside);
+        let mut start = vec![0; usize::try_from(FILL_BYTES).expect("small")];
+        start[..HEADER_BYTES].copy_from_slice(&header(base));
+        drop(fs::remove_file(&aside));
+        let file = disk::create_new(&aside, 0o600).map_err(fault())?;
+        file.write_all_at(&start, 0).map_err(fault())?;
+        file.sync_all().map_err(fault())?;
+        fs::rename(&aside, path).map_err(fault())?;
+        disk::sync_folder(path.parent().expect("a file inside the store"))?;
+        Self::open(path)
+    }
+
+    /// Starts a new journal where this one ends. Everything it holds is durable in its place.
+    pub(crate) fn start_anew(&mut self) -> Result<()> {
+        *self = Self::start(&self.path, self.head())?;
+        Ok(())
+    }
+
+    /// Opens the journal and checks every record in it.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(Error::io("open", path))?;
+        let meta = file.metadata().map_err(Error::io("read", path))?;
+        let mut header = [0; HEADER_BYTES];
+        let whole = file.read_exact_at(&mut header, 0);
+        let (salt, base, boot) = whole
+            .ok()
+            .and_then(|()| parse_header(&header))
+            .ok_or_else(|| Error::damaged(path.display().to_string(), "its header is not whole"))?;
+        let mut journal = Self {
+            path: path.into(),
+            file,
+            inode: meta.ino(),
+            salt,
+            boot,
+            base,
+            heads: Vec::new(),
+            end: HEADER_BYTES as u64,
+            filled: meta.len(),
+        };
+        journal.catch_up()?;
+        Ok(journal)
+    }
+
+    /// Reads what other processes have added, or the journal they started anew.
+    pub(crate) fn refresh(&mut self) -> Result<()> {
+        let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
+        if meta.ino() != self.inode {
+            *self = Self::open(&self.path)?;
+            return Ok(());
+        }
+        self.filled = meta.len();
+        self.catch_up()
+    }
+
+    fn catch_up(&mut self) -> Result<()> {
+        while let Some((record, end)) = self.read_record(self.end)? {
+            self.heads.push(record.head);
+            self.end = end;
+        }
+        Ok(())
+    }
+
+    /// Where history ends.
+    pub(crate) fn head(&self) -> ObjectId {
+        self.heads.last().copied().unwrap_or(self.base)
+    }
+
+    /// Whether `id` is the base or the head of a record.
+    pub(crate) fn knows(&self, id: ObjectId) -> bool {
+        id == self.base || self.heads.contains(&id)
+    }
+
+    /// Whether the machine was started anew since this journal was: then nothing that was not
+    /// synced can be trusted.
+    pub(crate) fn is_from_another_boot(&self) -> bool {
+        !self.heads.is_empty() && disk::boot() != Some(self.boot)
+    }
+
+    /// Whether a checkpoint is due.
+    pub(crate) fn is_full(&self) -> bool {
+        self.end > CHECKPOINT_BYTES
+    }
+
+    /// Every record, in order.
+    pub(crate) fn records(&self) -> Result<Vec<Record>> {
+        let (mut at, mut records) = (HEADER_BYTES as u64, Vec::new());
+        while at < self.end {
+            let Some((record, end)) = self.read_record(at)? else {
+                return Err(Error::damaged(
+                    self.path.display().to_string(),
+                    "a record changed",
+                ));
+            };
+            records.push(record);
+            at = end;
+        }
+        Ok(records)
+    }
+
+    /// Adds a record and makes it durable: the commit point of a command.
+    ///
+    /// If this fails the command did not happen: the place is cleared again, and what was durable
+    /// before still is.
+    pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
+        let payload = encode(record);
+        let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
+        let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {
+            what: "the command",
+            why: "it changes more than 4 GiB at once".into(),
+        })?;
+        bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(&self.checksum(self.end, &payload));
+        bytes.extend_from_slice(&payload);
+        let end = self.end + bytes.len() as u64;
+        let written = self
+            .fill_to(end)
+            .and_then(|()| self.file.write_all_at(&bytes, self.end))
+            .and_then(|()| self.file.sync_data());
+        if let Err(source) = written {
+            let clear = [0; RECORD_HEADER_BYTES];
+            drop(self.file.write_all_at(&clear, self.end));
+            drop(self.file.sync_data());
+            return Err(Error::io("write", &self.path)(source));
+        }
+        self.heads.push(record.head);
+        self.end = end;
+        Ok(())
+    }
+
+    /// Grows the file with zeros so that a record that ends at `end` only overwrites.
+    fn fill_to(&mut self, end: u64) -> io::Result<()> {
+        if end <= self.filled {
+            return Ok(());
+        }
+        let target = end.next_multiple_of(FILL_BYTES);
+        let zeros = vec![0; usize::try_from(target - self.filled).expect("a record in memory")];
+        self.file.write_all_at(&zeros, self.filled)?;
+        self.filled = target;
+        Ok(())
+    }
+
+    /// The whole record at `at` and where the next one begins; `None` where the journal ends.
+    fn read_record(&self, at: u64) -> Result<Option<(Record, u64)>> {
+        let mut header = [0; RECORD_HEADER_BYTES];
+        let next = at + RECORD_HEADER_BYTES as u64;
+        if next > self.filled {
+            return Ok(None);
+        }
+        let fault = || Error::io("read", &self.path);
+        self.file.read_exact_at(&mut header, at).map_err(fault())?;
+        let length = u32::from_le_bytes(header[..4].try_into().expect("four bytes"));
+        let end = next + u64::from(length);
+        if length == 0 || end > self.filled {
+            return Ok(None);
+        }
+        let mut payload = vec![0; length as usize];
+        self.file
+            .read_exact_at(&mut payload, next)
+            .map_err(fault())?;
+        if self.checksum(at, &payload) != header[4..] {
+            return Ok(None);
+        }
+        let record = decode(&payload).ok_or_else(|| {
+            Error::damaged(self.path.display().to_string(), "a record does not parse")
+        })?;
+        Ok(Some((record, end)))
+    }
+
+    /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
+    /// record, is ever taken for one.
+    fn checksum(&self, at: u64, payload: &[u8]) -> [u8; 32] {
+        Sha256::new()
+            .chain_update(self.salt)
+            .chain_update(at.to_le_bytes())
+            .chain_update(payload)
+            .finalize()
+            .into()
+    }
+}
+
+fn header(base: ObjectId) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..16].copy_from_slice(MAGIC);
+    header[16..32].copy_from_slice(&aead::random::<16>());
+    header[32..52].copy_from_slice(&base.0);
+    header[52..88].copy_from_slice(&disk::boot().unwrap_or([0; 36]));
+    let sum: [u8; 32] = Sha256::digest(&header[..96]).into();
+    header[96..].copy_from_slice(&sum);
+    header
+}
+
+fn parse_header(header: &[u8; HEADER_BYTES]) -> Option<([u8; 16], ObjectId, [u8; 36])> {
+    let sum: [u8; 32] = Sha256::digest(&header[..96]).into();
+    if header[..16] != MAGIC[..] || header[96..] != sum {
+        return None;
+    }
+    Some((
+        header[16..32].try_into().ok()?,
+        ObjectId(header[32..52].try_into().ok()?),
+        header[52..88].try_into().ok()?,
+    ))
+}
+
+fn encode(record: &Record) -> Vec<u8> {
+    let size: usize = record.objects.iter().map(|o| o.bytes.len() + 25).sum();
+    let mut out = Vec::with_capacity(size + 64 + 160 * record.keys.len());
+    out.extend_from_slice(&record.parent.0);
+    out.extend_from_slice(&record.head.0);
+    put_u32(&mut out, record.objects.len());
+    for object in &record.objects {
+        out.push(match object.kind {
+            Kind::Blob => b'b',
+            Kind::Tree => b't',
+            Kind::Commit => b'c',
+        });
+        out.extend_from_slice(&object.id.0);
+        put_u32(&mut out, object.bytes.len());
+        out.extend_from_slice(&object.bytes);
+    }
+    put_u32(&mut out, record.keys.len());
+    for key in &record.keys {
+        out.push(key.table);
+        out.extend_from_slice(&key.slot.to_le_bytes());
+        put_u32(&mut out, key.bytes.len());
+        out.extend_from_slice(&key.bytes);
+    }
+    out
+}
+
+/// Lengths here are below the record's own, which [`Journal::append`] checks.
+fn put_u32(out: &mut Vec<u8>, n: usize) {
+    out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn decode(payload: &[u8]) -> Option<Record> {
+    let mut rest = payload;
+    let mut take = |n: usize| {
+        let (head, tail) = rest.split_at_checked(n)?;
+        rest = tail;
+        Some(head)
+    };
+    let parent = ObjectId(take(20)?.try_into().ok()?);
+    let head = ObjectId(take(20)?.try_into().ok()?);
+    let mut objects = Vec::new();
+    for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
+        let kind = match take(1)? {
+            b"b" => Kind::Blob,
+            b"t" => Kind::Tree,
+            b"c" => Kind::Commit,
+            _ => return None,
+        };
+        let id = ObjectId(take(20)?.try_into().ok()?);
+        let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
+        let bytes = take(length as usize)?.to_vec();
+        objects.push(Object { id, kind, bytes });
+    }
+    let mut keys = Vec::new();
+    for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
+        let table = take(1)?[0];
+        let slot = u32::from_le_bytes(take(4)?.try_into().ok()?);
+        let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
+        let bytes = take(length as usize)?.to_vec();
+        keys.push(KeyEntry { table, slot, bytes });
+    }
+    rest.is_empty().then_some(Record {
+        parent,
+        head,
+        objects,
+        keys,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(byte: u8) -> ObjectId {
+        ObjectId([byte; 20])
+    }
+
+    fn record(n: u8, size: usize) -> Record {
+        Record {
+            parent: id(n - 1),
+            head: id(n),
+            objects: vec![Object {
+                id: id(n),
+                kind: Kind::Blob,
+                bytes: vec![n; size],
+            }],
+            keys: vec![KeyEntry {
+                table: 1,
+                slot: u32::from(n),
+                bytes: vec![n; 88],
+            }],
+        }
+    }
+
+    fn heads(path: &Path) -> Vec<u8> {
+        let journal = Journal::open(path).expect("opens");
+        journal
+            .records()
+            .expect("reads")
+            .iter()
+            .map(|r| r.head.0[0])
+            .collect()
+    }
+
+    #[test]
+    fn a_record_is_whole_or_absent_wherever_the_file_is_cut() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("journal");
+        let mut journal = Journal::start(&path, id(0)).expect("starts");
+        journal.append(&record(1, 50)).expect("appends");
+        let first_end = journal.end;
+        journal.append(&record(2, 60)).expect("appends");
+        let bytes = fs::read(&path).expect("reads");
+        let end = usize::try_from(journal.end).expect("small");
+        assert_eq!(heads(&path), [1, 2]);
+        for cut in usize::try_from(first_end).expect("small")..end {
+            // Not yet written, as zeros and as an end of file; and one flipped bit.
+            let mut zeroed = bytes.clone();
+            zeroed[cut..end].fill(0);
+            let mut flipped = bytes.clone();
+            flipped[cut] ^= 1;
+            // The last byte of a record is a key entry's, so a zeroed tail always shows.
+            for torn in [zeroed, bytes[..cut].to_vec(), flipped] {
+                fs::write(&path, torn).expect("writes");
+                assert_eq!(heads(&path), [1], "cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_header_is_an_error_not_an_empty_journal() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("journal");
+        Journal::start(&path, id(0)).expect("starts");
+        let bytes = fs::read(&path).expect("reads");
+        for at in 0..HEADER_BYTES {
+            let mut bad = bytes.clone();
+            bad[at] ^= 1;
+            fs::write(&path, bad).expect("writes");
+            assert!(
+                matches!(Journal::open(&path), Err(Error::Damaged { .. })),
+                "byte {at}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_process_is_followed_through_a_new_journal() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("journal");
+        let mut mine = Journal::start(&path, id(0)).expect("starts");
+        let mut theirs = Journal::open(&path).expect("opens");
+        theirs
+            .append(&record(1, 300_000))
+            .expect("appends past the filled part");
+        mine.refresh().expect("refreshes");
+        assert_eq!(mine.head(), id(1));
+        let mut theirs = Journal::start(&path, id(1)).expect("starts anew");
+        theirs.append(&record(2, 5)).expect("appends");
+        mine.refresh().expect("refreshes");
+        assert_eq!((mine.head(), mine.base), (id(2), id(1)));
+        assert!(!mine.knows(id(0)) && mine.knows(id(1)));
+    }
+}

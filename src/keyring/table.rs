@@ -1,0 +1,209 @@
+//! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
+use crate::aead::Key;
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::id::{MemoryId, StoreId};
+
+const HEADER_BYTES: usize = 64;
+/// The id, in the clear, at the start of each entry.
+const ID_BYTES: usize = 16;
+
+/// What tells the two tables apart.
+pub(super) struct Shape {
+    magic: &'static [u8; 16],
+    context: &'static [u8],
+    secret_bytes: usize,
+}
+
+pub(super) const RING: Shape = Shape {
+    magic: b"agekeep-ring-001",
+    context: b"agekeep/1 ring ",
+    secret_bytes: RING_SECRET_BYTES,
+};
+pub(super) const NAMES: Shape = Shape {
+    magic: b"agekeep-names-01",
+    context: b"agekeep/1 names ",
+    secret_bytes: NAMES_SECRET_BYTES,
+};
+
+/// What a lookup finds.
+pub(super) enum Lookup {
+    Found(Zeroizing<Vec<u8>>),
+    Absent,
+    Damaged,
+}
+
+/// One table file, with an index from memory id to slot.
+pub(super) struct Table {
+    shape: Shape,
+    path: PathBuf,
+    store: StoreId,
+    epoch: u64,
+    file: File,
+    inode: u64,
+    slots: HashMap<MemoryId, u32>,
+    count: u32,
+}
+
+impl Shape {
+    fn entry_bytes(&self) -> usize {
+        ENTRY_OVERHEAD_BYTES + self.secret_bytes
+    }
+
+    fn offset(&self, slot: u32) -> u64 {
+        HEADER_BYTES as u64 + u64::from(slot) * self.entry_bytes() as u64
+    }
+}
+
+impl Table {
+    /// Writes an empty table, durably.
+    pub(super) fn create(path: &Path, shape: &Shape, store: StoreId, epoch: u64) -> Result<()> {
+        let mut header = [0; HEADER_BYTES];
+        header[..16].copy_from_slice(shape.magic);
+        header[16..32].copy_from_slice(&store.0);
+        header[32..40].copy_from_slice(&epoch.to_le_bytes());
+        disk::replace_durably(path, &header, 0o600)
+    }
+
+    /// Opens a table and reads the ids in it.
+    pub(super) fn open(path: &Path, shape: Shape, store: StoreId, epoch: u64) -> Result<Self> {
+        let options = |write| OpenOptions::new().read(true).write(write).open(path);
+        // On a store that cannot be written the log can still be read.
+        let file = options(true)
+            .or_else(|_| options(false))
+            .map_err(|e| match e.kind() {
+                io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
+                _ => Error::io("open", path)(e),
+            })?;
+        let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0)
+            .map_err(|_| damaged("it is shorter than its header"))?;
+        if header[..16] != shape.magic[..] {
+            return Err(if header[..13] == shape.magic[..13] {
+                Error::UnknownFormat {
+                    what: path.display().to_string(),
+                    found: String::from_utf8_lossy(&header[13..16]).into_owned(),
+                }
+            } else {
+                damaged("it is not such a file")
+            });
+        }
+        if header[16..32] != store.0 {
+            return Err(damaged("it belongs to another store"));
+        }
+        if header[32..40] != epoch.to_le_bytes() {
+            return Err(damaged("it belongs to another epoch than its key"));
+        }
+        let inode = file.metadata().map_err(Error::io("read", path))?.ino();
+        let mut table = Self {
+            shape,
+            path: path.into(),
+            store,
+            epoch,
+            file,
+            inode,
+            slots: HashMap::new(),
+            count: 0,
+        };
+        table.refresh()?;
+        Ok(table)
+    }
+
+    /// Indexes entries added since, by this process or another. What is less than a whole entry at
+    /// the end is a torn write: it is left out, and the next entry takes its place.
+    pub(super) fn refresh(&mut self) -> Result<()> {
+        let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
+        if meta.ino() != self.inode {
+            return Err(Error::damaged(
+                self.path.display().to_string(),
+                "it was replaced while the store was open",
+            ));
+        }
+        let entry_bytes = self.shape.entry_bytes();
+        let whole = meta.len().saturating_sub(HEADER_BYTES as u64) / entry_bytes as u64;
+        let whole = u32::try_from(whole).unwrap_or(u32::MAX);
+        if whole <= self.count {
+            return Ok(());
+        }
+        let mut bytes = vec![0; (whole - self.count) as usize * entry_bytes];
+        self.file
+            .read_exact_at(&mut bytes, self.shape.offset(self.count))
+            .map_err(Error::io("read", &self.path))?;
+        for entry in bytes.chunks_exact(entry_bytes) {
+            let id = entry[..ID_BYTES].try_into().expect("sixteen bytes");
+            self.slots.insert(MemoryId(id), self.count);
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn next_slot(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn has(&self, id: MemoryId) -> bool {
+        self.slots.contains_key(&id)
+    }
+
+    /// A sealed entry.
+    pub(super) fn seal(&self, key: &Key, id: MemoryId, secret: &[u8]) -> Vec<u8> {
+        debug_assert_eq!(secret.len(), self.shape.secret_bytes);
+        [&id.0[..], &key.seal(&self.context(id), secret)].concat()
+    }
+
+    /// Writes an entry to its slot. Not yet durable.
+    pub(super) fn write(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
+        let fits = entry.len() == self.shape.entry_bytes() && slot <= self.count;
+        if !fits {
+            return Err(Error::damaged(
+                "the journal",
+                "a key entry does not fit its table",
+            ));
+        }
+        self.file
+            .write_all_at(entry, self.shape.offset(slot))
+            .map_err(Error::io("write", &self.path))?;
+        let id = entry[..ID_BYTES].try_into().expect("sixteen bytes");
+        self.slots.insert(MemoryId(id), slot);
+        self.count = self.count.max(slot + 1);
+        Ok(())
+    }
+
+    pub(super) fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(Error::io("sync", &self.path))
+    }
+
+    /// Opens the entry of a memory.
+    pub(super) fn open_entry(&self, key: &Key, id: MemoryId) -> Result<Lookup> {
+        let Some(slot) = self.slots.get(&id) else {
+            return Ok(Lookup::Absent);
+        };
+        let mut entry = vec![0; self.shape.entry_bytes()];
+        self.file
+            .read_exact_at(&mut entry, self.shape.offset(*slot))
+            .map_err(Error::io("read", &self.path))?;
+        let plain = key.open(&self.context(id), &entry[ID_BYTES..]);
+        Ok(plain.map_or(Lookup::Damaged, Lookup::Found))
+    }
+
+    fn context(&self, id: MemoryId) -> Vec<u8> {
+        [
+            self.shape.context,
+            &self.store.0,
+            &self.epoch.to_le_bytes(),
+            &id.0,
+        ]
+        .concat()
+    }
+}

@@ -1,0 +1,113 @@
+//! The memory of an AI agent, kept as a compliance team would keep it.
+//!
+//! An agent speaks the *memory tool*: `view create str_replace insert delete rename` below
+//! `/memories`, and the older pair `memory_read memory_write`. Every command, reads and refusals
+//! included, becomes one signed commit in a bare git repository. Texts, paths and the audit record
+//! in each commit message are encrypted with age.
+//!
+//! # The path of a write
+//!
+//! ```text
+//!  doors: command line · tool (JSON lines) · this library
+//!                       │
+//!  &str ── path ──▶ MemoryPath ─┐
+//!  JSON ── command ─▶ Command ──┴─ store/plan ─▶ Plan ─ seal ─▶ Sealed ─ store/commit ─▶ ObjectId
+//!                                                                            │
+//!                                        journal (one fdatasync) ◀───────────┤
+//!                                        objects, keyring, ref, catalog ◀────┘
+//! ```
+//!
+//! Each arrow is a type that only its own module makes, so plaintext cannot reach git by mistake:
+//! the repository takes ciphertext (`Sealed`), trees, signed commits, and the three texts that are
+//! public by design.
+//!
+//! # Rules that hold everywhere
+//!
+//! - A command is atomic. Its record in the `journal` is the one commit point: when
+//!   [`store::Store::execute`] answers, the command is durable; a crash at any instruction leaves
+//!   the state before or after it. The ref and the objects are written at once, so that stock git
+//!   sees them, and again from the journal after an unclean stop. (The design this began from made
+//!   the ref update the commit point. That costs an fsync for each object, key entry and the ref,
+//!   some ten for a command; one for the record gives the same promise.)
+//! - A kernel lock orders processes; the head is read under it.
+//! - The state is a fold over signed events. The catalog file only saves reading them again.
+//! - Unknown formats, damage, missing keys and things that are not there are different errors, and
+//!   none is a fallback to another.
+//!
+//! Deliberately absent: a work tree, an index, any plaintext file; user, system and store git
+//! configuration, hooks, replace refs; a clock, an environment or a home folder (callers bring
+//! them); printing and prompting.
+//!
+//! # The modules, in reading order
+//!
+//! | module | is |
+//! |---|---|
+//! | [`path`], [`command`], [`text`](Text) | what comes in, made canonical |
+//! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one |
+//! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
+//! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
+//! | `keyring` | the keys outside history, whose loss is erasure |
+//! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
+//! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
+//! | [`answer`], [`wire`], [`log`] | what goes out |
+//!
+//! # Example
+//!
+//! ```
+//! use agekeep::command::Command;
+//! use agekeep::event::Context;
+//! use agekeep::policy::Policy;
+//! use agekeep::store::{Identity, Keys, SigningKey, Store};
+//!
+//! # fn main() -> agekeep::error::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a temporary folder");
+//! let keys = Keys { identity: Identity::generate(), signing_key: SigningKey::generate() };
+//! let mut context = Context::default();
+//! context.actor = Some("support-agent".into());
+//! let mut store = Store::init(
+//!     &folder.path().join("store"),
+//!     keys,
+//!     &Policy::default(),
+//!     &context,
+//!     Box::new(chrono::Utc::now),
+//! )?;
+//! let create = Command::Create { path: "/memories/a.md".into(), file_text: "one\n".into() };
+//! let answer = store.execute(&create, &context)?;
+//! assert_eq!(answer.content.as_str(), "File created successfully at: /memories/a.md");
+//! assert_eq!(store.log().count(), 2); // init and create
+//! # Ok(())
+//! # }
+//! ```
+
+mod aead;
+mod base64;
+mod catalog;
+mod digest;
+mod disk;
+mod edit;
+mod journal;
+mod keyring;
+mod listing;
+mod repository;
+mod seal;
+mod sign;
+mod text;
+mod version;
+
+pub mod answer;
+pub mod command;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod keyfile;
+pub mod log;
+pub mod path;
+pub mod policy;
+pub mod recipients;
+pub mod store;
+pub mod wire;
+
+pub use crate::digest::Digest;
+pub use crate::repository::object::ObjectId;
+pub use crate::text::Text;

@@ -1,0 +1,225 @@
+//! The policy: `agekeep.toml`, which names the format, the store, and the limits in force.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+
+/// The format version this program reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// Largest text of one memory, in bytes, unless the policy says otherwise.
+pub const MEMORY_BYTES: usize = 2 * 1024 * 1024;
+/// Longest answer to `view`, in characters: what the memory tool tells a model to expect.
+pub const VIEW_CHARACTERS: usize = 16_000;
+/// Most lines of a file that `view` shows; the number is part of the memory tool's contract.
+pub const LINES: usize = 999_999;
+/// Most memories in one store.
+pub const MEMORIES: usize = 100_000;
+/// Longest path, in bytes of its NFC form.
+pub const PATH_BYTES: usize = 1_024;
+/// Longest single name in a path, in bytes: what every common file system can hold on export.
+pub const SEGMENT_BYTES: usize = 255;
+/// Most names in one path, `memories` included.
+pub const SEGMENTS: usize = 20;
+/// Longest line a door accepts, in bytes: room for a memory of the default size whose every byte
+/// is spelled as a six-byte JSON escape, and its envelope.
+pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
+pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The largest value a policy may give `path_bytes`.
+pub const PATH_BYTES_MAX: usize = 4_096;
+/// The largest value a policy may give `request_bytes`.
+pub const REQUEST_BYTES_MAX: usize = 512 * 1024 * 1024;
+
+/// The bounds on everything that comes from outside; the `[limits]` table of the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Largest text of one memory, in bytes.
+    pub memory_bytes: usize,
+    /// Longest answer to `view`, in characters; 0 means no limit.
+    pub view_characters: usize,
+    /// Most lines of a file that `view` shows.
+    pub lines: usize,
+    /// Most memories in the store.
+    pub memories: usize,
+    /// Longest path, in bytes.
+    pub path_bytes: usize,
+    /// Longest line a door accepts, in bytes.
+    pub request_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: MEMORY_BYTES,
+            view_characters: VIEW_CHARACTERS,
+            lines: LINES,
+            memories: MEMORIES,
+            path_bytes: PATH_BYTES,
+            request_bytes: REQUEST_BYTES,
+        }
+    }
+}
+
+/// How the commands behave where the contract leaves a choice; the `[tool]` table of the policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Tool {
+    /// Lets `create` overwrite a file (never a directory). Off unless said.
+    pub create_overwrites: bool,
+}
+
+/// What the owner decides when making a store: the policy without the lines that name the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Policy {
+    /// The bounds on everything that comes from outside.
+    pub limits: Limits,
+    /// How the commands behave.
+    pub tool: Tool,
+}
+
+/// The whole file, as it stands in the tree of every commit.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyFile {
+    format: u32,
+    store: String,
+    #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
+    tool: Tool,
+}
+
+impl Policy {
+    /// Reads the owner's part of a policy: the tables `[limits]` and `[tool]`, both optional.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
+    pub fn parse(text: &str) -> Result<Self> {
+        let policy: Self = toml::from_str(text).map_err(|e| fault(text, &e))?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    /// Reads the file of a store and the id it names.
+    pub(crate) fn parse_file(text: &str) -> Result<(StoreId, Self)> {
+        let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
+        if file.format != FORMAT {
+            return Err(Error::UnknownFormat {
+                what: "agekeep.toml".into(),
+                found: file.format.to_string(),
+            });
+        }
+        let store = StoreId::from_hex(&file.store).ok_or_else(|| Error::Policy {
+            line: None,
+            why: "`store` is not 32 lowercase hexadecimal digits".into(),
+        })?;
+        let policy = Self {
+            limits: file.limits,
+            tool: file.tool,
+        };
+        policy.check()?;
+        Ok((store, policy))
+    }
+
+    /// Writes the file of a store.
+    pub(crate) fn to_file(&self, store: StoreId) -> String {
+        let file = PolicyFile {
+            format: FORMAT,
+            store: store.to_string(),
+            limits: self.limits.clone(),
+            tool: self.tool.clone(),
+        };
+        toml::to_string(&file).expect("numbers, booleans and a hex string have a TOML form")
+    }
+
+    fn check(&self) -> Result<()> {
+        let l = &self.limits;
+        let bounds = [
+            ("memory_bytes", l.memory_bytes, 1, MEMORY_BYTES_MAX),
+            ("view_characters", l.view_characters, 0, usize::MAX),
+            ("lines", l.lines, 1, LINES),
+            ("memories", l.memories, 1, usize::MAX),
+            ("path_bytes", l.path_bytes, 32, PATH_BYTES_MAX),
+            ("request_bytes", l.request_bytes, 1_024, REQUEST_BYTES_MAX),
+        ];
+        for (name, value, low, high) in bounds {
+            if value < low || value > high {
+                return Err(Error::Policy {
+                    line: None,
+                    why: format!("limits.{name} = {value} is outside {low} to {high}"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fault(text: &str, error: &toml::de::Error) -> Error {
+    let line = error
+        .span()
+        .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+    Error::Policy {
+        line,
+        why: error.message().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_reported_with_its_line() {
+        for (text, line) in [
+            ("[limits]\nmemory_byte = 3\n", 2),
+            ("[limits]\n\nlines = \"many\"\n", 3),
+            ("[tool]\ncreate_overwrites = 1", 2),
+            ("[limit]\n", 1),
+            ("[limits\n", 1),
+        ] {
+            match Policy::parse(text) {
+                Err(Error::Policy { line: Some(l), .. }) => assert_eq!(l, line, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn values_out_of_bounds_are_refused() {
+        for text in [
+            "[limits]\nmemory_bytes = 0",
+            "[limits]\nmemory_bytes = 999999999",
+            "[limits]\nlines = 1000000",
+            "[limits]\npath_bytes = 8",
+        ] {
+            assert!(Policy::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_says_the_same_after_a_round_trip() {
+        let policy =
+            Policy::parse("[limits]\nview_characters = 0\n[tool]\ncreate_overwrites = true")
+                .expect("valid");
+        let store = StoreId::random();
+        let (id, again) = Policy::parse_file(&policy.to_file(store)).expect("own output");
+        assert_eq!((id, again), (store, policy));
+    }
+
+    #[test]
+    fn another_format_version_is_its_own_error() {
+        let text = format!("format = 2\nstore = \"{}\"\n", StoreId::random());
+        assert!(matches!(
+            Policy::parse_file(&text),
+            Err(Error::UnknownFormat { .. })
+        ));
+    }
+}

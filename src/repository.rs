@@ -1,0 +1,235 @@
+//! The bare git repository: objects by name, and one ref. The only module that names `git2`.
+//!
+//! No configuration, hook, template or replace ref of a user, the system or the store itself is
+//! read: objects and the ref are files with a documented form, and libgit2 is asked only for what
+//! stock git has packed, through an object database that belongs to no repository.
+
+mod loose;
+pub(crate) mod object;
+
+use std::cell::OnceCell;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use self::loose::Loose;
+use self::object::{Commit, Kind, Object, ObjectId, Tree};
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::seal::Sealed;
+
+/// The only branch of a store.
+pub(crate) const BRANCH: &str = "refs/heads/main";
+
+/// The configuration stock git finds. Repacking by `git gc` is safe; packing the ref is not,
+/// because that deletes a file which this program replaces.
+const CONFIG: &str = "\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+\tfsync = all
+\tlogAllRefUpdates = false
+[gc]
+\tauto = 0
+\tpackRefs = false
+[maintenance]
+\tauto = false
+[receive]
+\tdenyNonFastForwards = true
+\tdenyDeletes = true
+";
+
+/// The git side of a store.
+pub(crate) struct Repository {
+    root: PathBuf,
+    objects: PathBuf,
+    packs: OnceCell<git2::Odb<'static>>,
+}
+
+/// The name of an object: SHA-1 over its kind, length and bytes.
+pub(crate) fn name(kind: Kind, bytes: &[u8]) -> ObjectId {
+    let kind = match kind {
+        Kind::Blob => git2::ObjectType::Blob,
+        Kind::Tree => git2::ObjectType::Tree,
+        Kind::Commit => git2::ObjectType::Commit,
+    };
+    let id = git2::Oid::hash_object(kind, bytes).expect("hashing bytes in memory");
+    ObjectId(id.as_bytes().try_into().expect("SHA-1 has 20 bytes"))
+}
+
+impl Object {
+    /// The blob of a sealed version.
+    pub(crate) fn sealed(sealed: Sealed) -> Self {
+        Self::named(Kind::Blob, sealed.into_bytes())
+    }
+
+    /// A blob that is public by design: `agekeep.toml`, `recipients`, `signers`.
+    pub(crate) fn public(text: &str) -> Self {
+        Self::named(Kind::Blob, text.into())
+    }
+
+    pub(crate) fn tree(tree: &Tree) -> Self {
+        Self::named(Kind::Tree, object::encode_tree(tree))
+    }
+
+    pub(crate) fn commit(bytes: Vec<u8>) -> Self {
+        Self::named(Kind::Commit, bytes)
+    }
+
+    fn named(kind: Kind, bytes: Vec<u8>) -> Self {
+        Self {
+            id: name(kind, &bytes),
+            kind,
+            bytes,
+        }
+    }
+}
+
+impl Repository {
+    /// Makes an empty repository: SHA-1 object format, refs as files.
+    pub(crate) fn create(root: &Path) -> Result<Self> {
+        for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+            disk::make_private_folder(&root.join(folder))?;
+        }
+        disk::replace(
+            &root.join("HEAD"),
+            format!("ref: {BRANCH}\n").as_bytes(),
+            0o644,
+        )?;
+        disk::replace(&root.join("config"), CONFIG.as_bytes(), 0o644)?;
+        Self::open(root)
+    }
+
+    /// Opens the repository at `root`.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        let objects = root.join("objects");
+        if !(root.join("HEAD").is_file() && objects.is_dir() && root.join("refs").is_dir()) {
+            return Err(Error::NoStore { path: root.into() });
+        }
+        Ok(Self {
+            root: root.into(),
+            objects,
+            packs: OnceCell::new(),
+        })
+    }
+
+    /// The commit the branch points at; `None` if there is no such ref or its file is torn.
+    pub(crate) fn head(&self) -> Result<Option<ObjectId>> {
+        let path = self.root.join(BRANCH);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(text.strip_suffix('\n').and_then(ObjectId::from_hex)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => self.packed_head(),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => Ok(None),
+            Err(e) => Err(Error::io("read", &path)(e)),
+        }
+    }
+
+    /// The branch as `git pack-refs` leaves it.
+    fn packed_head(&self) -> Result<Option<ObjectId>> {
+        let path = self.root.join("packed-refs");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Error::io("read", &path)(e)),
+        };
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .find(|(_, name)| *name == BRANCH)
+            .and_then(|(id, _)| ObjectId::from_hex(id)))
+    }
+
+    /// Points the branch at a commit. Not yet durable.
+    pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
+        disk::replace(&self.root.join(BRANCH), format!("{id}\n").as_bytes(), 0o644)
+    }
+
+    /// Writes an object anew, whatever stands in its place. Not yet durable.
+    pub(crate) fn write(&self, object: &Object) -> Result<()> {
+        loose::write(&self.objects, object)
+            .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
+    }
+
+    /// Makes everything written so far durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        disk::sync_file_system(&self.root)
+    }
+
+    /// Reads a blob of ciphertext.
+    pub(crate) fn sealed(&self, id: ObjectId) -> Result<Sealed> {
+        Sealed::parse(self.read(id, Kind::Blob)?)
+            .map_err(|_| Error::damaged(format!("blob {id}"), "it is not an age file"))
+    }
+
+    /// Reads a blob that is public by design, as text.
+    pub(crate) fn public(&self, id: ObjectId) -> Result<String> {
+        String::from_utf8(self.read(id, Kind::Blob)?)
+            .map_err(|_| Error::damaged(format!("blob {id}"), "it is not UTF-8"))
+    }
+
+    /// Reads a tree.
+    pub(crate) fn tree(&self, id: ObjectId) -> Result<Tree> {
+        object::parse_tree(&self.read(id, Kind::Tree)?)
+            .ok_or_else(|| Error::damaged(format!("tree {id}"), "its entries are not a store's"))
+    }
+
+    /// Reads a commit, and the bytes it hashes.
+    pub(crate) fn commit(&self, id: ObjectId) -> Result<(Commit, Vec<u8>)> {
+        let bytes = self.read(id, Kind::Commit)?;
+        match object::parse_commit(&bytes) {
+            Some(commit) => Ok((commit, bytes)),
+            None => Err(Error::damaged(
+                format!("commit {id}"),
+                "it is not a signed commit with one parent at most",
+            )),
+        }
+    }
+
+    fn read(&self, id: ObjectId, kind: Kind) -> Result<Vec<u8>> {
+        let path = loose::path(&self.objects, id);
+        let what = || format!("{} {id}", kind.name());
+        let found = loose::read(&self.objects, id).map_err(Error::io("read", &path))?;
+        let (found_kind, bytes) = match found {
+            Loose::Whole(kind, bytes) => (kind, bytes),
+            Loose::Damaged(why) => return Err(Error::damaged(what(), why)),
+            Loose::Absent => self
+                .read_packed(id)?
+                .ok_or_else(|| Error::damaged(what(), "it is missing"))?,
+        };
+        if found_kind != kind {
+            return Err(Error::damaged(
+                what(),
+                format!("it is a {}", found_kind.name()),
+            ));
+        }
+        Ok(bytes)
+    }
+
+    fn read_packed(&self, id: ObjectId) -> Result<Option<(Kind, Vec<u8>)>> {
+        let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
+        if self.packs.get().is_none() {
+            let packs = git2::Odb::new().map_err(fault)?;
+            let objects = self.objects.to_str().ok_or_else(|| Error::Invalid {
+                what: "the store's path",
+                why: "it is not UTF-8".into(),
+            })?;
+            packs.add_disk_alternate(objects).map_err(fault)?;
+            drop(self.packs.set(packs));
+        }
+        let packs = self.packs.get().expect("made above");
+        let oid = git2::Oid::from_bytes(&id.0).map_err(fault)?;
+        let object = match packs.read(oid) {
+            Ok(object) => object,
+            Err(e) if e.code() == git2::ErrorCode::NotFound => return Ok(None),
+            Err(e) => return Err(fault(e)),
+        };
+        let kind = match object.kind() {
+            git2::ObjectType::Blob => Kind::Blob,
+            git2::ObjectType::Tree => Kind::Tree,
+            git2::ObjectType::Commit => Kind::Commit,
+            _ => return Ok(None),
+        };
+        Ok(Some((kind, object.data().to_vec())))
+    }
+}

@@ -1,0 +1,271 @@
+//! Git objects as bytes: names, trees, commits (gitformat-loose, git-cat-file(1)).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::id::{hex, hex_bytes};
+
+/// The SHA-1 name of a git object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub(crate) [u8; 20]);
+
+impl ObjectId {
+    /// Reads 40 lowercase hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        hex_bytes(text).map(Self)
+    }
+
+    fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Serialize for ObjectId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ObjectId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::from_hex(&text)
+            .ok_or_else(|| serde::de::Error::custom("not 40 lowercase hexadecimal digits"))
+    }
+}
+
+/// The kinds of object a store has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Blob,
+    Tree,
+    Commit,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Blob, Self::Tree, Self::Commit];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Blob => "blob",
+            Self::Tree => "tree",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// An object that has its name.
+#[derive(Clone)]
+pub(crate) struct Object {
+    pub(crate) id: ObjectId,
+    pub(crate) kind: Kind,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// One entry of a tree: a file, or a folder one level down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) folder: bool,
+    pub(crate) id: ObjectId,
+}
+
+/// A tree: names in git's order, which for names that share no prefix is byte order.
+pub(crate) type Tree = BTreeMap<String, Entry>;
+
+/// Writes a tree object.
+pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
+    let mut out = Vec::with_capacity(tree.len() * 64);
+    for (name, entry) in tree {
+        out.extend_from_slice(if entry.folder { b"40000 " } else { b"100644 " });
+        out.extend_from_slice(name.as_bytes());
+        out.push(0);
+        out.extend_from_slice(&entry.id.0);
+    }
+    out
+}
+
+/// Reads a tree object; only plain files and folders, in order.
+pub(crate) fn parse_tree(mut bytes: &[u8]) -> Option<Tree> {
+    let mut tree = Tree::new();
+    while !bytes.is_empty() {
+        let space = bytes.iter().position(|b| *b == b' ')?;
+        let folder = match &bytes[..space] {
+            b"40000" => true,
+            b"100644" => false,
+            _ => return None,
+        };
+        let rest = &bytes[space + 1..];
+        let nul = rest.iter().position(|b| *b == 0)?;
+        let name = std::str::from_utf8(&rest[..nul]).ok()?;
+        let id = ObjectId::from_slice(rest.get(nul + 1..nul + 21)?)?;
+        if tree
+            .last_key_value()
+            .is_some_and(|(last, _)| last.as_str() >= name)
+        {
+            return None;
+        }
+        tree.insert(name.to_owned(), Entry { folder, id });
+        bytes = &rest[nul + 21..];
+    }
+    Some(tree)
+}
+
+/// A commit of a store: one line of history, one signer.
+pub(crate) struct Commit {
+    pub(crate) tree: ObjectId,
+    pub(crate) parent: Option<ObjectId>,
+    /// The object without its `gpgsig` header: what was signed.
+    pub(crate) signed_bytes: Vec<u8>,
+    pub(crate) signature: String,
+    pub(crate) message: String,
+}
+
+/// Writes a commit object without a signature.
+pub(crate) fn encode_commit(
+    tree: ObjectId,
+    parent: Option<ObjectId>,
+    author: &str,
+    seconds: i64,
+    message: &str,
+) -> Vec<u8> {
+    let parent = parent.map_or_else(String::new, |p| format!("parent {p}\n"));
+    format!(
+        "tree {tree}\n{parent}author {author} {seconds} +0000\ncommitter {author} {seconds} +0000\n\n{message}"
+    )
+    .into_bytes()
+}
+
+/// Puts a signature into a commit object, in the header git keeps it in.
+pub(crate) fn add_signature(unsigned: &[u8], signature: &str) -> Vec<u8> {
+    let end = headers_end(unsigned).expect("a commit has an empty line after its headers");
+    let folded = signature.trim_end().replace('\n', "\n ");
+    let mut out = Vec::with_capacity(unsigned.len() + folded.len() + 10);
+    out.extend_from_slice(&unsigned[..end]);
+    out.extend_from_slice(b"gpgsig ");
+    out.extend_from_slice(folded.as_bytes());
+    out.push(b'\n');
+    out.extend_from_slice(&unsigned[end..]);
+    out
+}
+
+/// Where the empty line after the headers begins.
+fn headers_end(commit: &[u8]) -> Option<usize> {
+    commit
+        .windows(2)
+        .position(|w| w == b"\n\n")
+        .map(|at| at + 1)
+}
+
+/// Reads a commit object as this store writes them: one parent at most, signed, in UTF-8.
+pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
+    let end = headers_end(bytes)?;
+    let headers = std::str::from_utf8(&bytes[..end]).ok()?;
+    let message = std::str::from_utf8(&bytes[end + 1..]).ok()?;
+    let (before, after) = headers.split_once("\ngpgsig ")?;
+    let signature_end = after
+        .match_indices('\n')
+        .map(|(at, _)| at)
+        .find(|at| !after[at + 1..].starts_with(' '))?;
+    let mut lines = before.lines();
+    let tree = ObjectId::from_hex(lines.next()?.strip_prefix("tree ")?)?;
+    let mut next = lines.next()?;
+    let mut parent = None;
+    if let Some(id) = next.strip_prefix("parent ") {
+        parent = Some(ObjectId::from_hex(id)?);
+        next = lines.next()?;
+    }
+    let rest_is_plain = next.starts_with("author ")
+        && lines.next()?.starts_with("committer ")
+        && lines.next().is_none()
+        && signature_end + 1 == after.len();
+    if !rest_is_plain {
+        return None;
+    }
+    Some(Commit {
+        tree,
+        parent,
+        signed_bytes: [before.as_bytes(), b"\n", &bytes[end..]].concat(),
+        signature: after[..signature_end].replace("\n ", "\n"),
+        message: message.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn oid(byte: u8) -> ObjectId {
+        ObjectId([byte; 20])
+    }
+
+    #[test]
+    fn a_signed_commit_reads_back() {
+        for parent in [None, Some(oid(2))] {
+            let unsigned =
+                encode_commit(oid(1), parent, "owner <owner@x>", 17, "view ok\n\nbody\n");
+            let pem = "-----BEGIN SSH SIGNATURE-----\nabc\ndef\n-----END SSH SIGNATURE-----\n";
+            let commit = parse_commit(&add_signature(&unsigned, pem)).expect("own output");
+            assert_eq!((commit.tree, commit.parent), (oid(1), parent));
+            assert_eq!(commit.signed_bytes, unsigned);
+            assert_eq!(commit.signature, pem.trim_end());
+            assert_eq!(commit.message, "view ok\n\nbody\n");
+        }
+    }
+
+    #[test]
+    fn commits_this_store_never_writes() {
+        let good = encode_commit(oid(1), Some(oid(2)), "o <o>", 1, "m\n");
+        assert!(parse_commit(&good).is_none(), "unsigned");
+        let signed = String::from_utf8(add_signature(&good, "s\n")).expect("text");
+        let parent = format!("parent {}\n", oid(2));
+        for bad in [
+            signed.replacen(&parent, &format!("{parent}{parent}"), 1),
+            signed.replacen("gpgsig", "encoding x\ngpgsig", 1),
+            signed.replacen("tree", "TREE", 1),
+            signed.replacen("\n\nm", "\nmergetag x\n\nm", 1),
+            signed.replacen("\n\n", "\n", 1),
+        ] {
+            assert!(parse_commit(bad.as_bytes()).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn trees_read_back_and_loose_ones_do_not() {
+        let mut tree = Tree::new();
+        tree.insert(
+            "00".into(),
+            Entry {
+                folder: true,
+                id: oid(3),
+            },
+        );
+        tree.insert(
+            "agekeep.toml".into(),
+            Entry {
+                folder: false,
+                id: oid(4),
+            },
+        );
+        let bytes = encode_tree(&tree);
+        assert_eq!(parse_tree(&bytes), Some(tree));
+        assert_eq!(parse_tree(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(parse_tree(&[bytes.clone(), bytes.clone()].concat()), None);
+        assert_eq!(parse_tree(b"120000 link\0aaaaaaaaaaaaaaaaaaaa"), None);
+        assert_eq!(parse_tree(b""), Some(Tree::new()));
+    }
+}

@@ -1,0 +1,161 @@
+//! An open store: every command goes in here, and every command is recorded before it is answered.
+
+mod commit;
+mod history;
+mod init;
+mod plan;
+mod status;
+mod trees;
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use self::trees::Trees;
+use crate::answer::Answer;
+use crate::catalog::Catalog;
+use crate::catalog::file::CatalogFile;
+use crate::command::Command;
+use crate::digest::Digest;
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::event::Context;
+use crate::id::StoreId;
+use crate::journal::Journal;
+use crate::keyring::Keyring;
+use crate::policy::{Limits, Policy};
+use crate::recipients::Member;
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+use crate::sign::Signers;
+
+pub use self::status::{Signer, Status};
+pub use crate::seal::{Identity, Recipient};
+pub use crate::sign::SigningKey;
+
+/// The name of the owner in `recipients`, `signers` and every commit.
+const OWNER: &str = "owner";
+
+/// What tells the time. The store's clock decides, never a caller's.
+pub type Clock = Box<dyn Fn() -> DateTime<Utc> + Send>;
+
+/// What a caller brings to open a store.
+pub struct Keys {
+    /// Opens the keyring.
+    pub identity: Identity,
+    /// Signs commits.
+    pub signing_key: SigningKey,
+}
+
+/// A store, open for reading and writing.
+pub struct Store {
+    root: PathBuf,
+    id: StoreId,
+    policy: Policy,
+    members: Vec<Member>,
+    signers: Signers,
+    signing_key: SigningKey,
+    repository: Repository,
+    journal: Journal,
+    keyring: Keyring,
+    catalog: Catalog,
+    catalog_file: CatalogFile,
+    trees: Trees,
+    /// SHA-256 of the newest commit object, which the next one names.
+    chain: Digest,
+    clock: Clock,
+}
+
+impl Store {
+    /// Opens the store at `root`. After an unclean stop this brings everything that was
+    /// acknowledged to its place first.
+    ///
+    /// # Errors
+    /// [`Error::NoStore`] where there is none, [`Error::NotARecipient`] if the identity does not
+    /// open it, [`Error::Damaged`] if what was written since the last time does not check out.
+    pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
+        let repository = Repository::open(root)?;
+        if !root.join("journal").exists() && !root.join("keyring").exists() {
+            return Err(Error::NoStore { path: root.into() });
+        }
+        let lock = Lock::acquire(&root.join("lock"))?;
+        let mut journal = Journal::open(&root.join("journal"))?;
+        let unclean = history::restore_objects(&repository, &mut journal)?;
+        let decided = history::decided_at(&repository, journal.head())?;
+        let (id, policy) = Policy::parse_file(&repository.public(decided.policy)?)?;
+        let file_fault = |file: &'static str| move |why: String| Error::damaged(file, why);
+        let members = crate::recipients::parse(&repository.public(decided.recipients)?)
+            .map_err(file_fault("recipients"))?;
+        let signers =
+            Signers::parse(&repository.public(decided.signers)?).map_err(file_fault("signers"))?;
+        let mut keyring = Keyring::open(&root.join("keyring"), id, &keys.identity)?;
+        if let Some(records) = unclean {
+            history::restore_keys(&mut keyring, &records)?;
+            commit::checkpoint(&repository, &keyring, &mut journal)?;
+        }
+        let mut store = Self {
+            catalog_file: CatalogFile::new(root.join("catalog"), id),
+            root: root.into(),
+            id,
+            policy,
+            members,
+            signers,
+            signing_key: keys.signing_key,
+            repository,
+            journal,
+            keyring,
+            catalog: Catalog::empty(),
+            trees: Trees::default(),
+            chain: Digest::of(b""),
+            clock,
+        };
+        store.catch_up()?;
+        if store.catalog.decided != Some(decided) {
+            return Err(Error::damaged(
+                format!("commit {}", store.journal.head()),
+                "it changes agekeep.toml, recipients or signers without saying so",
+            ));
+        }
+        drop(lock);
+        Ok(store)
+    }
+
+    /// Carries out a command and records it. When this returns an answer, the command is durable.
+    ///
+    /// A command that the memory tool refuses is an [`Answer`] with a refusal, recorded like any
+    /// other; so is one whose memory does not open.
+    ///
+    /// # Errors
+    /// When the command could not be recorded: [`Error::Io`], [`Error::Locked`],
+    /// [`Error::NotASigner`], or damage found in history. Then it did not happen.
+    pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let plan = self.plan(command, context)?;
+        let answer = self.commit(plan, command.name(), context);
+        drop(lock);
+        answer
+    }
+
+    /// The limits in force.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.policy.limits
+    }
+
+    pub(crate) fn head(&self) -> ObjectId {
+        self.journal.head()
+    }
+
+    pub(crate) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
+    pub(crate) fn signers(&self) -> &Signers {
+        &self.signers
+    }
+}

@@ -1,0 +1,287 @@
+//! From a plan to a durable commit: seal → trees → record → sign → journal, then each to its place.
+
+use chrono::{DateTime, Utc};
+
+use crate::aead::Key;
+use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
+use crate::catalog::Step;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::event::{
+    CONTEXT_CHARACTERS_MAX, Change, Context, Event, Outcome, Place, Touch, bounded,
+};
+use crate::id::MemoryId;
+use crate::journal::{Journal, Record};
+use crate::keyring::{Keyring, NewMemory};
+use crate::path::MemoryPath;
+use crate::repository::Repository;
+use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
+use crate::sign::SigningKey;
+use crate::text::Text;
+use crate::version;
+
+use super::Store;
+use super::plan::{Plan, Planned, Subject};
+
+/// Makes everything the journal holds durable in its place, and starts a new journal.
+pub(super) fn checkpoint(
+    repository: &Repository,
+    keyring: &Keyring,
+    journal: &mut Journal,
+) -> Result<()> {
+    keyring.sync()?;
+    repository.sync()?;
+    journal.start_anew()
+}
+
+/// The bytes of a signed commit.
+pub(super) fn signed_commit(
+    tree: ObjectId,
+    parent: Option<ObjectId>,
+    signer: &str,
+    key: &SigningKey,
+    time: DateTime<Utc>,
+    message: &str,
+) -> Vec<u8> {
+    let author = format!("{signer} <{signer}@agekeep>");
+    let unsigned = encode_commit(tree, parent, &author, time.timestamp(), message);
+    add_signature(&unsigned, &key.sign(&unsigned))
+}
+
+/// What sealing a plan makes.
+#[derive(Default)]
+struct Sealing {
+    new: Vec<NewMemory>,
+    objects: Vec<Object>,
+    blobs: Vec<(MemoryId, Option<ObjectId>)>,
+    touches: Vec<Touch>,
+}
+
+impl Sealing {
+    fn name_key(&self, id: MemoryId) -> Option<&Key> {
+        self.new
+            .iter()
+            .find(|new| new.id == id)
+            .map(|new| &new.name_key)
+    }
+}
+
+impl Store {
+    /// Commits a plan. What it holds is durable when this returns.
+    pub(super) fn commit(
+        &mut self,
+        plan: Plan,
+        command: &str,
+        context: &Context,
+    ) -> Result<Answer> {
+        let Plan {
+            content,
+            refusal,
+            path,
+            new_path,
+            steps,
+            subject,
+        } = plan;
+        let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
+        let sealing = self.seal(steps)?;
+        let memory = meta_of(subject, &sealing.touches);
+        let mut event = self.event(command, context);
+        event.outcome = outcome;
+        event.error = refusal.map(|refusal| refusal.code().to_owned());
+        event.path = path.map(|place| place_of(place, &sealing));
+        event.new_path = new_path;
+        let (event, commit) = self
+            .record(event, sealing)
+            .inspect_err(|_| self.trees.forget())?;
+        Ok(Answer {
+            content,
+            refusal,
+            meta: Meta {
+                event: event.number,
+                commit,
+                time: event.time,
+                outcome,
+                error: refusal.map(Refusal::code),
+                memory,
+            },
+        })
+    }
+
+    /// Seals every text of a plan to its memory's own key.
+    fn seal(&mut self, steps: Vec<Planned>) -> Result<Sealing> {
+        let mut sealing = Sealing::default();
+        for step in steps {
+            match step {
+                Planned::Touch(touch) => {
+                    if touch.change == Change::Remove {
+                        sealing.blobs.push((touch.id, None));
+                    }
+                    sealing.touches.push(touch);
+                }
+                Planned::Add { path, text } => {
+                    let new = Keyring::new_memory();
+                    sealing.write(new.id, &new.key, (path, 1, Change::Add), &text);
+                    sealing.new.push(new);
+                }
+                Planned::Write {
+                    id,
+                    path,
+                    version,
+                    change,
+                    text,
+                } => {
+                    let key = self.keyring.memory_key(id)?;
+                    sealing.write(id, &key, (path, version, change), &text);
+                }
+            }
+        }
+        Ok(sealing)
+    }
+
+    fn event(&self, command: &str, context: &Context) -> Event {
+        let time = (self.clock)();
+        let behind = self
+            .catalog
+            .last
+            .map_or(0, |last| (last - time).num_milliseconds());
+        let kept = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| bounded(text, CONTEXT_CHARACTERS_MAX))
+        };
+        Event {
+            number: self.catalog.events,
+            parent: Some(self.chain),
+            tree: self.trees.root_id().expect("loaded with the catalog"),
+            time,
+            clock_behind_ms: u64::try_from(behind).ok().filter(|behind| *behind > 0),
+            command: command.to_owned(),
+            outcome: Outcome::Ok,
+            error: None,
+            door: context.door.unwrap_or("library").to_owned(),
+            actor: kept(&context.actor),
+            session: kept(&context.session),
+            tool_use_id: kept(&context.tool_use_id),
+            client: kept(&context.client),
+            reason: kept(&context.reason),
+            path: None,
+            new_path: None,
+            memories: Vec::new(),
+        }
+    }
+
+    /// Builds the commit, makes it durable, and brings everything to its place.
+    fn record(&mut self, mut event: Event, sealing: Sealing) -> Result<(Event, ObjectId)> {
+        let signer = self
+            .signers
+            .name_of(&self.signing_key)
+            .ok_or_else(|| Error::NotASigner {
+                fingerprint: self.signing_key.fingerprint(),
+            })?;
+        let trees = self.trees.put(&self.repository, &sealing.blobs)?;
+        event.tree = self.trees.root_id().expect("loaded with the catalog");
+        event.memories.clone_from(&sealing.touches);
+        let message = event.to_message(&self.keyring, |id| sealing.name_key(id))?;
+        let head = self.journal.head();
+        let commit = Object::commit(signed_commit(
+            event.tree,
+            Some(head),
+            signer,
+            &self.signing_key,
+            event.time,
+            &message,
+        ));
+        let id = commit.id;
+        let chain = Digest::of(&commit.bytes);
+        let mut objects = sealing.objects;
+        objects.extend(trees);
+        objects.push(commit);
+        let record = Record {
+            parent: head,
+            head: id,
+            objects,
+            keys: self.keyring.entries_for(&sealing.new),
+        };
+        if self.journal.is_full() {
+            checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        }
+        self.journal.append(&record)?;
+        // From here on the command is durable. If bringing it to its place fails, the ref still
+        // points at the commit before, and the next command or open does it again.
+        let _ = self.apply(&record);
+        self.chain = chain;
+        let step = Step::of(&event, id);
+        self.catalog
+            .apply(&step)
+            .map_err(|why| Error::damaged(format!("commit {id}"), why))?;
+        self.catalog_file.append(&step, self.keyring.names_key());
+        if self.catalog_file.wants_snapshot() {
+            self.catalog_file
+                .write_snapshot(&self.catalog, self.keyring.names_key());
+        }
+        Ok((event, id))
+    }
+
+    fn apply(&mut self, record: &Record) -> Result<()> {
+        for object in &record.objects {
+            self.repository.write(object)?;
+        }
+        self.keyring.write(&record.keys)?;
+        self.repository.set_head(record.head)
+    }
+}
+
+/// The facts about the memory a command was about, as they are after it.
+fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
+    let (subject, touch) = (subject?, touches.first()?);
+    Some(MemoryMeta {
+        id: touch.id,
+        path: touch.path.as_ref()?.as_str().to_owned(),
+        version: touch.version,
+        bytes: touch.bytes,
+        sha256: subject.sha256,
+    })
+}
+
+impl Sealing {
+    fn write(
+        &mut self,
+        id: MemoryId,
+        key: &crate::seal::SealKey,
+        (path, version, change): (MemoryPath, u64, Change),
+        text: &Text,
+    ) {
+        let place = version::Place {
+            id,
+            path: &path,
+            version,
+        };
+        let sealed = version::seal(key, &place, text);
+        let digest = sealed.digest();
+        let blob = Object::sealed(sealed);
+        self.blobs.push((id, Some(blob.id)));
+        self.touches.push(Touch {
+            id,
+            change,
+            path: Some(path),
+            version,
+            bytes: text.len() as u64,
+            blob: Some((blob.id, digest)),
+        });
+        self.objects.push(blob);
+    }
+}
+
+/// The place of a memory that got its id only now.
+fn place_of(place: super::plan::Target, sealing: &Sealing) -> Place {
+    match place {
+        super::plan::Target::At(place) => place,
+        super::plan::Target::New(path) => {
+            let id = sealing
+                .touches
+                .first()
+                .expect("an added memory is touched")
+                .id;
+            Place::Of(id, Some(path))
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! History as the truth: recovery after an unclean stop, and the fold of events into the catalog.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::catalog::{Catalog, Decided, Step};
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::journal::{Journal, Record};
+use crate::keyring::Keyring;
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+use crate::sign::Signers;
+
+use super::Store;
+
+/// Commits that are opened at a time when history is read from an earlier point on.
+const FOLD_CHUNK: usize = 2_048;
+/// Fewer commits than this are not worth a second thread.
+const FOLD_THREAD_MIN: usize = 64;
+
+/// Brings objects and the ref to where the journal says they are. Answers the records whose key
+/// entries have to follow, if there was anything to do.
+pub(super) fn restore_objects(
+    repository: &Repository,
+    journal: &mut Journal,
+) -> Result<Option<Vec<Record>>> {
+    let (found, expected) = (repository.head()?, journal.head());
+    let torn = journal.is_from_another_boot();
+    if found == Some(expected) && !torn {
+        return Ok(None);
+    }
+    if let Some(found) = found.filter(|found| !journal.knows(*found)) {
+        return Err(Error::HeadMoved {
+            found: found.to_string(),
+            expected: expected.to_string(),
+        });
+    }
+    let records = journal.records()?;
+    for object in records.iter().flat_map(|record| &record.objects) {
+        repository.write(object)?;
+    }
+    repository.set_head(expected)?;
+    Ok(Some(records))
+}
+
+/// Brings key entries to where the journal says they are.
+pub(super) fn restore_keys(keyring: &mut Keyring, records: &[Record]) -> Result<()> {
+    records
+        .iter()
+        .try_for_each(|record| keyring.write(&record.keys))
+}
+
+/// The blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
+pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Decided> {
+    let (commit, _) = repository.commit(commit)?;
+    decided_in(repository, commit.tree)
+}
+
+fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
+    let root = repository.tree(tree)?;
+    let blob = |name: &str| {
+        root.get(name)
+            .filter(|entry| !entry.folder)
+            .map(|entry| entry.id)
+            .ok_or_else(|| Error::damaged(format!("tree {tree}"), format!("it has no {name}")))
+    };
+    Ok(Decided {
+        policy: blob("agekeep.toml")?,
+        recipients: blob("recipients")?,
+        signers: blob("signers")?,
+    })
+}
+
+/// A commit that was checked on its own: hash, signature, record.
+struct Checked {
+    id: ObjectId,
+    digest: Digest,
+    event: Event,
+    tree: ObjectId,
+}
+
+impl Store {
+    /// Follows what other processes have done. Called with the lock held, before every command.
+    pub(super) fn refresh(&mut self) -> Result<()> {
+        self.journal.refresh()?;
+        let unclean = restore_objects(&self.repository, &mut self.journal)?;
+        if let Some(records) = unclean {
+            restore_keys(&mut self.keyring, &records)?;
+        }
+        if self.catalog.head != Some(self.journal.head()) {
+            self.keyring.refresh()?;
+            self.catch_up()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the catalog to the newest commit: from its file as far as that goes, then from
+    /// history.
+    pub(super) fn catch_up(&mut self) -> Result<()> {
+        self.catalog_file
+            .load(&mut self.catalog, self.keyring.names_key());
+        let head = self.journal.head();
+        let missing = if let Some(missing) = self.commits_since(self.catalog.head)? {
+            missing
+        } else {
+            self.catalog = Catalog::empty();
+            self.commits_since(None)?.unwrap_or_default()
+        };
+        for chunk in missing.chunks(FOLD_CHUNK) {
+            self.fold(chunk)?;
+        }
+        debug_assert_eq!(self.catalog.head, Some(head));
+        if let Some(id) = self.catalog.nameless() {
+            return Err(Error::MissingKey {
+                memory: id.to_string(),
+            });
+        }
+        if self.catalog_file.wants_snapshot() {
+            self.catalog_file
+                .write_snapshot(&self.catalog, self.keyring.names_key());
+        }
+        let (commit, bytes) = self.repository.commit(head)?;
+        self.chain = Digest::of(&bytes);
+        self.trees.load(&self.repository, commit.tree)
+    }
+
+    /// The commits after `known`, oldest first; `None` if history does not contain `known`.
+    fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
+        let mut commits = Vec::new();
+        let mut next = Some(self.journal.head());
+        while next != known {
+            let Some(id) = next else { return Ok(None) };
+            commits.push(id);
+            next = self.repository.commit(id)?.0.parent;
+        }
+        commits.reverse();
+        Ok(Some(commits))
+    }
+
+    fn fold(&mut self, commits: &[ObjectId]) -> Result<()> {
+        let mut last = match self.catalog.head {
+            Some(head) => {
+                let (commit, bytes) = self.repository.commit(head)?;
+                Some((Digest::of(&bytes), commit.tree))
+            }
+            None => None,
+        };
+        for checked in self.check_all(commits)? {
+            self.fold_one(&checked, last)?;
+            last = Some((checked.digest, checked.tree));
+        }
+        Ok(())
+    }
+
+    fn fold_one(&mut self, checked: &Checked, last: Option<(Digest, ObjectId)>) -> Result<()> {
+        let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
+        if checked.event.parent != last.map(|(digest, _)| digest) {
+            return Err(fault("its record belongs after another commit"));
+        }
+        if last.is_none_or(|(_, tree)| tree != checked.tree) {
+            let decided = decided_in(&self.repository, checked.tree)?;
+            if *self.catalog.decided.get_or_insert(decided) != decided {
+                return Err(fault(
+                    "it changes agekeep.toml, recipients or signers without saying so",
+                ));
+            }
+        }
+        let step = Step::of(&checked.event, checked.id);
+        self.catalog.apply(&step).map_err(fault)?;
+        self.catalog_file.append(&step, self.keyring.names_key());
+        Ok(())
+    }
+
+    /// Checks commits one by one, on every core: opening a record costs more than all the rest.
+    fn check_all(&self, commits: &[ObjectId]) -> Result<Vec<Checked>> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.min(commits.len() / FOLD_THREAD_MIN).max(1);
+        let (keyring, signers, root) = (&self.keyring, &self.signers, &self.root);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let repository = Repository::open(root)?;
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(id) = commits.get(index) else {
+                    return Ok(done);
+                };
+                done.push((index, check(&repository, keyring, signers, *id)?));
+            }
+        };
+        let mut checked = thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut all = work()?;
+            for other in others {
+                all.extend(other.join().expect("checking does not panic")?);
+            }
+            Ok::<_, Error>(all)
+        })?;
+        checked.sort_by_key(|(index, _)| *index);
+        Ok(checked.into_iter().map(|(_, checked)| checked).collect())
+    }
+}
+
+fn check(
+    repository: &Repository,
+    keyring: &Keyring,
+    signers: &Signers,
+    id: ObjectId,
+) -> Result<Checked> {
+    let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
+    let (commit, bytes) = repository.commit(id)?;
+    signers
+        .verify(&commit.signed_bytes, &commit.signature)
+        .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
+    let event = Event::from_message(&commit.message, keyring).map_err(fault)?;
+    if event.tree != commit.tree {
+        return Err(fault("its record belongs to another tree"));
+    }
+    Ok(Checked {
+        id,
+        digest: Digest::of(&bytes),
+        event,
+        tree: commit.tree,
+    })
+}

@@ -1,0 +1,152 @@
+//! Making a store: all of it beside its place, then one rename.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::event::{Context, Event, Outcome};
+use crate::id::{StoreId, hex};
+use crate::journal::Journal;
+use crate::keyring::Keyring;
+use crate::policy::Policy;
+use crate::recipients::{self, Member, Role};
+use crate::repository::Repository;
+use crate::repository::object::{Entry, Object, Tree};
+use crate::sign::Signers;
+
+use super::commit::signed_commit;
+use super::{Clock, Keys, OWNER, Store};
+
+impl Store {
+    /// Makes a store at `root` that `keys` can read and write, and opens it.
+    ///
+    /// # Errors
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
+    pub fn init(
+        root: &Path,
+        keys: Keys,
+        policy: &Policy,
+        context: &Context,
+        clock: Clock,
+    ) -> Result<Self> {
+        refuse_taken(root)?;
+        let beside = root
+            .file_name()
+            .map(|name| {
+                format!(
+                    ".{}.{}",
+                    name.to_string_lossy(),
+                    hex(&crate::aead::random::<8>())
+                )
+            })
+            .ok_or_else(|| Error::Invalid {
+                what: "the store's path",
+                why: "it names no folder".into(),
+            })?;
+        let above = match root.parent() {
+            Some(above) if !above.as_os_str().is_empty() => above,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(above).map_err(Error::io("make", above))?;
+        let building = above.join(beside);
+        let made = build(&building, &keys, policy, context, &clock).and_then(|()| {
+            fs::rename(&building, root).map_err(|e| match e.kind() {
+                io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
+                    Error::StoreExists { path: root.into() }
+                }
+                _ => Error::io("make", root)(e),
+            })
+        });
+        if let Err(error) = made {
+            drop(fs::remove_dir_all(&building));
+            return Err(error);
+        }
+        disk::sync_folder(above)?;
+        Self::open(root, keys, clock)
+    }
+}
+
+fn refuse_taken(root: &Path) -> Result<()> {
+    let path = || root.to_owned();
+    match fs::read_dir(root) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(Error::io("read", root)(e)),
+        Ok(_) if Repository::open(root).is_ok() => Err(Error::StoreExists { path: path() }),
+        Ok(mut entries) => match entries.next() {
+            Some(_) => Err(Error::NotEmpty { path: path() }),
+            None => Ok(()),
+        },
+    }
+}
+
+fn build(
+    root: &Path,
+    keys: &Keys,
+    policy: &Policy,
+    context: &Context,
+    clock: &Clock,
+) -> Result<()> {
+    disk::make_private_folder(root)?;
+    let id = StoreId::random();
+    let owner = Member {
+        role: Role::Reader,
+        name: OWNER.into(),
+        recipient: keys.identity.recipient(),
+    };
+    let repository = Repository::create(root)?;
+    let folder = root.join("keyring");
+    Keyring::create(&folder, id, std::slice::from_ref(&owner.recipient))?;
+    let keyring = Keyring::open(&folder, id, &keys.identity)?;
+
+    let files = [
+        ("agekeep.toml", policy.to_file(id)),
+        ("recipients", recipients::to_file(&[owner])),
+        ("signers", Signers::file(OWNER, &keys.signing_key)),
+    ];
+    let mut tree = Tree::new();
+    for (name, text) in files {
+        let object = Object::public(&text);
+        repository.write(&object)?;
+        tree.insert(
+            name.into(),
+            Entry {
+                folder: false,
+                id: object.id,
+            },
+        );
+    }
+    let tree = Object::tree(&tree);
+    repository.write(&tree)?;
+
+    let event = Event {
+        number: 0,
+        parent: None,
+        tree: tree.id,
+        time: clock(),
+        clock_behind_ms: None,
+        command: "init".into(),
+        outcome: Outcome::Ok,
+        error: None,
+        door: context.door.unwrap_or("library").into(),
+        actor: context.actor.clone(),
+        session: context.session.clone(),
+        tool_use_id: context.tool_use_id.clone(),
+        client: context.client.clone(),
+        reason: context.reason.clone(),
+        path: None,
+        new_path: None,
+        memories: Vec::new(),
+    };
+    let message = event.to_message(&keyring, |_| None)?;
+    let key = &keys.signing_key;
+    let commit = Object::commit(signed_commit(
+        tree.id, None, OWNER, key, event.time, &message,
+    ));
+    repository.write(&commit)?;
+    repository.set_head(commit.id)?;
+    Journal::start(&root.join("journal"), commit.id)?;
+    disk::create_new(&root.join("lock"), 0o600).map_err(Error::io("make", &root.join("lock")))?;
+    repository.sync()
+}

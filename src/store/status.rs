@@ -1,0 +1,140 @@
+//! What a store says about itself.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+use crate::recipients::Member;
+use crate::repository::object::ObjectId;
+
+use super::Store;
+
+/// A summary of a store.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Status {
+    /// The store's folder.
+    pub path: PathBuf,
+    /// Its id.
+    pub id: StoreId,
+    /// The newest commit.
+    pub head: ObjectId,
+    /// Live memories.
+    pub memories: usize,
+    /// Versions ever written.
+    pub versions: u64,
+    /// Events recorded.
+    pub events: u64,
+    /// Bytes of text in the live memories.
+    pub text_bytes: u64,
+    /// Bytes of all files of the store, as their lengths say.
+    pub file_bytes: u64,
+    /// When the last event was.
+    pub last_event: Option<DateTime<Utc>>,
+    /// Who can open it.
+    pub recipients: Vec<Member>,
+    /// Who may write to it.
+    pub signers: Vec<Signer>,
+    /// What is wrong with it, one sentence each; empty if nothing was found.
+    pub problems: Vec<String>,
+}
+
+/// Somebody who may write.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Signer {
+    /// Their name.
+    pub name: String,
+    /// Their public key as an OpenSSH line.
+    pub key: String,
+}
+
+impl Store {
+    /// Gathers a summary. Nothing is recorded: no memory is opened.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the store's files cannot be listed.
+    pub fn status(&self) -> Result<Status> {
+        let signers = self.signers.list().map(|(name, key)| Signer {
+            name: name.to_owned(),
+            key,
+        });
+        Ok(Status {
+            path: self.root.clone(),
+            id: self.id,
+            head: self.journal.head(),
+            memories: self.catalog.len(),
+            versions: self.catalog.versions,
+            events: self.catalog.events,
+            text_bytes: self.catalog.bytes(),
+            file_bytes: file_bytes(&self.root)?,
+            last_event: self.catalog.last,
+            recipients: self.members.clone(),
+            signers: signers.collect(),
+            problems: self.problems(),
+        })
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let keyless = self
+            .catalog
+            .memories()
+            .filter(|m| !self.keyring.has(m.id))
+            .count();
+        if keyless > 0 {
+            problems.push(format!(
+                "{keyless} memories have no key in the keyring and cannot be opened; restore it \
+                 from the same backup as the repository"
+            ));
+        }
+        if self.signers.name_of(&self.signing_key).is_none() {
+            problems.push(format!(
+                "your signing key {} may not write to this store; name another with --signing-key",
+                self.signing_key.fingerprint()
+            ));
+        }
+        if let Some(ahead) = self.catalog.last.filter(|last| *last > (self.clock)()) {
+            problems.push(format!(
+                "the last event is in the future ({ahead}); check the clock"
+            ));
+        }
+        for name in [
+            "",
+            "keyring",
+            "keyring/epoch.age",
+            "keyring/audit.age",
+            "keyring/ring",
+            "keyring/names",
+        ] {
+            let path = self.root.join(name);
+            let open = fs::metadata(&path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
+            if open {
+                problems.push(format!(
+                    "others can read {path}; run `chmod go= {path}`",
+                    path = path.display()
+                ));
+            }
+        }
+        problems
+    }
+}
+
+fn file_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        let entry = entry.map_err(Error::io("read", folder))?;
+        // A file that another process replaces or packs meanwhile is passed over.
+        let Ok(meta) = entry.metadata() else { continue };
+        bytes += if meta.is_dir() {
+            file_bytes(&entry.path())?
+        } else {
+            meta.len()
+        };
+    }
+    Ok(bytes)
+}

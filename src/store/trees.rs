@@ -1,0 +1,117 @@
+//! The tree of the newest commit, held so that a command writes two small trees and reads none.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::repository::Repository;
+use crate::repository::object::{Entry, Object, ObjectId, Tree};
+
+/// The root tree and the folders that were looked at.
+#[derive(Default)]
+pub(super) struct Trees {
+    loaded: Option<ObjectId>,
+    root: Tree,
+    folders: HashMap<String, Tree>,
+}
+
+impl Trees {
+    /// Makes sure that these are the trees below `root`.
+    pub(super) fn load(&mut self, repository: &Repository, root: ObjectId) -> Result<()> {
+        if self.loaded != Some(root) {
+            self.root = repository.tree(root)?;
+            self.folders.clear();
+            self.loaded = Some(root);
+        }
+        Ok(())
+    }
+
+    /// Forgets everything: what was changed did not come to be.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The name of the root tree.
+    pub(super) fn root_id(&self) -> Option<ObjectId> {
+        self.loaded
+    }
+
+    /// The blob at a memory's place.
+    pub(super) fn blob(
+        &mut self,
+        repository: &Repository,
+        id: MemoryId,
+    ) -> Result<Option<ObjectId>> {
+        let name = id.to_string();
+        let folder = self.folder(repository, &name[..2])?;
+        Ok(folder
+            .get(&name)
+            .filter(|entry| !entry.folder)
+            .map(|entry| entry.id))
+    }
+
+    /// Puts blobs (or nothing) at the places of memories. Answers the tree objects that are new.
+    pub(super) fn put(
+        &mut self,
+        repository: &Repository,
+        blobs: &[(MemoryId, Option<ObjectId>)],
+    ) -> Result<Vec<Object>> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut changed = BTreeSet::new();
+        for (id, blob) in blobs {
+            let name = id.to_string();
+            let folder = self.folder(repository, &name[..2])?;
+            match blob {
+                Some(id) => folder.insert(
+                    name.clone(),
+                    Entry {
+                        folder: false,
+                        id: *id,
+                    },
+                ),
+                None => folder.remove(&name),
+            };
+            changed.insert(name[..2].to_owned());
+        }
+        let mut objects = Vec::with_capacity(changed.len() + 1);
+        for name in changed {
+            let folder = &self.folders[&name];
+            if folder.is_empty() {
+                self.root.remove(&name);
+                continue;
+            }
+            let object = Object::tree(folder);
+            self.root.insert(
+                name,
+                Entry {
+                    folder: true,
+                    id: object.id,
+                },
+            );
+            objects.push(object);
+        }
+        let root = Object::tree(&self.root);
+        self.loaded = Some(root.id);
+        objects.push(root);
+        Ok(objects)
+    }
+
+    fn folder(&mut self, repository: &Repository, name: &str) -> Result<&mut Tree> {
+        if !self.folders.contains_key(name) {
+            let folder = match self.root.get(name) {
+                None => Tree::new(),
+                Some(entry) if entry.folder => repository.tree(entry.id)?,
+                Some(entry) => {
+                    return Err(Error::damaged(
+                        format!("the tree's entry {name}"),
+                        format!("blob {} stands where a folder belongs", entry.id),
+                    ));
+                }
+            };
+            self.folders.insert(name.to_owned(), folder);
+        }
+        Ok(self.folders.get_mut(name).expect("inserted above"))
+    }
+}

@@ -1,0 +1,47 @@
+//! Text of a memory: held in memory that is wiped, and never shown by `Debug`.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A text of an agent's: a memory's content or a piece of it, in UTF-8, byte for byte as written.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Text(Zeroizing<String>);
+
+impl Text {
+    /// The text itself.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Text({} bytes)", self.len())
+    }
+}

@@ -1,0 +1,300 @@
+//! Memory-tool calls as JSON, in the three shapes callers have them, and the answers to them.
+//!
+//! | a call | its answer |
+//! |---|---|
+//! | a bare input, `{"command":…}` | `{"id":null,"content":…,"is_error":…,"meta":…}` |
+//! | `{"id":…,"input":…,"context":…}` | the same with its `id` |
+//! | a `tool_use` block | a `tool_result` block |
+
+use serde_json::{Map, Value, json};
+
+use crate::answer::Answer;
+use crate::command::Command;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::event::Context;
+use crate::store::Store;
+
+/// What goes back to the caller.
+#[non_exhaustive]
+pub struct Reply {
+    /// The answer, in the shape that fits the call.
+    pub json: Value,
+    /// Whether the command could not be recorded, and so was not carried out.
+    pub unrecorded: bool,
+}
+
+/// Carries out one call given as JSON and answers it, whatever it is. `defaults` fills in what the
+/// call's own context does not say.
+pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
+    let call = match parse(line, defaults) {
+        Ok(call) => call,
+        Err((shape, why)) => return shape.fault("malformed_line", &why, false),
+    };
+    match store.execute(&call.command, &call.context) {
+        Ok(answer) => call.shape.answer(&answer),
+        Err(error) => {
+            let text = format!("{} ({})", public_text(&error), error.hint());
+            call.shape.fault(error.code(), &text, true)
+        }
+    }
+}
+
+/// The answer to a line over the limit, which was not read.
+#[must_use]
+pub fn too_long(bytes_max: usize) -> Reply {
+    let why = format!("the line is longer than {bytes_max} bytes");
+    Shape::Plain(Value::Null).fault("limit_exceeded", &why, false)
+}
+
+/// An error in words a model may read: no path of this machine.
+fn public_text(error: &Error) -> String {
+    match error {
+        Error::Io { doing, source, .. } => format!("the store cannot {doing} a file: {source}"),
+        Error::Locked { waited_seconds, .. } => {
+            format!("the store stayed locked for {waited_seconds} s")
+        }
+        Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
+        error => error.to_string(),
+    }
+}
+
+/// How a call came, and so how it is answered.
+enum Shape {
+    /// With the caller's id, or null.
+    Plain(Value),
+    /// A `tool_use` block with this id.
+    Block(Value),
+}
+
+struct Call {
+    shape: Shape,
+    command: Command,
+    context: Context,
+}
+
+impl Shape {
+    fn answer(self, answer: &Answer) -> Reply {
+        let meta = serde_json::to_value(&answer.meta).expect("facts have a JSON form");
+        self.reply(answer.content.as_str(), answer.is_error(), &meta, false)
+    }
+
+    fn fault(self, code: &str, why: &str, unrecorded: bool) -> Reply {
+        self.reply(
+            &format!("Error: {why}"),
+            true,
+            &json!({"error": code}),
+            unrecorded,
+        )
+    }
+
+    fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: bool) -> Reply {
+        let json = match self {
+            Self::Plain(id) => {
+                json!({"id": id, "content": content, "is_error": is_error, "meta": meta})
+            }
+            // The Messages API takes these fields and no others.
+            Self::Block(id) => json!({
+                "type": "tool_result",
+                "tool_use_id": id,
+                "content": content,
+                "is_error": is_error,
+            }),
+        };
+        Reply { json, unrecorded }
+    }
+}
+
+fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
+    let none = || Shape::Plain(Value::Null);
+    let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
+    let value = serde_json::from_str(text).map_err(|e| {
+        let why = format!("the line is not JSON at column {}", e.column());
+        (shape_despite_surrogates(text), why)
+    })?;
+    let Value::Object(mut fields) = value else {
+        return Err((none(), "the line is not a JSON object".into()));
+    };
+    let shape = shape_of(&mut fields);
+    let mut context = defaults.clone();
+    if let Shape::Block(id) = &shape {
+        context.tool_use_id = id.as_str().map(str::to_owned);
+    }
+    let asked = fields.remove("context");
+    if let Err(why) = fill_context(&mut context, asked) {
+        return Err((shape, why));
+    }
+    let name = fields.remove("name");
+    let command = match fields.remove("input") {
+        None => Command::from_json(Value::Object(fields)),
+        Some(input) => command_of(name.as_ref().and_then(Value::as_str), input),
+    };
+    Ok(Call {
+        shape,
+        command,
+        context,
+    })
+}
+
+/// Takes the call's id and tells its shape.
+fn shape_of(fields: &mut Map<String, Value>) -> Shape {
+    let is_block = fields.get("type").and_then(Value::as_str) == Some("tool_use");
+    // In a bare input `id` is one more unknown field.
+    let is_envelope = fields.contains_key("input");
+    let id = fields
+        .remove("id")
+        .filter(|_| is_envelope)
+        .unwrap_or_default();
+    if is_block && is_envelope {
+        Shape::Block(id)
+    } else {
+        Shape::Plain(id)
+    }
+}
+
+/// The command of an input that may get its name from the tool called.
+fn command_of(tool: Option<&str>, input: Value) -> Command {
+    match (tool, input) {
+        (Some(name @ ("memory_read" | "memory_write")), Value::Object(fields)) => {
+            Command::from_fields(name, fields)
+        }
+        (None | Some("memory"), input) => Command::from_json(input),
+        (Some(_), _) => Command::from_fields("", Map::new()),
+    }
+}
+
+fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), String> {
+    let mut fields = match asked {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(fields)) => fields,
+        Some(_) => return Err("`context` must be an object".into()),
+    };
+    let mut take = |name: &str| match fields.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("`context.{name}` must be a string")),
+    };
+    for (name, place) in [
+        ("actor", &mut context.actor),
+        ("session", &mut context.session),
+        ("tool_use_id", &mut context.tool_use_id),
+        ("client", &mut context.client),
+        ("reason", &mut context.reason),
+    ] {
+        if let Some(text) = take(name)? {
+            *place = Some(text);
+        }
+    }
+    if let Some(text) = take("base_sha256")? {
+        let digest = Digest::from_hex(&text)
+            .ok_or("`context.base_sha256` must be 64 lowercase hexadecimal digits")?;
+        context.base_sha256 = Some(digest);
+    }
+    Ok(())
+}
+
+/// The shape of a line whose only fault may be half a surrogate pair: some languages send such
+/// strings, and their callers wait for an answer with the right id.
+fn shape_despite_surrogates(text: &str) -> Shape {
+    let mended = without_lone_surrogates(text);
+    match serde_json::from_str(&mended) {
+        Ok(Value::Object(mut fields)) => shape_of(&mut fields),
+        _ => Shape::Plain(Value::Null),
+    }
+}
+
+fn without_lone_surrogates(text: &str) -> String {
+    let code = |text: &str| {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match code(rest) {
+            Some(0xd800..=0xdbff)
+                if matches!(rest.get(6..).and_then(code), Some(0xdc00..=0xdfff)) =>
+            {
+                12
+            }
+            Some(0xd800..=0xdfff) => {
+                out.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            Some(_) => 6,
+            None => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Result<Call, (Shape, String)> {
+        parse(line.as_bytes(), &Context::default())
+    }
+
+    #[test]
+    fn three_shapes() {
+        let bare = call(r#"{"command":"view","path":"/memories","id":7}"#)
+            .ok()
+            .expect("parses");
+        assert!(matches!(bare.shape, Shape::Plain(Value::Null)));
+        let envelope = call(r#"{"id":7,"input":{"command":"view","path":"/memories"}}"#)
+            .ok()
+            .expect("parses");
+        assert!(matches!(envelope.shape, Shape::Plain(Value::Number(_))));
+        let block = r#"{"type":"tool_use","id":"toolu_1","name":"memory_read","input":{}}"#;
+        let block = call(block).ok().expect("parses");
+        assert!(matches!(&block.shape, Shape::Block(id) if id == "toolu_1"));
+        assert!(matches!(block.command, Command::Read { path: None }));
+        assert_eq!(block.context.tool_use_id.as_deref(), Some("toolu_1"));
+        let other = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"view","path":"/memories"}}"#;
+        assert!(matches!(
+            call(other).ok().expect("parses").command,
+            Command::Malformed { .. }
+        ));
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_an_error_with_the_right_id() {
+        for text in [r"\ud800", r"\udc00 x", r"a\\\ud83d!", r"\ud800\ud800"] {
+            let line = format!(r#"{{"id":"seven","input":{{"command":"view","path":"{text}"}}}}"#);
+            let (shape, _) = call(&line).err().expect("refused");
+            assert!(
+                matches!(shape, Shape::Plain(Value::String(id)) if id == "seven"),
+                "{line}"
+            );
+        }
+        let pair = r#"{"id":1,"input":{"command":"view","path":"\\ud800 \ud83d\ude00"}}"#;
+        assert!(call(pair).is_ok());
+    }
+
+    #[test]
+    fn lines_that_are_no_calls() {
+        for line in [
+            "",
+            "{",
+            "3",
+            "[]",
+            "null",
+            "\"view\"",
+            "{}{}",
+            "\u{0}",
+            r#"{"id":1,"input":{},"context":3}"#,
+            r#"{"input":{},"context":{"actor":3}}"#,
+            r#"{"input":{},"context":{"base_sha256":"AB"}}"#,
+        ] {
+            assert!(call(line).is_err(), "{line}");
+        }
+        assert!(parse(b"{\"command\":\"\xff\"}", &Context::default()).is_err());
+        assert!(call(&format!("{}1{}", "[".repeat(5000), "]".repeat(5000))).is_err());
+    }
+}
