@@ -113,16 +113,16 @@ impl Lock {
     /// Waits for the lock, in the order the kernel keeps, and gives up with [`Error::Locked`]
     /// after [`LOCK_WAIT_SECONDS_MAX`].
     pub(crate) fn acquire(path: &Path) -> Result<Self> {
-        let open = || {
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(path)
-        };
-        let file = open().map_err(Error::io("open", path))?;
+        // A store that cannot be written can still be read, and the kernel locks any open file.
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .or_else(|refused| File::open(path).map_err(|_| refused))
+            .map_err(Error::io("open", path))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
             Err(fs::TryLockError::WouldBlock) => Self::wait(file, path),

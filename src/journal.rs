@@ -51,6 +51,8 @@ pub(crate) struct Record {
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
+    /// Why the file could be opened for reading only, as the operating system's error number.
+    read_only: Option<i32>,
     inode: u64,
     salt: [u8; 16],
     boot: [u8; 36],
@@ -85,10 +87,10 @@ impl Journal {
 
     /// Opens the journal and checks every record in it.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
+        let writable = OpenOptions::new().read(true).write(true).open(path);
+        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
+        let file = writable
+            .or_else(|refused| File::open(path).map_err(|_| refused))
             .map_err(Error::io("open", path))?;
         let meta = file.metadata().map_err(Error::io("read", path))?;
         let mut header = [0; HEADER_BYTES];
@@ -100,6 +102,7 @@ impl Journal {
         let mut journal = Self {
             path: path.into(),
             file,
+            read_only,
             inode: meta.ino(),
             salt,
             boot,
@@ -147,6 +150,11 @@ impl Journal {
         !self.heads.is_empty() && disk::boot() != Some(self.boot)
     }
 
+    /// Whether the file could be opened for reading only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
     /// Whether a checkpoint is due.
     pub(crate) fn is_full(&self) -> bool {
         self.end > CHECKPOINT_BYTES
@@ -173,6 +181,10 @@ impl Journal {
     /// If this fails the command did not happen: the place is cleared again, and what was durable
     /// before still is.
     pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
+        if let Some(refused) = self.read_only {
+            let source = io::Error::from_raw_os_error(refused);
+            return Err(Error::io("write", &self.path)(source));
+        }
         let payload = encode(record);
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
         let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {

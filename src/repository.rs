@@ -186,24 +186,30 @@ impl Repository {
         }
     }
 
+    /// Checks that an object is there and whole.
+    pub(crate) fn check(&self, id: ObjectId) -> Result<()> {
+        self.read_any(id).map(drop)
+    }
+
     fn read(&self, id: ObjectId, kind: Kind) -> Result<Vec<u8>> {
-        let path = loose::path(&self.objects, id);
-        let what = || format!("{} {id}", kind.name());
-        let found = loose::read(&self.objects, id).map_err(Error::io("read", &path))?;
-        let (found_kind, bytes) = match found {
-            Loose::Whole(kind, bytes) => (kind, bytes),
-            Loose::Damaged(why) => return Err(Error::damaged(what(), why)),
-            Loose::Absent => self
-                .read_packed(id)?
-                .ok_or_else(|| Error::damaged(what(), "it is missing"))?,
-        };
-        if found_kind != kind {
-            return Err(Error::damaged(
-                what(),
-                format!("it is a {}", found_kind.name()),
-            ));
+        let (found, bytes) = self.read_any(id)?;
+        if found != kind {
+            let why = format!("it is a {}, not a {}", found.name(), kind.name());
+            return Err(Error::damaged(format!("object {id}"), why));
         }
         Ok(bytes)
+    }
+
+    fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
+        let path = loose::path(&self.objects, id);
+        let what = || format!("object {id}");
+        match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
+            Loose::Whole(kind, bytes) => Ok((kind, bytes)),
+            Loose::Damaged(why) => Err(Error::damaged(what(), why)),
+            Loose::Absent => self
+                .read_packed(id)?
+                .ok_or_else(|| Error::damaged(what(), "it is missing")),
+        }
     }
 
     fn read_packed(&self, id: ObjectId) -> Result<Option<(Kind, Vec<u8>)>> {

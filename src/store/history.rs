@@ -38,7 +38,15 @@ pub(super) fn restore_objects(
         });
     }
     let records = journal.records()?;
-    for object in records.iter().flat_map(|record| &record.objects) {
+    let objects = records.iter().flat_map(|record| &record.objects);
+    if journal.is_read_only() && found == Some(expected) {
+        // Nothing can be written anew: what is there has to be whole.
+        objects
+            .map(|object| object.id)
+            .try_for_each(|id| repository.check(id))?;
+        return Ok(None);
+    }
+    for object in objects {
         repository.write(object)?;
     }
     repository.set_head(expected)?;
