@@ -18,6 +18,15 @@ impl Digest {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
+    /// The digest of pieces, one after the other.
+    pub(crate) fn of_pieces(pieces: &[&[u8]]) -> Self {
+        let mut hasher = sha2::Sha256::new();
+        for piece in pieces {
+            hasher.update(piece);
+        }
+        Self(hasher.finalize().into())
+    }
+
     /// Reads 64 lowercase hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {

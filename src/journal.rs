@@ -14,9 +14,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use crate::aead;
+use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::repository::object::{Kind, Object, ObjectId};
@@ -252,12 +251,7 @@ impl Journal {
     /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
     /// record, is ever taken for one.
     fn checksum(&self, at: u64, payload: &[u8]) -> [u8; 32] {
-        Sha256::new()
-            .chain_update(self.salt)
-            .chain_update(at.to_le_bytes())
-            .chain_update(payload)
-            .finalize()
-            .into()
+        Digest::of_pieces(&[&self.salt, &at.to_le_bytes(), payload]).0
     }
 }
 
@@ -267,13 +261,13 @@ fn header(base: ObjectId) -> [u8; HEADER_BYTES] {
     header[16..32].copy_from_slice(&aead::random::<16>());
     header[32..52].copy_from_slice(&base.0);
     header[52..88].copy_from_slice(&disk::boot().unwrap_or([0; 36]));
-    let sum: [u8; 32] = Sha256::digest(&header[..96]).into();
+    let sum = Digest::of(&header[..96]).0;
     header[96..].copy_from_slice(&sum);
     header
 }
 
 fn parse_header(header: &[u8; HEADER_BYTES]) -> Option<([u8; 16], ObjectId, [u8; 36])> {
-    let sum: [u8; 32] = Sha256::digest(&header[..96]).into();
+    let sum = Digest::of(&header[..96]).0;
     if header[..16] != MAGIC[..] || header[96..] != sum {
         return None;
     }

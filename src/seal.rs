@@ -10,7 +10,6 @@ use std::str::FromStr;
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
 use age::secrecy::ExposeSecret;
 use age::x25519;
-use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use crate::digest::Digest;
@@ -48,7 +47,7 @@ impl Sealed {
 
     /// SHA-256 of the ciphertext, which the event record keeps.
     pub(crate) fn digest(&self) -> Digest {
-        Digest(Sha256::digest(&self.0).into())
+        Digest::of(&self.0)
     }
 }
 

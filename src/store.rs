@@ -6,6 +6,7 @@ mod init;
 mod plan;
 mod status;
 mod trees;
+mod versions;
 
 use std::path::{Path, PathBuf};
 

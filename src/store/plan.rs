@@ -2,18 +2,18 @@
 //!
 //! Every string a model reads is the memory tool's contract, word for word.
 
+mod change;
+mod look;
+mod moves;
+
 use crate::answer::Refusal;
 use crate::catalog::Memory;
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::edit::{self, ReplaceFault};
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, Place, Touch, bounded};
-use crate::listing;
 use crate::path::{self, MemoryPath, PathFault, ROOT};
-use crate::repository::object::ObjectId;
 use crate::text::Text;
-use crate::version::{self, VersionFault};
 
 use super::Store;
 
@@ -174,351 +174,6 @@ impl Store {
             steps,
         }
     }
-
-    fn view(&mut self, call: &Call<'_>, range: Option<(i64, i64)>) -> Drafted {
-        let path = self.path(call.shown)?;
-        let Some(memory) = self.catalog.at(&path).cloned() else {
-            return self.view_directory(call, &path);
-        };
-        let text = self.text_at_base(&memory, call)?;
-        let limits = &self.policy.limits;
-        let lines = edit::line_count(text.as_str());
-        if lines > limits.lines {
-            let max = grouped(limits.lines);
-            return refuse(
-                Refusal::Limit,
-                format!(
-                    "File {} exceeds maximum line limit of {max} lines.",
-                    call.shown
-                ),
-            );
-        }
-        let (from, to) = edit::resolve_range(text.as_str(), range).or_else(|fault| {
-            refuse(
-                Refusal::Failed,
-                format!(
-                    "Error: Invalid `view_range` parameter: {:?}. It should be within the range of \
-                     lines of the file: [1, {}]",
-                    range.map_or([1, -1], |(start, end)| [start, end]),
-                    fault.lines
-                ),
-            )
-        })?;
-        let heading = format!("Here's the content of {} with line numbers:", call.shown);
-        let content = edit::number_lines(heading, text.as_str(), from, to, limits.view_characters);
-        Ok(read_plan(content, &memory, &text))
-    }
-
-    fn view_directory(&self, call: &Call<'_>, path: &MemoryPath) -> Drafted {
-        if !self.catalog.is_directory(path) {
-            return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
-        }
-        needs_file(call)?;
-        let memories = self.catalog.below(path).map(|m| (&m.path, m.bytes));
-        let max = self.policy.limits.view_characters;
-        let content = listing::render(call.shown, path, memories, max);
-        Ok(Plan::answer(
-            content,
-            Target::At(self.place(path)),
-            Vec::new(),
-        ))
-    }
-
-    fn create(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
-        let path = self.path(call.shown)?;
-        let done = format!("File created successfully at: {}", call.shown);
-        if let Some(memory) = self.catalog.at(&path).cloned() {
-            if let Some(base) = call.base {
-                let now = self.text_of(&memory)?;
-                if now == *text {
-                    return Ok(already(done, &memory, &now));
-                }
-                check_base(base, &now, call.shown)?;
-            }
-            if self.policy.tool.create_overwrites {
-                return self.overwrite(call, &memory, text, done);
-            }
-        } else if call.base.is_some() {
-            return refuse(Refusal::Precondition, moved_on(call.shown));
-        }
-        if self.catalog.at(&path).is_some() || self.catalog.is_directory(&path) {
-            let text = format!("Error: File {} already exists", call.shown);
-            return refuse(Refusal::Exists, text);
-        }
-        self.add(call, path, text, done)
-    }
-
-    fn str_replace(&mut self, call: &Call<'_>, old: &Text, new: &Text) -> Drafted {
-        let memory = self.existing(
-            call,
-            &format!("Error: {}", does_not_exist(call.shown, VALID_PATH)),
-        )?;
-        let max = self.policy.limits.view_characters;
-        let edit = |text: &str| edit::replace(text, old.as_str(), new.as_str());
-        let answer = |text: &Text, line| edit::snippet(EDITED, text.as_str(), line, max);
-        let text = self.text_of(&memory)?;
-        if let Some(base) = call.base
-            && Digest::of(text.as_str().as_bytes()) != base
-        {
-            let before = self.text_before(&memory, base)?;
-            return match before.map(|before| edit(before.as_str())) {
-                Some(Ok((done, line))) if done == text => {
-                    Ok(already(answer(&text, line), &memory, &text))
-                }
-                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
-            };
-        }
-        let (text, line) = edit(text.as_str())
-            .or_else(|fault| refuse(Refusal::Failed, replace_fault(call.shown, old, &fault)))?;
-        self.within_size(call.shown, &text)?;
-        let content = answer(&text, line);
-        Ok(write_plan(
-            content,
-            &memory,
-            Change::Edit,
-            memory.path.clone(),
-            text,
-        ))
-    }
-
-    fn insert(&mut self, call: &Call<'_>, line: i64, insert: &Text) -> Drafted {
-        let memory = self.existing(call, &format!("Error: {}", does_not_exist(call.shown, "")))?;
-        let done = format!("The file {} has been edited.", call.shown);
-        let edit = |text: &str| edit::insert(text, line, insert.as_str());
-        let text = self.text_of(&memory)?;
-        if let Some(base) = call.base
-            && Digest::of(text.as_str().as_bytes()) != base
-        {
-            let before = self.text_before(&memory, base)?;
-            return match before.map(|before| edit(before.as_str())) {
-                Some(Ok(edited)) if edited == text => Ok(already(done, &memory, &text)),
-                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
-            };
-        }
-        let text = edit(text.as_str()).or_else(|fault| {
-            refuse(
-                Refusal::Failed,
-                format!(
-                    "Error: Invalid `insert_line` parameter: {line}. It should be within the range \
-                     of lines of the file: [0, {}]",
-                    fault.lines
-                ),
-            )
-        })?;
-        self.within_size(call.shown, &text)?;
-        Ok(write_plan(
-            done,
-            &memory,
-            Change::Edit,
-            memory.path.clone(),
-            text,
-        ))
-    }
-
-    fn delete(&mut self, call: &Call<'_>) -> Drafted {
-        let path = self.path(call.shown)?;
-        if path.is_root() {
-            return refuse(
-                Refusal::Denied,
-                "Error: Cannot delete the /memories directory itself",
-            );
-        }
-        let done = format!("Successfully deleted {}", call.shown);
-        let place = Target::At(self.place(&path));
-        if let Some(memory) = self.catalog.at(&path).cloned() {
-            if let Some(base) = call.base {
-                check_base(base, &self.text_of(&memory)?, call.shown)?;
-            }
-            let step = Planned::Touch(touch(&memory, Change::Remove));
-            return Ok(Plan {
-                subject: Some(Subject { sha256: None }),
-                ..Plan::answer(done, place, vec![step])
-            });
-        }
-        if !self.catalog.is_directory(&path) {
-            return match call.base {
-                Some(_) => Ok(Plan::answer(done, place, Vec::new())),
-                None => refuse(
-                    Refusal::NotFound,
-                    format!("Error: {}", does_not_exist(call.shown, "")),
-                ),
-            };
-        }
-        needs_file(call)?;
-        let remove = |memory| Planned::Touch(touch(memory, Change::Remove));
-        let steps = self.catalog.below(&path).map(remove).collect();
-        Ok(Plan::answer(done, place, steps))
-    }
-
-    fn rename(&mut self, call: &Call<'_>, shown_to: &str) -> Drafted {
-        let (from, to) = (self.path(call.shown)?, self.path(shown_to)?);
-        if from.is_root() {
-            return refuse(
-                Refusal::Denied,
-                "Error: Cannot rename the /memories directory itself",
-            );
-        }
-        let done = format!("Successfully renamed {} to {shown_to}", call.shown);
-        let source = self.catalog.at(&from).cloned();
-        let taken = self.catalog.at(&to).cloned();
-        if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
-            let text = self.text_of(there)?;
-            check_base(base, &text, shown_to)?;
-            return Ok(already(done, there, &text));
-        }
-        if taken.is_some() || self.catalog.is_directory(&to) {
-            let text = format!("Error: The destination {shown_to} already exists");
-            return refuse(Refusal::Exists, text);
-        }
-        if source.is_none() && !self.catalog.is_directory(&from) {
-            let text = format!("Error: {}", does_not_exist(call.shown, ""));
-            return refuse(Refusal::NotFound, text);
-        }
-        if to.is_below(&from) {
-            let text = format!("Error: Cannot move {} into itself: {shown_to}", call.shown);
-            return refuse(Refusal::Failed, text);
-        }
-        self.not_below_a_file(&to, shown_to)?;
-        match source {
-            Some(memory) => self.rename_file(call, &memory, to, done),
-            None => self.rename_directory(call, &from, &to, done),
-        }
-    }
-
-    fn rename_file(
-        &mut self,
-        call: &Call<'_>,
-        memory: &Memory,
-        to: MemoryPath,
-        done: String,
-    ) -> Drafted {
-        let text = self.text_at_base(memory, call)?;
-        let from = Place::Of(memory.id, Some(memory.path.clone()));
-        let plan = write_plan(done, memory, Change::Move, to.clone(), text);
-        Ok(Plan {
-            path: Some(Target::At(from)),
-            new_path: Some(Place::Of(memory.id, Some(to))),
-            ..plan
-        })
-    }
-
-    fn rename_directory(
-        &mut self,
-        call: &Call<'_>,
-        from: &MemoryPath,
-        to: &MemoryPath,
-        done: String,
-    ) -> Drafted {
-        needs_file(call)?;
-        let memories: Vec<Memory> = self.catalog.below(from).cloned().collect();
-        let mut steps = Vec::with_capacity(memories.len());
-        for memory in &memories {
-            let max = self.policy.limits.path_bytes;
-            let path = memory.path.moved(from, to, max);
-            let path = path.or_else(|fault| refuse_path(memory.path.as_str(), &fault))?;
-            steps.push(Planned::Write {
-                id: memory.id,
-                path,
-                version: memory.version + 1,
-                change: Change::Move,
-                text: self.text_of(memory)?,
-            });
-        }
-        let first = memories
-            .first()
-            .expect("a directory has something in it")
-            .id;
-        Ok(Plan {
-            new_path: Some(Place::Of(first, Some(to.clone()))),
-            ..Plan::answer(done, Target::At(self.place(from)), steps)
-        })
-    }
-
-    fn read_all(&self) -> Plan {
-        let root = MemoryPath::root();
-        let mut list: Vec<&str> = self
-            .catalog
-            .below(&root)
-            .map(|m| m.path.relative())
-            .collect();
-        list.sort_unstable();
-        Plan::answer(list.join("\n"), Target::At(Place::Root), Vec::new())
-    }
-
-    fn read(&mut self, call: &Call<'_>) -> Drafted {
-        let path = self.relative_path(call.shown)?;
-        match self.catalog.at(&path).cloned() {
-            Some(memory) => {
-                let text = self.text_at_base(&memory, call)?;
-                Ok(read_plan(text.clone(), &memory, &text))
-            }
-            None if self.catalog.is_directory(&path) => refuse(
-                Refusal::Failed,
-                format!("Error: {} is a directory; read one file in it", call.shown),
-            ),
-            None => refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH)),
-        }
-    }
-
-    fn write(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
-        let path = self.relative_path(call.shown)?;
-        let done = format!("Written to {}", call.shown);
-        if let Some(memory) = self.catalog.at(&path).cloned() {
-            if let Some(base) = call.base {
-                let now = self.text_of(&memory)?;
-                if now == *text {
-                    return Ok(already(done, &memory, &now));
-                }
-                check_base(base, &now, call.shown)?;
-            }
-            return self.overwrite(call, &memory, text, done);
-        }
-        if self.catalog.is_directory(&path) {
-            return refuse(
-                Refusal::Exists,
-                format!("Error: {} is a directory", call.shown),
-            );
-        }
-        if call.base.is_some() {
-            return refuse(Refusal::Precondition, moved_on(call.shown));
-        }
-        self.add(call, path, text, done)
-    }
-
-    fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: String) -> Drafted {
-        self.not_below_a_file(&path, call.shown)?;
-        self.within_size(call.shown, text)?;
-        let max = self.policy.limits.memories;
-        if self.catalog.len() >= max {
-            return refuse(
-                Refusal::Limit,
-                format!(
-                    "Error: The store holds {max} files, which is its limit. Delete some first."
-                ),
-            );
-        }
-        let step = Planned::Add {
-            path: path.clone(),
-            text: text.clone(),
-        };
-        Ok(Plan::about(done, Target::New(path), step, text))
-    }
-
-    fn overwrite(&self, call: &Call<'_>, memory: &Memory, text: &Text, done: String) -> Drafted {
-        self.within_size(call.shown, text)?;
-        let path = memory.path.clone();
-        Ok(write_plan(done, memory, Change::Edit, path, text.clone()))
-    }
-
-    /// The memory at the call's path, or a refusal with these words.
-    fn existing(&self, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
-        let path = self.path(call.shown)?;
-        match self.catalog.at(&path) {
-            Some(memory) => Ok(memory.clone()),
-            None => refuse(Refusal::NotFound, missing),
-        }
-    }
-
     /// The text of a memory, if it is still the one the caller acts upon.
     fn text_at_base(
         &mut self,
@@ -530,51 +185,6 @@ impl Store {
             check_base(base, &text, call.shown)?;
         }
         Ok(text)
-    }
-
-    /// The present text of a memory, checked against its place in the tree and its header.
-    fn text_of(&mut self, memory: &Memory) -> Result<Text> {
-        let blob = self.trees.blob(&self.repository, memory.id)?;
-        if blob != Some(memory.blob) {
-            return Err(Error::damaged(
-                format!("the memory {}", memory.id),
-                "the tree holds another version than its last event wrote",
-            ));
-        }
-        self.open_version(memory, memory.blob, memory.version)
-    }
-
-    /// The version before the present one, if its text is the one the caller acts upon: then the
-    /// same command may have been carried out already, and its answer lost.
-    fn text_before(&self, memory: &Memory, base: Digest) -> Result<Option<Text>> {
-        let Some(blob) = memory.before else {
-            return Ok(None);
-        };
-        let text = self.open_version(memory, blob, memory.version - 1)?;
-        Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
-    }
-
-    fn open_version(&self, memory: &Memory, blob: ObjectId, version: u64) -> Result<Text> {
-        let what = || format!("version {version} of the memory {}", memory.id);
-        let key = self.keyring.memory_key(memory.id)?;
-        let sealed = self.repository.sealed(blob)?;
-        let place = version::Place {
-            id: memory.id,
-            path: &memory.path,
-            version,
-        };
-        version::open(&key, &place, &sealed).map_err(|fault| match fault {
-            VersionFault::Unknown(found) => Error::UnknownFormat {
-                what: what(),
-                found: found.to_string(),
-            },
-            VersionFault::Closed(_) => Error::damaged(what(), "it does not open with its key"),
-            VersionFault::Malformed => Error::damaged(what(), "its header does not parse"),
-            VersionFault::Misplaced => Error::damaged(
-                what(),
-                "its header belongs to another memory, path or version",
-            ),
-        })
     }
 
     /// How an event names a path: by a memory that is or was there, or as it was asked for.
@@ -606,21 +216,6 @@ impl Store {
             .or_else(|fault| refuse_path(shown, &fault))
     }
 
-    fn within_size(&self, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
-        let max = self.policy.limits.memory_bytes;
-        if text.len() <= max {
-            return Ok(());
-        }
-        let size = text.len();
-        refuse(
-            Refusal::Limit,
-            format!(
-                "Error: {shown} would have {size} bytes, and a file has at most {max}. \
-                 Split it into several files."
-            ),
-        )
-    }
-
     fn not_below_a_file(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
         match path
             .ancestors()
@@ -636,8 +231,6 @@ impl Store {
 }
 
 const VALID_PATH: &str = ". Please provide a valid path.";
-const EDITED: &str =
-    "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
 
 fn does_not_exist(shown: &str, end: &str) -> String {
     format!("The path {shown} does not exist{end}")
@@ -667,26 +260,6 @@ fn needs_file(call: &Call<'_>) -> std::result::Result<(), Fault> {
                 call.shown
             ),
         ),
-    }
-}
-
-fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {
-    let old = bounded(old.as_str(), ECHO_CHARACTERS_MAX);
-    match fault {
-        ReplaceFault::Empty => {
-            "Error: No replacement was performed. `old_str` must not be empty".into()
-        }
-        ReplaceFault::NotFound => format!(
-            "No replacement was performed, old_str `{old}` did not appear verbatim in {shown}."
-        ),
-        ReplaceFault::Several(lines) => {
-            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
-            format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
-                 {}. Please ensure it is unique",
-                lines.join(", ")
-            )
-        }
     }
 }
 
@@ -779,17 +352,4 @@ fn paths_of(command: &Command) -> (Option<String>, Option<String>) {
         Command::Write { path, .. } => (Some(absolute(path)), None),
         Command::Malformed { .. } => (None, None),
     }
-}
-
-/// A number with its thousands apart, as the contract spells the line limit.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -131,7 +131,9 @@ pub fn has_peer(program: &str, why: &str) -> bool {
         .output()
         .is_ok();
     if !found {
-        eprintln!("\n*** NOT TESTED: `{program}` is not installed: {why} ***\n");
+        // Past the test harness, which keeps the output of a test that passes to itself.
+        let loud = format!("\n*** NOT TESTED: `{program}` is not installed: {why} ***\n");
+        std::io::stderr().write_all(loud.as_bytes()).expect("standard error is open");
     }
     found
 }

@@ -1,0 +1,205 @@
+//! Plans that write one text: `create`, `str_replace`, `insert` and `memory_write`.
+
+use crate::answer::Refusal;
+use crate::catalog::Memory;
+use crate::digest::Digest;
+use crate::edit::{self, ReplaceFault};
+use crate::event::{Change, bounded};
+use crate::path::MemoryPath;
+use crate::text::Text;
+
+use super::super::Store;
+use super::{
+    Call, Drafted, ECHO_CHARACTERS_MAX, Fault, Plan, Planned, Target, VALID_PATH, already,
+    check_base, does_not_exist, moved_on, refuse, write_plan,
+};
+
+const EDITED: &str =
+    "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
+
+impl Store {
+    pub(super) fn create(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
+        let path = self.path(call.shown)?;
+        let done = format!("File created successfully at: {}", call.shown);
+        if let Some(memory) = self.catalog.at(&path).cloned() {
+            if let Some(base) = call.base {
+                let now = self.text_of(&memory)?;
+                if now == *text {
+                    return Ok(already(done, &memory, &now));
+                }
+                check_base(base, &now, call.shown)?;
+            }
+            if self.policy.tool.create_overwrites {
+                return self.overwrite(call, &memory, text, done);
+            }
+        } else if call.base.is_some() {
+            return refuse(Refusal::Precondition, moved_on(call.shown));
+        }
+        if self.catalog.at(&path).is_some() || self.catalog.is_directory(&path) {
+            let text = format!("Error: File {} already exists", call.shown);
+            return refuse(Refusal::Exists, text);
+        }
+        self.add(call, path, text, done)
+    }
+
+    pub(super) fn write(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
+        let path = self.relative_path(call.shown)?;
+        let done = format!("Written to {}", call.shown);
+        if let Some(memory) = self.catalog.at(&path).cloned() {
+            if let Some(base) = call.base {
+                let now = self.text_of(&memory)?;
+                if now == *text {
+                    return Ok(already(done, &memory, &now));
+                }
+                check_base(base, &now, call.shown)?;
+            }
+            return self.overwrite(call, &memory, text, done);
+        }
+        if self.catalog.is_directory(&path) {
+            return refuse(
+                Refusal::Exists,
+                format!("Error: {} is a directory", call.shown),
+            );
+        }
+        if call.base.is_some() {
+            return refuse(Refusal::Precondition, moved_on(call.shown));
+        }
+        self.add(call, path, text, done)
+    }
+
+    fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: String) -> Drafted {
+        self.not_below_a_file(&path, call.shown)?;
+        self.within_size(call.shown, text)?;
+        let max = self.policy.limits.memories;
+        if self.catalog.len() >= max {
+            return refuse(
+                Refusal::Limit,
+                format!(
+                    "Error: The store holds {max} files, which is its limit. Delete some first."
+                ),
+            );
+        }
+        let step = Planned::Add {
+            path: path.clone(),
+            text: text.clone(),
+        };
+        Ok(Plan::about(done, Target::New(path), step, text))
+    }
+
+    fn overwrite(&self, call: &Call<'_>, memory: &Memory, text: &Text, done: String) -> Drafted {
+        self.within_size(call.shown, text)?;
+        let path = memory.path.clone();
+        Ok(write_plan(done, memory, Change::Edit, path, text.clone()))
+    }
+
+    pub(super) fn str_replace(&mut self, call: &Call<'_>, old: &Text, new: &Text) -> Drafted {
+        let memory = self.existing(
+            call,
+            &format!("Error: {}", does_not_exist(call.shown, VALID_PATH)),
+        )?;
+        let max = self.policy.limits.view_characters;
+        let edit = |text: &str| edit::replace(text, old.as_str(), new.as_str());
+        let answer = |text: &Text, line| edit::snippet(EDITED, text.as_str(), line, max);
+        let text = self.text_of(&memory)?;
+        if let Some(base) = call.base
+            && Digest::of(text.as_str().as_bytes()) != base
+        {
+            let before = self.text_before(&memory, base)?;
+            return match before.map(|before| edit(before.as_str())) {
+                Some(Ok((done, line))) if done == text => {
+                    Ok(already(answer(&text, line), &memory, &text))
+                }
+                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
+            };
+        }
+        let (text, line) = edit(text.as_str())
+            .or_else(|fault| refuse(Refusal::Failed, replace_fault(call.shown, old, &fault)))?;
+        self.within_size(call.shown, &text)?;
+        let content = answer(&text, line);
+        Ok(write_plan(
+            content,
+            &memory,
+            Change::Edit,
+            memory.path.clone(),
+            text,
+        ))
+    }
+
+    pub(super) fn insert(&mut self, call: &Call<'_>, line: i64, insert: &Text) -> Drafted {
+        let memory = self.existing(call, &format!("Error: {}", does_not_exist(call.shown, "")))?;
+        let done = format!("The file {} has been edited.", call.shown);
+        let edit = |text: &str| edit::insert(text, line, insert.as_str());
+        let text = self.text_of(&memory)?;
+        if let Some(base) = call.base
+            && Digest::of(text.as_str().as_bytes()) != base
+        {
+            let before = self.text_before(&memory, base)?;
+            return match before.map(|before| edit(before.as_str())) {
+                Some(Ok(edited)) if edited == text => Ok(already(done, &memory, &text)),
+                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
+            };
+        }
+        let text = edit(text.as_str()).or_else(|fault| {
+            refuse(
+                Refusal::Failed,
+                format!(
+                    "Error: Invalid `insert_line` parameter: {line}. It should be within the range \
+                     of lines of the file: [0, {}]",
+                    fault.lines
+                ),
+            )
+        })?;
+        self.within_size(call.shown, &text)?;
+        Ok(write_plan(
+            done,
+            &memory,
+            Change::Edit,
+            memory.path.clone(),
+            text,
+        ))
+    }
+
+    /// The memory at the call's path, or a refusal with these words.
+    fn existing(&self, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
+        let path = self.path(call.shown)?;
+        match self.catalog.at(&path) {
+            Some(memory) => Ok(memory.clone()),
+            None => refuse(Refusal::NotFound, missing),
+        }
+    }
+
+    fn within_size(&self, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
+        let max = self.policy.limits.memory_bytes;
+        if text.len() <= max {
+            return Ok(());
+        }
+        let size = text.len();
+        refuse(
+            Refusal::Limit,
+            format!(
+                "Error: {shown} would have {size} bytes, and a file has at most {max}. \
+                 Split it into several files."
+            ),
+        )
+    }
+}
+
+fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {
+    let old = bounded(old.as_str(), ECHO_CHARACTERS_MAX);
+    match fault {
+        ReplaceFault::Empty => {
+            "Error: No replacement was performed. `old_str` must not be empty".into()
+        }
+        ReplaceFault::NotFound => format!(
+            "No replacement was performed, old_str `{old}` did not appear verbatim in {shown}."
+        ),
+        ReplaceFault::Several(lines) => {
+            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            format!(
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
+                 {}. Please ensure it is unique",
+                lines.join(", ")
+            )
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Plans that change no text: `view` and `memory_read`.
+
+use crate::answer::Refusal;
+use crate::edit;
+use crate::event::Place;
+use crate::listing;
+use crate::path::MemoryPath;
+
+use super::super::Store;
+use super::{
+    Call, Drafted, Plan, Target, VALID_PATH, does_not_exist, needs_file, read_plan, refuse,
+};
+
+impl Store {
+    pub(super) fn view(&mut self, call: &Call<'_>, range: Option<(i64, i64)>) -> Drafted {
+        let path = self.path(call.shown)?;
+        let Some(memory) = self.catalog.at(&path).cloned() else {
+            return self.view_directory(call, &path);
+        };
+        let text = self.text_at_base(&memory, call)?;
+        let limits = &self.policy.limits;
+        let lines = edit::line_count(text.as_str());
+        if lines > limits.lines {
+            let max = grouped(limits.lines);
+            return refuse(
+                Refusal::Limit,
+                format!(
+                    "File {} exceeds maximum line limit of {max} lines.",
+                    call.shown
+                ),
+            );
+        }
+        let (from, to) = edit::resolve_range(text.as_str(), range).or_else(|fault| {
+            refuse(
+                Refusal::Failed,
+                format!(
+                    "Error: Invalid `view_range` parameter: {:?}. It should be within the range of \
+                     lines of the file: [1, {}]",
+                    range.map_or([1, -1], |(start, end)| [start, end]),
+                    fault.lines
+                ),
+            )
+        })?;
+        let heading = format!("Here's the content of {} with line numbers:", call.shown);
+        let content = edit::number_lines(heading, text.as_str(), from, to, limits.view_characters);
+        Ok(read_plan(content, &memory, &text))
+    }
+
+    fn view_directory(&self, call: &Call<'_>, path: &MemoryPath) -> Drafted {
+        if !self.catalog.is_directory(path) {
+            return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
+        }
+        needs_file(call)?;
+        let memories = self.catalog.below(path).map(|m| (&m.path, m.bytes));
+        let max = self.policy.limits.view_characters;
+        let content = listing::render(call.shown, path, memories, max);
+        Ok(Plan::answer(
+            content,
+            Target::At(self.place(path)),
+            Vec::new(),
+        ))
+    }
+
+    pub(super) fn read_all(&self) -> Plan {
+        let root = MemoryPath::root();
+        let mut list: Vec<&str> = self
+            .catalog
+            .below(&root)
+            .map(|m| m.path.relative())
+            .collect();
+        list.sort_unstable();
+        Plan::answer(list.join("\n"), Target::At(Place::Root), Vec::new())
+    }
+
+    pub(super) fn read(&mut self, call: &Call<'_>) -> Drafted {
+        let path = self.relative_path(call.shown)?;
+        match self.catalog.at(&path).cloned() {
+            Some(memory) => {
+                let text = self.text_at_base(&memory, call)?;
+                Ok(read_plan(text.clone(), &memory, &text))
+            }
+            None if self.catalog.is_directory(&path) => refuse(
+                Refusal::Failed,
+                format!("Error: {} is a directory; read one file in it", call.shown),
+            ),
+            None => refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH)),
+        }
+    }
+}
+
+/// A number with its thousands apart, as the contract spells the line limit.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

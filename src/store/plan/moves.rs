@@ -1,0 +1,133 @@
+//! Plans that remove or move memories: `delete` and `rename`.
+
+use crate::answer::Refusal;
+use crate::catalog::Memory;
+use crate::event::{Change, Place};
+use crate::path::MemoryPath;
+
+use super::super::Store;
+use super::{
+    Call, Drafted, Plan, Planned, Subject, Target, already, check_base, does_not_exist, needs_file,
+    refuse, refuse_path, touch, write_plan,
+};
+
+impl Store {
+    pub(super) fn delete(&mut self, call: &Call<'_>) -> Drafted {
+        let path = self.path(call.shown)?;
+        if path.is_root() {
+            return refuse(
+                Refusal::Denied,
+                "Error: Cannot delete the /memories directory itself",
+            );
+        }
+        let done = format!("Successfully deleted {}", call.shown);
+        let place = Target::At(self.place(&path));
+        if let Some(memory) = self.catalog.at(&path).cloned() {
+            if let Some(base) = call.base {
+                check_base(base, &self.text_of(&memory)?, call.shown)?;
+            }
+            let step = Planned::Touch(touch(&memory, Change::Remove));
+            return Ok(Plan {
+                subject: Some(Subject { sha256: None }),
+                ..Plan::answer(done, place, vec![step])
+            });
+        }
+        if !self.catalog.is_directory(&path) {
+            return match call.base {
+                Some(_) => Ok(Plan::answer(done, place, Vec::new())),
+                None => refuse(
+                    Refusal::NotFound,
+                    format!("Error: {}", does_not_exist(call.shown, "")),
+                ),
+            };
+        }
+        needs_file(call)?;
+        let remove = |memory| Planned::Touch(touch(memory, Change::Remove));
+        let steps = self.catalog.below(&path).map(remove).collect();
+        Ok(Plan::answer(done, place, steps))
+    }
+
+    pub(super) fn rename(&mut self, call: &Call<'_>, shown_to: &str) -> Drafted {
+        let (from, to) = (self.path(call.shown)?, self.path(shown_to)?);
+        if from.is_root() {
+            return refuse(
+                Refusal::Denied,
+                "Error: Cannot rename the /memories directory itself",
+            );
+        }
+        let done = format!("Successfully renamed {} to {shown_to}", call.shown);
+        let source = self.catalog.at(&from).cloned();
+        let taken = self.catalog.at(&to).cloned();
+        if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
+            let text = self.text_of(there)?;
+            check_base(base, &text, shown_to)?;
+            return Ok(already(done, there, &text));
+        }
+        if taken.is_some() || self.catalog.is_directory(&to) {
+            let text = format!("Error: The destination {shown_to} already exists");
+            return refuse(Refusal::Exists, text);
+        }
+        if source.is_none() && !self.catalog.is_directory(&from) {
+            let text = format!("Error: {}", does_not_exist(call.shown, ""));
+            return refuse(Refusal::NotFound, text);
+        }
+        if to.is_below(&from) {
+            let text = format!("Error: Cannot move {} into itself: {shown_to}", call.shown);
+            return refuse(Refusal::Failed, text);
+        }
+        self.not_below_a_file(&to, shown_to)?;
+        match source {
+            Some(memory) => self.rename_file(call, &memory, to, done),
+            None => self.rename_directory(call, &from, &to, done),
+        }
+    }
+
+    fn rename_file(
+        &mut self,
+        call: &Call<'_>,
+        memory: &Memory,
+        to: MemoryPath,
+        done: String,
+    ) -> Drafted {
+        let text = self.text_at_base(memory, call)?;
+        let from = Place::Of(memory.id, Some(memory.path.clone()));
+        let plan = write_plan(done, memory, Change::Move, to.clone(), text);
+        Ok(Plan {
+            path: Some(Target::At(from)),
+            new_path: Some(Place::Of(memory.id, Some(to))),
+            ..plan
+        })
+    }
+
+    fn rename_directory(
+        &mut self,
+        call: &Call<'_>,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        done: String,
+    ) -> Drafted {
+        needs_file(call)?;
+        let memories: Vec<Memory> = self.catalog.below(from).cloned().collect();
+        let mut steps = Vec::with_capacity(memories.len());
+        for memory in &memories {
+            let max = self.policy.limits.path_bytes;
+            let path = memory.path.moved(from, to, max);
+            let path = path.or_else(|fault| refuse_path(memory.path.as_str(), &fault))?;
+            steps.push(Planned::Write {
+                id: memory.id,
+                path,
+                version: memory.version + 1,
+                change: Change::Move,
+                text: self.text_of(memory)?,
+            });
+        }
+        let first = memories
+            .first()
+            .expect("a directory has something in it")
+            .id;
+        Ok(Plan {
+            new_path: Some(Place::Of(first, Some(to.clone()))),
+            ..Plan::answer(done, Target::At(self.place(from)), steps)
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The text of a memory: opened with its key and checked against its place.
+
+use crate::catalog::Memory;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::repository::object::ObjectId;
+use crate::text::Text;
+use crate::version::{self, VersionFault};
+
+use super::Store;
+
+impl Store {
+    /// The present text of a memory, checked against its place in the tree and its header.
+    pub(super) fn text_of(&mut self, memory: &Memory) -> Result<Text> {
+        let blob = self.trees.blob(&self.repository, memory.id)?;
+        if blob != Some(memory.blob) {
+            return Err(Error::damaged(
+                format!("the memory {}", memory.id),
+                "the tree holds another version than its last event wrote",
+            ));
+        }
+        self.open_version(memory, memory.blob, memory.version)
+    }
+
+    /// The version before the present one, if its text is the one the caller acts upon: then the
+    /// same command may have been carried out already, and its answer lost.
+    pub(super) fn text_before(&self, memory: &Memory, base: Digest) -> Result<Option<Text>> {
+        let Some(blob) = memory.before else {
+            return Ok(None);
+        };
+        let text = self.open_version(memory, blob, memory.version - 1)?;
+        Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
+    }
+
+    fn open_version(&self, memory: &Memory, blob: ObjectId, version: u64) -> Result<Text> {
+        let what = || format!("version {version} of the memory {}", memory.id);
+        let key = self.keyring.memory_key(memory.id)?;
+        let sealed = self.repository.sealed(blob)?;
+        let place = version::Place {
+            id: memory.id,
+            path: &memory.path,
+            version,
+        };
+        version::open(&key, &place, &sealed).map_err(|fault| match fault {
+            VersionFault::Unknown(found) => Error::UnknownFormat {
+                what: what(),
+                found: found.to_string(),
+            },
+            VersionFault::Closed(_) => Error::damaged(what(), "it does not open with its key"),
+            VersionFault::Malformed => Error::damaged(what(), "its header does not parse"),
+            VersionFault::Misplaced => Error::damaged(
+                what(),
+                "its header belongs to another memory, path or version",
+            ),
+        })
+    }
+}

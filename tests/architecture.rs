@@ -1,0 +1,135 @@
+//! Who may name whom: one module owns one foreign crate, and only the doors see the machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A word in the source, and the only files it may stand in.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("age::", &["src/seal.rs"]),
+    ("base64ct", &["src/base64.rs"]),
+    ("chacha20poly1305", &["src/aead.rs"]),
+    ("clap", &["src/cli"]),
+    ("flate2", &["src/repository/loose.rs"]),
+    ("git2", &["src/repository.rs"]),
+    ("rustix", &["src/disk.rs"]),
+    ("sha2::", &["src/digest.rs"]),
+    ("ssh_key", &["src/sign.rs"]),
+    ("toml::", &["src/policy.rs"]),
+    ("unicode_normalization", &["src/path.rs"]),
+    // The library is mute and reads no clock, environment or home folder.
+    ("std::env", &["src/cli/place.rs"]),
+    ("env::var", &["src/cli/place.rs"]),
+    ("Utc::now", &["src/cli.rs"]),
+    ("io::stdout", &["src/cli/output.rs"]),
+    ("io::stderr", &["src/cli/output.rs"]),
+    ("io::stdin", &["src/cli/memory.rs", "src/cli/tool.rs"]),
+    // Ciphertext and its plaintext meet in one place each.
+    ("Sealed(", &["src/seal.rs"]),
+    (&["src/keyring.rs"],),
+    // One place decides what makes bytes durable.
+    (
+        "sync_all",
+        &[
+            "src/disk.rs",
+            "src/journal.rs",
+            "src/keyring",
+            "src/keyfile.rs",
+        ],
+    ),
+    ("sync_data", &["src/journal.rs"]),
+];
+
+/// Words that stand nowhere: what they do is done another way here, or not at all.
+const ABSENT: &[&str] = &[
+    "unsafe ",
+    "mod utils",
+    "Manager",
+    "fn get_",
+    "todo!",
+    "unimplemented!",
+];
+
+#[test]
+fn every_foreign_crate_has_one_owner() {
+    let mut faults = Vec::new();
+    for (path, code) in sources() {
+        for (word, owners) in OWNERS {
+            let named = mentions(&code, word);
+            let owned = owners.iter().any(|owner| path.starts_with(owner));
+            if named && !owned {
+                faults.push(format!("{path} names {word}, which belongs to {owners:?}"));
+            }
+        }
+        for word in ABSENT {
+            if mentions(&code, word) {
+                faults.push(format!("{path} has {word}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_owner_still_owns() {
+    let sources = sources();
+    for (word, owners) in OWNERS {
+        for owner in *owners {
+            let mut owned = sources.iter().filter(|(path, _)| path.starts_with(owner));
+            assert!(
+                owned.any(|(_, code)| mentions(code, word)),
+                "{owner} names no {word}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_file_opens_with_what_it_is() {
+    for (path, _) in sources() {
+        let text = fs::read_to_string(root().join(&path)).expect("a source file");
+        assert!(text.starts_with("//! "), "{path}");
+    }
+}
+
+fn root() -> PathBuf {
+    env!("CARGO_MANIFEST_DIR").into()
+}
+
+/// Every source file with its code: no comments, no tests.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(&root().join("src"), &mut found);
+    assert!(found.len() > 30, "the sources are where they were");
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source file");
+        let code = text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .expect("one piece");
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let name = path.strip_prefix(root()).expect("below the root");
+        found.push((
+            name.display().to_string(),
+            lines.collect::<Vec<_>>().join("\n"),
+        ));
+    }
+}
+
+/// Whether the code has the word, not as the end of a longer one.
+fn mentions(code: &str, word: &str) -> bool {
+    code.match_indices(word).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
