@@ -25,7 +25,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("io::stdin", &["src/cli/memory.rs", "src/cli/tool.rs"]),
     // Ciphertext and its plaintext meet in one place each.
     ("Sealed(", &["src/seal.rs"]),
-    (&["src/keyring.rs"],),
     // One place decides what makes bytes durable.
     (
         "sync_all",
