@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::text::Text;
 
 /// One memory-tool call. Paths are as the caller wrote them; nothing has been checked yet.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Command {
     /// Shows a directory, or a file with line numbers.
@@ -137,6 +137,13 @@ impl Command {
             Self::Write { .. } => "memory_write",
             Self::Malformed { command, .. } => command.unwrap_or("unknown"),
         }
+    }
+}
+
+/// Shows which command it is, and nothing of what the caller wrote.
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Command({})", self.name())
     }
 }
 

@@ -49,7 +49,8 @@ pub(super) struct Made {
 pub(super) fn make(global: &Global, policy: &Policy) -> Result<Made> {
     let path = place::store(global)?;
     let (identity, signing_key) = (place::identity(global)?, place::signing_key(global)?);
-    if path.join("HEAD").is_file() {
+    // Said before any key is made.
+    if path.join("keyring").is_dir() {
         return Err(Error::StoreExists { path });
     }
     let new_identity = keyfile::make_identity(&identity)?;

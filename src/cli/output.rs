@@ -14,7 +14,7 @@ use super::place;
 /// Prints text and ends the line.
 pub(super) fn line(text: &str) -> Result<()> {
     let text = for_stdout(text);
-    write(|out| writeln!(out, "{text}"))
+    write(|out| writeln!(out, "{text}")).map(drop)
 }
 
 /// Prints a file's text: byte for byte, except to a terminal.
@@ -23,11 +23,11 @@ pub(super) fn text(text: &str) -> Result<()> {
         return line(text);
     }
     let text = for_stdout(text);
-    write(|out| out.write_all(text.as_bytes()))
+    write(|out| out.write_all(text.as_bytes())).map(drop)
 }
 
-/// Prints an object as one line of JSON, at once.
-pub(super) fn json(value: &impl Serialize) -> Result<()> {
+/// Prints an object as one line of JSON, at once; `false` when nobody reads on.
+pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = serde_json::to_string(value).expect("answers have a JSON form");
     write(|out| writeln!(out, "{text}"))
 }
@@ -69,19 +69,23 @@ fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-fn write(put: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<()> {
+/// Writes to standard output; `false` when nobody reads on, which is the reader's business.
+fn write(put: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<bool> {
     let mut out = io::stdout().lock();
     put(&mut out)
         .and_then(|()| out.flush())
-        .map_err(stdout_error)
+        .map_or_else(read_on, |()| Ok(true))
 }
 
-fn stdout_error(source: io::Error) -> Error {
-    Error::Io {
+fn read_on(source: io::Error) -> Result<bool> {
+    if source.kind() == io::ErrorKind::BrokenPipe {
+        return Ok(false);
+    }
+    Err(Error::Io {
         doing: "write",
         path: "standard output".into(),
         source,
-    }
+    })
 }
 
 fn for_stdout(text: &str) -> Cow<'_, str> {
@@ -139,11 +143,7 @@ impl Pages {
             Some(pipe) => writeln!(pipe, "{text}"),
             None => writeln!(io::stdout(), "{text}"),
         };
-        match written {
-            Ok(()) => Ok(true),
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-            Err(e) => Err(stdout_error(e)),
-        }
+        written.map_or_else(read_on, |()| Ok(true))
     }
 
     /// Waits until the reader is done.

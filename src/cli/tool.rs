@@ -44,7 +44,9 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
                 Line::TooLong(max) => wire::too_long(max),
             };
             failed |= reply.unrecorded;
-            output::json(&reply.json)?;
+            if !output::json(&reply.json)? {
+                return Ok(u8::from(failed));
+            }
         }
     }
     Ok(u8::from(failed))

@@ -101,7 +101,18 @@ impl Store {
             self.keyring.refresh()?;
             self.catch_up()?;
         }
-        Ok(())
+        self.load_trees()
+    }
+
+    /// Makes sure that the trees held are those of the newest commit; after a command that could
+    /// not be recorded they are not.
+    fn load_trees(&mut self) -> Result<()> {
+        if self.trees.root_id().is_some() {
+            return Ok(());
+        }
+        let (commit, bytes) = self.repository.commit(self.journal.head())?;
+        self.chain = Digest::of(&bytes);
+        self.trees.load(&self.repository, commit.tree)
     }
 
     /// Brings the catalog to the newest commit: from its file as far as that goes, then from
@@ -109,7 +120,6 @@ impl Store {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.catalog_file
             .load(&mut self.catalog, self.keyring.names_key());
-        let head = self.journal.head();
         let missing = if let Some(missing) = self.commits_since(self.catalog.head)? {
             missing
         } else {
@@ -119,7 +129,6 @@ impl Store {
         for chunk in missing.chunks(FOLD_CHUNK) {
             self.fold(chunk)?;
         }
-        debug_assert_eq!(self.catalog.head, Some(head));
         if let Some(id) = self.catalog.nameless() {
             return Err(Error::MissingKey {
                 memory: id.to_string(),
@@ -129,9 +138,8 @@ impl Store {
             self.catalog_file
                 .write_snapshot(&self.catalog, self.keyring.names_key());
         }
-        let (commit, bytes) = self.repository.commit(head)?;
-        self.chain = Digest::of(&bytes);
-        self.trees.load(&self.repository, commit.tree)
+        self.trees.forget();
+        self.load_trees()
     }
 
     /// The commits after `known`, oldest first; `None` if history does not contain `known`.

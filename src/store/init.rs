@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::disk;
@@ -32,32 +33,22 @@ impl Store {
         clock: Clock,
     ) -> Result<Self> {
         refuse_taken(root)?;
-        let beside = root
-            .file_name()
-            .map(|name| {
-                format!(
-                    ".{}.{}",
-                    name.to_string_lossy(),
-                    hex(&crate::aead::random::<8>())
-                )
-            })
-            .ok_or_else(|| Error::Invalid {
-                what: "the store's path",
-                why: "it names no folder".into(),
-            })?;
+        // An empty folder that is there already stays the same folder: somebody may stand in it.
+        let there = root.is_dir();
+        let name = format!(".agekeep-init-{}", hex(&crate::aead::random::<8>()));
         let above = match root.parent() {
+            _ if there => root,
             Some(above) if !above.as_os_str().is_empty() => above,
             _ => Path::new("."),
         };
         fs::create_dir_all(above).map_err(Error::io("make", above))?;
-        let building = above.join(beside);
+        let building = above.join(name);
         let made = build(&building, &keys, policy, context, &clock).and_then(|()| {
-            fs::rename(&building, root).map_err(|e| match e.kind() {
-                io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
-                    Error::StoreExists { path: root.into() }
-                }
-                _ => Error::io("make", root)(e),
-            })
+            if there {
+                move_into(&building, root)
+            } else {
+                put_in_place(&building, root)
+            }
         });
         if let Err(error) = made {
             drop(fs::remove_dir_all(&building));
@@ -68,12 +59,38 @@ impl Store {
     }
 }
 
+fn put_in_place(building: &Path, root: &Path) -> Result<()> {
+    fs::rename(building, root).map_err(|e| match e.kind() {
+        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
+            Error::StoreExists { path: root.into() }
+        }
+        _ => Error::io("make", root)(e),
+    })
+}
+
+/// Moves what was built up into `root`, and last the file that makes it a store.
+fn move_into(building: &Path, root: &Path) -> Result<()> {
+    let entries = [
+        "objects", "refs", "config", "keyring", "journal", "lock", "HEAD",
+    ];
+    for name in entries {
+        let to = root.join(name);
+        if to.exists() {
+            return Err(Error::StoreExists { path: root.into() });
+        }
+        fs::rename(building.join(name), &to).map_err(Error::io("make", &to))?;
+    }
+    fs::remove_dir(building).map_err(Error::io("remove", building))?;
+    let private = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(root, private).map_err(Error::io("protect", root))
+}
+
 fn refuse_taken(root: &Path) -> Result<()> {
     let path = || root.to_owned();
     match fs::read_dir(root) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(Error::io("read", root)(e)),
-        Ok(_) if Repository::open(root).is_ok() => Err(Error::StoreExists { path: path() }),
+        Ok(_) if root.join("keyring").exists() => Err(Error::StoreExists { path: path() }),
         Ok(mut entries) => match entries.next() {
             Some(_) => Err(Error::NotEmpty { path: path() }),
             None => Ok(()),

@@ -16,17 +16,15 @@ pub(super) struct Trees {
 }
 
 impl Trees {
-    /// Makes sure that these are the trees below `root`.
+    /// Reads the tree `root`.
     pub(super) fn load(&mut self, repository: &Repository, root: ObjectId) -> Result<()> {
-        if self.loaded != Some(root) {
-            self.root = repository.tree(root)?;
-            self.folders.clear();
-            self.loaded = Some(root);
-        }
+        self.root = repository.tree(root)?;
+        self.folders.clear();
+        self.loaded = Some(root);
         Ok(())
     }
 
-    /// Forgets everything: what was changed did not come to be.
+    /// Forgets everything: it is not, or no longer, what the newest commit holds.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
