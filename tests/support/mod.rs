@@ -133,7 +133,9 @@ pub fn has_peer(program: &str, why: &str) -> bool {
     if !found {
         // Past the test harness, which keeps the output of a test that passes to itself.
         let loud = format!("\n*** NOT TESTED: `{program}` is not installed: {why} ***\n");
-        std::io::stderr().write_all(loud.as_bytes()).expect("standard error is open");
+        std::io::stderr()
+            .write_all(loud.as_bytes())
+            .expect("standard error is open");
     }
     found
 }

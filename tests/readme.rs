@@ -1,0 +1,129 @@
+//! Every command in the README, run in order in one fresh home, and the output it shows.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use support::{Home, has_peer, stderr, stdout};
+
+/// A block of commands, and the output the README shows for it.
+struct Block {
+    script: String,
+    shown: Option<String>,
+}
+
+/// Stands between the outputs of two blocks.
+const MARK: &str = "=====next block=====";
+
+/// What `cargo` is inside the README: building and testing are what is going on already.
+const CARGO: &str = r#"#!/bin/sh
+case "$1" in
+  run) while [ "$1" != "--" ]; do shift; done; shift; exec agekeep "$@" ;;
+  test|bench|install) exit 0 ;;
+esac
+exit 1
+"#;
+
+#[test]
+fn every_command_works_and_prints_what_is_shown() {
+    if !has_peer("git", "the README shows what stock git sees") {
+        return;
+    }
+    let (root, home) = (Path::new(env!("CARGO_MANIFEST_DIR")), Home::empty());
+    let blocks = blocks(&fs::read_to_string(root.join("README.md")).expect("the README"));
+    assert!(blocks.len() > 8, "the README has its blocks");
+    prepare(root, home.path());
+    let script: Vec<&str> = blocks.iter().map(|block| block.script.as_str()).collect();
+    let output = Command::new("sh")
+        .args(["-euc", &script.join(&format!("\necho {MARK}\n"))])
+        .current_dir(home.path())
+        .env_clear()
+        .env("HOME", home.path())
+        .env(
+            "PATH",
+            format!(
+                "{}:/usr/local/bin:/usr/bin:/bin",
+                home.path().join("bin").display()
+            ),
+        )
+        .output()
+        .expect("sh runs");
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    let printed = stdout(&output);
+    let printed: Vec<&str> = printed.split(&format!("{MARK}\n")).collect();
+    assert_eq!(printed.len(), blocks.len());
+    for (block, printed) in blocks.iter().zip(printed) {
+        let Some(shown) = &block.shown else { continue };
+        let lines: Vec<_> = printed.lines().collect();
+        let want: Vec<_> = shown.lines().collect();
+        assert_eq!(lines.len(), want.len(), "{}\n{printed}", block.script);
+        for (line, want) in lines.iter().zip(want) {
+            assert!(
+                fits(line, want),
+                "{}\nprinted {line}\nshown   {want}",
+                block.script
+            );
+        }
+    }
+}
+
+/// A folder with the fixtures in it, and the programs the README names.
+fn prepare(root: &Path, home: &Path) {
+    symlink(root.join("fixtures"), home.join("fixtures")).expect("links");
+    let bin = home.join("bin");
+    fs::create_dir(&bin).expect("makes a folder");
+    symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("links");
+    fs::write(bin.join("cargo"), CARGO).expect("writes");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(bin.join("cargo"), executable).expect("sets the mode");
+}
+
+/// The `sh` blocks, each with the `text` block that follows it at once.
+fn blocks(readme: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut rest = readme;
+    while let Some(at) = rest.find("```sh\n") {
+        let (script, after) = rest[at + 6..].split_once("```\n").expect("the block ends");
+        let shown = after
+            .strip_prefix("```text\n")
+            .and_then(|text| text.split_once("```"))
+            .map(|(text, _)| text.to_owned());
+        blocks.push(Block {
+            script: script.to_owned(),
+            shown,
+        });
+        rest = after;
+    }
+    blocks
+}
+
+/// Whether a line is what is shown, where `…` stands for anything.
+fn fits(line: &str, shown: &str) -> bool {
+    let mut pieces = shown.split('…');
+    let Some(mut rest) = pieces.next().and_then(|first| line.strip_prefix(first)) else {
+        return false;
+    };
+    let mut open_end = false;
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else {
+            return false;
+        };
+        rest = &rest[at + piece.len()..];
+        open_end = piece.is_empty();
+    }
+    rest.is_empty() || open_end
+}
+
+#[test]
+fn a_wildcard_stands_for_anything_and_nothing_else_does() {
+    assert!(fits("a 123 b", "a … b") && fits("a 1", "a …") && fits("same", "same"));
+    assert!(!fits("a 123 c", "a … b") && !fits("same!", "same") && !fits("x", "…y"));
+}
