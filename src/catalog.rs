@@ -147,7 +147,7 @@ impl Catalog {
         let old = self.take(touch.id);
         let path = match &touch.path {
             Some(path) => MemoryPath::from_canonical(path.clone()),
-            None => nameless(touch.id),
+            None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),
         };
         let blob = touch.blob.ok_or("it writes a version and names no blob")?;
         let fits = match touch.change {
@@ -205,8 +205,11 @@ impl Catalog {
 
     /// A live memory whose path no key opens, if there is one.
     pub(crate) fn nameless(&self) -> Option<MemoryId> {
-        let nameless = |(id, memory): &(&MemoryId, &Memory)| memory.path == nameless(**id);
-        self.memories.iter().find(nameless).map(|(id, _)| *id)
+        let nameless = |memory: &&Memory| memory.path.as_str().starts_with(NAMELESS);
+        self.memories
+            .values()
+            .find(nameless)
+            .map(|memory| memory.id)
     }
 
     /// Every live memory, in no order.
@@ -225,11 +228,10 @@ impl Catalog {
     }
 }
 
-/// Stands for a path whose name key is gone. It holds a control character, so nothing can ask for
-/// it, and it is unique, so that history folds on to the event that removes the memory.
-fn nameless(id: MemoryId) -> MemoryPath {
-    MemoryPath::from_canonical(format!("/memories/\u{1}{id}"))
-}
+/// Begins what stands for a path whose name key is gone. It holds a control character, so nothing
+/// can ask for it, and goes on with the memory id, so that history folds on to the event that
+/// removes the memory.
+const NAMELESS: &str = "/memories/\u{1}";
 
 fn key(path: &MemoryPath) -> String {
     path.as_str().replace('/', "\0")

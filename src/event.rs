@@ -183,6 +183,13 @@ impl Event {
         format!("{} {}", self.command, self.outcome.as_str())
     }
 
+    /// Whether its commit has another tree than the one before: it is the first, or it writes or
+    /// removes a memory.
+    pub(crate) fn changes_tree(&self) -> bool {
+        let writes = |touch: &Touch| !matches!(touch.change, Change::None | Change::Read);
+        self.number == 0 || self.memories.iter().any(writes)
+    }
+
     fn chain_trailer(&self) -> String {
         self.parent.map_or_else(
             || "Chain: none".to_owned(),

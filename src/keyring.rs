@@ -219,8 +219,8 @@ impl Keyring {
     }
 
     /// Whether there is a key for the memory.
-    pub(crate) fn has(&self, id: MemoryId) -> bool {
-        self.ring.has(id) && self.names.has(id)
+    pub(crate) fn has(&self, id: MemoryId) -> Result<bool> {
+        Ok(self.ring.has(id)? && self.names.has(id)?)
     }
 
     /// The key that opens the paths of a memory in event records.

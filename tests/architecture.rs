@@ -14,6 +14,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustix", &["src/disk.rs"]),
     ("sha2::", &["src/digest.rs"]),
     ("ssh_key", &["src/sign.rs"]),
+    ("postcard", &["src/catalog/file.rs"]),
     ("toml::", &["src/policy.rs"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.

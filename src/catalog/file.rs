@@ -1,11 +1,13 @@
 //! The file `catalog`: a sealed snapshot and, behind it, one small sealed step for each later
 //! event. Nothing in it is trusted unless it opens, and it is never synced: history is the truth.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
+use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -44,17 +46,27 @@ struct Open {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Snapshot {
+struct Snapshot<'a> {
     decided: Decided,
     head: ObjectId,
     events: u64,
     versions: u64,
     last: i64,
-    memories: Vec<MemoryRow>,
+    /// In the order of a listing.
+    #[serde(borrow)]
+    memories: Vec<MemoryRow<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct MemoryRow(MemoryId, String, u64, u64, ObjectId, Option<ObjectId>, i64);
+struct MemoryRow<'a> {
+    id: [u8; 16],
+    path: &'a str,
+    version: u64,
+    bytes: u64,
+    blob: [u8; 20],
+    before: Option<[u8; 20]>,
+    accessed: i64,
+}
 
 impl CatalogFile {
     pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
@@ -108,7 +120,7 @@ impl CatalogFile {
         let bytes = open.rest()?;
         let plain = open.next_block(&mut &bytes[..], self.store, names_key)?;
         open.snapshot_end = open.end;
-        let snapshot: Snapshot = serde_json::from_slice(&plain).ok()?;
+        let snapshot: Snapshot = postcard::from_bytes(&plain).ok()?;
         open.events = snapshot.events;
         // A process that is ahead of the file keeps what it has.
         if snapshot.events > catalog.events {
@@ -126,7 +138,7 @@ impl CatalogFile {
             self.open = None;
             return;
         }
-        let plain = Zeroizing::new(serde_json::to_vec(step).expect("a step has a JSON form"));
+        let plain = Zeroizing::new(postcard::to_stdvec(step).expect("memory to encode it in"));
         let block = block(names_key, &context(store, &open.id, open.blocks), &plain);
         if open.file.write_all_at(&block, open.end).is_ok() {
             open.end += block.len() as u64;
@@ -151,8 +163,7 @@ impl CatalogFile {
         let Some(snapshot) = Snapshot::of(catalog) else {
             return Ok(None);
         };
-        let plain =
-            Zeroizing::new(serde_json::to_vec(&snapshot).expect("a snapshot has a JSON form"));
+        let plain = Zeroizing::new(postcard::to_stdvec(&snapshot).expect("memory to encode it in"));
         let id: [u8; 16] = aead::random();
         let mut bytes = [&MAGIC[..], &self.store.0, &id].concat();
         bytes.extend(block(names_key, &context(self.store, &id, 0), &plain));
@@ -179,7 +190,7 @@ impl Open {
             let (end, blocks) = (self.end, self.blocks);
             let step = self
                 .next_block(&mut rest, store, names_key)
-                .and_then(|plain| serde_json::from_slice::<Step>(&plain).ok());
+                .and_then(|plain| postcard::from_bytes::<Step>(&plain).ok());
             let fits = step.is_some_and(|step| {
                 step.number == self.events
                     && (step.number < catalog.events || catalog.apply(&step).is_ok())
@@ -218,18 +229,19 @@ impl Open {
     }
 }
 
-impl Snapshot {
-    fn of(catalog: &Catalog) -> Option<Self> {
-        let row = |m: &Memory| {
-            MemoryRow(
-                m.id,
-                m.path.as_str().to_owned(),
-                m.version,
-                m.bytes,
-                m.blob,
-                m.before,
-                m.accessed.timestamp_millis(),
-            )
+impl<'a> Snapshot<'a> {
+    fn of(catalog: &'a Catalog) -> Option<Self> {
+        let row = |id: &MemoryId| {
+            let memory = &catalog.memories[id];
+            MemoryRow {
+                id: id.0,
+                path: memory.path.as_str(),
+                version: memory.version,
+                bytes: memory.bytes,
+                blob: memory.blob.0,
+                before: memory.before.map(|blob| blob.0),
+                accessed: memory.accessed.timestamp_millis(),
+            }
         };
         Some(Self {
             decided: catalog.decided?,
@@ -237,33 +249,44 @@ impl Snapshot {
             events: catalog.events,
             versions: catalog.versions,
             last: catalog.last?.timestamp_millis(),
-            memories: catalog.memories.values().map(row).collect(),
+            memories: catalog.paths.values().map(row).collect(),
         })
     }
 
     fn restore(self) -> Option<Catalog> {
-        let mut catalog = Catalog::empty();
-        catalog.decided = Some(self.decided);
-        catalog.head = Some(self.head);
-        catalog.events = self.events;
-        catalog.versions = self.versions;
-        catalog.last = Some(chrono::DateTime::from_timestamp_millis(self.last)?);
-        for MemoryRow(id, path, version, bytes, blob, before, accessed) in self.memories {
-            let path = MemoryPath::from_canonical(path);
-            catalog.bytes += bytes;
-            catalog.paths.insert(key(&path), id);
-            let memory = Memory {
-                id,
-                path,
-                version,
-                bytes,
-                blob,
-                before,
-                accessed: chrono::DateTime::from_timestamp_millis(accessed)?,
-            };
-            catalog.memories.insert(id, memory);
+        let mut paths = Vec::with_capacity(self.memories.len());
+        let mut memories = HashMap::with_capacity(self.memories.len());
+        let mut bytes = 0;
+        for row in self.memories {
+            let memory = row.restore()?;
+            bytes += memory.bytes;
+            paths.push((key(&memory.path), memory.id));
+            memories.insert(memory.id, memory);
         }
-        Some(catalog)
+        Some(Catalog {
+            head: Some(self.head),
+            events: self.events,
+            versions: self.versions,
+            last: Some(DateTime::from_timestamp_millis(self.last)?),
+            decided: Some(self.decided),
+            memories,
+            paths: paths.into_iter().collect(),
+            bytes,
+        })
+    }
+}
+
+impl MemoryRow<'_> {
+    fn restore(self) -> Option<Memory> {
+        Some(Memory {
+            id: MemoryId(self.id),
+            path: MemoryPath::from_canonical(self.path.to_owned()),
+            version: self.version,
+            bytes: self.bytes,
+            blob: ObjectId(self.blob),
+            before: self.before.map(ObjectId),
+            accessed: DateTime::from_timestamp_millis(self.accessed)?,
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
 
@@ -43,7 +44,7 @@ pub(super) enum Lookup {
     Damaged,
 }
 
-/// One table file, with an index from memory id to slot.
+/// One table file.
 pub(super) struct Table {
     shape: Shape,
     path: PathBuf,
@@ -51,7 +52,17 @@ pub(super) struct Table {
     epoch: u64,
     file: File,
     inode: u64,
+    /// How many whole entries there are.
+    count: u32,
+    index: Mutex<Index>,
+}
+
+/// Where the entry of a memory is; made when first asked for, because a process that only adds a
+/// memory never asks.
+#[derive(Default)]
+struct Index {
     slots: HashMap<MemoryId, u32>,
+    /// Entries before this one are in.
     count: u32,
 }
 
@@ -113,14 +124,14 @@ impl Table {
             epoch,
             file,
             inode,
-            slots: HashMap::new(),
             count: 0,
+            index: Mutex::default(),
         };
         table.refresh()?;
         Ok(table)
     }
 
-    /// Indexes entries added since, by this process or another. What is less than a whole entry at
+    /// Counts entries added since, by this process or another. What is less than a whole entry at
     /// the end is a torn write: it is left out, and the next entry takes its place.
     pub(super) fn refresh(&mut self) -> Result<()> {
         let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
@@ -130,30 +141,35 @@ impl Table {
                 "it was replaced while the store was open",
             ));
         }
-        let entry_bytes = self.shape.entry_bytes();
-        let whole = meta.len().saturating_sub(HEADER_BYTES as u64) / entry_bytes as u64;
-        let whole = u32::try_from(whole).unwrap_or(u32::MAX);
-        if whole <= self.count {
-            return Ok(());
-        }
-        let mut bytes = vec![0; (whole - self.count) as usize * entry_bytes];
-        self.file
-            .read_exact_at(&mut bytes, self.shape.offset(self.count))
-            .map_err(Error::io("read", &self.path))?;
-        for entry in bytes.chunks_exact(entry_bytes) {
-            let id = entry[..ID_BYTES].try_into().expect("sixteen bytes");
-            self.slots.insert(MemoryId(id), self.count);
-            self.count += 1;
-        }
+        let bytes = meta.len().saturating_sub(HEADER_BYTES as u64);
+        self.count = u32::try_from(bytes / self.shape.entry_bytes() as u64).unwrap_or(u32::MAX);
         Ok(())
+    }
+
+    /// The slot of a memory's entry.
+    fn slot(&self, id: MemoryId) -> Result<Option<u32>> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if index.count < self.count {
+            let entry_bytes = self.shape.entry_bytes();
+            let mut bytes = vec![0; (self.count - index.count) as usize * entry_bytes];
+            self.file
+                .read_exact_at(&mut bytes, self.shape.offset(index.count))
+                .map_err(Error::io("read", &self.path))?;
+            for entry in bytes.chunks_exact(entry_bytes) {
+                let slot = index.count;
+                index.slots.insert(id_of(entry), slot);
+                index.count += 1;
+            }
+        }
+        Ok(index.slots.get(&id).copied())
     }
 
     pub(super) fn next_slot(&self) -> u32 {
         self.count
     }
 
-    pub(super) fn has(&self, id: MemoryId) -> bool {
-        self.slots.contains_key(&id)
+    pub(super) fn has(&self, id: MemoryId) -> Result<bool> {
+        Ok(self.slot(id)?.is_some())
     }
 
     /// A sealed entry.
@@ -174,8 +190,12 @@ impl Table {
         self.file
             .write_all_at(entry, self.shape.offset(slot))
             .map_err(Error::io("write", &self.path))?;
-        let id = entry[..ID_BYTES].try_into().expect("sixteen bytes");
-        self.slots.insert(MemoryId(id), slot);
+        let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if slot < index.count {
+            // An entry written anew after an unclean stop: what stood there before is gone.
+            index.slots.retain(|_, other| *other != slot);
+            index.slots.insert(id_of(entry), slot);
+        }
         self.count = self.count.max(slot + 1);
         Ok(())
     }
@@ -186,12 +206,12 @@ impl Table {
 
     /// Opens the entry of a memory.
     pub(super) fn open_entry(&self, key: &Key, id: MemoryId) -> Result<Lookup> {
-        let Some(slot) = self.slots.get(&id) else {
+        let Some(slot) = self.slot(id)? else {
             return Ok(Lookup::Absent);
         };
         let mut entry = vec![0; self.shape.entry_bytes()];
         self.file
-            .read_exact_at(&mut entry, self.shape.offset(*slot))
+            .read_exact_at(&mut entry, self.shape.offset(slot))
             .map_err(Error::io("read", &self.path))?;
         let plain = key.open(&self.context(id), &entry[ID_BYTES..]);
         Ok(plain.map_or(Lookup::Damaged, Lookup::Found))
@@ -206,4 +226,9 @@ impl Table {
         ]
         .concat()
     }
+}
+
+/// The id at the start of an entry.
+fn id_of(entry: &[u8]) -> MemoryId {
+    MemoryId(entry[..ID_BYTES].try_into().expect("sixteen bytes"))
 }

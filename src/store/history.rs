@@ -87,6 +87,8 @@ struct Checked {
     digest: Digest,
     event: Event,
     tree: ObjectId,
+    /// What its tree says the owner decided, where the event changes the tree.
+    decided: Option<Decided>,
 }
 
 impl Store {
@@ -175,9 +177,11 @@ impl Store {
         if checked.event.parent != last.map(|(digest, _)| digest) {
             return Err(fault("its record belongs after another commit"));
         }
-        if last.is_none_or(|(_, tree)| tree != checked.tree) {
-            let decided = decided_in(&self.repository, checked.tree)?;
-            if *self.catalog.decided.get_or_insert(decided) != decided {
+        match checked.decided {
+            None if last.is_some_and(|(_, tree)| tree == checked.tree) => {}
+            None => return Err(fault("its record changes nothing, and its tree does")),
+            Some(decided) if *self.catalog.decided.get_or_insert(decided) == decided => {}
+            Some(_) => {
                 return Err(fault(
                     "it changes agekeep.toml, recipients or signers without saying so",
                 ));
@@ -234,10 +238,15 @@ fn check(
     if event.tree != commit.tree {
         return Err(fault("its record belongs to another tree"));
     }
+    let decided = event
+        .changes_tree()
+        .then(|| decided_in(repository, commit.tree))
+        .transpose()?;
     Ok(Checked {
         id,
         digest: Digest::of(&bytes),
         event,
         tree: commit.tree,
+        decided,
     })
 }

@@ -75,17 +75,16 @@ impl Store {
             last_event: self.catalog.last,
             recipients: self.members.clone(),
             signers: signers.collect(),
-            problems: self.problems(),
+            problems: self.problems()?,
         })
     }
 
-    fn problems(&self) -> Vec<String> {
+    fn problems(&self) -> Result<Vec<String>> {
         let mut problems = Vec::new();
-        let keyless = self
-            .catalog
-            .memories()
-            .filter(|m| !self.keyring.has(m.id))
-            .count();
+        let mut keyless = 0;
+        for memory in self.catalog.memories() {
+            keyless += usize::from(!self.keyring.has(memory.id)?);
+        }
         if keyless > 0 {
             problems.push(format!(
                 "{keyless} memories have no key in the keyring and cannot be opened; restore it \
@@ -120,7 +119,7 @@ impl Store {
                 ));
             }
         }
-        problems
+        Ok(problems)
     }
 }
 

@@ -9,44 +9,44 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A fake home with a store in it.
-pub struct Home {
+pub(crate) struct Home {
     folder: TempDir,
 }
 
 impl Home {
     /// An empty home folder.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         Self { folder }
     }
 
     /// A home folder with keys and a store.
-    pub fn with_store() -> Self {
+    pub(crate) fn with_store() -> Self {
         let home = Self::empty();
         let made = home.run(&["init"]);
         assert!(made.status.success(), "{}", stderr(&made));
         home
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Where [`Self::run`] has its store.
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.path().join("store")
     }
 
-    pub fn identity(&self) -> PathBuf {
+    pub(crate) fn identity(&self) -> PathBuf {
         self.path().join("config/agekeep/identity.txt")
     }
 
-    pub fn signing_key(&self) -> PathBuf {
+    pub(crate) fn signing_key(&self) -> PathBuf {
         self.path().join("config/agekeep/signing_key")
     }
 
     /// The binary with this home's environment and no other.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agekeep"));
         command
             .env_clear()
@@ -59,29 +59,29 @@ impl Home {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.run_with_input(args, "")
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &str) -> Output {
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Output {
         feed(self.command(args), input.as_bytes())
     }
 
     /// Runs `tool` on these lines and reads its answers.
-    pub fn tool(&self, lines: &str) -> Vec<Value> {
+    pub(crate) fn tool(&self, lines: &str) -> Vec<Value> {
         let output = self.run_with_input(&["tool"], lines);
         assert!(output.status.success(), "{}", stderr(&output));
         json_lines(&output.stdout)
     }
 
     /// Stock git on the store, with no configuration but the store's.
-    pub fn git(&self, args: &[&str]) -> Output {
+    pub(crate) fn git(&self, args: &[&str]) -> Output {
         git(&self.store(), args)
     }
 }
 
 /// Stock git on a repository, with no configuration of the user's or the machine's.
-pub fn git(repository: &Path, args: &[&str]) -> Output {
+pub(crate) fn git(repository: &Path, args: &[&str]) -> Output {
     Command::new("git")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -93,7 +93,7 @@ pub fn git(repository: &Path, args: &[&str]) -> Output {
 }
 
 /// Runs a program on these bytes as standard input.
-pub fn feed(mut command: Command, input: &[u8]) -> Output {
+pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -108,23 +108,23 @@ pub fn feed(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
-pub fn json_lines(bytes: &[u8]) -> Vec<Value> {
+pub(crate) fn json_lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("UTF-8");
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
         .collect()
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Whether a program can be run; says loudly if not, so that nobody takes silence for a pass.
-pub fn has_peer(program: &str, why: &str) -> bool {
+pub(crate) fn has_peer(program: &str, why: &str) -> bool {
     let found = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
