@@ -350,6 +350,7 @@ fn decode(payload: &[u8]) -> Option<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn id(byte: u8) -> ObjectId {
         ObjectId([byte; 20])
@@ -440,5 +441,21 @@ mod tests {
         mine.refresh().expect("refreshes");
         assert_eq!((mine.head(), mine.base), (id(2), id(1)));
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_record_parser(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(record) = decode(&bytes) {
+                prop_assert_eq!(encode(&record), bytes);
+            }
+        }
+
+        #[test]
+        fn a_record_reads_back(size in 0usize..300, n in 1u8..9, cut in 0usize..600) {
+            let bytes = encode(&record(n, size));
+            prop_assert_eq!(encode(&decode(&bytes).expect("own output")), bytes.clone());
+            prop_assert!(decode(&bytes[..cut.min(bytes.len() - 1)]).is_none());
+        }
     }
 }

@@ -263,6 +263,7 @@ fn escape(tail: &[u8]) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn parse(text: &str) -> Result<MemoryPath, PathFault> {
         MemoryPath::parse(text, 1_024)
@@ -381,5 +382,23 @@ mod tests {
         let above: Vec<_> = path.ancestors().map(|p| p.0).collect();
         assert_eq!(above, ["/memories/a/b", "/memories/a"]);
         assert_eq!(parse("/memories/a").expect("valid").ancestors().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_is_canonical(text in "/memories(/[a-c.% ée\u{301}０．/]{0,6}){0,4}") {
+            if let Ok(path) = parse(&text) {
+                let again = parse(path.as_str());
+                prop_assert_eq!(again.as_ref(), Ok(&path));
+                prop_assert!(path.as_str().split('/').all(|s| s != ".." && s != "."));
+            }
+        }
+
+        #[test]
+        fn no_text_breaks_the_parser(text in any::<String>()) {
+            let _ = parse(&text);
+            let _ = parse(&format!("/memories/{text}"));
+            let _ = visible(&text);
+        }
     }
 }

@@ -175,6 +175,7 @@ fn fault(text: &str, error: &toml::de::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_mistake_is_reported_with_its_line() {
@@ -221,5 +222,13 @@ mod tests {
             Policy::parse_file(&text),
             Err(Error::UnknownFormat { .. })
         ));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_parser(text in "[a-z_\\[\\]=0-9\"\n .{}]{0,80}") {
+            let _ = Policy::parse(&text);
+            let _ = Policy::parse_file(&text);
+        }
     }
 }

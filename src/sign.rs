@@ -133,6 +133,7 @@ fn public_line(key: &PublicKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn only_a_signer_over_the_same_bytes() {
@@ -178,6 +179,16 @@ mod tests {
             "owner namespaces=\"git\" ssh-ed25519 AAAA".into(),
         ] {
             assert!(Signers::parse(&bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_parsers(text in "(owner |namespaces=\"git\" |ssh-ed25519 |[A-Za-z0-9+/= -]{0,9}|\n){0,8}") {
+            let _ = Signers::parse(&text);
+            let _ = SigningKey::parse(&text);
+            let signers = Signers::parse(&Signers::file("o", &SigningKey::generate())).expect("own output");
+            prop_assert_eq!(signers.verify(b"commit", &text), None);
         }
     }
 }

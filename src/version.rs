@@ -227,4 +227,14 @@ mod tests {
         };
         assert_eq!(plain_size(""), plain_size(&"x".repeat(100)));
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_bytes_break_the_header_parser(plain in prop::collection::vec(any::<u8>(), 0..200)) {
+            let (key, here) = (SealKey::generate(), path("/memories/a"));
+            let place = Place { id: MemoryId::random(), path: &here, version: 1 };
+            prop_assert!(open(&key, &place, &key.seal(&plain)).is_err());
+        }
+    }
 }

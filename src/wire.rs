@@ -236,6 +236,7 @@ fn without_lone_surrogates(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn call(line: &str) -> Result<Call, (Shape, String)> {
         parse(line.as_bytes(), &Context::default())
@@ -296,5 +297,21 @@ mod tests {
         }
         assert!(parse(b"{\"command\":\"\xff\"}", &Context::default()).is_err());
         assert!(call(&format!("{}1{}", "[".repeat(5000), "]".repeat(5000))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_parser(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&line, &Context::default());
+        }
+
+        #[test]
+        fn no_escape_breaks_the_surrogate_mender(text in r#"(\\(u[0-9a-fA-F]{0,4}|.)|[a-zé"]){0,12}"#) {
+            let mended = without_lone_surrogates(&text);
+            let line = format!("\"{text}\"");
+            if serde_json::from_str::<Value>(&line).is_ok() {
+                prop_assert_eq!(mended, text);
+            }
+        }
     }
 }

@@ -208,6 +208,7 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn oid(byte: u8) -> ObjectId {
         ObjectId([byte; 20])
@@ -267,5 +268,27 @@ mod tests {
         assert_eq!(parse_tree(&[bytes.clone(), bytes.clone()].concat()), None);
         assert_eq!(parse_tree(b"120000 link\0aaaaaaaaaaaaaaaaaaaa"), None);
         assert_eq!(parse_tree(b""), Some(Tree::new()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_parsers(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(tree) = parse_tree(&bytes) {
+                prop_assert_eq!(encode_tree(&tree), bytes.clone());
+            }
+            let _ = parse_commit(&bytes);
+        }
+
+        #[test]
+        fn no_text_near_a_commit_breaks_the_parser(cut in 0usize..400, insert in "[ -~\n]{0,12}") {
+            let unsigned = encode_commit(oid(1), Some(oid(2)), "o <o>", 1, "view ok\n\nbody\n");
+            let mut signed = add_signature(&unsigned, "-----BEGIN\nabc\n-----END\n");
+            let at = cut.min(signed.len());
+            signed.splice(at..at, insert.bytes());
+            if let Some(commit) = parse_commit(&signed) {
+                // Whatever is accepted is put together again from what was read.
+                prop_assert_eq!(add_signature(&commit.signed_bytes, &commit.signature), signed);
+            }
+        }
     }
 }
