@@ -34,6 +34,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 preconditi
 
 /// Options every verb takes.
 #[derive(Args)]
+#[command(next_help_heading = "Global options")]
 struct Global {
     /// The store's folder [default: agekeep/store in the user's data folder]
     #[arg(
@@ -58,8 +59,10 @@ struct Global {
     /// folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     signing_key: Option<PathBuf>,
-    /// Who acts, for the event record; in `log`: whose events to show
-    #[arg(long, env = "AGEKEEP_ACTOR", global = true, value_name = "NAME")]
+    /// Who acts, for the event record [default: `AGEKEEP_ACTOR`, or the user's name where a person
+    /// gives the command]; in `log`: whose events to show
+    // The variable is not read by clap: it must never narrow what `log` shows.
+    #[arg(long, global = true, value_name = "NAME")]
     actor: Option<String>,
     /// The session, for the event record; in `log`: which session's events to show
     #[arg(long, global = true, value_name = "ID")]
@@ -149,10 +152,15 @@ impl Global {
         }
     }
 
+    /// Who acts, where somebody said so.
+    fn agent(&self) -> Option<String> {
+        self.actor.clone().or_else(place::actor)
+    }
+
     /// The context of a command given on the command line.
     fn context(&self) -> Context {
         let mut context = Context::default();
-        context.actor = self.actor.clone().or_else(place::user);
+        context.actor = self.agent().or_else(place::user);
         context.session.clone_from(&self.session);
         context.reason.clone_from(&self.reason);
         context.door = Some("cli");

@@ -48,6 +48,13 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
     })
 }
 
+/// Who acts, as the environment says.
+pub(super) fn actor() -> Option<String> {
+    env::var("AGEKEEP_ACTOR")
+        .ok()
+        .filter(|actor| !actor.is_empty())
+}
+
 /// The name of the person at this machine, as the environment says.
 pub(super) fn user() -> Option<String> {
     ["USER", "LOGNAME"]

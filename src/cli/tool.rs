@@ -27,7 +27,7 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
     let mut store = open(global, args)?;
     let mut defaults = global.context();
     // The person at this machine is not the agent whose calls these are.
-    defaults.actor.clone_from(&global.actor);
+    defaults.actor = global.agent();
     defaults.door = Some("tool");
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() {
