@@ -107,6 +107,13 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Something given is over a limit, and was not read to its end.
+    TooLong {
+        /// What was given.
+        what: &'static str,
+        /// The limit, in bytes.
+        bytes_max: usize,
+    },
     /// An argument of the caller's cannot be used.
     Invalid {
         /// The argument.
@@ -139,6 +146,7 @@ impl Error {
             Self::Damaged { .. } => "damaged",
             Self::HeadMoved { .. } => "head_moved",
             Self::Policy { .. } => "policy",
+            Self::TooLong { .. } => "limit_exceeded",
             Self::Invalid { .. } => "invalid",
         }
     }
@@ -151,6 +159,7 @@ impl Error {
             Self::Policy { .. } | Self::Invalid { .. } => 2,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
             Self::NotASigner { .. } => 7,
+            Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
             Self::NoKeyFile { .. }
@@ -218,6 +227,7 @@ impl Error {
                  `git update-ref refs/heads/main {expected}`"
             ),
             Self::Policy { .. } => "correct the line; docs/format.md lists every key".into(),
+            Self::TooLong { .. } => "split it into several files".into(),
             Self::Invalid { .. } => "see `agekeep --help`".into(),
         }
     }
@@ -301,6 +311,9 @@ impl fmt::Display for Error {
                 why,
             } => write!(f, "the policy is not valid at line {line}: {why}"),
             Self::Policy { line: None, why } => write!(f, "the policy is not valid: {why}"),
+            Self::TooLong { what, bytes_max } => {
+                write!(f, "{what} is longer than {bytes_max} bytes")
+            }
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
         }
     }

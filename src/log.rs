@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
-use crate::event::{Event, Outcome, Place};
+use crate::event::{Change, Event, Outcome, Place, Touch};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 use crate::store::Store;
@@ -71,10 +71,23 @@ fn names(event: &Event, path: &MemoryPath) -> bool {
         }
     };
     event.path.iter().chain(&event.new_path).any(place_within)
-        || event
-            .memories
-            .iter()
-            .any(|touch| touch.path.as_ref().is_some_and(within))
+        || event.memories.iter().any(|touch| {
+            touch.path.as_ref().is_some_and(|now| {
+                within(now) || path_before(event, touch, now).is_some_and(|before| within(&before))
+            })
+        })
+}
+
+/// Where a memory was before the move of a directory took it along.
+fn path_before(event: &Event, touch: &Touch, now: &MemoryPath) -> Option<MemoryPath> {
+    match (&event.path, &event.new_path) {
+        (Some(Place::Of(_, Some(from))), Some(Place::Of(_, Some(to))))
+            if touch.change == Change::Move && now.is_below(to) =>
+        {
+            now.moved(to, from, usize::MAX).ok()
+        }
+        _ => None,
+    }
 }
 
 impl Store {

@@ -1,6 +1,6 @@
 //! The policy: `agekeep.toml`, which names the format, the store, and the limits in force.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
 use crate::id::StoreId;
@@ -28,6 +28,10 @@ pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
 pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The smallest value a policy may give `path_bytes`: `/memories/` and a short name.
+pub const PATH_BYTES_MIN: usize = 32;
+/// The smallest value a policy may give `request_bytes`: a call with a long path and no text.
+pub const REQUEST_BYTES_MIN: usize = 1_024;
 /// The largest value a policy may give `path_bytes`.
 pub const PATH_BYTES_MAX: usize = 4_096;
 /// The largest value a policy may give `request_bytes`.
@@ -39,16 +43,22 @@ pub const REQUEST_BYTES_MAX: usize = 512 * 1024 * 1024;
 #[non_exhaustive]
 pub struct Limits {
     /// Largest text of one memory, in bytes.
+    #[serde(deserialize_with = "memory_bytes")]
     pub memory_bytes: usize,
     /// Longest answer to `view`, in characters; 0 means no limit.
+    #[serde(deserialize_with = "view_characters")]
     pub view_characters: usize,
     /// Most lines of a file that `view` shows.
+    #[serde(deserialize_with = "lines")]
     pub lines: usize,
     /// Most memories in the store.
+    #[serde(deserialize_with = "memories")]
     pub memories: usize,
     /// Longest path, in bytes.
+    #[serde(deserialize_with = "path_bytes")]
     pub path_bytes: usize,
     /// Longest line a door accepts, in bytes.
+    #[serde(deserialize_with = "request_bytes")]
     pub request_bytes: usize,
 }
 
@@ -103,9 +113,7 @@ impl Policy {
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
     pub fn parse(text: &str) -> Result<Self> {
-        let policy: Self = toml::from_str(text).map_err(|e| fault(text, &e))?;
-        policy.check()?;
-        Ok(policy)
+        toml::from_str(text).map_err(|e| fault(text, &e))
     }
 
     /// Reads the file of a store and the id it names.
@@ -125,7 +133,6 @@ impl Policy {
             limits: file.limits,
             tool: file.tool,
         };
-        policy.check()?;
         Ok((store, policy))
     }
 
@@ -139,28 +146,30 @@ impl Policy {
         };
         toml::to_string(&file).expect("numbers, booleans and a hex string have a TOML form")
     }
-
-    fn check(&self) -> Result<()> {
-        let l = &self.limits;
-        let bounds = [
-            ("memory_bytes", l.memory_bytes, 1, MEMORY_BYTES_MAX),
-            ("view_characters", l.view_characters, 0, usize::MAX),
-            ("lines", l.lines, 1, LINES),
-            ("memories", l.memories, 1, usize::MAX),
-            ("path_bytes", l.path_bytes, 32, PATH_BYTES_MAX),
-            ("request_bytes", l.request_bytes, 1_024, REQUEST_BYTES_MAX),
-        ];
-        for (name, value, low, high) in bounds {
-            if value < low || value > high {
-                return Err(Error::Policy {
-                    line: None,
-                    why: format!("limits.{name} = {value} is outside {low} to {high}"),
-                });
-            }
-        }
-        Ok(())
-    }
 }
+
+/// Reads a number within bounds; a fault is the value's, so that it is reported with its line.
+macro_rules! bounded {
+    ($name:ident, $low:expr, $high:expr) => {
+        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+            let (low, high): (usize, usize) = ($low, $high);
+            let value = usize::deserialize(deserializer)?;
+            if (low..=high).contains(&value) {
+                return Ok(value);
+            }
+            let name = stringify!($name);
+            let why = format!("limits.{name} = {value} is outside {low} to {high}");
+            Err(serde::de::Error::custom(why))
+        }
+    };
+}
+
+bounded!(memory_bytes, 1, MEMORY_BYTES_MAX);
+bounded!(view_characters, 0, usize::MAX);
+bounded!(lines, 1, LINES);
+bounded!(memories, 1, usize::MAX);
+bounded!(path_bytes, PATH_BYTES_MIN, PATH_BYTES_MAX);
+bounded!(request_bytes, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX);
 
 fn fault(text: &str, error: &toml::de::Error) -> Error {
     let line = error
@@ -201,7 +210,11 @@ mod tests {
             "[limits]\nlines = 1000000",
             "[limits]\npath_bytes = 8",
         ] {
-            assert!(Policy::parse(text).is_err(), "{text}");
+            let refused = Policy::parse(text);
+            assert!(
+                matches!(refused, Err(Error::Policy { line: Some(2), .. })),
+                "{text}"
+            );
         }
     }
 

@@ -44,7 +44,7 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Reply {
     let why = format!("the line is longer than {bytes_max} bytes");
-    Shape::Plain(Value::Null).fault("limit_exceeded", &why, false)
+    Shape::Bare.fault("limit_exceeded", &why, false)
 }
 
 /// An error in words a model may read: no path of this machine.
@@ -61,8 +61,10 @@ fn public_text(error: &Error) -> String {
 
 /// How a call came, and so how it is answered.
 enum Shape {
+    /// The input alone.
+    Bare,
     /// With the caller's id, or null.
-    Plain(Value),
+    Envelope(Value),
     /// A `tool_use` block with this id.
     Block(Value),
 }
@@ -90,9 +92,8 @@ impl Shape {
 
     fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: bool) -> Reply {
         let json = match self {
-            Self::Plain(id) => {
-                json!({"id": id, "content": content, "is_error": is_error, "meta": meta})
-            }
+            Self::Bare => Self::plain(&Value::Null, content, is_error, meta),
+            Self::Envelope(id) => Self::plain(&id, content, is_error, meta),
             // The Messages API takes these fields and no others.
             Self::Block(id) => json!({
                 "type": "tool_result",
@@ -103,10 +104,14 @@ impl Shape {
         };
         Reply { json, unrecorded }
     }
+
+    fn plain(id: &Value, content: &str, is_error: bool, meta: &Value) -> Value {
+        json!({"id": id, "content": content, "is_error": is_error, "meta": meta})
+    }
 }
 
 fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
-    let none = || Shape::Plain(Value::Null);
+    let none = || Shape::Bare;
     let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
     let value = serde_json::from_str(text).map_err(|e| {
         let why = format!("the line is not JSON at column {}", e.column());
@@ -117,17 +122,19 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     };
     let shape = shape_of(&mut fields);
     let mut context = defaults.clone();
-    if let Shape::Block(id) = &shape {
-        context.tool_use_id = id.as_str().map(str::to_owned);
-    }
-    let asked = fields.remove("context");
-    if let Err(why) = fill_context(&mut context, asked) {
-        return Err((shape, why));
-    }
-    let name = fields.remove("name");
-    let command = match fields.remove("input") {
-        None => Command::from_json(Value::Object(fields)),
-        Some(input) => command_of(name.as_ref().and_then(Value::as_str), input),
+    let command = match &shape {
+        Shape::Bare => Command::from_json(Value::Object(fields)),
+        Shape::Envelope(_) | Shape::Block(_) => {
+            if let Shape::Block(Value::String(id)) = &shape {
+                context.tool_use_id = Some(id.clone());
+            }
+            if let Err(why) = fill_context(&mut context, fields.remove("context")) {
+                return Err((shape, why));
+            }
+            let name = fields.remove("name");
+            let input = fields.remove("input").unwrap_or_default();
+            command_of(name.as_ref().and_then(Value::as_str), input)
+        }
     };
     Ok(Call {
         shape,
@@ -136,19 +143,21 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     })
 }
 
-/// Takes the call's id and tells its shape.
+/// Takes the call's id and tells its shape. What has a `command` of its own is a bare input, and
+/// its other fields are unknown ones.
 fn shape_of(fields: &mut Map<String, Value>) -> Shape {
+    if fields.contains_key("command") {
+        return Shape::Bare;
+    }
     let is_block = fields.get("type").and_then(Value::as_str) == Some("tool_use");
-    // In a bare input `id` is one more unknown field.
-    let is_envelope = fields.contains_key("input");
-    let id = fields
-        .remove("id")
-        .filter(|_| is_envelope)
-        .unwrap_or_default();
-    if is_block && is_envelope {
+    if !is_block && !fields.contains_key("input") {
+        return Shape::Bare;
+    }
+    let id = fields.remove("id").unwrap_or_default();
+    if is_block {
         Shape::Block(id)
     } else {
-        Shape::Plain(id)
+        Shape::Envelope(id)
     }
 }
 
@@ -199,7 +208,7 @@ fn shape_despite_surrogates(text: &str) -> Shape {
     let mended = without_lone_surrogates(text);
     match serde_json::from_str(&mended) {
         Ok(Value::Object(mut fields)) => shape_of(&mut fields),
-        _ => Shape::Plain(Value::Null),
+        _ => Shape::Bare,
     }
 }
 
@@ -247,11 +256,11 @@ mod tests {
         let bare = call(r#"{"command":"view","path":"/memories","id":7}"#)
             .ok()
             .expect("parses");
-        assert!(matches!(bare.shape, Shape::Plain(Value::Null)));
+        assert!(matches!(bare.shape, Shape::Bare));
         let envelope = call(r#"{"id":7,"input":{"command":"view","path":"/memories"}}"#)
             .ok()
             .expect("parses");
-        assert!(matches!(envelope.shape, Shape::Plain(Value::Number(_))));
+        assert!(matches!(envelope.shape, Shape::Envelope(Value::Number(_))));
         let block = r#"{"type":"tool_use","id":"toolu_1","name":"memory_read","input":{}}"#;
         let block = call(block).ok().expect("parses");
         assert!(matches!(&block.shape, Shape::Block(id) if id == "toolu_1"));
@@ -270,7 +279,7 @@ mod tests {
             let line = format!(r#"{{"id":"seven","input":{{"command":"view","path":"{text}"}}}}"#);
             let (shape, _) = call(&line).err().expect("refused");
             assert!(
-                matches!(shape, Shape::Plain(Value::String(id)) if id == "seven"),
+                matches!(shape, Shape::Envelope(Value::String(id)) if id == "seven"),
                 "{line}"
             );
         }

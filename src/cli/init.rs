@@ -50,9 +50,7 @@ pub(super) fn make(global: &Global, policy: &Policy) -> Result<Made> {
     let path = place::store(global)?;
     let (identity, signing_key) = (place::identity(global)?, place::signing_key(global)?);
     // Said before any key is made.
-    if path.join("keyring").is_dir() {
-        return Err(Error::StoreExists { path });
-    }
+    Store::check_vacant(&path)?;
     let new_identity = keyfile::make_identity(&identity)?;
     let new_signing_key = keyfile::make_signing_key(&signing_key)?;
     let keys = place::keys(global)?;

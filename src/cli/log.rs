@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use agekeep::command::NAMES;
 use agekeep::error::{Error, Result};
 use agekeep::event::{Change, Event, Outcome, Place};
 use agekeep::log::{Entry, Filter};
@@ -84,7 +85,7 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
         .transpose()?;
     filter.actor.clone_from(&global.actor);
     filter.session.clone_from(&global.session);
-    filter.command = args.command.as_ref().map(|name| name.replace('-', "_"));
+    filter.command = args.command.as_deref().map(command_name).transpose()?;
     filter.outcome = args.outcome.map(|ended| match ended {
         Ended::Ok => Outcome::Ok,
         Ended::Error => Outcome::Error,
@@ -93,6 +94,18 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
     filter.since = time(&args.since)?;
     filter.until = time(&args.until)?;
     Ok(filter)
+}
+
+/// A command as records name it.
+fn command_name(text: &str) -> Result<String> {
+    let name = text.replace('-', "_");
+    if NAMES.contains(&name.as_str()) || ["init", "unknown"].contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(Error::Invalid {
+        what: "the command",
+        why: format!("it is none of init, {}, unknown", NAMES.join(", ")),
+    })
 }
 
 /// An RFC 3339 time, a date (its start, in UTC), or an age.

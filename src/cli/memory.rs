@@ -92,14 +92,16 @@ impl Source {
 fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> {
     let max = limits.request_bytes;
     let mut text = String::new();
-    let invalid = |why: String| Error::Invalid {
-        what: "the text",
-        why,
-    };
     match input.take(max as u64 + 1).read_to_string(&mut text) {
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => Err(invalid("it is not UTF-8".into())),
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => Err(Error::Invalid {
+            what: "the text",
+            why: "it is not UTF-8".into(),
+        }),
         Err(e) => Err(read_error(path, e)),
-        Ok(length) if length > max => Err(invalid(format!("it is longer than {max} bytes"))),
+        Ok(length) if length > max => Err(Error::TooLong {
+            what: "the text",
+            bytes_max: max,
+        }),
         Ok(_) => Ok(text.into()),
     }
 }

@@ -21,6 +21,23 @@ use super::commit::signed_commit;
 use super::{Clock, Keys, OWNER, Store};
 
 impl Store {
+    /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
+    ///
+    /// # Errors
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
+    pub fn check_vacant(root: &Path) -> Result<()> {
+        let path = || root.to_owned();
+        match fs::read_dir(root) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(Error::io("read", root)(e)),
+            Ok(_) if root.join("keyring").exists() => Err(Error::StoreExists { path: path() }),
+            Ok(mut entries) => match entries.next() {
+                Some(_) => Err(Error::NotEmpty { path: path() }),
+                None => Ok(()),
+            },
+        }
+    }
+
     /// Makes a store at `root` that `keys` can read and write, and opens it.
     ///
     /// # Errors
@@ -32,7 +49,7 @@ impl Store {
         context: &Context,
         clock: Clock,
     ) -> Result<Self> {
-        refuse_taken(root)?;
+        Self::check_vacant(root)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
         let there = root.is_dir();
         let name = format!(".agekeep-init-{}", hex(&crate::aead::random::<8>()));
@@ -83,19 +100,6 @@ fn move_into(building: &Path, root: &Path) -> Result<()> {
     fs::remove_dir(building).map_err(Error::io("remove", building))?;
     let private = fs::Permissions::from_mode(0o700);
     fs::set_permissions(root, private).map_err(Error::io("protect", root))
-}
-
-fn refuse_taken(root: &Path) -> Result<()> {
-    let path = || root.to_owned();
-    match fs::read_dir(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(Error::io("read", root)(e)),
-        Ok(_) if root.join("keyring").exists() => Err(Error::StoreExists { path: path() }),
-        Ok(mut entries) => match entries.next() {
-            Some(_) => Err(Error::NotEmpty { path: path() }),
-            None => Ok(()),
-        },
-    }
 }
 
 fn build(

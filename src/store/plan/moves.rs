@@ -48,13 +48,14 @@ impl Store {
     }
 
     pub(super) fn rename(&mut self, call: &Call<'_>, shown_to: &str) -> Drafted {
-        let (from, to) = (self.path(call.shown)?, self.path(shown_to)?);
+        let from = self.path(call.shown)?;
         if from.is_root() {
             return refuse(
                 Refusal::Denied,
                 "Error: Cannot rename the /memories directory itself",
             );
         }
+        let to = self.path(shown_to)?;
         let done = format!("Successfully renamed {} to {shown_to}", call.shown);
         let source = self.catalog.at(&from).cloned();
         let taken = self.catalog.at(&to).cloned();
