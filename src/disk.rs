@@ -24,27 +24,42 @@ pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
         .map_err(Error::io("make", path))
 }
 
+/// Begins the name of a file that is not yet in its place. Stock git sweeps up such names in its
+/// object folders.
+const ASIDE: &str = "tmp_agekeep_";
+
 /// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    write_aside(path, bytes, mode, false).map_err(Error::io("write", path))
+    write_aside(&aside(parent(path)), path, bytes, mode, false).map_err(Error::io("write", path))
+}
+
+/// As [`replace`], by way of another folder of the same file system: one where a file that is left
+/// behind by a crash means nothing.
+pub(crate) fn replace_from(folder: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    write_aside(&aside(folder), path, bytes, mode, false).map_err(Error::io("write", path))
 }
 
 /// As [`replace`], and durable when it returns.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    write_aside(path, bytes, mode, true).map_err(Error::io("write", path))?;
+    write_aside(&aside(parent(path)), path, bytes, mode, true).map_err(Error::io("write", path))?;
     sync_folder(parent(path))
 }
 
-fn write_aside(path: &Path, bytes: &[u8], mode: u32, durable: bool) -> io::Result<()> {
-    let aside = aside(path);
+fn write_aside(
+    aside: &Path,
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    durable: bool,
+) -> io::Result<()> {
     let written = (|| {
-        let mut file = create_new(&aside, mode)?;
+        let mut file = create_new(aside, mode)?;
         file.write_all(bytes)?;
         if durable { file.sync_all() } else { Ok(()) }
     })();
     written
-        .and_then(|()| fs::rename(&aside, path))
-        .inspect_err(|_| drop(fs::remove_file(&aside)))
+        .and_then(|()| fs::rename(aside, path))
+        .inspect_err(|_| drop(fs::remove_file(aside)))
 }
 
 /// Opens a file that must not be there yet.
@@ -56,10 +71,20 @@ pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
         .open(path)
 }
 
-/// A free name in the same folder, of the form stock git sweeps up in its object folders.
-pub(crate) fn aside(path: &Path) -> PathBuf {
+/// A free name in a folder, for a file that is not yet in its place.
+pub(crate) fn aside(folder: &Path) -> PathBuf {
     let unique: [u8; 8] = crate::aead::random();
-    parent(path).join(format!("tmp_obj_{}", hex(&unique)))
+    folder.join(format!("{ASIDE}{}", hex(&unique)))
+}
+
+/// Removes what a process that was killed left aside in a folder. Called with the lock held, so
+/// that nobody is about to use it; what cannot be removed does no harm.
+pub(crate) fn remove_asides(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(ASIDE) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
 }
 
 fn parent(path: &Path) -> &Path {

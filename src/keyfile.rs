@@ -103,7 +103,7 @@ fn make(path: &Path, content: impl FnOnce() -> Zeroizing<String>) -> Result<bool
     if !folder.is_dir() {
         disk::make_private_folder(folder)?;
     }
-    let aside = disk::aside(path);
+    let aside = disk::aside(folder);
     let written = (|| {
         let mut file = disk::create_new(&aside, 0o600)?;
         file.write_all(content().as_bytes())?;

@@ -151,6 +151,11 @@ impl Repository {
             .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
     }
 
+    /// Removes objects that a process was killed over.
+    pub(crate) fn remove_asides(&self) {
+        disk::remove_asides(&self.objects);
+    }
+
     /// Makes everything written so far durable.
     pub(crate) fn sync(&self) -> Result<()> {
         disk::sync_file_system(&self.root)

@@ -18,7 +18,7 @@ use crate::catalog::Catalog;
 use crate::catalog::file::CatalogFile;
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::disk::Lock;
+use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
 use crate::event::Context;
 use crate::id::StoreId;
@@ -80,6 +80,7 @@ impl Store {
             return Err(Error::NoStore { path: root.into() });
         }
         let lock = Lock::acquire(&root.join("lock"))?;
+        disk::remove_asides(root);
         let mut journal = Journal::open(&root.join("journal"))?;
         let unclean = history::restore_objects(&repository, &mut journal)?;
         let decided = history::decided_at(&repository, journal.head())?;

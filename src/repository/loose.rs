@@ -102,7 +102,7 @@ pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
 
     let path = path(objects, object.id);
     let folder = path.parent().expect("an object lies in a folder");
-    let aside = disk::aside(folder);
+    let aside = disk::aside(objects);
     let put = || {
         disk::create_new(&aside, 0o444)?.write_all(&deflated)?;
         match fs::rename(&aside, &path) {

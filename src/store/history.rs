@@ -37,6 +37,7 @@ pub(super) fn restore_objects(
             expected: expected.to_string(),
         });
     }
+    repository.remove_asides();
     let records = journal.records()?;
     let objects = records.iter().flat_map(|record| &record.objects);
     if journal.is_read_only() && found == Some(expected) {
