@@ -142,7 +142,9 @@ impl Repository {
 
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
-        disk::replace(&self.root.join(BRANCH), format!("{id}\n").as_bytes(), 0o644)
+        // Beside the ref itself, stock git would take a file left behind for a branch.
+        let path = self.root.join(BRANCH);
+        disk::replace_from(&self.root, &path, format!("{id}\n").as_bytes(), 0o644)
     }
 
     /// Writes an object anew, whatever stands in its place. Not yet durable.

@@ -181,7 +181,7 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
         .match_indices('\n')
         .map(|(at, _)| at)
         .find(|at| !after[at + 1..].starts_with(' '))?;
-    let mut lines = before.lines();
+    let mut lines = before.split('\n');
     let tree = ObjectId::from_hex(lines.next()?.strip_prefix("tree ")?)?;
     let mut next = lines.next()?;
     let mut parent = None;
@@ -196,13 +196,15 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     if !rest_is_plain {
         return None;
     }
-    Some(Commit {
+    let commit = Commit {
         tree,
         parent,
         signed_bytes: [before.as_bytes(), b"\n", &bytes[end..]].concat(),
         signature: after[..signature_end].replace("\n ", "\n"),
         message: message.to_owned(),
-    })
+    };
+    // One form only: what was read, put together again, is what was hashed.
+    (add_signature(&commit.signed_bytes, &commit.signature) == bytes).then_some(commit)
 }
 
 #[cfg(test)]
