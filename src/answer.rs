@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::event::{Outcome, rfc3339};
 use crate::id::MemoryId;
+use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 use crate::text::Text;
 
@@ -134,7 +135,8 @@ pub struct MemoryMeta {
     #[serde(rename = "memory")]
     pub id: MemoryId,
     /// Its canonical path after the command.
-    pub path: String,
+    #[serde(serialize_with = "as_text")]
+    pub path: MemoryPath,
     /// Its version after the command.
     pub version: u64,
     /// Bytes of its text.
@@ -142,6 +144,10 @@ pub struct MemoryMeta {
     /// SHA-256 of its text, for `base_sha256`; absent where the command did not open the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
+}
+
+fn as_text<S: serde::Serializer>(path: &MemoryPath, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(path.as_str())
 }
 
 fn as_rfc3339<S: serde::Serializer>(

@@ -11,6 +11,7 @@ use std::ops::Bound;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::event::{Change, Event, Touch};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
@@ -25,6 +26,8 @@ pub(crate) struct Memory {
     /// Bytes of text.
     pub(crate) bytes: u64,
     pub(crate) blob: ObjectId,
+    /// SHA-256 of that blob.
+    pub(crate) sealed: Digest,
     /// The version before this one, where it had the same path.
     pub(crate) before: Option<ObjectId>,
     /// When its text was last read or written.
@@ -75,7 +78,7 @@ struct TouchStep {
     path: Option<String>,
     version: u64,
     bytes: u64,
-    blob: Option<ObjectId>,
+    blob: Option<(ObjectId, Digest)>,
 }
 
 /// Why an event does not fit the state it comes after.
@@ -89,7 +92,7 @@ impl Step {
             path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
             version: touch.version,
             bytes: touch.bytes,
-            blob: touch.blob.map(|(blob, _)| blob),
+            blob: touch.blob,
         };
         Self {
             head,
@@ -149,7 +152,7 @@ impl Catalog {
             Some(path) => MemoryPath::from_canonical(path.clone()),
             None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),
         };
-        let blob = touch.blob.ok_or("it writes a version and names no blob")?;
+        let (blob, sealed) = touch.blob.ok_or("it writes a version and names no blob")?;
         let fits = match touch.change {
             Change::Add => old.is_none() && touch.version == 1,
             _ => old
@@ -171,6 +174,7 @@ impl Catalog {
             version: touch.version,
             bytes: touch.bytes,
             blob,
+            sealed,
             accessed: time,
         };
         self.memories.insert(touch.id, memory);

@@ -93,12 +93,14 @@ pub enum Error {
         /// What does not fit; never content.
         why: String,
     },
-    /// `refs/heads/main` points at a commit that this store's journal does not know.
+    /// `refs/heads/main` points at a commit that the store's journal does not know.
     HeadMoved {
         /// Where the ref points.
         found: String,
-        /// Where it should point.
+        /// Where the journal ends.
         expected: String,
+        /// Whether the branch goes on from there.
+        ahead: bool,
     },
     /// The policy file cannot be used.
     Policy {
@@ -222,6 +224,12 @@ impl Error {
                  files from a backup"
                     .into()
             }
+            Self::HeadMoved { ahead: true, .. } => {
+                "either commits were added by something other than agekeep, or the journal was \
+                 damaged; keep a copy of the store, and then remove its file `journal` to go by \
+                 the branch"
+                    .into()
+            }
             Self::HeadMoved { expected, .. } => format!(
                 "something other than agekeep moved the branch; put it back with \
                  `git update-ref refs/heads/main {expected}`"
@@ -302,9 +310,11 @@ impl fmt::Display for Error {
                 )
             }
             Self::Damaged { what, why } => write!(f, "{what} is damaged: {why}"),
-            Self::HeadMoved { found, expected } => write!(
+            Self::HeadMoved {
+                found, expected, ..
+            } => write!(
                 f,
-                "refs/heads/main points at {found}, and the store was left at {expected}"
+                "refs/heads/main points at {found}, and the journal ends at {expected}"
             ),
             Self::Policy {
                 line: Some(line),

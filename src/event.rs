@@ -25,7 +25,7 @@ const SIZE_CLASS_MIN: usize = 512;
 /// Longest text kept of a path that was refused or is unknown, in characters.
 const ASKED_CHARACTERS_MAX: usize = 256;
 /// Longest text kept of each part of the context, in characters.
-pub(crate) const CONTEXT_CHARACTERS_MAX: usize = 1_024;
+const CONTEXT_CHARACTERS_MAX: usize = 1_024;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ pub struct Context {
 }
 
 /// A path in an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
     /// `/memories` itself.
@@ -162,6 +162,17 @@ pub struct Event {
     pub memories: Vec<Touch>,
 }
 
+/// Shows which kind it is, not the path.
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Root => f.write_str("Root"),
+            Self::Of(id, _) => write!(f, "Of({id}, …)"),
+            Self::Asked(_) => f.write_str("Asked(…)"),
+        }
+    }
+}
+
 impl Place {
     /// What was asked for, bounded.
     pub(crate) fn asked(text: &str) -> Self {
@@ -175,6 +186,11 @@ pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
         None => text.to_owned(),
         Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
     }
+}
+
+/// A part of the context as records keep it.
+pub(crate) fn kept(text: Option<&str>) -> Option<String> {
+    text.map(|text| bounded(text, CONTEXT_CHARACTERS_MAX))
 }
 
 impl Event {
@@ -234,13 +250,19 @@ impl Event {
     }
 
     /// Reads a commit message: opens the record, and checks that subject and trailers say the same.
-    pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, &'static str> {
+    pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, EventFault> {
         let (subject, rest) = message.split_once("\n\n").ok_or("it has no record")?;
         let (armored, trailers) = rest.split_once("\n\n").ok_or("it has no trailers")?;
         let plain = seal::open_armored(armored, keyring.audit()).map_err(|fault| match fault {
             OpenFault::WrongKey => "its record is sealed to another audit identity",
             OpenFault::Damaged => "its record does not open whole",
         })?;
+        // The version first: another one may have other fields.
+        let format: Format =
+            serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
+        if format.agekeep != FORMAT {
+            return Err(EventFault::Unknown(format.agekeep));
+        }
         let json: RecordJson =
             serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
         let event = json.open(keyring)?;
@@ -251,13 +273,47 @@ impl Event {
             .chain([event.chain_trailer()])
             .collect();
         if !trailers.lines().eq(expected.iter().map(String::as_str)) {
-            return Err("its trailers do not match its record");
+            return Err(EventFault::Damaged("its trailers do not match its record"));
         }
         if subject != event.subject() {
-            return Err("its subject does not match its record");
+            return Err(EventFault::Damaged("its subject does not match its record"));
         }
         Ok(event)
     }
+}
+
+/// Why a commit message is no event.
+#[derive(Debug)]
+pub(crate) enum EventFault {
+    Damaged(&'static str),
+    /// Written by a format version not known here.
+    Unknown(u32),
+}
+
+impl From<&'static str> for EventFault {
+    fn from(why: &'static str) -> Self {
+        Self::Damaged(why)
+    }
+}
+
+impl EventFault {
+    /// The error about the commit that has the message.
+    pub(crate) fn of(self, commit: ObjectId) -> Error {
+        let what = format!("commit {commit}");
+        match self {
+            Self::Damaged(why) => Error::damaged(what, why),
+            Self::Unknown(found) => Error::UnknownFormat {
+                what,
+                found: found.to_string(),
+            },
+        }
+    }
+}
+
+/// The one field every format version has.
+#[derive(Deserialize)]
+struct Format {
+    agekeep: u32,
 }
 
 /// The record as JSON.
@@ -386,19 +442,21 @@ impl RecordJson {
     }
 
     fn open(self, keyring: &Keyring) -> Result<Event, &'static str> {
-        if self.agekeep != FORMAT {
-            return Err("its record has a format version that is not known here");
-        }
         let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
         let memories = self.memories.into_iter().map(|touch| {
             let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
+            let blob = match (touch.blob, touch.sha256) {
+                (Some(blob), Some(digest)) => Some((blob, digest)),
+                (None, None) => None,
+                _ => return Err("it names a blob without its digest, or the reverse"),
+            };
             Ok(Touch {
                 id,
                 change: touch.change,
                 path: open_path(keyring, id, &touch.path)?,
                 version: touch.version,
                 bytes: touch.bytes,
-                blob: touch.blob.zip(touch.sha256),
+                blob,
             })
         });
         Ok(Event {

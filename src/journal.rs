@@ -94,6 +94,12 @@ impl Journal {
         let meta = file.metadata().map_err(Error::io("read", path))?;
         let mut header = [0; HEADER_BYTES];
         let whole = file.read_exact_at(&mut header, 0);
+        if whole.is_ok() && header[..16] != *MAGIC && header[..15] == MAGIC[..15] {
+            return Err(Error::UnknownFormat {
+                what: path.display().to_string(),
+                found: String::from_utf8_lossy(&header[15..16]).into_owned(),
+            });
+        }
         let (salt, base, boot) = whole
             .ok()
             .and_then(|()| parse_header(&header))
@@ -130,6 +136,18 @@ impl Journal {
             self.heads.push(record.head);
             self.end = end;
         }
+        self.check_nothing_follows()
+    }
+
+    /// A record that does not check out is the torn end of the journal, unless a whole one stands
+    /// behind it: then it was damaged after it was acknowledged.
+    fn check_nothing_follows(&self) -> Result<()> {
+        let next = self.record_end(self.end)?;
+        if let Some(next) = next
+            && self.read_record(next)?.is_some()
+        {
+            return Err(self.damaged("a record in it does not check out, and a whole one follows"));
+        }
         Ok(())
     }
 
@@ -164,10 +182,7 @@ impl Journal {
         let (mut at, mut records) = (HEADER_BYTES as u64, Vec::new());
         while at < self.end {
             let Some((record, end)) = self.read_record(at)? else {
-                return Err(Error::damaged(
-                    self.path.display().to_string(),
-                    "a record changed",
-                ));
+                return Err(self.damaged("a record changed"));
             };
             records.push(record);
             at = end;
@@ -223,29 +238,38 @@ impl Journal {
 
     /// The whole record at `at` and where the next one begins; `None` where the journal ends.
     fn read_record(&self, at: u64) -> Result<Option<(Record, u64)>> {
-        let mut header = [0; RECORD_HEADER_BYTES];
-        let next = at + RECORD_HEADER_BYTES as u64;
-        if next > self.filled {
+        let Some(end) = self.record_end(at)? else {
             return Ok(None);
-        }
-        let fault = || Error::io("read", &self.path);
-        self.file.read_exact_at(&mut header, at).map_err(fault())?;
-        let length = u32::from_le_bytes(header[..4].try_into().expect("four bytes"));
-        let end = next + u64::from(length);
-        if length == 0 || end > self.filled {
-            return Ok(None);
-        }
-        let mut payload = vec![0; length as usize];
+        };
+        let length = usize::try_from(end - at).map_err(|_| self.damaged("a record is too long"))?;
+        let mut bytes = vec![0; length];
         self.file
-            .read_exact_at(&mut payload, next)
-            .map_err(fault())?;
-        if self.checksum(at, &payload) != header[4..] {
+            .read_exact_at(&mut bytes, at)
+            .map_err(Error::io("read", &self.path))?;
+        let (header, payload) = bytes.split_at(RECORD_HEADER_BYTES);
+        if self.checksum(at, payload) != header[4..] {
             return Ok(None);
         }
-        let record = decode(&payload).ok_or_else(|| {
-            Error::damaged(self.path.display().to_string(), "a record does not parse")
-        })?;
+        let record = decode(payload).ok_or_else(|| self.damaged("a record does not parse"))?;
         Ok(Some((record, end)))
+    }
+
+    /// Where the record at `at` says that it ends; `None` if there is none, or not all of it.
+    fn record_end(&self, at: u64) -> Result<Option<u64>> {
+        let mut length = [0; 4];
+        if at + RECORD_HEADER_BYTES as u64 > self.filled {
+            return Ok(None);
+        }
+        self.file
+            .read_exact_at(&mut length, at)
+            .map_err(Error::io("read", &self.path))?;
+        let length = u64::from(u32::from_le_bytes(length));
+        let end = at + RECORD_HEADER_BYTES as u64 + length;
+        Ok((length != 0 && end <= self.filled).then_some(end))
+    }
+
+    fn damaged(&self, why: &str) -> Error {
+        Error::damaged(self.path.display().to_string(), why)
     }
 
     /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
@@ -418,10 +442,14 @@ mod tests {
             let mut bad = bytes.clone();
             bad[at] ^= 1;
             fs::write(&path, bad).expect("writes");
-            assert!(
-                matches!(Journal::open(&path), Err(Error::Damaged { .. })),
-                "byte {at}"
-            );
+            let refused = Journal::open(&path).err();
+            let fits = match refused {
+                // The digit of the format version.
+                Some(Error::UnknownFormat { .. }) => at == 15,
+                Some(Error::Damaged { .. }) => at != 15,
+                _ => false,
+            };
+            assert!(fits, "byte {at}");
         }
     }
 

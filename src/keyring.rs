@@ -68,6 +68,9 @@ struct AuditFile {
     names_key: Zeroizing<String>,
 }
 
+/// A sealed path is filled up with NULs to a multiple of this, so that its length says little.
+const PATH_PADDING_BYTES: usize = 32;
+
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
 
@@ -101,16 +104,7 @@ impl Keyring {
         let epoch: EpochFile = read_sealed(&epoch_path, identity)?;
         let audit_path = folder.join("audit.age");
         let audit: AuditFile = read_sealed(&audit_path, identity)?;
-        for (path, format, name) in [
-            (&epoch_path, epoch.agekeep, &epoch.store),
-            (&audit_path, audit.agekeep, &audit.store),
-        ] {
-            if format != FORMAT {
-                return Err(Error::UnknownFormat {
-                    what: path.display().to_string(),
-                    found: format.to_string(),
-                });
-            }
+        for (path, name) in [(&epoch_path, &epoch.store), (&audit_path, &audit.store)] {
             if *name != store.to_string() {
                 return Err(Error::damaged(
                     path.display().to_string(),
@@ -218,6 +212,13 @@ impl Keyring {
             })
     }
 
+    /// What is wrong with the files as a whole.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
+        [&self.ring, &self.names]
+            .into_iter()
+            .filter_map(Table::problem)
+    }
+
     /// Whether there is a key for the memory.
     pub(crate) fn has(&self, id: MemoryId) -> Result<bool> {
         Ok(self.ring.has(id)? && self.names.has(id)?)
@@ -232,13 +233,16 @@ impl Keyring {
 
     /// Seals a path for an event record under the memory's name key.
     pub(crate) fn seal_path(&self, id: MemoryId, name_key: &Key, path: &str) -> Vec<u8> {
-        name_key.seal(&self.path_context(id), path.as_bytes())
+        let mut plain = Zeroizing::new(path.as_bytes().to_vec());
+        plain.resize(path.len().next_multiple_of(PATH_PADDING_BYTES), 0);
+        name_key.seal(&self.path_context(id), &plain)
     }
 
     /// Opens a path of an event record.
     pub(crate) fn open_path(&self, id: MemoryId, name_key: &Key, sealed: &[u8]) -> Option<String> {
         let plain = name_key.open(&self.path_context(id), sealed)?;
-        std::str::from_utf8(&plain).ok().map(str::to_owned)
+        let path = std::str::from_utf8(&plain).ok()?;
+        Some(path.trim_end_matches('\0').to_owned())
     }
 
     fn path_context(&self, id: MemoryId) -> Vec<u8> {
@@ -280,7 +284,22 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(path: &PathBuf, identity: &Identity
         OpenFault::WrongKey => Error::NotARecipient { path: path.clone() },
         OpenFault::Damaged => damaged("it does not open whole"),
     })?;
+    // The version first: another one may have other fields.
+    let format: Format =
+        serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
+    if format.agekeep != FORMAT {
+        return Err(Error::UnknownFormat {
+            what: path.display().to_string(),
+            found: format.agekeep.to_string(),
+        });
+    }
     serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
+}
+
+/// The one field every format version has.
+#[derive(Deserialize)]
+struct Format {
+    agekeep: u32,
 }
 
 /// Bytes of a ring entry's secret, and of a names entry's.

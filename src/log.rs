@@ -105,8 +105,8 @@ impl Store {
 
     fn entry(&self, id: ObjectId) -> Result<(Entry, Option<ObjectId>)> {
         let (commit, _) = self.repository().commit(id)?;
-        let event = Event::from_message(&commit.message, self.keyring())
-            .map_err(|why| Error::damaged(format!("commit {id}"), why))?;
+        let event =
+            Event::from_message(&commit.message, self.keyring()).map_err(|fault| fault.of(id))?;
         let entry = Entry {
             commit: id,
             signer: self

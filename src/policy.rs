@@ -95,6 +95,12 @@ pub struct Policy {
     pub tool: Tool,
 }
 
+/// The one line every format version has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
 /// The whole file, as it stands in the tree of every commit.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -118,13 +124,15 @@ impl Policy {
 
     /// Reads the file of a store and the id it names.
     pub(crate) fn parse_file(text: &str) -> Result<(StoreId, Self)> {
-        let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
-        if file.format != FORMAT {
+        // The version first: another one may have other tables.
+        let Format { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
+        if format != FORMAT {
             return Err(Error::UnknownFormat {
                 what: "agekeep.toml".into(),
-                found: file.format.to_string(),
+                found: format.to_string(),
             });
         }
+        let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
         let store = StoreId::from_hex(&file.store).ok_or_else(|| Error::Policy {
             line: None,
             why: "`store` is not 32 lowercase hexadecimal digits".into(),

@@ -222,6 +222,13 @@ impl Repository {
     fn read_packed(&self, id: ObjectId) -> Result<Option<(Kind, Vec<u8>)>> {
         let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
         if self.packs.get().is_none() {
+            // libgit2 would read from the folders named there, and hang on what is torn in them.
+            if self.objects.join("info/alternates").exists() {
+                return Err(Error::damaged(
+                    "objects/info/alternates",
+                    "objects of another folder are no part of a store; remove the file",
+                ));
+            }
             let packs = git2::Odb::new().map_err(fault)?;
             let objects = self.objects.to_str().ok_or_else(|| Error::Invalid {
                 what: "the store's path",

@@ -81,8 +81,8 @@ impl Store {
         }
         let lock = Lock::acquire(&root.join("lock"))?;
         disk::remove_asides(root);
-        let mut journal = Journal::open(&root.join("journal"))?;
-        let unclean = history::restore_objects(&repository, &mut journal)?;
+        let mut journal = history::open_journal(root, &repository)?;
+        let unclean = history::restore_objects(&repository, &journal)?;
         let decided = history::decided_at(&repository, journal.head())?;
         let (id, policy) = Policy::parse_file(&repository.public(decided.policy)?)?;
         let file_fault = |file: &'static str| move |why: String| Error::damaged(file, why);
@@ -91,8 +91,8 @@ impl Store {
         let signers =
             Signers::parse(&repository.public(decided.signers)?).map_err(file_fault("signers"))?;
         let mut keyring = Keyring::open(&root.join("keyring"), id, &keys.identity)?;
-        if let Some(records) = unclean {
-            history::restore_keys(&mut keyring, &records)?;
+        if let Some(unclean) = unclean {
+            unclean.finish(&repository, &mut keyring)?;
             commit::checkpoint(&repository, &keyring, &mut journal)?;
         }
         let mut store = Self {

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{Catalog, Decided, Memory, Step, key};
 use crate::aead::{self, Key};
+use crate::digest::Digest;
 use crate::disk;
 use crate::id::{MemoryId, StoreId};
 use crate::path::MemoryPath;
@@ -64,6 +65,7 @@ struct MemoryRow<'a> {
     version: u64,
     bytes: u64,
     blob: [u8; 20],
+    sealed: [u8; 32],
     before: Option<[u8; 20]>,
     accessed: i64,
 }
@@ -239,6 +241,7 @@ impl<'a> Snapshot<'a> {
                 version: memory.version,
                 bytes: memory.bytes,
                 blob: memory.blob.0,
+                sealed: memory.sealed.0,
                 before: memory.before.map(|blob| blob.0),
                 accessed: memory.accessed.timestamp_millis(),
             }
@@ -284,6 +287,7 @@ impl MemoryRow<'_> {
             version: self.version,
             bytes: self.bytes,
             blob: ObjectId(self.blob),
+            sealed: Digest(self.sealed),
             before: self.before.map(ObjectId),
             accessed: DateTime::from_timestamp_millis(self.accessed)?,
         })

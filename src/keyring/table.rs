@@ -16,6 +16,8 @@ use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 
 const HEADER_BYTES: usize = 64;
+/// The generation of a table that was never rewritten.
+const FIRST_GENERATION: u64 = 1;
 /// The id, in the clear, at the start of each entry.
 const ID_BYTES: usize = 16;
 
@@ -32,7 +34,7 @@ pub(super) const RING: Shape = Shape {
     secret_bytes: RING_SECRET_BYTES,
 };
 pub(super) const NAMES: Shape = Shape {
-    magic: b"agekeep-names-01",
+    magic: b"agekeep-name-001",
     context: b"agekeep/1 names ",
     secret_bytes: NAMES_SECRET_BYTES,
 };
@@ -54,6 +56,8 @@ pub(super) struct Table {
     inode: u64,
     /// How many whole entries there are.
     count: u32,
+    /// Bytes after the last whole entry.
+    torn_bytes: u64,
     index: Mutex<Index>,
 }
 
@@ -83,6 +87,7 @@ impl Table {
         header[..16].copy_from_slice(shape.magic);
         header[16..32].copy_from_slice(&store.0);
         header[32..40].copy_from_slice(&epoch.to_le_bytes());
+        header[40..48].copy_from_slice(&FIRST_GENERATION.to_le_bytes());
         disk::replace_durably(path, &header, 0o600)
     }
 
@@ -116,6 +121,9 @@ impl Table {
         if header[32..40] != epoch.to_le_bytes() {
             return Err(damaged("it belongs to another epoch than its key"));
         }
+        if header[48..] != [0; 16] {
+            return Err(damaged("its header holds something unknown"));
+        }
         let inode = file.metadata().map_err(Error::io("read", path))?.ino();
         let mut table = Self {
             shape,
@@ -125,6 +133,7 @@ impl Table {
             file,
             inode,
             count: 0,
+            torn_bytes: 0,
             index: Mutex::default(),
         };
         table.refresh()?;
@@ -142,7 +151,9 @@ impl Table {
             ));
         }
         let bytes = meta.len().saturating_sub(HEADER_BYTES as u64);
-        self.count = u32::try_from(bytes / self.shape.entry_bytes() as u64).unwrap_or(u32::MAX);
+        let entry_bytes = self.shape.entry_bytes() as u64;
+        self.count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
+        self.torn_bytes = bytes % entry_bytes;
         Ok(())
     }
 
@@ -162,6 +173,17 @@ impl Table {
             }
         }
         Ok(index.slots.get(&id).copied())
+    }
+
+    /// What is wrong with the file as a whole, where something is.
+    pub(super) fn problem(&self) -> Option<String> {
+        (self.torn_bytes > 0).then(|| {
+            format!(
+                "{} ends in {} bytes that are no whole entry; they are ignored",
+                self.path.display(),
+                self.torn_bytes
+            )
+        })
     }
 
     pub(super) fn next_slot(&self) -> u32 {

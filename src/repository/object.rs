@@ -129,25 +129,24 @@ pub(crate) fn parse_tree(mut bytes: &[u8]) -> Option<Tree> {
 pub(crate) struct Commit {
     pub(crate) tree: ObjectId,
     pub(crate) parent: Option<ObjectId>,
+    /// Name, address and time of author and committer, who are one.
+    pub(crate) author: String,
     /// The object without its `gpgsig` header: what was signed.
     pub(crate) signed_bytes: Vec<u8>,
     pub(crate) signature: String,
     pub(crate) message: String,
 }
 
-/// Writes a commit object without a signature.
+/// Writes a commit object without a signature; `author` is name, address and time, and the
+/// committer is the same.
 pub(crate) fn encode_commit(
     tree: ObjectId,
     parent: Option<ObjectId>,
     author: &str,
-    seconds: i64,
     message: &str,
 ) -> Vec<u8> {
     let parent = parent.map_or_else(String::new, |p| format!("parent {p}\n"));
-    format!(
-        "tree {tree}\n{parent}author {author} {seconds} +0000\ncommitter {author} {seconds} +0000\n\n{message}"
-    )
-    .into_bytes()
+    format!("tree {tree}\n{parent}author {author}\ncommitter {author}\n\n{message}").into_bytes()
 }
 
 /// Puts a signature into a commit object, in the header git keeps it in.
@@ -189,8 +188,8 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
         parent = Some(ObjectId::from_hex(id)?);
         next = lines.next()?;
     }
-    let rest_is_plain = next.starts_with("author ")
-        && lines.next()?.starts_with("committer ")
+    let author = next.strip_prefix("author ")?;
+    let rest_is_plain = lines.next()?.strip_prefix("committer ")? == author
         && lines.next().is_none()
         && signature_end + 1 == after.len();
     if !rest_is_plain {
@@ -199,6 +198,7 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     let commit = Commit {
         tree,
         parent,
+        author: author.to_owned(),
         signed_bytes: [before.as_bytes(), b"\n", &bytes[end..]].concat(),
         signature: after[..signature_end].replace("\n ", "\n"),
         message: message.to_owned(),
@@ -219,8 +219,12 @@ mod tests {
     #[test]
     fn a_signed_commit_reads_back() {
         for parent in [None, Some(oid(2))] {
-            let unsigned =
-                encode_commit(oid(1), parent, "owner <owner@x>", 17, "view ok\n\nbody\n");
+            let unsigned = encode_commit(
+                oid(1),
+                parent,
+                "owner <owner@x> 17 +0000",
+                "view ok\n\nbody\n",
+            );
             let pem = "-----BEGIN SSH SIGNATURE-----\nabc\ndef\n-----END SSH SIGNATURE-----\n";
             let commit = parse_commit(&add_signature(&unsigned, pem)).expect("own output");
             assert_eq!((commit.tree, commit.parent), (oid(1), parent));
@@ -232,7 +236,7 @@ mod tests {
 
     #[test]
     fn commits_this_store_never_writes() {
-        let good = encode_commit(oid(1), Some(oid(2)), "o <o>", 1, "m\n");
+        let good = encode_commit(oid(1), Some(oid(2)), "o <o> 1 +0000", "m\n");
         assert!(parse_commit(&good).is_none(), "unsigned");
         let signed = String::from_utf8(add_signature(&good, "s\n")).expect("text");
         let parent = format!("parent {}\n", oid(2));
@@ -283,7 +287,7 @@ mod tests {
 
         #[test]
         fn no_text_near_a_commit_breaks_the_parser(cut in 0usize..400, insert in "[ -~\n]{0,12}") {
-            let unsigned = encode_commit(oid(1), Some(oid(2)), "o <o>", 1, "view ok\n\nbody\n");
+            let unsigned = encode_commit(oid(1), Some(oid(2)), "o <o> 1 +0000", "view ok\n\nbody\n");
             let mut signed = add_signature(&unsigned, "-----BEGIN\nabc\n-----END\n");
             let at = cut.min(signed.len());
             signed.splice(at..at, insert.bytes());

@@ -7,9 +7,7 @@ use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
 use crate::catalog::Step;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{
-    CONTEXT_CHARACTERS_MAX, Change, Context, Event, Outcome, Place, Touch, bounded,
-};
+use crate::event::{Change, Context, Event, Outcome, Place, Touch, kept};
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
@@ -34,6 +32,11 @@ pub(super) fn checkpoint(
     journal.start_anew()
 }
 
+/// Author and committer of a commit: its signer, at the time of its event, in git's form.
+pub(super) fn author(signer: &str, time: DateTime<Utc>) -> String {
+    format!("{signer} <{signer}@agekeep> {} +0000", time.timestamp())
+}
+
 /// The bytes of a signed commit.
 pub(super) fn signed_commit(
     tree: ObjectId,
@@ -43,8 +46,7 @@ pub(super) fn signed_commit(
     time: DateTime<Utc>,
     message: &str,
 ) -> Vec<u8> {
-    let author = format!("{signer} <{signer}@agekeep>");
-    let unsigned = encode_commit(tree, parent, &author, time.timestamp(), message);
+    let unsigned = encode_commit(tree, parent, &author(signer, time), message);
     add_signature(&unsigned, &key.sign(&unsigned))
 }
 
@@ -144,10 +146,6 @@ impl Store {
             .catalog
             .last
             .map_or(0, |last| (last - time).num_milliseconds());
-        let kept = |text: &Option<String>| {
-            text.as_deref()
-                .map(|text| bounded(text, CONTEXT_CHARACTERS_MAX))
-        };
         Event {
             number: self.catalog.events,
             parent: Some(self.chain),
@@ -158,11 +156,11 @@ impl Store {
             outcome: Outcome::Ok,
             error: None,
             door: context.door.unwrap_or("library").to_owned(),
-            actor: kept(&context.actor),
-            session: kept(&context.session),
-            tool_use_id: kept(&context.tool_use_id),
-            client: kept(&context.client),
-            reason: kept(&context.reason),
+            actor: kept(context.actor.as_deref()),
+            session: kept(context.session.as_deref()),
+            tool_use_id: kept(context.tool_use_id.as_deref()),
+            client: kept(context.client.as_deref()),
+            reason: kept(context.reason.as_deref()),
             path: None,
             new_path: None,
             memories: Vec::new(),
@@ -235,7 +233,7 @@ fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
     let (subject, touch) = (subject?, touches.first()?);
     Some(MemoryMeta {
         id: touch.id,
-        path: touch.path.as_ref()?.as_str().to_owned(),
+        path: touch.path.clone()?,
         version: touch.version,
         bytes: touch.bytes,
         sha256: subject.sha256,

@@ -1,5 +1,6 @@
 //! History as the truth: recovery after an unclean stop, and the fold of events into the catalog.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -14,33 +15,48 @@ use crate::repository::object::ObjectId;
 use crate::sign::Signers;
 
 use super::Store;
+use super::commit::author;
 
 /// Commits that are opened at a time when history is read from an earlier point on.
 const FOLD_CHUNK: usize = 2_048;
 /// Fewer commits than this are not worth a second thread.
 const FOLD_THREAD_MIN: usize = 64;
 
-/// Brings objects and the ref to where the journal says they are. Answers the records whose key
-/// entries have to follow, if there was anything to do.
+/// What an unclean stop left to do once the objects are in their places. The ref comes last: as
+/// long as it points at an earlier commit, the next open does all of this again.
+pub(super) struct Unclean {
+    records: Vec<Record>,
+    head: ObjectId,
+}
+
+impl Unclean {
+    /// Brings key entries to where the journal says they are, and then the ref.
+    pub(super) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
+        keyring.refresh()?;
+        for record in &self.records {
+            keyring.write(&record.keys)?;
+        }
+        repository.set_head(self.head)
+    }
+}
+
+/// Brings objects to where the journal says they are, if that is not known to be so. Answers what
+/// is left to do then.
 pub(super) fn restore_objects(
     repository: &Repository,
-    journal: &mut Journal,
-) -> Result<Option<Vec<Record>>> {
-    let (found, expected) = (repository.head()?, journal.head());
-    let torn = journal.is_from_another_boot();
-    if found == Some(expected) && !torn {
+    journal: &Journal,
+) -> Result<Option<Unclean>> {
+    let (found, head) = (repository.head()?, journal.head());
+    if found == Some(head) && !journal.is_from_another_boot() {
         return Ok(None);
     }
     if let Some(found) = found.filter(|found| !journal.knows(*found)) {
-        return Err(Error::HeadMoved {
-            found: found.to_string(),
-            expected: expected.to_string(),
-        });
+        return Err(stray(repository, found, head));
     }
     repository.remove_asides();
     let records = journal.records()?;
     let objects = records.iter().flat_map(|record| &record.objects);
-    if journal.is_read_only() && found == Some(expected) {
+    if journal.is_read_only() && found == Some(head) {
         // Nothing can be written anew: what is there has to be whole.
         objects
             .map(|object| object.id)
@@ -48,17 +64,38 @@ pub(super) fn restore_objects(
         return Ok(None);
     }
     for object in objects {
+        if crate::repository::name(object.kind, &object.bytes) != object.id {
+            let why = format!("what it holds as {} does not hash to that", object.id);
+            return Err(Error::damaged("the journal", why));
+        }
         repository.write(object)?;
     }
-    repository.set_head(expected)?;
-    Ok(Some(records))
+    Ok(Some(Unclean { records, head }))
 }
 
-/// Brings key entries to where the journal says they are.
-pub(super) fn restore_keys(keyring: &mut Keyring, records: &[Record]) -> Result<()> {
-    records
-        .iter()
-        .try_for_each(|record| keyring.write(&record.keys))
+/// Opens the journal. Where somebody has removed it, history is what the ref says.
+pub(super) fn open_journal(root: &Path, repository: &Repository) -> Result<Journal> {
+    let path = root.join("journal");
+    match repository.head()? {
+        Some(head) if !path.exists() => Journal::start(&path, head),
+        _ => Journal::open(&path),
+    }
+}
+
+/// The ref points where the journal has never been. One that is ahead was set by a command that
+/// was acknowledged, or by a stranger: either way nothing may be moved back.
+fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
+    let parent = |id| {
+        repository
+            .commit(id)
+            .ok()
+            .and_then(|(commit, _)| commit.parent)
+    };
+    Error::HeadMoved {
+        found: found.to_string(),
+        expected: head.to_string(),
+        ahead: std::iter::successors(Some(found), |id| parent(*id)).any(|id| id == head),
+    }
 }
 
 /// The blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
@@ -96,9 +133,8 @@ impl Store {
     /// Follows what other processes have done. Called with the lock held, before every command.
     pub(super) fn refresh(&mut self) -> Result<()> {
         self.journal.refresh()?;
-        let unclean = restore_objects(&self.repository, &mut self.journal)?;
-        if let Some(records) = unclean {
-            restore_keys(&mut self.keyring, &records)?;
+        if let Some(unclean) = restore_objects(&self.repository, &self.journal)? {
+            unclean.finish(&self.repository, &mut self.keyring)?;
         }
         if self.catalog.head != Some(self.journal.head()) {
             self.keyring.refresh()?;
@@ -232,10 +268,15 @@ fn check(
 ) -> Result<Checked> {
     let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
     let (commit, bytes) = repository.commit(id)?;
-    signers
+    let signer = signers
         .verify(&commit.signed_bytes, &commit.signature)
         .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
-    let event = Event::from_message(&commit.message, keyring).map_err(fault)?;
+    let event = Event::from_message(&commit.message, keyring).map_err(|e| e.of(id))?;
+    if commit.author != author(signer, event.time) {
+        return Err(fault(
+            "its author or time is not its signer's or its record's",
+        ));
+    }
     if event.tree != commit.tree {
         return Err(fault("its record belongs to another tree"));
     }

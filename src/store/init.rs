@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::disk;
 use crate::error::{Error, Result};
-use crate::event::{Context, Event, Outcome};
+use crate::event::{Context, Event, Outcome, kept};
 use crate::id::{StoreId, hex};
 use crate::journal::Journal;
 use crate::keyring::Keyring;
@@ -151,11 +151,11 @@ fn build(
         outcome: Outcome::Ok,
         error: None,
         door: context.door.unwrap_or("library").into(),
-        actor: context.actor.clone(),
-        session: context.session.clone(),
-        tool_use_id: context.tool_use_id.clone(),
-        client: context.client.clone(),
-        reason: context.reason.clone(),
+        actor: kept(context.actor.as_deref()),
+        session: kept(context.session.as_deref()),
+        tool_use_id: kept(context.tool_use_id.as_deref()),
+        client: kept(context.client.as_deref()),
+        reason: kept(context.reason.as_deref()),
         path: None,
         new_path: None,
         memories: Vec::new(),

@@ -80,7 +80,7 @@ impl Store {
     }
 
     fn problems(&self) -> Result<Vec<String>> {
-        let mut problems = Vec::new();
+        let mut problems: Vec<String> = self.keyring.problems().collect();
         let mut keyless = 0;
         for memory in self.catalog.memories() {
             keyless += usize::from(!self.keyring.has(memory.id)?);

@@ -3,7 +3,7 @@
 use crate::catalog::Memory;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::repository::object::ObjectId;
+use crate::seal::Sealed;
 use crate::text::Text;
 use crate::version::{self, VersionFault};
 
@@ -19,7 +19,14 @@ impl Store {
                 "the tree holds another version than its last event wrote",
             ));
         }
-        self.open_version(memory, memory.blob, memory.version)
+        let sealed = self.repository.sealed(memory.blob)?;
+        if sealed.digest() != memory.sealed {
+            return Err(Error::damaged(
+                format!("the memory {}", memory.id),
+                "its blob does not have the SHA-256 that its event recorded",
+            ));
+        }
+        self.open_version(memory, &sealed, memory.version)
     }
 
     /// The version before the present one, if its text is the one the caller acts upon: then the
@@ -28,20 +35,20 @@ impl Store {
         let Some(blob) = memory.before else {
             return Ok(None);
         };
-        let text = self.open_version(memory, blob, memory.version - 1)?;
+        let sealed = self.repository.sealed(blob)?;
+        let text = self.open_version(memory, &sealed, memory.version - 1)?;
         Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
     }
 
-    fn open_version(&self, memory: &Memory, blob: ObjectId, version: u64) -> Result<Text> {
+    fn open_version(&self, memory: &Memory, sealed: &Sealed, version: u64) -> Result<Text> {
         let what = || format!("version {version} of the memory {}", memory.id);
         let key = self.keyring.memory_key(memory.id)?;
-        let sealed = self.repository.sealed(blob)?;
         let place = version::Place {
             id: memory.id,
             path: &memory.path,
             version,
         };
-        version::open(&key, &place, &sealed).map_err(|fault| match fault {
+        version::open(&key, &place, sealed).map_err(|fault| match fault {
             VersionFault::Unknown(found) => Error::UnknownFormat {
                 what: what(),
                 found: found.to_string(),

@@ -62,7 +62,11 @@ impl Store {
         if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
             let text = self.text_of(there)?;
             check_base(base, &text, shown_to)?;
-            return Ok(already(done, there, &text));
+            return Ok(Plan {
+                path: Some(Target::At(Place::asked(from.as_str()))),
+                new_path: Some(Place::Of(there.id, Some(to))),
+                ..already(done, there, &text)
+            });
         }
         if taken.is_some() || self.catalog.is_directory(&to) {
             let text = format!("Error: The destination {shown_to} already exists");
