@@ -279,6 +279,16 @@ impl Journal {
     }
 }
 
+/// The object of this name in the journal at `path`, where there is one.
+pub(crate) fn find(path: &Path, id: ObjectId) -> Result<Option<Object>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let records = Journal::open(path)?.records()?;
+    let mut objects = records.into_iter().flat_map(|record| record.objects);
+    Ok(objects.find(|object| object.id == id))
+}
+
 fn header(base: ObjectId) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..16].copy_from_slice(MAGIC);

@@ -7,7 +7,7 @@
 mod loose;
 pub(crate) mod object;
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use self::loose::Loose;
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
 use crate::disk;
 use crate::error::{Error, Result};
+use crate::journal;
 use crate::seal::Sealed;
 
 /// The only branch of a store.
@@ -44,7 +45,8 @@ const CONFIG: &str = "\
 pub(crate) struct Repository {
     root: PathBuf,
     objects: PathBuf,
-    packs: OnceCell<git2::Odb<'static>>,
+    /// What was packed when it was last looked at.
+    packs: RefCell<Option<git2::Odb<'static>>>,
 }
 
 /// The name of an object: SHA-1 over its kind, length and bytes.
@@ -110,7 +112,7 @@ impl Repository {
         Ok(Self {
             root: root.into(),
             objects,
-            packs: OnceCell::new(),
+            packs: RefCell::new(None),
         })
     }
 
@@ -208,40 +210,50 @@ impl Repository {
     }
 
     fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
-        let path = loose::path(&self.objects, id);
-        let what = || format!("object {id}");
-        match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
-            Loose::Whole(kind, bytes) => Ok((kind, bytes)),
-            Loose::Damaged(why) => Err(Error::damaged(what(), why)),
-            Loose::Absent => self
-                .read_packed(id)?
-                .ok_or_else(|| Error::damaged(what(), "it is missing")),
+        for look_again in [false, true] {
+            let path = loose::path(&self.objects, id);
+            match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
+                Loose::Whole(kind, bytes) => return Ok((kind, bytes)),
+                Loose::Damaged(why) => return Err(Error::damaged(format!("object {id}"), why)),
+                Loose::Absent => {}
+            }
+            if let Some(found) = self.read_packed(id, look_again)? {
+                return Ok(found);
+            }
+        }
+        // Stock git may have swept away what no ref reached yet; the journal still has it.
+        match journal::find(&self.root.join("journal"), id)? {
+            Some(object) => {
+                self.write(&object)?;
+                Ok((object.kind, object.bytes))
+            }
+            None => Err(Error::damaged(format!("object {id}"), "it is missing")),
         }
     }
 
-    fn read_packed(&self, id: ObjectId) -> Result<Option<(Kind, Vec<u8>)>> {
+    /// Whether an object is in its place; whether it is whole shows when it is read.
+    pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
+        Ok(loose::path(&self.objects, id).exists()
+            || self.read_packed(id, false)?.is_some()
+            || self.read_packed(id, true)?.is_some())
+    }
+
+    /// Reads an object that stock git has packed. Packs come and go while it repacks, so what is
+    /// not found is looked for once more among the packs that are there now (`look_again`).
+    fn read_packed(&self, id: ObjectId, look_again: bool) -> Result<Option<(Kind, Vec<u8>)>> {
         let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
-        if self.packs.get().is_none() {
-            // libgit2 would read from the folders named there, and hang on what is torn in them.
-            if self.objects.join("info/alternates").exists() {
-                return Err(Error::damaged(
-                    "objects/info/alternates",
-                    "objects of another folder are no part of a store; remove the file",
-                ));
-            }
-            let packs = git2::Odb::new().map_err(fault)?;
-            let objects = self.objects.to_str().ok_or_else(|| Error::Invalid {
-                what: "the store's path",
-                why: "it is not UTF-8".into(),
-            })?;
-            packs.add_disk_alternate(objects).map_err(fault)?;
-            drop(self.packs.set(packs));
+        let mut packs = self.packs.borrow_mut();
+        if look_again {
+            *packs = None;
         }
-        let packs = self.packs.get().expect("made above");
+        let packs = match &mut *packs {
+            Some(packs) => packs,
+            none => none.insert(self.open_packs()?),
+        };
         let oid = git2::Oid::from_bytes(&id.0).map_err(fault)?;
         let object = match packs.read(oid) {
             Ok(object) => object,
-            Err(e) if e.code() == git2::ErrorCode::NotFound => return Ok(None),
+            Err(e) if e.code() == git2::ErrorCode::NotFound || !look_again => return Ok(None),
             Err(e) => return Err(fault(e)),
         };
         let kind = match object.kind() {
@@ -251,5 +263,23 @@ impl Repository {
             _ => return Ok(None),
         };
         Ok(Some((kind, object.data().to_vec())))
+    }
+
+    fn open_packs(&self) -> Result<git2::Odb<'static>> {
+        let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
+        // libgit2 would read from the folders named there, and hang on what is torn in them.
+        if self.objects.join("info/alternates").exists() {
+            return Err(Error::damaged(
+                "objects/info/alternates",
+                "objects of another folder are no part of a store; remove the file",
+            ));
+        }
+        let objects = self.objects.to_str().ok_or_else(|| Error::Invalid {
+            what: "the store's path",
+            why: "it is not UTF-8".into(),
+        })?;
+        let packs = git2::Odb::new().map_err(fault)?;
+        packs.add_disk_alternate(objects).map_err(fault)?;
+        Ok(packs)
     }
 }

@@ -1296,3 +1296,44 @@ fn a_text_over_the_request_limit_is_refused_with_exit_code_9() {
     assert_failed(&home.run_with_input(&create, &"x".repeat(1_025)), 9, "1024");
     assert_ok(&home.run_with_input(&create, &"x".repeat(1_024)));
 }
+
+/// Runs the binary on a pseudo-terminal of util-linux's `script`.
+fn on_a_terminal(home: &Home, line: &str) -> String {
+    let mut command = std::process::Command::new("script");
+    command
+        .args(["-qec", line, "/dev/null"])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", home.path())
+        .env("XDG_CONFIG_HOME", home.path().join("config"))
+        .env("AGEKEEP_STORE", home.store())
+        .env("AGEKEEP_PAGER", "cat");
+    stdout(&support::feed(command, b""))
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_came_from_an_agent() {
+    if !support::has_peer("script", "what a terminal would be sent") {
+        return;
+    }
+    let home = Home::with_store();
+    let text = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}1m\u{202e}b\r\n";
+    let made = home.run_with_input(&["create", "/memories/x", "--reason", "\u{1b}[2J"], text);
+    assert!(made.status.success());
+    home.run(&["view", "/memories/\u{1b}[2J"]);
+    let binary = env!("CARGO_BIN_EXE_agekeep");
+    for verb in [
+        "view /memories/x",
+        "read x",
+        "log",
+        "log --json",
+        "--json read x",
+    ] {
+        let shown = on_a_terminal(&home, &format!("{binary} {verb}"));
+        assert!(shown.contains("\\u001b["), "{verb}: {shown:?}");
+        let obeyed = |c: char| (c.is_control() && !"\r\n\t".contains(c)) || c == '\u{202e}';
+        assert!(!shown.contains(obeyed), "{verb}: {shown:?}");
+    }
+    // A pipe gets the bytes as they are.
+    assert_eq!(stdout(&home.run(&["read", "x"])), text);
+}

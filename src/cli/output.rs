@@ -29,6 +29,7 @@ pub(super) fn text(text: &str) -> Result<()> {
 /// Prints an object as one line of JSON, at once; `false` when nobody reads on.
 pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = serde_json::to_string(value).expect("answers have a JSON form");
+    let text = for_stdout(&text);
     write(|out| writeln!(out, "{text}"))
 }
 
@@ -97,7 +98,7 @@ fn for_stdout(text: &str) -> Cow<'_, str> {
 }
 
 /// Spells out what a terminal would obey: control characters other than tab and newline, and
-/// text-direction controls.
+/// text-direction controls. The spelling is JSON's, so that JSON stays what it is.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -109,7 +110,8 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut out, c| {
             if obeyed(c) {
-                out.extend(c.escape_unicode());
+                let _ =
+                    std::fmt::Write::write_fmt(&mut out, format_args!("\\u{:04x}", u32::from(c)));
             } else {
                 out.push(c);
             }

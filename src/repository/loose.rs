@@ -18,6 +18,9 @@ use crate::id::hex;
 /// Largest object that is read, in bytes: the record of a directory of 100,000 memories, with room.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// How often a write is tried again because its folder was swept away meanwhile.
+const SWEPT_TRIES_MAX: u32 = 20;
+
 /// Longest loose header: kind, length, NUL.
 const HEADER_BYTES_MAX: usize = 32;
 
@@ -100,15 +103,24 @@ pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
     deflated.write_all(&object.bytes)?;
     let deflated = deflated.finish()?;
 
-    let path = path(objects, object.id);
-    let folder = path.parent().expect("an object lies in a folder");
+    let mut tries = 0;
+    loop {
+        // Stock git sweeps away empty folders, and on request files that are not in their place.
+        match put(objects, &path(objects, object.id), &deflated) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound && tries < SWEPT_TRIES_MAX => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+fn put(objects: &Path, path: &Path, deflated: &[u8]) -> io::Result<()> {
     let aside = disk::aside(objects);
     let put = || {
-        disk::create_new(&aside, 0o444)?.write_all(&deflated)?;
-        match fs::rename(&aside, &path) {
+        disk::create_new(&aside, 0o444)?.write_all(deflated)?;
+        match fs::rename(&aside, path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir(folder)?;
-                fs::rename(&aside, &path)
+                fs::create_dir_all(path.parent().expect("an object lies in a folder"))?;
+                fs::rename(&aside, path)
             }
             done => done,
         }

@@ -27,6 +27,11 @@ pub(super) fn checkpoint(
     keyring: &Keyring,
     journal: &mut Journal,
 ) -> Result<()> {
+    for object in journal.records()?.iter().flat_map(|record| &record.objects) {
+        if !repository.has(object.id)? {
+            repository.write(object)?;
+        }
+    }
     keyring.sync()?;
     repository.sync()?;
     journal.start_anew()
