@@ -1,5 +1,6 @@
 //! Stops of every kind: killed processes, lost power, torn objects, a clock that goes back.
-#![allow(clippy::print_stderr, unreachable_pub)] // what could not be tested is said loudly
+#![allow(clippy::print_stderr)] // what could not be tested is said loudly
+#![allow(clippy::format_collect)] // speed does not matter here
 
 mod support;
 
