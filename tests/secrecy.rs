@@ -1077,7 +1077,11 @@ fn an_object_under_the_name_of_another_is_damage() {
     fs::remove_file(&b).expect("there");
     fs::copy(&a, &b).expect("copied");
     assert_refused(&home, &["read", "b.md"], "damaged", 13, "hash");
+    // What is gone comes back from the journal, as long as that has it.
     fs::remove_file(&b).expect("there");
+    assert_eq!(ok(&home.run(&["read", "b.md"])), "text of b");
+    fs::remove_file(&b).expect("written anew");
+    fs::remove_file(home.store().join("journal")).expect("there");
     assert_refused(&home, &["read", "b.md"], "damaged", 13, "missing");
 }
 
