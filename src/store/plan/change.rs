@@ -22,12 +22,8 @@ impl Store {
         let path = self.path(call.shown)?;
         let done = format!("File created successfully at: {}", call.shown);
         if let Some(memory) = self.catalog.at(&path).cloned() {
-            if let Some(base) = call.base {
-                let now = self.text_of(&memory)?;
-                if now == *text {
-                    return Ok(already(done, &memory, &now));
-                }
-                check_base(base, &now, call.shown)?;
+            if self.is_done(call, &memory, text)? {
+                return Ok(already(done, &memory, text));
             }
             if self.policy.tool.create_overwrites {
                 return self.overwrite(call, &memory, text, done);
@@ -46,12 +42,8 @@ impl Store {
         let path = self.relative_path(call.shown)?;
         let done = format!("Written to {}", call.shown);
         if let Some(memory) = self.catalog.at(&path).cloned() {
-            if let Some(base) = call.base {
-                let now = self.text_of(&memory)?;
-                if now == *text {
-                    return Ok(already(done, &memory, &now));
-                }
-                check_base(base, &now, call.shown)?;
+            if self.is_done(call, &memory, text)? {
+                return Ok(already(done, &memory, text));
             }
             return self.overwrite(call, &memory, text, done);
         }
@@ -65,6 +57,18 @@ impl Store {
             return refuse(Refusal::Precondition, moved_on(call.shown));
         }
         self.add(call, path, text, done)
+    }
+
+    /// Whether a call that says what text it acts upon finds the text it would write.
+    fn is_done(&mut self, call: &Call<'_>, memory: &Memory, text: &Text) -> Result<bool, Fault> {
+        let Some(base) = call.base else {
+            return Ok(false);
+        };
+        let now = self.text_of(memory)?;
+        if now != *text {
+            check_base(base, &now, call.shown)?;
+        }
+        Ok(now == *text)
     }
 
     fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: String) -> Drafted {
