@@ -82,7 +82,8 @@ impl Store {
         let lock = Lock::acquire(&root.join("lock"))?;
         disk::remove_asides(root);
         let mut journal = history::open_journal(root, &repository)?;
-        let unclean = history::restore_objects(&repository, &journal)?;
+        let unclean =
+            history::restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
         let decided = history::decided_at(&repository, journal.head())?;
         let (id, policy) = Policy::parse_file(&repository.public(decided.policy)?)?;
         let file_fault = |file: &'static str| move |why: String| Error::damaged(file, why);

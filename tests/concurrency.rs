@@ -26,7 +26,7 @@ const SEED: u64 = 20_260_728;
 const PROCESSES: usize = 8;
 const CALLS_EACH: usize = 50;
 const ONE_SHOTS: usize = 200;
-const INTERLEAVINGS: u32 = 24;
+const INTERLEAVINGS: u32 = 20;
 /// Makes eight processes fill a journal: the others follow whoever starts a new one.
 const FILLER_LINES: usize = 2_000;
 
@@ -346,7 +346,7 @@ fn written_beside(beside: impl Fn(&Home, usize) + Sync) -> (Home, Vec<Exchange>)
     let home = Home::with_store();
     let mut dice = Dice(SEED);
     let calls: Vec<_> = (0..3)
-        .map(|process| random_calls(&mut dice, 70, &format!("p{process}")))
+        .map(|process| random_calls(&mut dice, 50, &format!("p{process}")))
         .collect();
     let over = AtomicBool::new(false);
     let exchanges = thread::scope(|scope| {

@@ -16,7 +16,7 @@ use agekeep::Digest;
 use agekeep::command::Command;
 use agekeep::event::Context;
 use agekeep::keyfile;
-use agekeep::store::{Keys, Store};
+use agekeep::store::{Keys, Status, Store};
 use serde_json::{Value, json};
 use sha2::Digest as _;
 use support::{Home, has_peer, json_lines, stderr, stdout};
@@ -26,9 +26,9 @@ const SEED: u64 = 20_260_728;
 const KILL_ROUNDS: usize = 200;
 const CHECK_EVERY: usize = 20;
 /// Opening a record is slow without optimization: so many are read at a time.
-const LOG_EVENTS: u64 = 25;
-const POWER_ROUNDS: usize = 40;
-const APPLY_ROUNDS: usize = 30;
+const LOG_EVENTS: u64 = 15;
+const POWER_ROUNDS: usize = 25;
+const APPLY_ROUNDS: usize = 20;
 /// Longer than any command takes on a busy machine, shorter than a person waits for a hang.
 const HANG: Duration = Duration::from_secs(30);
 
@@ -250,12 +250,13 @@ impl Model {
 
     /// Opens the store and compares all of it; every reading is one more event.
     fn check(&mut self, home: &Home, when: &str) {
-        self.check_open(&mut open(home, when), when);
+        let mut store = open(home, when);
+        self.check_numbers(&store.status().expect("counts"), when);
+        self.check_open(&mut store, when);
     }
 
     /// Compares the numbers, which is no event.
-    fn check_numbers(&self, store: &Store, when: &str) {
-        let status = store.status().expect("counts");
+    fn check_numbers(&self, status: &Status, when: &str) {
         assert_eq!(status.events, self.events, "{when}: events");
         assert_eq!(status.memories, self.texts.len(), "{when}: memories");
         let bytes: usize = self.texts.values().map(String::len).sum();
@@ -263,7 +264,6 @@ impl Model {
     }
 
     fn check_open(&mut self, store: &mut Store, when: &str) {
-        self.check_numbers(store, when);
         for (path, text) in &self.texts {
             assert!(read(store, Some(path), when) == *text, "{when}: {path}");
         }
@@ -432,8 +432,8 @@ fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
             want.check(answer, call);
         }
         let mut store = open(&home, &when);
-        let events = store.status().expect("counts").events;
-        let done = usize::try_from(events - model.events).expect("small");
+        let status = store.status().expect("counts");
+        let done = usize::try_from(status.events - model.events).expect("small");
         assert!(
             done == answers.len() || done == answers.len() + 1,
             "{when}: {} acknowledged, {done} there",
@@ -441,13 +441,15 @@ fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
         );
         in_flight += done - answers.len();
         model = after[done].clone();
-        model.check_numbers(&store, &when);
+        model.check_numbers(&status, &when);
         if round % 8 == 0 || done > answers.len() && round % 2 == 0 {
             model.check_open(&mut store, &when);
         }
         if round % CHECK_EVERY == 0 {
             check_git(&home, &when);
             check_log(&home, model.events, &when);
+            let packed = home.git(&["gc", "-q"]);
+            assert!(packed.status.success(), "{when}: {}", stderr(&packed));
         }
     }
     assert!(
@@ -471,12 +473,13 @@ const CHANGING_CALLS: [&str; 12] = [
     "flock",
 ];
 
-/// Runs the binary until it makes a system call for the `number`th time.
-fn killed_at_call(home: &Home, args: &[&str], call: &str, number: usize) -> Output {
+/// Runs the binary and has the kernel do `what` when it makes a system call for the `number`th
+/// time.
+fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usize) -> Output {
     let traced = home.command(args);
     Process::new("strace")
         .args(["-qq", "-o", "/dev/null", "-e", &format!("trace={call}")])
-        .args(["-e", &format!("inject={call}:signal=KILL:when={number}")])
+        .args(["-e", &format!("inject={call}:{what}:when={number}")])
         .arg(traced.get_program())
         .args(traced.get_args())
         .env_clear()
@@ -491,12 +494,12 @@ fn killed_at_call(home: &Home, args: &[&str], call: &str, number: usize) -> Outp
 }
 
 /// Kills a command at each of its changing system calls in turn and checks what is there then.
-fn kill_everywhere(home: &Home, args: &[&str], before: &Model, after: &Model) {
+fn kill_at_each(calls: &[&str], home: &Home, args: &[&str], before: &Model, after: &Model) {
     let start = keep(home, "start");
     let mut kills = 0;
-    for call in CHANGING_CALLS {
+    for call in calls {
         for number in 1.. {
-            let run = killed_at_call(home, args, call, number);
+            let run = run_injected(home, args, "signal=KILL", call, number);
             let when = format!("{args:?} killed at {call} {number}");
             check_killed(home, &run, before, after, &when);
             put_back(&start, home);
@@ -514,7 +517,8 @@ fn check_killed(home: &Home, run: &Output, before: &Model, after: &Model, when: 
     assert!(!stderr(run).contains("panicked"), "{when}: {}", stderr(run));
     let acknowledged = stdout(run).ends_with('\n');
     let mut store = open(home, when);
-    let events = store.status().expect("counts").events;
+    let status = store.status().expect("counts");
+    let events = status.events;
     let happened = events == after.events;
     assert!(
         happened || events == before.events,
@@ -522,6 +526,7 @@ fn check_killed(home: &Home, run: &Output, before: &Model, after: &Model, when: 
     );
     assert!(happened || !acknowledged, "{when}: acknowledged and gone");
     let mut state = if happened { after } else { before }.clone();
+    state.check_numbers(&status, when);
     state.check_open(&mut store, when);
     check_git(home, when);
 }
@@ -554,9 +559,59 @@ fn killed_at_every_system_call_a_command_is_whole_or_absent() {
         let start = keep(&home, "scenario");
         let mut after = model.clone();
         after.carry_out(&call);
-        kill_everywhere(&home, args, &model, &after);
+        kill_at_each(&CHANGING_CALLS, &home, args, &model, &after);
         put_back(&start, &home);
         fs::remove_dir_all(start).expect("there");
+    }
+}
+
+#[test]
+fn a_command_whose_system_call_fails_happened_if_and_only_if_it_says_so() {
+    if !has_strace() {
+        return;
+    }
+    let home = Home::with_store();
+    let mut before = Model::new();
+    let call = |path: &str| json!({"command": "create", "path": path, "file_text": "new\n"});
+    before.answer(&home, &call("/memories/a.md"));
+    let mut after = before.clone();
+    after.carry_out(&call("/memories/b.md"));
+    let args = ["create", "/memories/b.md", "--text", "new\n"];
+    let start = keep(&home, "start");
+    for (name, error) in CHANGING_CALLS
+        .into_iter()
+        .zip(["EIO", "ENOSPC"].iter().cycle())
+    {
+        let count = calls_of(&home, &args, name).len();
+        put_back(&start, &home);
+        for number in 1..=count {
+            let run = run_injected(&home, &args, &format!("error={error}"), name, number);
+            let when = format!("{error} from {name} {number}");
+            let (code, complaint) = (run.status.code(), stderr(&run));
+            let mut store = open(&home, &when);
+            let events = store.status().expect("counts").events;
+            if complaint.contains("standard output") {
+                assert_eq!((code, events), (Some(16), after.events), "{when}");
+            } else if complaint.is_empty() {
+                assert_eq!((code, events), (Some(0), after.events), "{when}");
+            } else {
+                assert_eq!(
+                    (code, events),
+                    (Some(16), before.events),
+                    "{when}: {complaint}"
+                );
+                assert!(complaint.contains("\nhint: "), "{when}: {complaint}");
+            }
+            let mut state = if events == after.events {
+                &after
+            } else {
+                &before
+            }
+            .clone();
+            state.check_open(&mut store, &when);
+            check_git(&home, &when);
+            put_back(&start, &home);
+        }
     }
 }
 
@@ -579,7 +634,17 @@ fn killed_at_every_system_call_a_checkpoint_loses_nothing() {
     let call = json!({"command": "create", "path": "/memories/a.md", "file_text": "new\n"});
     let mut after = model.clone();
     after.carry_out(&call);
-    kill_everywhere(
+    // What comes after the checkpoint is killed in the test above.
+    let calls = [
+        "unlink",
+        "pwrite64",
+        "fsync",
+        "fdatasync",
+        "syncfs",
+        "rename",
+    ];
+    kill_at_each(
+        &calls,
         &home,
         &["create", "/memories/a.md", "--text", "new\n"],
         &model,
@@ -600,7 +665,7 @@ fn killed_at_every_system_call_a_recovery_starts_over() {
     put_back(&base, &home);
     fs::write(home.store().join("journal"), journal).expect("writes");
     of_another_boot(&home);
-    kill_everywhere(&home, &["status"], &model, &model);
+    kill_at_each(&CHANGING_CALLS, &home, &["status"], &model, &model);
 }
 
 /// What a command asks of the kernel, in order: name, first argument, and the line as it is.
@@ -1214,18 +1279,31 @@ impl Torn {
         self.nothing_works(&format!("{when}, no catalog"));
     }
 
-    fn damages(&self, id: &str) -> Vec<(&'static str, Option<Vec<u8>>)> {
+    /// The file of an object that would do in its place, were it not for its name.
+    fn other_of_its_kind(&self, role: &str) -> Vec<u8> {
+        let other = match role {
+            "text" => "old text",
+            "old text" => "text",
+            "folder" => "old folder",
+            "old folder" => "folder",
+            "head" => "old commit",
+            "old commit" => "head",
+            "head tree" => "old tree",
+            "old tree" => "head tree",
+            "policy" => "signers",
+            _ => "policy",
+        };
+        let other = self.objects.iter().find(|(role, _)| *role == other);
+        fs::read(self.file(&other.expect("a role").1)).expect("there")
+    }
+
+    fn damages(&self, role: &str, id: &str) -> Vec<(&'static str, Option<Vec<u8>>)> {
         let file = fs::read(self.file(id)).expect("there");
         let half = file.len() / 2;
         let mut flipped = file.clone();
         flipped[half] ^= 0x20;
         let mut head = file.clone();
         head[2] ^= 0xff;
-        let other = self
-            .objects
-            .iter()
-            .find(|(_, other)| other != id)
-            .expect("several");
         vec![
             ("empty", Some(Vec::new())),
             ("one byte", Some(file[..1].to_vec())),
@@ -1235,10 +1313,7 @@ impl Torn {
             ("changed at its start", Some(head)),
             ("zeros", Some(vec![0; file.len()])),
             ("with a tail", Some([&file[..], b"tail"].concat())),
-            (
-                "another object",
-                Some(fs::read(self.file(&other.1)).expect("there")),
-            ),
+            ("another object", Some(self.other_of_its_kind(role))),
             ("gone", None),
         ]
     }
@@ -1248,7 +1323,7 @@ impl Torn {
 fn a_torn_object_stops_only_what_needs_it_and_nothing_hangs() {
     let torn = Torn::new();
     for (role, id) in &torn.objects {
-        for (how, bytes) in torn.damages(id) {
+        for (how, bytes) in torn.damages(role, id) {
             let file = torn.file(id);
             match bytes {
                 Some(bytes) => overwrite(&file, &bytes),

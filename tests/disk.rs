@@ -169,7 +169,7 @@ fn check_git(home: &Home) {
                     .into_string()
                     .expect("UTF-8")
             })
-            .filter(|name| name.contains("tmp") || name.contains(".new"))
+            .filter(|name| name.contains("tmp") || name == "journal.new")
             .collect();
         assert!(left.is_empty(), "left over: {left:?}");
     }

@@ -40,14 +40,16 @@ impl Unclean {
     }
 }
 
-/// Brings objects to where the journal says they are, if that is not known to be so. Answers what
-/// is left to do then.
+/// Brings objects to where the journal says they are, if that is not known to be so: when the ref
+/// lags behind, or when nothing is `trusted` because the machine was started anew. Answers what is
+/// left to do then.
 pub(super) fn restore_objects(
     repository: &Repository,
     journal: &Journal,
+    trusted: bool,
 ) -> Result<Option<Unclean>> {
     let (found, head) = (repository.head()?, journal.head());
-    if found == Some(head) && !journal.is_from_another_boot() {
+    if found == Some(head) && trusted {
         return Ok(None);
     }
     if let Some(found) = found.filter(|found| !journal.knows(*found)) {
@@ -133,7 +135,7 @@ impl Store {
     /// Follows what other processes have done. Called with the lock held, before every command.
     pub(super) fn refresh(&mut self) -> Result<()> {
         self.journal.refresh()?;
-        if let Some(unclean) = restore_objects(&self.repository, &self.journal)? {
+        if let Some(unclean) = restore_objects(&self.repository, &self.journal, true)? {
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
         if self.catalog.head != Some(self.journal.head()) {
