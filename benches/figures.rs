@@ -141,7 +141,7 @@ impl Bench {
         keyfile::make_signing_key(&signing_key).unwrap();
         Keys {
             identity: keyfile::read_identity(&identity).unwrap(),
-            signing_key: keyfile::read_signing_key(&signing_key).unwrap(),
+            signing_key: Some(keyfile::read_signing_key(&signing_key).unwrap()),
         }
     }
 

@@ -136,13 +136,25 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Global {
+    /// Opens the store for commands, which are signed.
     fn open(&self) -> Result<Store> {
-        let path = place::store(self)?;
-        // A missing store is the likelier mistake, and is said before a missing key.
-        if !path.join("HEAD").is_file() {
-            return Err(Error::NoStore { path });
-        }
+        let path = self.existing_store()?;
         Store::open(&path, place::keys(self)?, self.clock())
+    }
+
+    /// Opens the store for a look that records nothing, and so needs no signing key.
+    fn open_to_look(&self) -> Result<Store> {
+        let path = self.existing_store()?;
+        Store::open(&path, place::keys_to_look(self)?, self.clock())
+    }
+
+    /// A missing store is the likelier mistake, and is said before a missing key.
+    fn existing_store(&self) -> Result<PathBuf> {
+        let path = place::store(self)?;
+        if path.join("HEAD").is_file() || path.join("keyring").is_dir() {
+            return Ok(path);
+        }
+        Err(Error::NoStore { path })
     }
 
     fn clock(&self) -> Clock {

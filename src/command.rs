@@ -71,6 +71,8 @@ pub enum Command {
         command: Option<&'static str>,
         /// What is wrong, in words for the model that called; never a value of its.
         why: String,
+        /// The path it named, where one can be told: it is judged before anything else.
+        path: Option<String>,
     },
 }
 
@@ -116,11 +118,32 @@ impl Command {
             let why = format!("unknown command; the commands are {}", NAMES.join(", "));
             return malformed(None, why);
         };
+        let path = ["path", "old_path"]
+            .iter()
+            .find_map(|key| fields.get(*key)?.as_str());
+        let path = path.map(str::to_owned);
         let mut fields = Fields { name, fields };
         fields.command().unwrap_or_else(|why| Self::Malformed {
             command: Some(name),
             why,
+            path,
         })
+    }
+
+    /// The command as one that cannot be carried out, because of what came with it.
+    pub(crate) fn spoiled(self, why: String) -> Self {
+        let command = NAMES.into_iter().find(|name| *name == self.name());
+        let path = match self {
+            Self::View { path, .. }
+            | Self::Create { path, .. }
+            | Self::StrReplace { path, .. }
+            | Self::Insert { path, .. }
+            | Self::Delete { path }
+            | Self::Write { path, .. }
+            | Self::Rename { old_path: path, .. } => Some(path),
+            Self::Read { path } | Self::Malformed { path, .. } => path,
+        };
+        Self::Malformed { command, why, path }
     }
 
     /// The name on the wire; `unknown` for a call that names none.
@@ -151,6 +174,7 @@ fn malformed(command: Option<&'static str>, why: impl Into<String>) -> Command {
     Command::Malformed {
         command,
         why: why.into(),
+        path: None,
     }
 }
 
@@ -243,13 +267,11 @@ impl Fields {
 
 /// An integer, also when spelled as an integral float, as some languages do.
 fn integer(value: &Value) -> Option<i64> {
-    /// Above this a 64-bit float no longer tells neighbouring integers apart (IEEE 754).
-    const FLOAT_INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
-    value.as_i64().or_else(|| {
-        let float = value.as_f64()?;
-        #[allow(clippy::cast_possible_truncation)] // integral and within 53 bits
-        (float.fract() == 0.0 && float.abs() <= FLOAT_INTEGER_MAX).then_some(float as i64)
-    })
+    let float = || value.as_f64().filter(|float| float.fract() == 0.0);
+    let exact = value.as_i64().or_else(|| value.as_u64().map(|_| i64::MAX));
+    // Past 64 bits the nearest end of them is as far beyond any file as the number itself.
+    #[allow(clippy::cast_possible_truncation)]
+    exact.or_else(|| float().map(|float| float as i64))
 }
 
 #[cfg(test)]
@@ -302,10 +324,6 @@ mod tests {
             ),
             (
                 json!({"command": "insert", "path": "p", "insert_line": "1", "insert_text": ""}),
-                "`insert_line`",
-            ),
-            (
-                json!({"command": "insert", "path": "p", "insert_line": 1e300, "insert_text": ""}),
                 "`insert_line`",
             ),
             (json!({"command": "rename", "old_path": "p"}), "`new_path`"),

@@ -155,6 +155,12 @@ impl Lock {
         }
     }
 
+    /// Waits in the same way for a lock on a folder itself.
+    pub(crate) fn of_folder(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        Self::wait(file, path)
+    }
+
     /// The wait itself happens on a thread of its own, because the kernel's has no time limit. If
     /// it comes too late, nobody receives the file: it is dropped, and the lock with it.
     fn wait(file: File, path: &Path) -> Result<Self> {

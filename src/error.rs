@@ -69,6 +69,8 @@ pub enum Error {
         /// The key's fingerprint (`SHA256:…`).
         fingerprint: String,
     },
+    /// The store was opened without a signing key, for reading only.
+    NoSigningKey,
     /// The keyring, or a file of it, is not there.
     NoKeyring {
         /// The file that is missing.
@@ -142,6 +144,7 @@ impl Error {
             Self::BadKeyFile { .. } => "bad_key_file",
             Self::NotARecipient { .. } => "not_a_recipient",
             Self::NotASigner { .. } => "not_a_signer",
+            Self::NoSigningKey => "no_signing_key",
             Self::NoKeyring { .. } => "no_keyring",
             Self::MissingKey { .. } => "missing_key",
             Self::UnknownFormat { .. } => "unknown_format",
@@ -168,6 +171,7 @@ impl Error {
             | Self::BadKeyFile { .. }
             | Self::NotARecipient { .. }
             | Self::NoKeyring { .. }
+            | Self::NoSigningKey
             | Self::MissingKey { .. } => 12,
             Self::Damaged { .. } | Self::HeadMoved { .. } => 13,
             Self::Io { .. } => 16,
@@ -190,12 +194,12 @@ impl Error {
                 "another process is using the store; try again when it is done".into()
             }
             Self::Io { source, .. } => io_hint(source).into(),
-            Self::NoKeyFile { what, .. } => {
-                format!(
-                    "name the file with --{}, or make one with `agekeep init`",
-                    what.replace(' ', "-")
-                )
-            }
+            Self::NoKeyFile { what, .. } => format!(
+                "restore the {what} from your backup, or name it with --{}; `agekeep init` makes \
+                 one together with a new store",
+                what.replace(' ', "-")
+            ),
+            Self::NoSigningKey => "name a signing key with --signing-key".into(),
             Self::BadKeyFile { what, .. } => format!(
                 "restore the {what} from your backup, or name another with --{}",
                 what.replace(' ', "-")
@@ -299,6 +303,7 @@ impl fmt::Display for Error {
                     "the signing key {fingerprint} may not write to this store"
                 )
             }
+            Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
             Self::NoKeyring { path } => write!(f, "the keyring file {} is missing", path.display()),
             Self::MissingKey { memory } => {
                 write!(f, "the keyring has no key for the memory {memory}")

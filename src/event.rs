@@ -72,7 +72,7 @@ pub enum Change {
 }
 
 /// Who acted and why, as the caller says: recorded, not verified.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
     /// Who acted: an agent's, a person's or a program's name.
@@ -123,7 +123,7 @@ pub struct Touch {
 }
 
 /// The record of one command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
     /// Its number: 0 for `init`, one more each time.
@@ -160,6 +160,20 @@ pub struct Event {
     pub new_path: Option<Place>,
     /// The memories it touched.
     pub memories: Vec<Touch>,
+}
+
+/// Shows nothing of what the caller said.
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Context(…)")
+    }
+}
+
+/// Shows what a commit shows in the clear.
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event({} {})", self.number, self.subject())
+    }
 }
 
 /// Shows which kind it is, not the path.

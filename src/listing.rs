@@ -1,7 +1,6 @@
 //! What `view` shows of a directory: two levels, sizes, hidden names left out.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use crate::path::MemoryPath;
 
@@ -16,13 +15,11 @@ struct Row {
     below: BTreeMap<String, Row>,
 }
 
-/// Renders the directory `path` (shown as `shown`) from every memory below it. No more than
-/// `characters_max` characters (0 = no limit): past that a last line says how many are left out.
+/// Renders a directory, shown as `shown`, from every memory below it.
 pub(crate) fn render<'a>(
     shown: &str,
     directory: &MemoryPath,
     memories: impl Iterator<Item = (&'a MemoryPath, u64)>,
-    characters_max: usize,
 ) -> String {
     let mut top = Row {
         directory: true,
@@ -33,24 +30,11 @@ pub(crate) fn render<'a>(
     }
     let mut rows = vec![format!("{}\t{shown}", size(top.bytes))];
     top.list(shown.trim_end_matches('/'), &mut rows);
-    let mut out = format!(
+    let heading = format!(
         "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items and node_modules:"
     );
-    let mut characters = out.chars().count();
-    for (index, row) in rows.iter().enumerate() {
-        characters += 1 + row.chars().count();
-        if characters_max != 0 && characters > characters_max {
-            let _ = write!(
-                out,
-                "\n[Truncated: {index} of {} entries shown. View a directory below to see more.]",
-                rows.len()
-            );
-            break;
-        }
-        out.push('\n');
-        out.push_str(row);
-    }
-    out
+    rows.insert(0, heading);
+    rows.join("\n")
 }
 
 impl Row {
@@ -138,7 +122,6 @@ mod tests {
             "/memories",
             &MemoryPath::root(),
             paths.iter().map(|p| (p, 1)),
-            0,
         );
         let rows: Vec<_> = listing.lines().skip(1).collect();
         assert_eq!(

@@ -202,11 +202,22 @@ fn refuse_traversal(text: &str) -> Result<(), PathFault> {
                 ));
             }
             Ok(_) => {}
-            // Overlong forms such as %c0%ae are old spellings of a dot.
-            Err(_) => return Err(PathFault::Escapes),
+            Err(_) if is_overlong(&bytes) => return Err(PathFault::Escapes),
+            Err(_) => {
+                return Err(PathFault::Forbidden(
+                    "percent-encoded bytes that are no text",
+                ));
+            }
         }
     }
     Err(PathFault::Escapes)
+}
+
+/// Whether bytes hold an overlong form such as `%c0%ae`, an old spelling of a dot.
+fn is_overlong(bytes: &[u8]) -> bool {
+    let three = |w: &[u8]| w[0] == 0xe0 && (0x80..0xa0).contains(&w[1]);
+    let four = |w: &[u8]| w[0] == 0xf0 && (0x80..0x90).contains(&w[1]);
+    bytes.iter().any(|b| matches!(b, 0xc0 | 0xc1)) || bytes.windows(2).any(|w| three(w) || four(w))
 }
 
 fn has_parent_segment(text: &str) -> bool {

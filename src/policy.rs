@@ -26,6 +26,10 @@ pub const SEGMENTS: usize = 20;
 /// is spelled as a six-byte JSON escape, and its envelope.
 pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
 
+/// Most bytes of text that one rename of a directory seals anew: what is held in memory at once,
+/// and what keeps other processes waiting.
+pub const MOVE_BYTES: u64 = 64 * 1024 * 1024;
+
 /// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
 pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The smallest value a policy may give `path_bytes`: `/memories/` and a short name.

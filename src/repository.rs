@@ -214,21 +214,23 @@ impl Repository {
             let path = loose::path(&self.objects, id);
             match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
                 Loose::Whole(kind, bytes) => return Ok((kind, bytes)),
-                Loose::Damaged(why) => return Err(Error::damaged(format!("object {id}"), why)),
+                Loose::Damaged(why) => return self.read_journaled(id, why),
                 Loose::Absent => {}
             }
             if let Some(found) = self.read_packed(id, look_again)? {
                 return Ok(found);
             }
         }
-        // Stock git may have swept away what no ref reached yet; the journal still has it.
-        match journal::find(&self.root.join("journal"), id)? {
-            Some(object) => {
-                self.write(&object)?;
-                Ok((object.kind, object.bytes))
-            }
-            None => Err(Error::damaged(format!("object {id}"), "it is missing")),
-        }
+        self.read_journaled(id, "it is missing")
+    }
+
+    /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
+    /// if it is recent, and is written anew from there.
+    fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
+        let found = journal::find(&self.root.join("journal"), id)?;
+        let object = found.ok_or_else(|| Error::damaged(format!("object {id}"), why))?;
+        self.write(&object)?;
+        Ok((object.kind, object.bytes))
     }
 
     /// Whether an object is in its place; whether it is whole shows when it is read.

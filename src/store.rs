@@ -44,8 +44,8 @@ pub type Clock = Box<dyn Fn() -> DateTime<Utc> + Send>;
 pub struct Keys {
     /// Opens the keyring.
     pub identity: Identity,
-    /// Signs commits.
-    pub signing_key: SigningKey,
+    /// Signs commits; without one a store can be looked at, and every command is refused.
+    pub signing_key: Option<SigningKey>,
 }
 
 /// A store, open for reading and writing.
@@ -55,7 +55,7 @@ pub struct Store {
     policy: Policy,
     members: Vec<Member>,
     signers: Signers,
-    signing_key: SigningKey,
+    signing_key: Option<SigningKey>,
     repository: Repository,
     journal: Journal,
     keyring: Keyring,
@@ -75,7 +75,12 @@ impl Store {
     /// [`Error::NoStore`] where there is none, [`Error::NotARecipient`] if the identity does not
     /// open it, [`Error::Damaged`] if what was written since the last time does not check out.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
-        let repository = Repository::open(root)?;
+        let repository = Repository::open(root).map_err(|error| {
+            if root.join("keyring").is_dir() {
+                return Error::damaged("the repository", "HEAD, objects or refs is missing");
+            }
+            error
+        })?;
         if !root.join("journal").exists() && !root.join("keyring").exists() {
             return Err(Error::NoStore { path: root.into() });
         }

@@ -34,7 +34,11 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
     match store.execute(&call.command, &call.context) {
         Ok(answer) => call.shape.answer(&answer),
         Err(error) => {
-            let text = format!("{} ({})", public_text(&error), error.hint());
+            let text = match error {
+                // Its hint names the folder.
+                Error::NoStore { .. } => public_text(&error),
+                _ => format!("{} ({})", public_text(&error), error.hint()),
+            };
             call.shape.fault(error.code(), &text, true)
         }
     }
@@ -55,7 +59,24 @@ fn public_text(error: &Error) -> String {
             format!("the store stayed locked for {waited_seconds} s")
         }
         Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
-        error => error.to_string(),
+        Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
+        Error::UnknownFormat { found, .. } => {
+            format!("the store has a format version {found}, which is not known here")
+        }
+        Error::NotASigner { .. } | Error::NoSigningKey => {
+            "the store's signing key may not write to it".into()
+        }
+        Error::MissingKey { memory } => format!("the store has no key for the memory {memory}"),
+        Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
+        Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
+        Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
+        Error::NoStore { .. }
+        | Error::StoreExists { .. }
+        | Error::NotEmpty { .. }
+        | Error::NoKeyFile { .. }
+        | Error::BadKeyFile { .. }
+        | Error::NotARecipient { .. }
+        | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),
     }
 }
 
@@ -113,10 +134,18 @@ impl Shape {
 fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     let none = || Shape::Bare;
     let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
-    let value = serde_json::from_str(text).map_err(|e| {
-        let why = format!("the line is not JSON at column {}", e.column());
-        (shape_despite_surrogates(text), why)
-    })?;
+    // A byte-order mark is what some programs begin a file with.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (value, fault) = match serde_json::from_str(text) {
+        Ok(value) => (value, None),
+        Err(e) => {
+            let why = format!("the line is not JSON at column {}", e.column());
+            match despite_surrogates(text) {
+                Some(value) => (value, Some(why)),
+                None => return Err((none(), why)),
+            }
+        }
+    };
     let Value::Object(mut fields) = value else {
         return Err((none(), "the line is not a JSON object".into()));
     };
@@ -128,13 +157,19 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
             if let Shape::Block(Value::String(id)) = &shape {
                 context.tool_use_id = Some(id.clone());
             }
-            if let Err(why) = fill_context(&mut context, fields.remove("context")) {
-                return Err((shape, why));
-            }
+            let filled = fill_context(&mut context, fields.remove("context"));
             let name = fields.remove("name");
             let input = fields.remove("input").unwrap_or_default();
-            command_of(name.as_ref().and_then(Value::as_str), input)
+            let command = command_of(name.as_ref().and_then(Value::as_str), input);
+            match filled {
+                Ok(()) => command,
+                Err(why) => command.spoiled(why),
+            }
         }
+    };
+    let command = match fault {
+        None => command,
+        Some(why) => command.spoiled(why),
     };
     Ok(Call {
         shape,
@@ -168,7 +203,12 @@ fn command_of(tool: Option<&str>, input: Value) -> Command {
             Command::from_fields(name, fields)
         }
         (None | Some("memory"), input) => Command::from_json(input),
-        (Some(_), _) => Command::from_fields("", Map::new()),
+        (Some(_), _) => Command::Malformed {
+            command: None,
+            why: "the tool must be memory, memory_read or memory_write, and its input an object"
+                .into(),
+            path: None,
+        },
     }
 }
 
@@ -202,14 +242,10 @@ fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), Strin
     Ok(())
 }
 
-/// The shape of a line whose only fault may be half a surrogate pair: some languages send such
-/// strings, and their callers wait for an answer with the right id.
-fn shape_despite_surrogates(text: &str) -> Shape {
-    let mended = without_lone_surrogates(text);
-    match serde_json::from_str(&mended) {
-        Ok(Value::Object(mut fields)) => shape_of(&mut fields),
-        _ => Shape::Bare,
-    }
+/// What a line says whose only fault is half a surrogate pair: some languages send such strings,
+/// and their callers wait for an answer with the right id. The command is refused and recorded.
+fn despite_surrogates(text: &str) -> Option<Value> {
+    serde_json::from_str(&without_lone_surrogates(text)).ok()
 }
 
 fn without_lone_surrogates(text: &str) -> String {
@@ -277,9 +313,10 @@ mod tests {
     fn a_lone_surrogate_is_an_error_with_the_right_id() {
         for text in [r"\ud800", r"\udc00 x", r"a\\\ud83d!", r"\ud800\ud800"] {
             let line = format!(r#"{{"id":"seven","input":{{"command":"view","path":"{text}"}}}}"#);
-            let (shape, _) = call(&line).err().expect("refused");
+            let call = call(&line).ok().expect("a call to refuse and record");
+            assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
             assert!(
-                matches!(shape, Shape::Envelope(Value::String(id)) if id == "seven"),
+                matches!(call.shape, Shape::Envelope(Value::String(id)) if id == "seven"),
                 "{line}"
             );
         }
@@ -289,20 +326,14 @@ mod tests {
 
     #[test]
     fn lines_that_are_no_calls() {
-        for line in [
-            "",
-            "{",
-            "3",
-            "[]",
-            "null",
-            "\"view\"",
-            "{}{}",
-            "\u{0}",
-            r#"{"id":1,"input":{},"context":3}"#,
-            r#"{"input":{},"context":{"actor":3}}"#,
-            r#"{"input":{},"context":{"base_sha256":"AB"}}"#,
-        ] {
+        for line in ["", "{", "3", "[]", "null", "\"view\"", "{}{}", "\u{0}"] {
             assert!(call(line).is_err(), "{line}");
+        }
+        for context in ["3", r#"{"actor":3}"#, r#"{"base_sha256":"AB"}"#] {
+            let input = r#"{"command":"view","path":"/memories"}"#;
+            let line = format!(r#"{{"input":{input},"context":{context}}}"#);
+            let call = call(&line).ok().expect("a call to refuse and record");
+            assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
         }
         assert!(parse(b"{\"command\":\"\xff\"}", &Context::default()).is_err());
         assert!(call(&format!("{}1{}", "[".repeat(5000), "]".repeat(5000))).is_err());

@@ -990,13 +990,58 @@ fn a_missing_key_is_said_with_exit_code_12_and_its_option() {
     ] {
         let home = with_memory("one");
         fs::remove_file(key(&home)).expect("removed");
-        for args in [&["view"][..], &["status"], &["log"]] {
+        let looks = [&["status"][..], &["log"]];
+        let needs_it = if option == "--identity" {
+            &looks[..]
+        } else {
+            &[]
+        };
+        for args in needs_it.iter().chain(&[&["view"][..]]) {
             let output = home.run(args);
             assert_failed(&output, 12, option);
             assert_failed(&output, 12, &key(&home).display().to_string());
         }
         assert!(!key(&home).exists(), "none is made in its place");
     }
+}
+
+#[test]
+fn without_a_signing_key_a_store_can_be_looked_at() {
+    let home = with_memory("one");
+    fs::remove_file(home.signing_key()).expect("removed");
+    let status = home.run(&["status"]);
+    assert!(status.status.success());
+    assert!(stdout(&status).contains("you have no signing key"));
+    assert!(stdout(&home.run(&["log"])).contains("create"));
+}
+
+#[test]
+fn a_log_line_cannot_be_forged_by_a_path() {
+    let home = Home::with_store();
+    let forged = "/memories/a  v7 12 bytes  by=ana.lead  reason=approved";
+    assert!(
+        home.run(&["create", forged, "--text", "x", "--actor", "rogue"])
+            .status
+            .success()
+    );
+    let log = stdout(&home.run(&["log", "-n", "1"]));
+    assert!(log.contains(&format!("\"{forged}\"")), "{log}");
+    assert!(log.ends_with("  by=rogue\n"), "{log}");
+}
+
+#[test]
+fn a_time_that_git_cannot_write_down_is_refused() {
+    let home = Home::with_store();
+    for now in ["+10000-01-01T00:00:00Z", "1969-12-31T23:59:59Z"] {
+        let refused = home.run(&["--now", now, "write", "a", "--text", "x"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains("the clock"),
+            "{}",
+            stderr(&refused)
+        );
+    }
+    assert!(home.run(&["read"]).status.success());
 }
 
 #[test]
@@ -1330,7 +1375,10 @@ fn a_terminal_obeys_nothing_that_came_from_an_agent() {
         "--json read x",
     ] {
         let shown = on_a_terminal(&home, &format!("{binary} {verb}"));
-        assert!(shown.contains("\\u001b["), "{verb}: {shown:?}");
+        let spelled = ["\\u001b[", "\\u{1b}["]
+            .iter()
+            .any(|way| shown.contains(way));
+        assert!(spelled, "{verb}: {shown:?}");
         let obeyed = |c: char| (c.is_control() && !"\r\n\t".contains(c)) || c == '\u{202e}';
         assert!(!shown.contains(obeyed), "{verb}: {shown:?}");
     }

@@ -83,7 +83,7 @@ fn lines(calls: &[Value]) -> String {
 fn open(home: &Home) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
-        signing_key: keyfile::read_signing_key(&home.signing_key()).expect("made by init"),
+        signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now)).expect("opens")
 }
@@ -91,7 +91,7 @@ fn open(home: &Home) -> Store {
 fn fresh(folder: &Path) -> Store {
     let keys = Keys {
         identity: Identity::generate(),
-        signing_key: SigningKey::generate(),
+        signing_key: Some(SigningKey::generate()),
     };
     let (policy, context) = (Policy::default(), Context::default());
     Store::init(folder, keys, &policy, &context, Box::new(chrono::Utc::now)).expect("makes a store")

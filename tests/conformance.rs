@@ -149,7 +149,7 @@ fn the_library_keeps_the_contract() {
 fn new_store(home: &Home, root: &Path) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
-        signing_key: keyfile::read_signing_key(&home.signing_key()).expect("a signing key"),
+        signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a signing key")),
     };
     let context = Context::default();
     let clock = Box::new(chrono::Utc::now);

@@ -371,7 +371,14 @@ fn a_line_that_is_no_call_is_answered_and_the_stream_goes_on() {
     for (pair, line) in answers.chunks(2).zip(&broken) {
         let line = String::from_utf8_lossy(line);
         assert_eq!(pair[0]["is_error"], true, "{line:.80}");
-        assert_eq!(pair[0]["meta"]["error"], "malformed_line", "{line:.80}");
+        // Half a surrogate pair or a byte-order mark still leaves a call to refuse and record.
+        let is_call = line.contains("\\ud") || line.starts_with('\u{feff}');
+        let code = if is_call {
+            "malformed"
+        } else {
+            "malformed_line"
+        };
+        assert_eq!(pair[0]["meta"]["error"], code, "{line:.80}");
         assert_eq!(pair[0]["id"], Value::Null, "{line:.80}");
         assert_eq!(pair[1]["is_error"], false, "after {line:.80}");
     }
@@ -396,7 +403,7 @@ fn half_a_surrogate_pair_is_an_error_that_finds_its_caller() {
             r#"{{"id":"seven","input":{{"command":"create","path":"/memories/s","file_text":"{text}"}}}}"#
         );
         let answers = home.tool(&line);
-        assert_fault(&answers[0], "malformed_line");
+        assert_fault(&answers[0], "malformed");
         assert_eq!(answers[0]["id"], "seven", "{line}");
         let block = format!(
             r#"{{"type":"tool_use","id":"toolu_1","name":"memory","input":{{"command":"view","path":"{text}"}}}}"#
@@ -870,12 +877,13 @@ fn a_context_that_does_not_fit_is_refused_and_nothing_is_done() {
     ] {
         let call = json!({"id": 1, "input": create("/memories/a", "x"), "context": context});
         let answer = one(&home, &call);
-        assert_fault(&answer, "malformed_line");
+        assert_fault(&answer, "malformed");
         assert_eq!(answer["id"], 1);
         let content = answer["content"].as_str().expect("a text");
         assert!(content.contains("`context"), "{content}");
     }
-    assert_eq!(events(&home), 1, "none was recorded as done");
+    let done = log(&home, &["--command", "create", "--outcome", "ok"]);
+    assert!(done.is_empty(), "none was recorded as done");
 }
 
 // The precondition.
@@ -1269,6 +1277,8 @@ fn a_damaged_memory_gives_an_error_without_a_path_of_the_machine() {
         .join(&blob[2..]);
     fs::remove_file(&object).expect("a loose object");
     fs::write(&object, b"damaged").expect("damaged");
+    // The journal would bring it back.
+    fs::remove_file(home.store().join("journal")).expect("there");
     let answers = home.tool(&lines(&[view("/memories/f"), view("/memories")]));
     assert_fault(&answers[0], "damaged");
     assert_no_path(&home, &answers[0]);
@@ -1328,4 +1338,23 @@ fn shell_like(command: &Command, args: &[&str]) -> Command {
     );
     shell.current_dir(command.get_current_dir().expect("set by the home"));
     shell
+}
+
+#[test]
+fn a_traversal_is_recorded_however_else_the_call_is_wrong() {
+    let home = Home::with_store();
+    let path = "/memories/../../etc/passwd";
+    let answers = home.tool(&format!(
+        r#"{{"command":"view","path":"{path}","view_range":"x"}}
+{{"id":7,"input":{{"command":"view","path":"{path}"}},"context":5}}
+{{"id":8,"input":{{"command":"view","path":"{path}\ud800"}}}}
+"#
+    ));
+    assert!(answers.iter().all(|answer| answer["is_error"] == true));
+    let log = json_lines(&home.run(&["log", "--json", "--outcome", "denied"]).stdout);
+    assert_eq!(log.len(), 3, "{log:?}");
+    assert!(
+        log.iter()
+            .all(|event| event["path"].as_str().is_some_and(|p| p.starts_with(path)))
+    );
 }

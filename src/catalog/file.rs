@@ -22,7 +22,7 @@ use crate::repository::object::ObjectId;
 const MAGIC: &[u8; 16] = b"agekeep-catalog1";
 /// Magic, store id, and a random id of this file that every block is bound to.
 const HEADER_BYTES: usize = 48;
-/// Steps may take up this much, or as much as the snapshot, before a new snapshot is due.
+/// Steps may take up this much, or an eighth of the snapshot, before a new snapshot is due.
 const STEPS_BYTES_MIN: u64 = 128 * 1024;
 /// Largest piece of the file that is read at once, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -152,7 +152,7 @@ impl CatalogFile {
     /// Whether the steps have outgrown the snapshot, or there is no usable file.
     pub(crate) fn wants_snapshot(&self) -> bool {
         self.open.as_ref().is_none_or(|open| {
-            open.end - open.snapshot_end > STEPS_BYTES_MIN.max(open.snapshot_end)
+            open.end - open.snapshot_end > STEPS_BYTES_MIN.max(open.snapshot_end / 8)
         })
     }
 

@@ -85,10 +85,10 @@ impl Made {
              \n\
              Back up, because nothing can bring them back:\n\
              \x20 {identity}  opens the store; without it every memory is lost\n\
+             \x20 {signing_key}  signs what is written; without it the store can only be read with git and age\n\
              \x20 {store}/keyring  holds each memory's key; without it every memory is lost\n\
              \x20 {store}  the history itself\n\
-             Keep copies of the keyring few and short-lived: a memory that was erased can be opened\n\
-             again by whoever kept an old copy of it together with the identity.",
+             Whoever has a copy of the identity, the keyring and the store can read everything in it.",
             store = self.path.display(),
             recipient = self.recipient,
             identity = self.identity.display(),

@@ -12,8 +12,8 @@ use chrono::{DateTime, Duration, NaiveDate, NaiveTime, SecondsFormat, Utc};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::Global;
 use super::output::Pages;
-use super::{Global, output};
 
 /// Arguments of `log`.
 #[derive(Args)]
@@ -48,7 +48,7 @@ enum Ended {
 }
 
 pub(super) fn run(global: &Global, args: &Log) -> Result<u8> {
-    let store = global.open()?;
+    let store = global.open_to_look()?;
     let filter = filter(global, args, &store)?;
     let mut pages = Pages::start(!args.no_pager && !global.json);
     let mut left = args.limit.unwrap_or(usize::MAX);
@@ -179,8 +179,8 @@ fn quoted(text: &str) -> String {
 fn shown_paths(event: &Event) -> String {
     match (&event.path, &event.new_path) {
         (None, _) => "-".into(),
-        (Some(path), None) => shown(path),
-        (Some(path), Some(new)) => format!("{} -> {}", shown(path), shown(new)),
+        (Some(path), None) => quoted(&shown(path)),
+        (Some(path), Some(new)) => format!("{} -> {}", quoted(&shown(path)), quoted(&shown(new))),
     }
 }
 
@@ -189,7 +189,7 @@ fn shown(place: &Place) -> String {
         Place::Root => "/memories".into(),
         Place::Of(_, Some(path)) => path.as_str().into(),
         Place::Of(id, None) => format!("(erased {id})"),
-        Place::Asked(text) => output::escaped(text).replace('\n', "\\n"),
+        Place::Asked(text) => text.clone(),
         _ => "?".into(),
     }
 }

@@ -55,6 +55,11 @@ pub(super) fn error(error: &Error, as_json: bool) {
     }
 }
 
+/// Prints what a person may want to know beside the data.
+pub(super) fn note(text: &str) {
+    complain(text);
+}
+
 /// Prints a warning.
 pub(super) fn warn(text: &str) {
     complain(&format!("warning: {text}"));

@@ -36,16 +36,32 @@ pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
 /// Both keys, read.
 pub(super) fn keys(global: &Global) -> Result<Keys> {
     let (identity, signing_key) = (identity(global)?, signing_key(global)?);
-    for path in [&identity, &signing_key] {
-        if keyfile::others_can_read(path) {
-            let path = path.display();
-            output::warn(&format!("others can read {path}; run `chmod go= {path}`"));
-        }
-    }
+    warn_if_open(&[&identity, &signing_key]);
     Ok(Keys {
         identity: keyfile::read_identity(&identity)?,
-        signing_key: keyfile::read_signing_key(&signing_key)?,
+        signing_key: Some(keyfile::read_signing_key(&signing_key)?),
     })
+}
+
+/// The identity, and the signing key if it is there.
+pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
+    let (identity, signing_key) = (identity(global)?, signing_key(global)?);
+    warn_if_open(&[&identity, &signing_key]);
+    let signing_key = match keyfile::read_signing_key(&signing_key) {
+        Err(Error::NoKeyFile { .. }) => None,
+        read => Some(read?),
+    };
+    Ok(Keys {
+        identity: keyfile::read_identity(&identity)?,
+        signing_key,
+    })
+}
+
+fn warn_if_open(paths: &[&PathBuf]) {
+    for path in paths.iter().filter(|path| keyfile::others_can_read(path)) {
+        let path = path.display();
+        output::warn(&format!("others can read {path}; run `chmod go= {path}`"));
+    }
 }
 
 /// Who acts, as the environment says.

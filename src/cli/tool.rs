@@ -57,7 +57,10 @@ fn open(global: &Global, args: &Tool) -> Result<Store> {
         Err(Error::NoStore { .. }) if args.init => match init::make(global, &Policy::default()) {
             // Another process made it a moment ago.
             Err(Error::StoreExists { .. }) => global.open(),
-            made => made.map(|made| made.store),
+            made => made.map(|made| {
+                output::note(&made.to_text());
+                made.store
+            }),
         },
         opened => opened,
     }

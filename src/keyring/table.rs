@@ -52,6 +52,7 @@ pub(super) struct Table {
     path: PathBuf,
     store: StoreId,
     epoch: u64,
+    generation: [u8; 8],
     file: File,
     inode: u64,
     /// How many whole entries there are.
@@ -130,6 +131,7 @@ impl Table {
             path: path.into(),
             store,
             epoch,
+            generation: header[40..48].try_into().expect("eight bytes"),
             file,
             inode,
             count: 0,
@@ -150,9 +152,26 @@ impl Table {
                 "it was replaced while the store was open",
             ));
         }
+        let mut generation = [0; 8];
+        self.file
+            .read_exact_at(&mut generation, 40)
+            .map_err(Error::io("read", &self.path))?;
+        if generation != self.generation {
+            return Err(Error::damaged(
+                self.path.display().to_string(),
+                "its generation changed while the store was open",
+            ));
+        }
         let bytes = meta.len().saturating_sub(HEADER_BYTES as u64);
         let entry_bytes = self.shape.entry_bytes() as u64;
-        self.count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
+        let count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
+        if count < self.count {
+            return Err(Error::damaged(
+                self.path.display().to_string(),
+                "it became shorter while the store was open",
+            ));
+        }
+        self.count = count;
         self.torn_bytes = bytes % entry_bytes;
         Ok(())
     }

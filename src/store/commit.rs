@@ -1,6 +1,6 @@
 //! From a plan to a durable commit: seal → trees → record → sign → journal, then each to its place.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 
 use crate::aead::Key;
 use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
@@ -18,8 +18,8 @@ use crate::sign::SigningKey;
 use crate::text::Text;
 use crate::version;
 
-use super::Store;
 use super::plan::{Plan, Planned, Subject};
+use super::{Clock, Store};
 
 /// Makes everything the journal holds durable in its place, and starts a new journal.
 pub(super) fn checkpoint(
@@ -27,10 +27,10 @@ pub(super) fn checkpoint(
     keyring: &Keyring,
     journal: &mut Journal,
 ) -> Result<()> {
-    for object in journal.records()?.iter().flat_map(|record| &record.objects) {
-        if !repository.has(object.id)? {
-            repository.write(object)?;
-        }
+    // The journal lets go of these: what is torn or gone is written anew by being read.
+    for record in journal.records()? {
+        let mut objects = record.objects.iter();
+        objects.try_for_each(|object| repository.check(object.id))?;
     }
     keyring.sync()?;
     repository.sync()?;
@@ -53,6 +53,18 @@ pub(super) fn signed_commit(
 ) -> Vec<u8> {
     let unsigned = encode_commit(tree, parent, &author(signer, time), message);
     add_signature(&unsigned, &key.sign(&unsigned))
+}
+
+/// What the clock says, if git and RFC 3339 can both write it down: the years 1970 to 9999.
+pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
+    let time = clock();
+    if (1970..=9999).contains(&time.year()) {
+        return Ok(time);
+    }
+    Err(Error::Invalid {
+        what: "the clock",
+        why: format!("it says {time}, which is outside the years 1970 to 9999"),
+    })
 }
 
 /// What sealing a plan makes.
@@ -92,7 +104,7 @@ impl Store {
         let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
         let sealing = self.seal(steps)?;
         let memory = meta_of(subject, &sealing.touches);
-        let mut event = self.event(command, context);
+        let mut event = self.event(command, context)?;
         event.outcome = outcome;
         event.error = refusal.map(|refusal| refusal.code().to_owned());
         event.path = path.map(|place| place_of(place, &sealing));
@@ -145,13 +157,13 @@ impl Store {
         Ok(sealing)
     }
 
-    fn event(&self, command: &str, context: &Context) -> Event {
-        let time = (self.clock)();
+    fn event(&self, command: &str, context: &Context) -> Result<Event> {
+        let time = time_of(&self.clock)?;
         let behind = self
             .catalog
             .last
             .map_or(0, |last| (last - time).num_milliseconds());
-        Event {
+        Ok(Event {
             number: self.catalog.events,
             parent: Some(self.chain),
             tree: self.trees.root_id().expect("loaded with the catalog"),
@@ -169,17 +181,15 @@ impl Store {
             path: None,
             new_path: None,
             memories: Vec::new(),
-        }
+        })
     }
 
     /// Builds the commit, makes it durable, and brings everything to its place.
     fn record(&mut self, mut event: Event, sealing: Sealing) -> Result<(Event, ObjectId)> {
-        let signer = self
-            .signers
-            .name_of(&self.signing_key)
-            .ok_or_else(|| Error::NotASigner {
-                fingerprint: self.signing_key.fingerprint(),
-            })?;
+        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
+        let signer = self.signers.name_of(key).ok_or_else(|| Error::NotASigner {
+            fingerprint: key.fingerprint(),
+        })?;
         let trees = self.trees.put(&self.repository, &sealing.blobs)?;
         event.tree = self.trees.root_id().expect("loaded with the catalog");
         event.memories.clone_from(&sealing.touches);
@@ -189,7 +199,7 @@ impl Store {
             event.tree,
             Some(head),
             signer,
-            &self.signing_key,
+            key,
             event.time,
             &message,
         ));

@@ -79,7 +79,10 @@ pub(super) fn restore_objects(
 pub(super) fn open_journal(root: &Path, repository: &Repository) -> Result<Journal> {
     let path = root.join("journal");
     match repository.head()? {
-        Some(head) if !path.exists() => Journal::start(&path, head),
+        Some(head) if !path.exists() => {
+            repository.sync()?;
+            Journal::start(&path, head)
+        }
         _ => Journal::open(&path),
     }
 }
@@ -138,8 +141,8 @@ impl Store {
         if let Some(unclean) = restore_objects(&self.repository, &self.journal, true)? {
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
+        self.keyring.refresh()?;
         if self.catalog.head != Some(self.journal.head()) {
-            self.keyring.refresh()?;
             self.catch_up()?;
         }
         self.load_trees()

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::disk;
+use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, Outcome, kept};
 use crate::id::{StoreId, hex};
@@ -17,8 +17,11 @@ use crate::repository::Repository;
 use crate::repository::object::{Entry, Object, Tree};
 use crate::sign::Signers;
 
-use super::commit::signed_commit;
+use super::commit::{signed_commit, time_of};
 use super::{Clock, Keys, OWNER, Store};
+
+/// Begins the name of a folder in which a store is made.
+const BUILDING: &str = ".agekeep-init-";
 
 impl Store {
     /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
@@ -31,10 +34,15 @@ impl Store {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(Error::io("read", root)(e)),
             Ok(_) if root.join("keyring").exists() => Err(Error::StoreExists { path: path() }),
-            Ok(mut entries) => match entries.next() {
-                Some(_) => Err(Error::NotEmpty { path: path() }),
-                None => Ok(()),
-            },
+            Ok(entries) => {
+                // What another process is building, or left half built, is not in the way.
+                let building = |name: &str| name.starts_with(BUILDING);
+                let mut others = entries.flatten().map(|entry| entry.file_name());
+                if others.any(|name| !name.to_str().is_some_and(building)) {
+                    return Err(Error::NotEmpty { path: path() });
+                }
+                Ok(())
+            }
         }
     }
 
@@ -52,7 +60,11 @@ impl Store {
         Self::check_vacant(root)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
         let there = root.is_dir();
-        let name = format!(".agekeep-init-{}", hex(&crate::aead::random::<8>()));
+        let lock = there.then(|| Lock::of_folder(root)).transpose()?;
+        if there {
+            Self::check_vacant(root)?;
+        }
+        let name = format!("{BUILDING}{}", hex(&crate::aead::random::<8>()));
         let above = match root.parent() {
             _ if there => root,
             Some(above) if !above.as_os_str().is_empty() => above,
@@ -72,6 +84,7 @@ impl Store {
             return Err(error);
         }
         disk::sync_folder(above)?;
+        drop(lock);
         Self::open(root, keys, clock)
     }
 }
@@ -121,10 +134,11 @@ fn build(
     Keyring::create(&folder, id, std::slice::from_ref(&owner.recipient))?;
     let keyring = Keyring::open(&folder, id, &keys.identity)?;
 
+    let key = keys.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
     let files = [
         ("agekeep.toml", policy.to_file(id)),
         ("recipients", recipients::to_file(&[owner])),
-        ("signers", Signers::file(OWNER, &keys.signing_key)),
+        ("signers", Signers::file(OWNER, key)),
     ];
     let mut tree = Tree::new();
     for (name, text) in files {
@@ -145,7 +159,7 @@ fn build(
         number: 0,
         parent: None,
         tree: tree.id,
-        time: clock(),
+        time: time_of(clock)?,
         clock_behind_ms: None,
         command: "init".into(),
         outcome: Outcome::Ok,
@@ -161,7 +175,6 @@ fn build(
         memories: Vec::new(),
     };
     let message = event.to_message(&keyring, |_| None)?;
-    let key = &keys.signing_key;
     let commit = Object::commit(signed_commit(
         tree.id, None, OWNER, key, event.time, &message,
     ));

@@ -145,7 +145,18 @@ impl Store {
             Command::Read { path: None } => Ok(self.read_all()),
             Command::Read { path: Some(path) } => self.read(&call(path)),
             Command::Write { path, content } => self.write(&call(path), content),
-            Command::Malformed { why, .. } => refuse(Refusal::Malformed, format!("Error: {why}")),
+            Command::Malformed { command, why, path } => {
+                let relative = matches!(command, Some("memory_read" | "memory_write"));
+                if let Some(path) = path {
+                    let path = if relative {
+                        absolute(path)
+                    } else {
+                        path.clone()
+                    };
+                    self.path(&path)?;
+                }
+                refuse(Refusal::Malformed, format!("Error: {why}"))
+            }
         }
     }
 
@@ -350,6 +361,6 @@ fn paths_of(command: &Command) -> (Option<String>, Option<String>) {
         Command::Rename { old_path, new_path } => (Some(old_path.clone()), Some(new_path.clone())),
         Command::Read { path } => (path.as_deref().map(absolute), None),
         Command::Write { path, .. } => (Some(absolute(path)), None),
-        Command::Malformed { .. } => (None, None),
+        Command::Malformed { path, .. } => (path.clone(), None),
     }
 }

@@ -81,9 +81,15 @@ impl Store {
 
     fn problems(&self) -> Result<Vec<String>> {
         let mut problems: Vec<String> = self.keyring.problems().collect();
-        let mut keyless = 0;
+        let (mut keyless, mut missing) = (0, 0);
         for memory in self.catalog.memories() {
             keyless += usize::from(!self.keyring.has(memory.id)?);
+            missing += usize::from(!self.repository.has(memory.blob)?);
+        }
+        if missing > 0 {
+            problems.push(format!(
+                "{missing} memories have lost their blob; restore the objects folder from a backup"
+            ));
         }
         if keyless > 0 {
             problems.push(format!(
@@ -91,11 +97,16 @@ impl Store {
                  from the same backup as the repository"
             ));
         }
-        if self.signers.name_of(&self.signing_key).is_none() {
-            problems.push(format!(
+        match &self.signing_key {
+            Some(key) if self.signers.name_of(key).is_some() => {}
+            Some(key) => problems.push(format!(
                 "your signing key {} may not write to this store; name another with --signing-key",
-                self.signing_key.fingerprint()
-            ));
+                key.fingerprint()
+            )),
+            None => problems.push(
+                "you have no signing key, so nothing can be recorded; name one with --signing-key"
+                    .into(),
+            ),
         }
         if let Some(ahead) = self.catalog.last.filter(|last| *last > (self.clock)()) {
             problems.push(format!(

@@ -279,7 +279,7 @@ impl Model {
 pub(crate) fn open(home: &Home, when: &str) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
-        signing_key: keyfile::read_signing_key(&home.signing_key()).expect("made by init"),
+        signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now))
         .unwrap_or_else(|error| panic!("{when}: the store does not open: {error}"))

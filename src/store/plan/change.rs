@@ -4,15 +4,18 @@ use crate::answer::Refusal;
 use crate::catalog::Memory;
 use crate::digest::Digest;
 use crate::edit::{self, ReplaceFault};
-use crate::event::{Change, bounded};
+use crate::event::Change;
 use crate::path::MemoryPath;
 use crate::text::Text;
 
 use super::super::Store;
 use super::{
-    Call, Drafted, ECHO_CHARACTERS_MAX, Fault, Plan, Planned, Target, VALID_PATH, already,
-    check_base, does_not_exist, moved_on, refuse, write_plan,
+    Call, Drafted, Fault, Plan, Planned, Target, VALID_PATH, already, check_base, does_not_exist,
+    moved_on, refuse, write_plan,
 };
+
+/// Most occurrences whose lines an answer names.
+const LINES_NAMED_MAX: usize = 1_000;
 
 const EDITED: &str =
     "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
@@ -189,7 +192,7 @@ impl Store {
 }
 
 fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {
-    let old = bounded(old.as_str(), ECHO_CHARACTERS_MAX);
+    let old = old.as_str();
     match fault {
         ReplaceFault::Empty => {
             "Error: No replacement was performed. `old_str` must not be empty".into()
@@ -198,10 +201,20 @@ fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {
             "No replacement was performed, old_str `{old}` did not appear verbatim in {shown}."
         ),
         ReplaceFault::Several(lines) => {
-            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            let all = lines.len();
+            let lines: Vec<_> = lines
+                .iter()
+                .take(LINES_NAMED_MAX)
+                .map(ToString::to_string)
+                .collect();
+            let more = if all > lines.len() {
+                format!(", … ({all} in all)")
+            } else {
+                String::new()
+            };
             format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
-                 {}. Please ensure it is unique",
+                 {}{more}. Please ensure it is unique",
                 lines.join(", ")
             )
         }

@@ -52,8 +52,7 @@ impl Store {
         }
         needs_file(call)?;
         let memories = self.catalog.below(path).map(|m| (&m.path, m.bytes));
-        let max = self.policy.limits.view_characters;
-        let content = listing::render(call.shown, path, memories, max);
+        let content = listing::render(call.shown, path, memories);
         Ok(Plan::answer(
             content,
             Target::At(self.place(path)),

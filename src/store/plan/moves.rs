@@ -4,6 +4,7 @@ use crate::answer::Refusal;
 use crate::catalog::Memory;
 use crate::event::{Change, Place};
 use crate::path::MemoryPath;
+use crate::policy::MOVE_BYTES;
 
 use super::super::Store;
 use super::{
@@ -113,6 +114,15 @@ impl Store {
     ) -> Drafted {
         needs_file(call)?;
         let memories: Vec<Memory> = self.catalog.below(from).cloned().collect();
+        let bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
+        if bytes > MOVE_BYTES {
+            let text = format!(
+                "Error: {} holds {bytes} bytes, and at most {MOVE_BYTES} move at once. Move what is \
+                 in it one by one.",
+                call.shown
+            );
+            return refuse(Refusal::Limit, text);
+        }
         let mut steps = Vec::with_capacity(memories.len());
         for memory in &memories {
             let max = self.policy.limits.path_bytes;
