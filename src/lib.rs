@@ -49,6 +49,7 @@
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
 //! | `keyring` | the keys outside history, whose loss is erasure |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
+//! | [`keyfile`] | the identity and signing key of a person or machine, as files |
 //! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
 //! | [`answer`], [`wire`], [`log`] | what goes out |
 //!
