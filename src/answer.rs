@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::event::{Outcome, rfc3339};
+use crate::event::{Outcome, Redaction, rfc3339};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -27,6 +27,8 @@ pub enum Refusal {
     Precondition,
     /// The path leaves `/memories` or hides something.
     Denied,
+    /// A path that holds a secret, or a text that does where the policy refuses such texts.
+    Secret,
     /// Over a limit of the policy.
     Limit,
     /// The memory is there and does not open.
@@ -49,6 +51,7 @@ impl Refusal {
             Self::Exists => "already_exists",
             Self::Precondition => "precondition_failed",
             Self::Denied => "denied",
+            Self::Secret => "secret",
             Self::Limit => "limit_exceeded",
             Self::Store { code, .. } => code,
         }
@@ -63,7 +66,7 @@ impl Refusal {
             Self::NotFound => 4,
             Self::Exists => 5,
             Self::Precondition => 6,
-            Self::Denied => 7,
+            Self::Denied | Self::Secret => 7,
             Self::Limit => 9,
             Self::Store { exit_code, .. } => exit_code,
         }
@@ -71,7 +74,7 @@ impl Refusal {
 
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Denied => Outcome::Denied,
+            Self::Denied | Self::Secret => Outcome::Denied,
             _ => Outcome::Error,
         }
     }
@@ -125,6 +128,9 @@ pub struct Meta {
     /// The memory, where the command was about one that is there.
     #[serde(flatten)]
     pub memory: Option<MemoryMeta>,
+    /// What was stripped from the text, the path and the context before they were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<Redaction>,
 }
 
 /// Facts about the memory a command was about.

@@ -1,10 +1,12 @@
 //! The command line: parse, call the library, show.
 
 mod init;
+mod lines;
 mod log;
 mod memory;
 mod output;
 mod place;
+mod redact;
 mod status;
 mod tool;
 
@@ -107,6 +109,8 @@ enum Verb {
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
     Tool(tool::Tool),
+    /// Show what redaction looks for, and try it on texts
+    Redact(redact::Redact),
 }
 
 /// Runs the command line of this process.
@@ -125,6 +129,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Read(args) => memory::run(&global, &args),
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Redact(args) => redact::run(&global, &args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hmac::{Hmac, Mac};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest as _;
 
@@ -32,6 +33,16 @@ impl Digest {
     pub fn from_hex(text: &str) -> Option<Self> {
         hex_bytes(text).map(Self)
     }
+}
+
+/// A keyed digest: HMAC-SHA-256 (RFC 2104) of pieces, each with its length before it.
+pub(crate) fn keyed(key: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key).expect("a key of any length");
+    for piece in pieces {
+        mac.update(&(piece.len() as u64).to_le_bytes());
+        mac.update(piece);
+    }
+    mac.finalize().into_bytes().into()
 }
 
 impl fmt::Display for Digest {

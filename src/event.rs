@@ -16,6 +16,7 @@ use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::path::MemoryPath;
 use crate::policy::FORMAT;
+use crate::redact::{Finding, Kind, Redactor};
 use crate::repository::object::ObjectId;
 use crate::seal::{self, OpenFault};
 use crate::version::size_class;
@@ -26,6 +27,9 @@ const SIZE_CLASS_MIN: usize = 512;
 const ASKED_CHARACTERS_MAX: usize = 256;
 /// Longest text kept of each part of the context, in characters.
 const CONTEXT_CHARACTERS_MAX: usize = 1_024;
+
+/// Most redactions that one record lists.
+pub const REDACTIONS_MAX: usize = 1_000;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +126,46 @@ pub struct Touch {
     pub blob: Option<(ObjectId, Digest)>,
 }
 
+/// A secret that was stripped before anything was kept: what it was, never its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Redaction {
+    /// The kind, as it stands in the marker.
+    pub kind: String,
+    /// The line it stood in, counted from 1, in the text as the command would have left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// Where it stood, if not in a text: `path`, `new_path`, or a part of the context.
+    #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The keyed fingerprint in its marker, where the policy asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}
+
+impl Redaction {
+    /// One in a text.
+    pub(crate) fn in_text(finding: &Finding) -> Self {
+        Self {
+            kind: finding.kind.as_str().to_owned(),
+            line: Some(finding.line),
+            place: None,
+            fingerprint: finding.fingerprint.map(|bits| format!("{bits:08x}")),
+        }
+    }
+
+    /// One anywhere else.
+    pub(crate) fn elsewhere(kind: &Kind, place: &str) -> Self {
+        Self {
+            kind: kind.as_str().to_owned(),
+            line: None,
+            place: Some(place.to_owned()),
+            fingerprint: None,
+        }
+    }
+}
+
 /// The record of one command.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -160,6 +204,10 @@ pub struct Event {
     pub new_path: Option<Place>,
     /// The memories it touched.
     pub memories: Vec<Touch>,
+    /// The version of the rules that were looked for; `None` in events older than redaction.
+    pub rules: Option<u32>,
+    /// What was stripped before anything was kept, at most [`REDACTIONS_MAX`] of it.
+    pub redactions: Vec<Redaction>,
 }
 
 /// Shows nothing of what the caller said.
@@ -202,9 +250,36 @@ pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// A part of the context as records keep it.
-pub(crate) fn kept(text: Option<&str>) -> Option<String> {
-    text.map(|text| bounded(text, CONTEXT_CHARACTERS_MAX))
+/// What a caller says of itself, as records keep it: redacted, then cut short.
+pub(crate) struct Said {
+    pub(crate) actor: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) tool_use_id: Option<String>,
+    pub(crate) client: Option<String>,
+    pub(crate) reason: Option<String>,
+}
+
+impl Said {
+    /// Reads a context, and adds to `redactions` what was stripped from it.
+    pub(crate) fn of(
+        context: &Context,
+        redactor: &Redactor,
+        redactions: &mut Vec<Redaction>,
+    ) -> Self {
+        let mut kept = |text: &Option<String>, place: &str| {
+            let (text, found) = redactor.line(text.as_deref()?);
+            let found = found.iter();
+            redactions.extend(found.map(|found| Redaction::elsewhere(&found.kind, place)));
+            Some(bounded(&text, CONTEXT_CHARACTERS_MAX))
+        };
+        Self {
+            actor: kept(&context.actor, "actor"),
+            session: kept(&context.session, "session"),
+            tool_use_id: kept(&context.tool_use_id, "tool_use_id"),
+            client: kept(&context.client, "client"),
+            reason: kept(&context.reason, "reason"),
+        }
+    }
 }
 
 impl Event {
@@ -363,6 +438,10 @@ struct RecordJson {
     new_path: Option<PlaceJson>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     memories: Vec<TouchJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    redactions: Vec<Redaction>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -452,6 +531,8 @@ impl RecordJson {
             path: sealer.place(event.path.as_ref())?,
             new_path: sealer.place(event.new_path.as_ref())?,
             memories: event.memories.iter().map(touch).collect::<Result<_>>()?,
+            rules: event.rules,
+            redactions: event.redactions.clone(),
         })
     }
 
@@ -491,6 +572,8 @@ impl RecordJson {
             reason: self.reason,
             path: self.path.map(|place| place.open(keyring)).transpose()?,
             new_path: self.new_path.map(|place| place.open(keyring)).transpose()?,
+            rules: self.rules,
+            redactions: self.redactions,
         })
     }
 }

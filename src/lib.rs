@@ -106,6 +106,7 @@ pub mod log;
 pub mod path;
 pub mod policy;
 pub mod recipients;
+pub mod redact;
 pub mod store;
 pub mod wire;
 

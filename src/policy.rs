@@ -1,7 +1,10 @@
 //! The policy: `agekeep.toml`, which names the format, the store, and the limits in force.
 
+pub mod redaction;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
+use self::redaction::Redaction;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 
@@ -97,6 +100,9 @@ pub struct Policy {
     pub limits: Limits,
     /// How the commands behave.
     pub tool: Tool,
+    /// What is done with secrets.
+    #[serde(skip_serializing_if = "Redaction::is_default")]
+    pub redaction: Redaction,
 }
 
 /// The one line every format version has.
@@ -115,10 +121,12 @@ struct PolicyFile {
     limits: Limits,
     #[serde(default)]
     tool: Tool,
+    #[serde(default, skip_serializing_if = "Redaction::is_default")]
+    redaction: Redaction,
 }
 
 impl Policy {
-    /// Reads the owner's part of a policy: the tables `[limits]` and `[tool]`, both optional.
+    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]` and `[redaction]`, all optional.
     ///
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
@@ -144,6 +152,7 @@ impl Policy {
         let policy = Self {
             limits: file.limits,
             tool: file.tool,
+            redaction: file.redaction,
         };
         Ok((store, policy))
     }
@@ -155,8 +164,10 @@ impl Policy {
             store: store.to_string(),
             limits: self.limits.clone(),
             tool: self.tool.clone(),
+            redaction: self.redaction.clone(),
         };
-        toml::to_string(&file).expect("numbers, booleans and a hex string have a TOML form")
+        toml::to_string(&file)
+            .expect("numbers, booleans, strings and lists of them have a TOML form")
     }
 }
 

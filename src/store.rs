@@ -9,6 +9,7 @@ mod trees;
 mod versions;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
@@ -26,6 +27,7 @@ use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::policy::{Limits, Policy};
 use crate::recipients::Member;
+use crate::redact::{FingerprintKey, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::Signers;
@@ -65,6 +67,8 @@ pub struct Store {
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
     clock: Clock,
+    /// Made ready by the first command that needs it.
+    redactor: OnceLock<Redactor>,
 }
 
 impl Store {
@@ -116,6 +120,7 @@ impl Store {
             trees: Trees::default(),
             chain: Digest::of(b""),
             clock,
+            redactor: OnceLock::new(),
         };
         store.catch_up()?;
         if store.catalog.decided != Some(decided) {
@@ -149,6 +154,26 @@ impl Store {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.policy.limits
+    }
+
+    /// The fingerprint of a value under this store's key: 16 hexadecimal digits, for `allow` in the
+    /// policy's `[redaction]` table.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if the policy in force cannot be followed.
+    pub fn fingerprint(&self, value: &str) -> Result<String> {
+        let fingerprint = self.redactor()?.fingerprint(value);
+        Ok(fingerprint.expect("a store's redactor has its key"))
+    }
+
+    /// The redactor that follows the policy in force.
+    fn redactor(&self) -> Result<&Redactor> {
+        if let Some(ready) = self.redactor.get() {
+            return Ok(ready);
+        }
+        let key = FingerprintKey::of(self.keyring.names_key(), &self.id.to_string());
+        let ready = Redactor::new(&self.policy.redaction, Some(key))?;
+        Ok(self.redactor.get_or_init(|| ready))
     }
 
     pub(crate) fn head(&self) -> ObjectId {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::policy::FORMAT;
+use crate::redact::Redacted;
 use crate::seal::{OpenFault, SealKey, Sealed};
 use crate::text::Text;
 
@@ -51,7 +52,8 @@ pub(crate) enum VersionFault {
 }
 
 /// Seals a text as the version that belongs at `place`.
-pub(crate) fn seal(key: &SealKey, place: &Place<'_>, text: &Text) -> Sealed {
+pub(crate) fn seal(key: &SealKey, place: &Place<'_>, redacted: &Redacted) -> Sealed {
+    let text = redacted.text();
     let header = |pad: usize| {
         serde_json::to_string(&Header {
             agekeep: FORMAT,
@@ -134,7 +136,7 @@ mod tests {
             let (key, path, id) = (SealKey::generate(), path("/memories/\"q\"/ü"), MemoryId::random());
             let place = Place { id, path: &path, version: 7 };
             let text = Text::from(text);
-            let sealed = seal(&key, &place, &text);
+            let sealed = seal(&key, &place, &Redacted::unscanned(text.clone()));
             prop_assert_eq!(open(&key, &place, &sealed), Ok(text));
         }
 
@@ -160,7 +162,7 @@ mod tests {
             path: &here,
             version: 2,
         };
-        let sealed = seal(&key, &place, &"text".into());
+        let sealed = seal(&key, &place, &Redacted::unscanned("text"));
         for wrong in [
             Place {
                 id: MemoryId::random(),
@@ -221,7 +223,7 @@ mod tests {
             version: 1,
         };
         let plain_size = |text: &str| {
-            key.open(&seal(&key, &place, &text.into()))
+            key.open(&seal(&key, &place, &Redacted::unscanned(text)))
                 .expect("own")
                 .len()
         };

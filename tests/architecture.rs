@@ -6,16 +6,23 @@ use std::path::{Path, PathBuf};
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
     ("age::", &["src/seal.rs"]),
+    ("aho_corasick", &["src/redact"]),
     ("base64ct", &["src/base64.rs"]),
+    ("bech32::", &["src/redact/checksum.rs"]),
     ("chacha20poly1305", &["src/aead.rs"]),
     ("clap", &["src/cli"]),
+    ("crc32fast::", &["src/redact/checksum.rs"]),
     ("flate2", &["src/repository/loose.rs"]),
     ("git2", &["src/repository.rs"]),
+    ("globset::", &["src/redact/redactor.rs"]),
+    ("hmac::", &["src/digest.rs"]),
+    ("memchr::", &["src/redact"]),
+    ("regex::", &["src/redact"]),
     ("rustix", &["src/disk.rs"]),
     ("sha2::", &["src/digest.rs"]),
     ("ssh_key", &["src/sign.rs"]),
     ("postcard", &["src/catalog/file.rs"]),
-    ("toml::", &["src/policy.rs"]),
+    ("toml::", &["src/policy.rs", "src/redact/gitleaks"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.
     ("std::env", &["src/cli/place.rs"]),
@@ -23,9 +30,14 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("Utc::now", &["src/cli.rs"]),
     ("io::stdout", &["src/cli/output.rs"]),
     ("io::stderr", &["src/cli/output.rs"]),
-    ("io::stdin", &["src/cli/memory.rs", "src/cli/tool.rs"]),
+    (
+        "io::stdin",
+        &["src/cli/lines.rs", "src/cli/memory.rs", "src/cli/redact.rs"],
+    ),
     // Ciphertext and its plaintext meet in one place each.
     ("Sealed(", &["src/seal.rs"]),
+    // What may be sealed is made in one place.
+    ("Redacted {", &["src/redact/redactor.rs"]),
     // One place decides what makes bytes durable.
     (
         "sync_all",

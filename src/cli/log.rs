@@ -149,6 +149,7 @@ fn to_text(entry: &Entry) -> String {
         let _ = write!(line, "  ({error})");
     }
     line.push_str(&sizes(event));
+    line.push_str(&stripped(event));
     for (name, value) in [
         ("by", &event.actor),
         ("session", &event.session),
@@ -191,6 +192,20 @@ fn shown(place: &Place) -> String {
         Place::Of(id, None) => format!("(erased {id})"),
         Place::Asked(text) => text.clone(),
         _ => "?".into(),
+    }
+}
+
+/// How many secrets were stripped, and of which kinds.
+fn stripped(event: &Event) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    for redaction in &event.redactions {
+        if !kinds.contains(&redaction.kind.as_str()) {
+            kinds.push(&redaction.kind);
+        }
+    }
+    match event.redactions.len() {
+        0 => String::new(),
+        count => format!("  {count} redacted: {}", kinds.join(", ")),
     }
 }
 
@@ -242,5 +257,7 @@ fn to_json(entry: &Entry) -> Value {
         "path": event.path.as_ref().map(shown),
         "new_path": event.new_path.as_ref().map(shown),
         "memories": memories,
+        "rules": event.rules,
+        "redactions": event.redactions,
     })
 }

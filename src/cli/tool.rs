@@ -1,16 +1,14 @@
 //! `tool`: memory-tool calls as JSON, one on each line, each answered with one line, in order.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agekeep::error::{Error, Result};
 use agekeep::policy::Policy;
 use agekeep::store::Store;
 use agekeep::wire;
 use clap::Args;
-use zeroize::Zeroizing;
 
+use super::lines::{Line, next_line, reader};
 use super::{Global, init, output};
 
 /// Arguments of `tool`.
@@ -40,7 +38,7 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
         let mut input = reader(path)?;
         while let Some(line) = next_line(&mut input, path, store.limits().request_bytes)? {
             let reply = match line {
-                Line::Call(line) => wire::answer(&mut store, &line, &defaults),
+                Line::Whole(line) => wire::answer(&mut store, &line, &defaults),
                 Line::TooLong(max) => wire::too_long(max),
             };
             failed |= reply.unrecorded;
@@ -63,48 +61,5 @@ fn open(global: &Global, args: &Tool) -> Result<Store> {
             }),
         },
         opened => opened,
-    }
-}
-
-fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).map_err(|e| read_error(path, e))?;
-    Ok(Box::new(BufReader::new(file)))
-}
-
-/// A line of input that is not blank.
-enum Line {
-    Call(Zeroizing<Vec<u8>>),
-    TooLong(usize),
-}
-
-/// The next line, up to byte 0x0A only: other line separators stand inside JSON strings.
-fn next_line(input: &mut dyn BufRead, path: &Path, max: usize) -> Result<Option<Line>> {
-    loop {
-        let mut line = Zeroizing::new(Vec::new());
-        let read = input
-            .take(max as u64 + 1)
-            .read_until(b'\n', &mut line)
-            .map_err(|e| read_error(path, e))?;
-        if read == 0 {
-            return Ok(None);
-        }
-        if line.last() != Some(&b'\n') && read > max {
-            input.skip_until(b'\n').map_err(|e| read_error(path, e))?;
-            return Ok(Some(Line::TooLong(max)));
-        }
-        if !line.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Some(Line::Call(line)));
-        }
-    }
-}
-
-fn read_error(path: &Path, source: io::Error) -> Error {
-    Error::Io {
-        doing: "read",
-        path: path.into(),
-        source,
     }
 }

@@ -7,15 +7,17 @@ use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
 use crate::catalog::Step;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Event, Outcome, Place, Touch, kept};
+use crate::event::{
+    Change, Context, Event, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
+};
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
 use crate::path::MemoryPath;
+use crate::redact::{self, Redacted};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
 use crate::sign::SigningKey;
-use crate::text::Text;
 use crate::version;
 
 use super::plan::{Plan, Planned, Subject};
@@ -102,13 +104,17 @@ impl Store {
             subject,
         } = plan;
         let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
+        let mut redactions = stripped(&steps);
         let sealing = self.seal(steps)?;
         let memory = meta_of(subject, &sealing.touches);
-        let mut event = self.event(command, context)?;
+        let mut event = self.event(command, context, &mut redactions)?;
         event.outcome = outcome;
         event.error = refusal.map(|refusal| refusal.code().to_owned());
-        event.path = path.map(|place| place_of(place, &sealing));
-        event.new_path = new_path;
+        let path = path.map(|place| place_of(place, &sealing));
+        event.path = self.asked(path, "path", &mut redactions)?;
+        event.new_path = self.asked(new_path, "new_path", &mut redactions)?;
+        redactions.truncate(REDACTIONS_MAX);
+        event.redactions.clone_from(&redactions);
         let (event, commit) = self
             .record(event, sealing)
             .inspect_err(|_| self.trees.forget())?;
@@ -122,8 +128,25 @@ impl Store {
                 outcome,
                 error: refusal.map(Refusal::code),
                 memory,
+                redactions,
             },
         })
+    }
+
+    /// A place as the record keeps it: a path that is no memory's is redacted.
+    fn asked(
+        &self,
+        place: Option<Place>,
+        name: &'static str,
+        redactions: &mut Vec<Redaction>,
+    ) -> Result<Option<Place>> {
+        let Some(Place::Asked(text)) = place else {
+            return Ok(place);
+        };
+        let (text, found) = self.redactor()?.line(&text);
+        let found = found.iter();
+        redactions.extend(found.map(|found| Redaction::elsewhere(&found.kind, name)));
+        Ok(Some(Place::asked(&text)))
     }
 
     /// Seals every text of a plan to its memory's own key.
@@ -157,7 +180,13 @@ impl Store {
         Ok(sealing)
     }
 
-    fn event(&self, command: &str, context: &Context) -> Result<Event> {
+    fn event(
+        &self,
+        command: &str,
+        context: &Context,
+        redactions: &mut Vec<Redaction>,
+    ) -> Result<Event> {
+        let said = Said::of(context, self.redactor()?, redactions);
         let time = time_of(&self.clock)?;
         let behind = self
             .catalog
@@ -173,14 +202,16 @@ impl Store {
             outcome: Outcome::Ok,
             error: None,
             door: context.door.unwrap_or("library").to_owned(),
-            actor: kept(context.actor.as_deref()),
-            session: kept(context.session.as_deref()),
-            tool_use_id: kept(context.tool_use_id.as_deref()),
-            client: kept(context.client.as_deref()),
-            reason: kept(context.reason.as_deref()),
+            actor: said.actor,
+            session: said.session,
+            tool_use_id: said.tool_use_id,
+            client: said.client,
+            reason: said.reason,
             path: None,
             new_path: None,
             memories: Vec::new(),
+            rules: Some(redact::VERSION),
+            redactions: Vec::new(),
         })
     }
 
@@ -243,6 +274,18 @@ impl Store {
     }
 }
 
+/// What was stripped from the texts of a plan.
+fn stripped(steps: &[Planned]) -> Vec<Redaction> {
+    let texts = steps.iter().filter_map(|step| match step {
+        Planned::Touch(_) => None,
+        Planned::Add { text, .. } | Planned::Write { text, .. } => Some(text),
+    });
+    texts
+        .flat_map(Redacted::findings)
+        .map(Redaction::in_text)
+        .collect()
+}
+
 /// The facts about the memory a command was about, as they are after it.
 fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
     let (subject, touch) = (subject?, touches.first()?);
@@ -261,7 +304,7 @@ impl Sealing {
         id: MemoryId,
         key: &crate::seal::SealKey,
         (path, version, change): (MemoryPath, u64, Change),
-        text: &Text,
+        text: &Redacted,
     ) {
         let place = version::Place {
             id,
@@ -277,7 +320,7 @@ impl Sealing {
             change,
             path: Some(path),
             version,
-            bytes: text.len() as u64,
+            bytes: text.text().len() as u64,
             blob: Some((blob.id, digest)),
         });
         self.objects.push(blob);

@@ -7,12 +7,13 @@ use std::path::Path;
 
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
-use crate::event::{Context, Event, Outcome, kept};
+use crate::event::{Context, Event, Outcome, Said};
 use crate::id::{StoreId, hex};
 use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::recipients::{self, Member, Role};
+use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Entry, Object, Tree};
 use crate::sign::Signers;
@@ -58,6 +59,7 @@ impl Store {
         clock: Clock,
     ) -> Result<Self> {
         Self::check_vacant(root)?;
+        redact::check_policy(&policy.redaction)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
         let there = root.is_dir();
         let lock = there.then(|| Lock::of_folder(root)).transpose()?;
@@ -155,6 +157,9 @@ fn build(
     let tree = Object::tree(&tree);
     repository.write(&tree)?;
 
+    let redactor = Redactor::of_policy(&policy.redaction)?;
+    let mut redactions = Vec::new();
+    let said = Said::of(context, &redactor, &mut redactions);
     let event = Event {
         number: 0,
         parent: None,
@@ -165,14 +170,16 @@ fn build(
         outcome: Outcome::Ok,
         error: None,
         door: context.door.unwrap_or("library").into(),
-        actor: kept(context.actor.as_deref()),
-        session: kept(context.session.as_deref()),
-        tool_use_id: kept(context.tool_use_id.as_deref()),
-        client: kept(context.client.as_deref()),
-        reason: kept(context.reason.as_deref()),
+        actor: said.actor,
+        session: said.session,
+        tool_use_id: said.tool_use_id,
+        client: said.client,
+        reason: said.reason,
         path: None,
         new_path: None,
         memories: Vec::new(),
+        rules: Some(redact::VERSION),
+        redactions,
     };
     let message = event.to_message(&keyring, |_| None)?;
     let commit = Object::commit(signed_commit(

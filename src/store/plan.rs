@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, Place, Touch, bounded};
 use crate::path::{self, MemoryPath, PathFault, ROOT};
+use crate::redact::{Redacted, Withheld};
 use crate::text::Text;
 
 use super::Store;
@@ -47,14 +48,14 @@ pub(super) enum Planned {
     Touch(Touch),
     Add {
         path: MemoryPath,
-        text: Text,
+        text: Redacted,
     },
     Write {
         id: crate::id::MemoryId,
         path: MemoryPath,
         version: u64,
         change: Change,
-        text: Text,
+        text: Redacted,
     },
 }
 
@@ -120,7 +121,7 @@ impl Store {
     pub(super) fn plan(&mut self, command: &Command, context: &Context) -> Result<Plan> {
         match self.draft(command, context.base_sha256) {
             Ok(plan) => Ok(plan),
-            Err(Fault::Refused(refusal, text)) => Ok(self.refused(command, refusal, text)),
+            Err(Fault::Refused(refusal, text)) => self.refused(command, refusal, &text),
             Err(Fault::Failed(error)) => Err(error),
         }
     }
@@ -160,8 +161,9 @@ impl Store {
         }
     }
 
-    /// The plan that records a refusal.
-    fn refused(&self, command: &Command, refusal: Refusal, text: String) -> Plan {
+    /// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
+    fn refused(&self, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
+        let (text, _) = self.redactor()?.line(text);
         let (first, second) = paths_of(command);
         let place = |asked: String| match self.parse(&asked) {
             Ok(path) => self.place(&path),
@@ -176,15 +178,59 @@ impl Store {
                 steps.push(Planned::Touch(touch(memory, Change::None)));
             }
         }
-        Plan {
+        Ok(Plan {
             content: text.into(),
             refusal: Some(refusal),
             path: path.map(Target::At),
             new_path,
             subject: (!steps.is_empty()).then_some(Subject { sha256: None }),
             steps,
+        })
+    }
+
+    /// A text as it may be kept at a path.
+    fn redacted(
+        &self,
+        path: &MemoryPath,
+        shown: &str,
+        text: &Text,
+    ) -> std::result::Result<Redacted, Fault> {
+        let withheld = match self.redactor()?.redact(path.as_str(), text) {
+            Ok(redacted) => return Ok(redacted),
+            Err(withheld) => withheld,
+        };
+        match withheld {
+            Withheld::Found(findings) => {
+                let kinds = listed(findings.iter().map(|found| found.kind.as_str()));
+                let text = format!(
+                    "Error: {shown} was not written: the text holds secrets ({kinds}), and the \
+                     policy refuses them. Write it again without them."
+                );
+                refuse(Refusal::Secret, text)
+            }
+            Withheld::Unfinished => refuse(Refusal::Limit, unfinished(shown)),
         }
     }
+
+    /// Refuses a new path that holds a secret, without repeating it.
+    fn no_secret_in(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
+        for text in [path.as_str(), shown] {
+            match self.redactor()?.in_path(text) {
+                Ok(None) => {}
+                Ok(Some(kind)) => {
+                    let text = format!(
+                        "Error: The path holds what looks like a secret ({}), and paths are kept as \
+                         they are. Choose a path without it.",
+                        kind.as_str()
+                    );
+                    return refuse(Refusal::Secret, text);
+                }
+                Err(_) => return refuse(Refusal::Limit, unfinished("the path")),
+            }
+        }
+        Ok(())
+    }
+
     /// The text of a memory, if it is still the one the caller acts upon.
     fn text_at_base(
         &mut self,
@@ -238,6 +284,45 @@ impl Store {
                 format!("Error: Cannot make {shown}: {} is a file", file.as_str()),
             ),
         }
+    }
+}
+
+/// The kinds of what was found, each once, in order.
+fn listed<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
+    let mut each: Vec<&str> = Vec::new();
+    for kind in kinds {
+        if !each.contains(&kind) {
+            each.push(kind);
+        }
+    }
+    each.join(", ")
+}
+
+fn unfinished(shown: &str) -> String {
+    format!(
+        "Error: {shown} was not written: looking for secrets in it would take too long. Split it \
+         into smaller files."
+    )
+}
+
+/// An answer with a second line that says what was stripped, so that it is not tried again.
+fn noted(answer: &str, redacted: &Redacted) -> String {
+    let findings = redacted.findings();
+    if findings.is_empty() {
+        return answer.to_owned();
+    }
+    let kinds = listed(findings.iter().map(|found| found.kind.as_str()));
+    let values = match findings.len() {
+        1 => "1 secret value was".to_owned(),
+        count => format!("{count} secret values were"),
+    };
+    let note = format!(
+        "{values} removed and not stored ({kinds}); markers stand in the text. Do not write them \
+         again."
+    );
+    match answer.split_once('\n') {
+        None => format!("{answer}\n{note}"),
+        Some((first, rest)) => format!("{first}\n{note}\n{rest}"),
     }
 }
 
@@ -324,9 +409,11 @@ fn write_plan(
     memory: &Memory,
     change: Change,
     path: MemoryPath,
-    text: Text,
+    text: Redacted,
 ) -> Plan {
-    let sha256 = Some(Digest::of(text.as_str().as_bytes()));
+    let content: Text = content.into();
+    let sha256 = Some(Digest::of(text.text().as_str().as_bytes()));
+    let content = noted(content.as_str(), &text);
     let step = Planned::Write {
         id: memory.id,
         path,

@@ -6,12 +6,13 @@ use crate::digest::Digest;
 use crate::edit::{self, ReplaceFault};
 use crate::event::Change;
 use crate::path::MemoryPath;
+use crate::redact::Redacted;
 use crate::text::Text;
 
 use super::super::Store;
 use super::{
     Call, Drafted, Fault, Plan, Planned, Target, VALID_PATH, already, check_base, does_not_exist,
-    moved_on, refuse, write_plan,
+    moved_on, noted, refuse, write_plan,
 };
 
 /// Most occurrences whose lines an answer names.
@@ -25,11 +26,14 @@ impl Store {
         let path = self.path(call.shown)?;
         let done = format!("File created successfully at: {}", call.shown);
         if let Some(memory) = self.catalog.at(&path).cloned() {
-            if self.is_done(call, &memory, text)? {
-                return Ok(already(done, &memory, text));
-            }
-            if self.policy.tool.create_overwrites {
-                return self.overwrite(call, &memory, text, done);
+            if call.base.is_some() || self.policy.tool.create_overwrites {
+                let text = self.keepable(call, &path, text)?;
+                if self.is_done(call, &memory, &text)? {
+                    return Ok(already(noted(&done, &text), &memory, text.text()));
+                }
+                if self.policy.tool.create_overwrites {
+                    return Ok(overwrite(&memory, text, done));
+                }
             }
         } else if call.base.is_some() {
             return refuse(Refusal::Precondition, moved_on(call.shown));
@@ -45,10 +49,11 @@ impl Store {
         let path = self.relative_path(call.shown)?;
         let done = format!("Written to {}", call.shown);
         if let Some(memory) = self.catalog.at(&path).cloned() {
-            if self.is_done(call, &memory, text)? {
-                return Ok(already(done, &memory, text));
+            let text = self.keepable(call, &path, text)?;
+            if self.is_done(call, &memory, &text)? {
+                return Ok(already(noted(&done, &text), &memory, text.text()));
             }
-            return self.overwrite(call, &memory, text, done);
+            return Ok(overwrite(&memory, text, done));
         }
         if self.catalog.is_directory(&path) {
             return refuse(
@@ -63,10 +68,16 @@ impl Store {
     }
 
     /// Whether a call that says what text it acts upon finds the text it would write.
-    fn is_done(&mut self, call: &Call<'_>, memory: &Memory, text: &Text) -> Result<bool, Fault> {
+    fn is_done(
+        &mut self,
+        call: &Call<'_>,
+        memory: &Memory,
+        text: &Redacted,
+    ) -> Result<bool, Fault> {
         let Some(base) = call.base else {
             return Ok(false);
         };
+        let text = text.text();
         let now = self.text_of(memory)?;
         if now != *text {
             check_base(base, &now, call.shown)?;
@@ -75,8 +86,9 @@ impl Store {
     }
 
     fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: String) -> Drafted {
+        self.no_secret_in(&path, call.shown)?;
         self.not_below_a_file(&path, call.shown)?;
-        self.within_size(call.shown, text)?;
+        let text = self.keepable(call, &path, text)?;
         let max = self.policy.limits.memories;
         if self.catalog.len() >= max {
             return refuse(
@@ -86,17 +98,26 @@ impl Store {
                 ),
             );
         }
+        let done = noted(&done, &text);
+        let kept = text.text().clone();
         let step = Planned::Add {
             path: path.clone(),
-            text: text.clone(),
+            text,
         };
-        Ok(Plan::about(done, Target::New(path), step, text))
+        Ok(Plan::about(done, Target::New(path), step, &kept))
     }
 
-    fn overwrite(&self, call: &Call<'_>, memory: &Memory, text: &Text, done: String) -> Drafted {
+    /// A text as it may be kept, which is within the limit before and after.
+    fn keepable(
+        &self,
+        call: &Call<'_>,
+        path: &MemoryPath,
+        text: &Text,
+    ) -> std::result::Result<Redacted, Fault> {
         self.within_size(call.shown, text)?;
-        let path = memory.path.clone();
-        Ok(write_plan(done, memory, Change::Edit, path, text.clone()))
+        let redacted = self.redacted(path, call.shown, text)?;
+        self.within_size(call.shown, redacted.text())?;
+        Ok(redacted)
     }
 
     pub(super) fn str_replace(&mut self, call: &Call<'_>, old: &Text, new: &Text) -> Drafted {
@@ -105,31 +126,37 @@ impl Store {
             &format!("Error: {}", does_not_exist(call.shown, VALID_PATH)),
         )?;
         let max = self.policy.limits.view_characters;
-        let edit = |text: &str| edit::replace(text, old.as_str(), new.as_str());
-        let answer = |text: &Text, line| edit::snippet(EDITED, text.as_str(), line, max);
+        let path = memory.path.clone();
+        // The old text may be one whose secrets were stripped when it was written.
+        let stripped: Text = self.redactor()?.line(old.as_str()).0.into();
+        let edit = |text: &str| match edit::replace(text, old.as_str(), new.as_str()) {
+            Err(ReplaceFault::NotFound) if stripped != *old => {
+                edit::replace(text, stripped.as_str(), new.as_str())
+            }
+            done => done,
+        };
+        let answer = |text: &Redacted, line| {
+            edit::snippet(EDITED, text.text().as_str(), text.line_now(line), max)
+        };
         let text = self.text_of(&memory)?;
         if let Some(base) = call.base
             && Digest::of(text.as_str().as_bytes()) != base
         {
             let before = self.text_before(&memory, base)?;
-            return match before.map(|before| edit(before.as_str())) {
-                Some(Ok((done, line))) if done == text => {
-                    Ok(already(answer(&text, line), &memory, &text))
+            if let Some(Ok((done, line))) = before.map(|before| edit(before.as_str())) {
+                let done = self.keepable(call, &path, &done)?;
+                if *done.text() == text {
+                    let content = noted(answer(&done, line).as_str(), &done);
+                    return Ok(already(content, &memory, &text));
                 }
-                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
-            };
+            }
+            return refuse(Refusal::Precondition, moved_on(call.shown));
         }
         let (text, line) = edit(text.as_str())
             .or_else(|fault| refuse(Refusal::Failed, replace_fault(call.shown, old, &fault)))?;
-        self.within_size(call.shown, &text)?;
+        let text = self.keepable(call, &path, &text)?;
         let content = answer(&text, line);
-        Ok(write_plan(
-            content,
-            &memory,
-            Change::Edit,
-            memory.path.clone(),
-            text,
-        ))
+        Ok(write_plan(content, &memory, Change::Edit, path, text))
     }
 
     pub(super) fn insert(&mut self, call: &Call<'_>, line: i64, insert: &Text) -> Drafted {
@@ -141,10 +168,13 @@ impl Store {
             && Digest::of(text.as_str().as_bytes()) != base
         {
             let before = self.text_before(&memory, base)?;
-            return match before.map(|before| edit(before.as_str())) {
-                Some(Ok(edited)) if edited == text => Ok(already(done, &memory, &text)),
-                _ => refuse(Refusal::Precondition, moved_on(call.shown)),
-            };
+            if let Some(Ok(edited)) = before.map(|before| edit(before.as_str())) {
+                let edited = self.keepable(call, &memory.path, &edited)?;
+                if *edited.text() == text {
+                    return Ok(already(noted(&done, &edited), &memory, &text));
+                }
+            }
+            return refuse(Refusal::Precondition, moved_on(call.shown));
         }
         let text = edit(text.as_str()).or_else(|fault| {
             refuse(
@@ -156,14 +186,9 @@ impl Store {
                 ),
             )
         })?;
-        self.within_size(call.shown, &text)?;
-        Ok(write_plan(
-            done,
-            &memory,
-            Change::Edit,
-            memory.path.clone(),
-            text,
-        ))
+        let text = self.keepable(call, &memory.path, &text)?;
+        let path = memory.path.clone();
+        Ok(write_plan(done, &memory, Change::Edit, path, text))
     }
 
     /// The memory at the call's path, or a refusal with these words.
@@ -189,6 +214,10 @@ impl Store {
             ),
         )
     }
+}
+
+fn overwrite(memory: &Memory, text: Redacted, done: String) -> Plan {
+    write_plan(done, memory, Change::Edit, memory.path.clone(), text)
 }
 
 fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {

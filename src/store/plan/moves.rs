@@ -81,6 +81,7 @@ impl Store {
             let text = format!("Error: Cannot move {} into itself: {shown_to}", call.shown);
             return refuse(Refusal::Failed, text);
         }
+        self.no_secret_in(&to, shown_to)?;
         self.not_below_a_file(&to, shown_to)?;
         match source {
             Some(memory) => self.rename_file(call, &memory, to, done),
@@ -96,6 +97,7 @@ impl Store {
         done: String,
     ) -> Drafted {
         let text = self.text_at_base(memory, call)?;
+        let text = self.redacted(&to, to.as_str(), &text)?;
         let from = Place::Of(memory.id, Some(memory.path.clone()));
         let plan = write_plan(done, memory, Change::Move, to.clone(), text);
         Ok(Plan {
@@ -128,12 +130,14 @@ impl Store {
             let max = self.policy.limits.path_bytes;
             let path = memory.path.moved(from, to, max);
             let path = path.or_else(|fault| refuse_path(memory.path.as_str(), &fault))?;
+            let text = self.text_of(memory)?;
+            let text = self.redacted(&path, path.as_str(), &text)?;
             steps.push(Planned::Write {
                 id: memory.id,
                 path,
                 version: memory.version + 1,
                 change: Change::Move,
-                text: self.text_of(memory)?,
+                text,
             });
         }
         let first = memories

@@ -1,0 +1,51 @@
+//! Redaction: secrets are replaced by markers before anything is sealed.
+//!
+//! # The path of a text
+//!
+//! ```text
+//! text ─ marker ─▶ blanked ─ scan ─▶ spans ─ redactor ─▶ Redacted, and again until nothing is found
+//!                             │
+//!   gate: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
+//!                             │                     checksums, placeholders, randomness
+//!                             ├──▶ structure: blocks, URIs, headers, files, command lines
+//!                             ├──▶ named: a name that says password, token or key, and its value
+//!                             ├──▶ personal: numbers with check digits, addresses
+//!                             ├──▶ gitleaks: the owner's rules in that form
+//!                             └──▶ view, decode: the same again on what is escaped, split, encoded
+//! ```
+//!
+//! Rules are data, in `rules`. All work is on bytes and in bounded windows, so that its cost is a
+//! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
+//! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
+
+mod budget;
+mod checksum;
+mod decode;
+mod engine;
+mod gate;
+mod gitleaks;
+mod judge;
+mod marker;
+mod named;
+mod personal;
+mod redactor;
+mod report;
+mod rule;
+mod rules;
+mod scan;
+mod span;
+mod structure;
+mod token;
+mod view;
+
+pub use self::redactor::{Finding, Redacted, Redactor, Withheld};
+pub(crate) use self::redactor::{FingerprintKey, check_glob, check_pattern, is_known, is_personal};
+pub use self::report::{Checked, Verdict, check_gitleaks, check_policy};
+pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
+pub use self::rules::VERSION;
+pub use self::span::Kind;
+
+/// The built-in rules.
+pub fn built_in() -> impl Iterator<Item = &'static Rule> {
+    rules::all()
+}

@@ -1,0 +1,169 @@
+//! A set of rules made ready: the gate, and what is tried where its literals stand.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::budget::{Budget, OverBudget};
+use super::gate::{Gate, Trigger};
+use super::named;
+use super::named::name::{FOREIGN, WORDS};
+use super::rule::{Class, Finder, Rule, ScanFn};
+use super::rules;
+use super::span::Span;
+use super::token::Token;
+use crate::policy::redaction::OwnRule;
+
+/// A set of rules, ready to scan.
+pub(super) struct Engine {
+    gate: Gate,
+    tokens: Vec<Token>,
+    scanners: Vec<ScanFn>,
+}
+
+/// The built-in rules. Built when first needed; each shape is compiled when its literal first
+/// stands in a text.
+pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all(), true));
+
+/// Words beyond ASCII with their first letter, and with all letters, in upper case.
+static CAPITALS: LazyLock<Vec<(String, named::Strength)>> = LazyLock::new(|| {
+    let beyond = FOREIGN.iter().filter(|(word, _)| !word.is_ascii());
+    let both = beyond.flat_map(|(word, strength)| {
+        let mut letters = word.chars();
+        let first: String = letters
+            .next()
+            .into_iter()
+            .flat_map(char::to_uppercase)
+            .collect();
+        [
+            (first + letters.as_str(), *strength),
+            (word.to_uppercase(), *strength),
+        ]
+    });
+    both.filter(|(word, _)| FOREIGN.iter().all(|(known, _)| known != word))
+        .collect()
+});
+
+impl Engine {
+    /// Makes ready rules of the owner's own.
+    pub(super) fn own(rules: &[OwnRule]) -> Self {
+        let number = |at: usize| u16::try_from(at).expect("the policy bounds them");
+        let literals = rules.iter().enumerate().flat_map(|(at, rule)| {
+            let literals = rule.literals.iter();
+            literals.map(move |literal| (literal.as_str(), true, Trigger::Token(number(at))))
+        });
+        Self {
+            gate: Gate::new(literals),
+            tokens: rules.iter().map(Token::own).collect(),
+            scanners: Vec::new(),
+        }
+    }
+
+    /// Makes ready a set of rules; `names` adds the generic rule.
+    pub(super) fn new(rules: impl Iterator<Item = &'static Rule>, names: bool) -> Self {
+        let mut literals: Vec<(&'static str, bool, Trigger)> = Vec::new();
+        let mut tokens = Vec::new();
+        let mut scanners = Vec::new();
+        for rule in rules {
+            let trigger = match (&rule.finder, rule.class) {
+                (Finder::Shape(_), class) => {
+                    tokens.extend(Token::of(rule));
+                    let number = u16::try_from(tokens.len() - 1).expect("fewer than 65,536 rules");
+                    if class == Class::Keyed {
+                        Trigger::Keyed(number)
+                    } else {
+                        Trigger::Token(number)
+                    }
+                }
+                (Finder::Scan(scan), _) => {
+                    scanners.push(*scan);
+                    let number = scanners.len() - 1;
+                    Trigger::Scan(u16::try_from(number).expect("fewer than 65,536 rules"))
+                }
+                (Finder::Named | Finder::Personal, _) => continue,
+            };
+            literals.extend(
+                rule.literals
+                    .iter()
+                    .map(|literal| (*literal, true, trigger)),
+            );
+            literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
+        }
+        if names {
+            let words = WORDS.iter().chain(FOREIGN);
+            literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
+            // The gate folds the case of ASCII alone.
+            literals.extend(
+                CAPITALS
+                    .iter()
+                    .map(|(word, strength)| (&**word, false, Trigger::Name(*strength))),
+            );
+        }
+        Self {
+            gate: Gate::new(literals.into_iter()),
+            tokens,
+            scanners,
+        }
+    }
+
+    /// What stands plainly in a text.
+    pub(super) fn plain(
+        &self,
+        text: &[u8],
+        budget: &mut Budget,
+        found: &mut Vec<Span>,
+    ) -> Result<(), OverBudget> {
+        budget.read(text.len())?;
+        // Up to where each scanner and shape has found what there is.
+        let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
+        let mut named_until = 0;
+        for hit in self.gate.hits(text) {
+            let (group, number) = match hit.trigger {
+                Trigger::Token(number) => (0, number),
+                Trigger::Keyed(number) => (1, number),
+                Trigger::Scan(number) => (2, number),
+                Trigger::Name(strength) => {
+                    if hit.start >= named_until
+                        && let Some(end) = named::at(text, hit.start..hit.end, strength, found)
+                    {
+                        budget.found()?;
+                        named_until = end;
+                    }
+                    continue;
+                }
+            };
+            if done
+                .get(&(group, number))
+                .is_some_and(|done| hit.start < *done)
+            {
+                continue;
+            }
+            let begun = found.len();
+            match hit.trigger {
+                Trigger::Token(_) => self.tokens[usize::from(number)].at(text, hit.start, found),
+                Trigger::Keyed(_) => {
+                    if stands_alone(text, &(hit.start..hit.end)) {
+                        self.tokens[usize::from(number)].beside(text, hit.start..hit.end, found);
+                    }
+                }
+                Trigger::Scan(_) => (self.scanners[usize::from(number)].0)(text, hit.start, found),
+                Trigger::Name(_) => {}
+            }
+            if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
+                budget.found()?;
+                done.insert((group, number), end);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a vendor's name is no part of a longer word.
+fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
+    let inside = name.start > 0
+        && text[name.start - 1].is_ascii_lowercase()
+        && text[name.start].is_ascii_lowercase();
+    let runs_on = text[name.end - 1].is_ascii_lowercase()
+        && text.get(name.end).is_some_and(u8::is_ascii_lowercase);
+    !inside && !runs_on
+}

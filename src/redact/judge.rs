@@ -1,0 +1,327 @@
+//! What a value looks like: random, made of words, or standing in for a value.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// For each letter, the letters that follow it in ordinary text: 98.5 % of all pairs inside words,
+/// counted over 16 million letters of documentation. Half of all possible pairs are not here, so
+/// random letters are told from words by a handful of pairs.
+const FOLLOWERS: [&str; 26] = [
+    "abcdefgiklmnprstuvwxyz",   // a
+    "acdeijloprsuxy",           // b
+    "acdehiklorstuy",           // c
+    "abdeilnoprstuy",           // d
+    "abcdefghijlmnopqrstuvwxy", // e
+    "acefilorstuy",             // f
+    "aeghilnorstu",             // g
+    "aeilmortu",                // h
+    "abcdefglmnoprstvxz",       // i
+    "aeos",                     // j
+    "abeis",                    // k
+    "abdegijlopstuvy",          // l
+    "abeilmopsuy",              // m
+    "abcdefghiklmnopstuvy",     // n
+    "abcdefgiklmnoprstuvwyz",   // o
+    "acdehilmoprstuy",          // p
+    "u",                        // q
+    "acdefgiklmnoprstuvy",      // r
+    "acefhiklmnopqrstuy",       // s
+    "abcdefghilmnoprstuwxy",    // t
+    "abcdefgilmnprst",          // u
+    "aeio",                     // v
+    "aehinorsw",                // w
+    "aceimpstx",                // x
+    "aeilmnopstw",              // y
+    "aeio",                     // z
+];
+
+/// [`FOLLOWERS`] as one bit for each letter.
+const COMMON: [u32; 26] = {
+    let mut table = [0; 26];
+    let mut first = 0;
+    while first < 26 {
+        let followers = FOLLOWERS[first].as_bytes();
+        let mut next = 0;
+        while next < followers.len() {
+            table[first] |= 1 << (followers[next] - b'a');
+            next += 1;
+        }
+        first += 1;
+    }
+    table
+};
+
+/// What a value is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Makeup {
+    pub(super) lower: usize,
+    pub(super) upper: usize,
+    pub(super) digits: usize,
+    /// Everything else; bytes beyond ASCII count as letters of neither case.
+    pub(super) symbols: usize,
+    pub(super) foreign: usize,
+    pub(super) distinct: usize,
+}
+
+impl Makeup {
+    pub(super) fn of(value: &[u8]) -> Self {
+        let mut makeup = Self::default();
+        let mut seen = [false; 256];
+        for &b in value {
+            match b {
+                b'a'..=b'z' => makeup.lower += 1,
+                b'A'..=b'Z' => makeup.upper += 1,
+                b'0'..=b'9' => makeup.digits += 1,
+                0x80.. => makeup.foreign += 1,
+                _ => makeup.symbols += 1,
+            }
+            makeup.distinct += usize::from(!seen[usize::from(b)]);
+            seen[usize::from(b)] = true;
+        }
+        makeup
+    }
+
+    pub(super) fn letters(self) -> usize {
+        self.lower + self.upper
+    }
+
+    /// How many of lower case, upper case, digits and symbols there are.
+    pub(super) fn classes(self) -> usize {
+        [self.lower, self.upper, self.digits, self.symbols]
+            .into_iter()
+            .filter(|count| *count > 0)
+            .count()
+    }
+}
+
+/// Shannon entropy in bits for each byte.
+#[allow(clippy::cast_precision_loss)] // values are far shorter than 2^52 bytes
+pub(super) fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0_usize; 256];
+    for &b in value {
+        counts[usize::from(b)] += 1;
+    }
+    let all = value.len() as f64;
+    counts
+        .into_iter()
+        .filter(|count| *count > 0)
+        .map(|count| count as f64 / all)
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+/// Whether two letters, of either case, seldom stand beside one another in a word.
+fn is_rare(first: u8, second: u8) -> bool {
+    let (first, second) = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
+    COMMON[usize::from(first - b'a')] & (1 << (second - b'a')) == 0
+}
+
+/// How broken up a value is, in thousandths of its length: rare pairs of letters, and places where
+/// a word, as camel case and separators would have it, ends. Random base 62 is near 790, random
+/// hexadecimal near 500, identifiers and sentences are near 250.
+pub(super) fn unrest(value: &[u8]) -> usize {
+    let mut count = 0;
+    for pair in value.windows(2) {
+        let [first, second] = [pair[0], pair[1]];
+        count += match (kind_of(first), kind_of(second)) {
+            (Byte::Lower, Byte::Lower)
+            | (Byte::Upper, Byte::Upper)
+            | (Byte::Upper, Byte::Lower) => usize::from(is_rare(first, second)),
+            (Byte::Lower, Byte::Upper) => 1 + usize::from(is_rare(first, second)),
+            (a, b) => usize::from(a != b && b != Byte::Other),
+        };
+    }
+    count * 1000 / value.len().max(1)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+fn kind_of(b: u8) -> Byte {
+    match b {
+        b'a'..=b'z' => Byte::Lower,
+        b'A'..=b'Z' => Byte::Upper,
+        b'0'..=b'9' => Byte::Digit,
+        _ => Byte::Other,
+    }
+}
+
+/// Least [`unrest`] of a value that counts as random.
+const RANDOM_UNREST: usize = 340;
+/// Least [`entropy`] of a value that counts as random.
+const RANDOM_ENTROPY: f64 = 2.9;
+
+/// Whether a token of 12 bytes or more looks as if a machine had rolled it.
+pub(super) fn random(token: &[u8]) -> bool {
+    let makeup = Makeup::of(token);
+    if token.len() < 12 || makeup.distinct < 6 || entropy(token) < RANDOM_ENTROPY {
+        return false;
+    }
+    if makeup.letters() == 0 {
+        return false;
+    }
+    if makeup.digits == 0 && (makeup.lower == 0 || makeup.upper == 0) {
+        return makeup.symbols * 8 <= token.len() && unrest(token) >= RANDOM_UNREST;
+    }
+    unrest(token) >= RANDOM_UNREST && words(token) * 2 < makeup.letters()
+}
+
+/// How many letters of a value stand in words: runs of five and more letters whose pairs are all
+/// ordinary.
+pub(super) fn words(value: &[u8]) -> usize {
+    let mut in_words = 0;
+    let mut run = 0;
+    let mut before = None;
+    for &b in value.iter().chain([&b' ']) {
+        let goes_on = before.is_some_and(|before: u8| {
+            b.is_ascii_alphabetic()
+                && !(before.is_ascii_lowercase() && b.is_ascii_uppercase())
+                && !is_rare(before, b)
+        });
+        if goes_on {
+            run += 1;
+        } else {
+            in_words += if run >= 5 { run } else { 0 };
+            run = usize::from(b.is_ascii_alphabetic());
+        }
+        before = b.is_ascii_alphabetic().then_some(b);
+    }
+    in_words
+}
+
+/// Pieces of texts that stand where a secret would, long enough that no random token holds one.
+const STANDS_IN: &[&str] = &[
+    "example",
+    "your_",
+    "your-",
+    "yourkey",
+    "yourtoken",
+    "yourpass",
+    "yoursecret",
+    "your ",
+    "xxxx",
+    "placeholder",
+    "changeme",
+    "change_me",
+    "change-me",
+    "changeit",
+    "change_it",
+    "replace_",
+    "replace-",
+    "replaceme",
+    "insert_",
+    "insert-",
+    "redacted",
+    "....",
+    "…",
+    "****",
+    "••",
+    "____",
+    "----",
+    "123456789",
+    "abcdefgh",
+    "0123456",
+    "deadbeef",
+    "notreal",
+    "not-real",
+    "not_real",
+    "<",
+    "${",
+    "{{",
+    "$(",
+    "%(",
+    "_here",
+    "-here",
+];
+
+/// Pieces of words that stand where a password or key would.
+const STANDS_IN_WORDS: &[&str] = &[
+    "dummy",
+    "sample",
+    "fixme",
+    "fake",
+    "todo",
+    "lorem",
+    "mysecret",
+    "my_secret",
+    "my-secret",
+    "mypassword",
+    "my_password",
+    "my-password",
+    "mytoken",
+    "my_token",
+    "my-token",
+    "my_api",
+    "my-api",
+    "enter_",
+    "enter-",
+    "enter your",
+    "put_",
+    "put-your",
+    "some_",
+    "some-",
+    "goes_here",
+    "goes-here",
+    "removed",
+    "hidden",
+    "omitted",
+    "masked",
+    "censored",
+    "unset",
+    "undefined",
+    "none_",
+    "dont_",
+    "donotuse",
+    "secret_value",
+    "secret-value",
+    "qwertyuiop",
+    "asdfghjkl",
+];
+
+static STAND_IN: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(STANDS_IN)
+        .expect("a few words")
+});
+
+static STAND_IN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(STANDS_IN_WORDS)
+        .expect("a few words")
+});
+
+/// Whether a token of a known shape stands in for one: an instruction, a mask, a run of the
+/// alphabet.
+pub(super) fn placeholder_token(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    value.is_empty()
+        || makeup.distinct <= 3.min(value.len() / 2)
+        || STAND_IN.is_match(value)
+        || climbs(value)
+}
+
+/// Whether any text stands in for a secret.
+pub(super) fn placeholder(value: &[u8]) -> bool {
+    placeholder_token(value.trim_ascii()) || STAND_IN_WORDS.is_match(value)
+}
+
+/// Whether most of a text is one climb through the alphabet or the digits.
+fn climbs(value: &[u8]) -> bool {
+    let mut longest = 0;
+    let mut run = 0;
+    for pair in value.windows(2) {
+        let [first, second] = [pair[0].to_ascii_lowercase(), pair[1].to_ascii_lowercase()];
+        let step = second.wrapping_sub(first) == 1 || (first == b'9' && second == b'0');
+        run = if step { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest >= 5 && (longest + 1) * 2 > value.len()
+}

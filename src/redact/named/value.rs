@@ -1,0 +1,266 @@
+//! Cutting a value out of the text behind a name, however it is quoted.
+
+use std::ops::Range;
+
+/// Longest value that is looked at, in bytes.
+pub(in super::super) const VALUE_BYTES_MAX: usize = 8 * 1024;
+
+/// How a value stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Frame {
+    /// Between quotes or marks of code.
+    Quoted,
+    /// Bare, straight behind `=` without spaces, or alone to the end of its line.
+    Line,
+    /// Bare, with more text behind it.
+    Bare,
+}
+
+/// A value, and where the text goes on behind its quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Value {
+    pub(in super::super) range: Range<usize>,
+    pub(in super::super) frame: Frame,
+    pub(in super::super) after: usize,
+}
+
+/// Pairs of quotes beyond ASCII, opening and closing; a closing one is any of its row's.
+const QUOTES: &[(&str, &[&str])] = &[
+    ("“", &["”", "“", "\""]),
+    ("„", &["“", "”", "\""]),
+    ("”", &["”"]),
+    ("‘", &["’", "‘"]),
+    ("‚", &["‘", "’"]),
+    ("«", &["»"]),
+    ("»", &["«"]),
+    ("‹", &["›"]),
+    ("「", &["」"]),
+    ("『", &["』"]),
+    ("【", &["】"]),
+    ("《", &["》"]),
+    ("（", &["）"]),
+    ("&quot;", &["&quot;"]),
+    ("&#34;", &["&#34;"]),
+    ("&#39;", &["&#39;"]),
+    ("&apos;", &["&apos;"]),
+    ("<code>", &["</code>"]),
+    ("<b>", &["</b>"]),
+    ("<strong>", &["</strong>"]),
+    ("<kbd>", &["</kbd>"]),
+    ("<td>", &["</td>"]),
+    ("<![CDATA[", &["]]>"]),
+];
+
+/// How many bytes of marks that carry no meaning stand at `at`: emphasis, string prefixes.
+fn marks(text: &[u8], mut at: usize) -> usize {
+    let begun = at;
+    while let Some(&b) = text.get(at) {
+        let stars = matches!(b, b'*' | b'_' | b'~') && text.get(at + 1) == Some(&b);
+        let one = b == b'*'
+            && text
+                .get(at + 1)
+                .is_some_and(|b| matches!(b, b'`' | b'"' | b'\''))
+            || b == b'('
+                && text
+                    .get(at + 1)
+                    .is_some_and(|b| matches!(b, b'`' | b'"' | b'\''));
+        if stars {
+            at += 2;
+        } else if one {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    // b"…", r'…', f"…", @"…", u"…", L"…"
+    let prefix = text[at..].iter().take(2);
+    let prefix = prefix.take_while(|b| b"bBrRfFuUL@$".contains(b)).count();
+    let hashes = text[at + prefix..]
+        .iter()
+        .take(3)
+        .take_while(|b| **b == b'#')
+        .count();
+    if prefix > 0 && matches!(text.get(at + prefix + hashes), Some(b'"' | b'\'')) {
+        at += prefix + hashes;
+    }
+    at - begun
+}
+
+/// Reads the value that begins at `at`, which is neither white space nor the end.
+pub(in super::super) fn read(text: &[u8], at: usize) -> Option<Value> {
+    let at = at + marks(text, at);
+    if let Some(quoted) = quoted(text, at) {
+        return Some(quoted);
+    }
+    bare(text, at)
+}
+
+/// Reads a quoted value.
+pub(in super::super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
+    let rest = &text[at..];
+    let escapes = rest.iter().take_while(|b| **b == b'\\').count();
+    match rest.get(escapes) {
+        Some(&quote @ (b'"' | b'\'' | b'`')) if escapes <= 7 => {
+            let same = rest[escapes..].iter().take_while(|b| **b == quote).count();
+            if escapes == 0 && same == 2 {
+                return None;
+            }
+            let open = if escapes == 0 && same >= 3 { 3 } else { 1 };
+            let begin = at + escapes + open;
+            let end = close(text, begin, quote, escapes)?;
+            Some(Value {
+                range: begin..end,
+                frame: Frame::Quoted,
+                after: (end + escapes + open).min(text.len()),
+            })
+        }
+        _ if escapes > 0 => None,
+        _ => {
+            let (open, closes) = QUOTES
+                .iter()
+                .find(|(open, _)| rest.starts_with(open.as_bytes()))?;
+            let begin = at + open.len();
+            let line = line_end(text, begin).min(begin + VALUE_BYTES_MAX);
+            let ends = closes.iter().filter_map(|close| {
+                let found = memchr::memmem::find(&text[begin..line], close.as_bytes())?;
+                Some((begin + found, close.len()))
+            });
+            let (end, width) = ends.min()?;
+            Some(Value {
+                range: begin..end,
+                frame: Frame::Quoted,
+                after: end + width,
+            })
+        }
+    }
+}
+
+/// Where the quote that was opened with this many backslashes before it closes. Backslashes before
+/// a quote inside are an escape of one level more.
+fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> {
+    let limit = text.len().min(begin + VALUE_BYTES_MAX);
+    let mut at = begin;
+    while at < limit {
+        let ahead = memchr::memchr3(quote, b'\n', 0x01, &text[at..limit])?;
+        let found = at + ahead;
+        if text[found] != quote {
+            return None;
+        }
+        let before = text[begin..found].iter().rev();
+        let slashes = before.take_while(|b| **b == b'\\').count();
+        if slashes == escapes
+            || (slashes > 0 && slashes < escapes)
+            || (escapes == 0 && slashes % 2 == 0)
+        {
+            return Some(found - slashes.min(escapes));
+        }
+        at = found + 1;
+    }
+    None
+}
+
+/// Reads a bare value: up to white space, a quote, or what ends a value in its notation.
+fn bare(text: &[u8], at: usize) -> Option<Value> {
+    let limit = text.len().min(at + VALUE_BYTES_MAX);
+    let mut end = at;
+    while end < limit {
+        let b = text[end];
+        if b.is_ascii_whitespace() || b < 0x20 || matches!(b, b'"' | b'`' | b'|' | b'<') {
+            break;
+        }
+        if b == b'\\' && text.get(end + 1).is_some_and(|b| b"nrt\"'".contains(b)) {
+            break;
+        }
+        // Ideographs, their punctuation and full-width forms: the sentence goes on without a space.
+        if matches!(b, 0xE3..=0xED | 0xEF)
+            || text[end..].starts_with("”".as_bytes())
+            || text[end..].starts_with("“".as_bytes())
+            || text[end..].starts_with("’".as_bytes())
+            || text[end..].starts_with("»".as_bytes())
+            || text[end..].starts_with("…".as_bytes())
+        {
+            break;
+        }
+        let next = text.get(end + 1).copied().unwrap_or(b'\n');
+        let ends_here = match b {
+            // A separator ends a value only where something else could follow it.
+            b',' | b';' => {
+                next.is_ascii_whitespace()
+                    || matches!(next, b'"' | b'\'' | b'}' | b')' | b']')
+                    || is_token(&text[at..end])
+                    || text[at..end].iter().all(u8::is_ascii_alphabetic)
+                    || assigns(&text[end + 1..limit])
+            }
+            b'\'' => true,
+            b'&' => assigns(&text[end + 1..limit]),
+            b'#' => is_token(&text[at..end]),
+            _ => false,
+        };
+        if ends_here {
+            break;
+        }
+        end += 1;
+    }
+    let stop = end;
+    // What closes a sentence, a bracket or an emphasis is not the value's.
+    while end > at {
+        let last = text[end - 1];
+        let value = &text[at..end];
+        let opens = |open: u8| memchr::memchr(open, value).is_some();
+        let trailing = match last {
+            b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' => true,
+            b'*' => {
+                text[end - 2..].starts_with(b"**") && end - at >= 2
+                    || text[..at].ends_with(b"*")
+                    || !value.iter().any(u8::is_ascii_digit)
+            }
+            b'_' | b'~' => end - at >= 2 && text[end - 2] == last,
+            b')' => !opens(b'('),
+            b']' => !opens(b'['),
+            b'}' => !opens(b'{'),
+            b'?' | b'!' => false,
+            _ => false,
+        };
+        if !trailing {
+            break;
+        }
+        end -= 1;
+    }
+    if end == at {
+        return None;
+    }
+    let rest = &text[stop..line_end(text, stop)];
+    let comment = rest.trim_ascii_start();
+    let alone = comment.is_empty()
+        || comment.starts_with(b"#")
+        || comment.starts_with(b"//")
+        || comment.starts_with(b"\\n");
+    Some(Value {
+        range: at..end,
+        frame: if alone { Frame::Line } else { Frame::Bare },
+        after: stop,
+    })
+}
+
+/// Whether another name and `=` follow.
+fn assigns(rest: &[u8]) -> bool {
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' ' | b'.');
+    let name = rest.iter().take(32).take_while(part).count();
+    name > 0 && rest.get(name) == Some(&b'=')
+}
+
+/// Whether what was read so far is as long and as plain as a token.
+fn is_token(value: &[u8]) -> bool {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-+/=.".contains(b);
+    value.len() >= 16 && value.iter().all(plain) && value.iter().any(u8::is_ascii_digit)
+}
+
+/// Where the line that `at` stands in ends.
+pub(in super::super) fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found)
+}
+
+/// Where the line that `at` stands in begins.
+pub(in super::super) fn line_start(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |found| found + 1)
+}

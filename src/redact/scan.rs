@@ -1,0 +1,241 @@
+//! The scan of one text: what stands plainly in it, what is encoded, escaped, disguised or split,
+//! and what is said again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::budget::{Budget, OverBudget};
+use super::decode;
+use super::engine::{BUILT_IN, Engine};
+use super::gitleaks::Gitleaks;
+use super::judge;
+use super::named;
+use super::personal::{self, Personal};
+use super::rules;
+use super::span::{Kind, Rank, Span};
+use super::view::{self, View};
+
+/// How deep encodings inside encodings are followed.
+const DEPTH_MAX: usize = 2;
+/// Shortest value that is looked for again in the rest of the text, in bytes.
+const REPEAT_BYTES_MIN: usize = 8;
+/// Most different values that are looked for again.
+const REPEATS_MAX: usize = 4_096;
+
+/// What of the built-in rules the owner has switched.
+#[derive(Debug, Clone)]
+pub(super) struct Switches {
+    pub(super) off: BTreeSet<Kind>,
+    pub(super) personal: Personal,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self {
+            off: BTreeSet::new(),
+            personal: Personal::PROVEN,
+        }
+    }
+}
+
+/// The rules that one text is scanned with.
+pub(super) struct Scan<'a> {
+    /// Rules of the owner's own, besides the built-in ones.
+    pub(super) own: Option<&'a Engine>,
+    /// Rules of the owner's `gitleaks.toml`.
+    pub(super) gitleaks: Option<&'a Gitleaks>,
+    /// What the owner has switched.
+    pub(super) switches: &'a Switches,
+    /// Where the text stands, for rules that ask.
+    pub(super) path: &'a str,
+}
+
+impl Scan<'_> {
+    /// Every secret in a text whose markers have been blanked. Spans may overlap.
+    pub(super) fn of(&self, text: &[u8], budget: &mut Budget) -> Result<Vec<Span>, OverBudget> {
+        let mut found = Vec::new();
+        self.plain(text, budget, &mut found)?;
+        personal::scan(text, self.switches.personal, &mut found);
+        if let Some(gitleaks) = self.gitleaks {
+            gitleaks.scan(text, self.path, budget, &mut found)?;
+        }
+        self.views(text, budget, &mut found, DEPTH_MAX)?;
+        found.retain(|span| !self.switches.off.contains(&span.kind));
+        repeats(text, &mut found);
+        Ok(found)
+    }
+
+    fn plain(
+        &self,
+        text: &[u8],
+        budget: &mut Budget,
+        found: &mut Vec<Span>,
+    ) -> Result<(), OverBudget> {
+        BUILT_IN.plain(text, budget, found)?;
+        self.own
+            .map_or(Ok(()), |own| own.plain(text, budget, found))
+    }
+
+    /// What is encoded, escaped, disguised or split.
+    fn views(
+        &self,
+        text: &[u8],
+        budget: &mut Budget,
+        found: &mut Vec<Span>,
+        depth: usize,
+    ) -> Result<(), OverBudget> {
+        for run in decode::runs(text) {
+            let mut inside = Vec::new();
+            self.plain(&run.text, budget, &mut inside)?;
+            if depth > 1 {
+                self.views(&run.text, budget, &mut inside, depth - 1)?;
+            }
+            if inside.is_empty() && named::is_login(&run.text) {
+                let whole = 0..run.text.len();
+                inside.push(Span::new(whole, "credential", Rank::Named));
+            }
+            if inside.is_empty() && is_password_line(text, &run) {
+                let whole = 0..run.text.len();
+                inside.push(Span::new(whole, "password", Rank::Named));
+            }
+            // One finding is enough: the whole run goes.
+            if let Some(span) = inside.into_iter().max_by_key(|span| span.rank) {
+                let (start, end) = (run.range.start, run.range.end);
+                found.push(Span { start, end, ..span });
+            }
+        }
+        for view in [view::unescaped(text), view::joined(text)]
+            .into_iter()
+            .flatten()
+        {
+            let mut inside = Vec::new();
+            self.plain(view.bytes(), budget, &mut inside)?;
+            if depth > 1 {
+                self.views(view.bytes(), budget, &mut inside, depth - 1)?;
+            }
+            found.extend(inside.into_iter().map(|span| through(&view, span)));
+        }
+        for wrapped in view::wrapped(text) {
+            let mut inside = Vec::new();
+            self.plain(wrapped.view.bytes(), budget, &mut inside)?;
+            for span in inside {
+                if wrapped.holds(&span) {
+                    found.push(through(&wrapped.view, span));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl view::Wrapped {
+    /// Whether a finding in the joined lines is one that the break has split.
+    fn holds(&self, span: &Span) -> bool {
+        // The catch-all knows no length, and would take a line that begins with a digest.
+        let vague = span.rank < Rank::Structural || span.kind.as_str() == rules::CATCH_ALL;
+        if span.start >= self.seam || span.end <= self.seam || vague {
+            return false;
+        }
+        // The token could be whole before the break, and the next line begin with something else.
+        let rest = &self.view.bytes()[self.seam..span.end];
+        self.piece >= 12 && judge::random(rest) || !self.whole_before(span)
+    }
+
+    /// Whether the piece before the break is as long as a token of its own.
+    fn whole_before(&self, span: &Span) -> bool {
+        let mut alone = Vec::new();
+        let before = &self.view.bytes()[..self.seam];
+        let scanned = BUILT_IN.plain(before, &mut Budget::new(1 << 20, 1_000), &mut alone);
+        scanned.is_ok()
+            && alone
+                .iter()
+                .any(|one| one.start == span.start && one.rank >= Rank::Structural)
+    }
+}
+
+fn through(view: &View, span: Span) -> Span {
+    let Range { start, end } = view.source(&(span.start..span.end));
+    Span { start, end, ..span }
+}
+
+/// Whether what a run encodes could be a password, and its line speaks of one.
+fn is_password_line(text: &[u8], run: &decode::Encoded) -> bool {
+    static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build([
+                "passw", "secret", "token", "api key", "api_key", "apikey", "pwd",
+            ])
+            .expect("a few words")
+    });
+    if run.text.len() > 128 || !named::is_password(&run.text) {
+        return false;
+    }
+    let before = &text[run.range.start.saturating_sub(120)..run.range.start];
+    let before = memchr::memrchr(b'\n', before).map_or(before, |n| &before[n + 1..]);
+    let after = &text[run.range.end..text.len().min(run.range.end + 120)];
+    let after = memchr::memchr(b'\n', after).map_or(after, |n| &after[..n]);
+    WORDS.is_match(before) || WORDS.is_match(after)
+}
+
+/// Every further place where a value stands that was found once.
+fn repeats(text: &[u8], found: &mut Vec<Span>) {
+    let mut values: BTreeMap<&[u8], Span> = BTreeMap::new();
+    for span in found.iter().filter(|span| span.rank != Rank::Armour) {
+        let value = &text[span.start..span.end];
+        let makeup = judge::Makeup::of(value);
+        let telling =
+            makeup.digits > 0 && makeup.letters() + makeup.symbols > 0 && makeup.distinct >= 5;
+        if value.len() >= REPEAT_BYTES_MIN && telling && values.len() < REPEATS_MAX {
+            values.entry(value).or_insert_with(|| span.clone());
+        }
+    }
+    if values.is_empty() {
+        return;
+    }
+    let Ok(automaton) = AhoCorasick::new(values.keys()) else {
+        return;
+    };
+    let spans: Vec<&Span> = values.values().collect();
+    let again: Vec<Span> = automaton
+        .find_iter(text)
+        .map(|again| Span {
+            start: again.start(),
+            end: again.end(),
+            kind: spans[again.pattern().as_usize()].kind.clone(),
+            rank: spans[again.pattern().as_usize()].rank,
+        })
+        .collect();
+    found.extend(again);
+}
+
+/// Spans in order, overlapping ones made one that bears the surest one's kind, on whole characters.
+pub(super) fn merge(text: &str, mut spans: Vec<Span>) -> Vec<Span> {
+    spans.retain(|span| span.start < span.end && span.end <= text.len());
+    for span in &mut spans {
+        while !text.is_char_boundary(span.start) {
+            span.start -= 1;
+        }
+        while !text.is_char_boundary(span.end) {
+            span.end += 1;
+        }
+    }
+    spans.sort_by_key(|span| (span.start, span.end));
+    let mut merged: Vec<Span> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                if span.rank > last.rank {
+                    last.kind = span.kind;
+                    last.rank = span.rank;
+                }
+            }
+            _ => merged.push(span),
+        }
+    }
+    merged
+}

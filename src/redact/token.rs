@@ -1,0 +1,302 @@
+//! Tokens with a shape: a regular expression in a window around a literal, and then everything
+//! that is decided in code: neighbours, placeholders, checksums, randomness.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::checksum;
+use super::judge;
+use super::rule::{Check, Class, Finder, Rule, Shape, Tail};
+use super::span::{Kind, Rank, Span};
+use crate::policy::redaction::OwnRule;
+
+/// Largest compiled form of one shape, in bytes.
+const SHAPE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How far behind a vendor's name a bare shape may stand, in bytes.
+const KEYED_REACH: usize = 160;
+/// How far before a vendor's name the word for a key or token may stand, in bytes.
+const KEYED_LEAD: usize = 60;
+/// How far before a bare shape the word for a key or token may stand, in bytes.
+const KEYED_GAP: usize = 48;
+/// How far before a token that has its literal inside the token may begin without its shape
+/// knowing, in bytes.
+const LEAD_EXTRA: usize = 128;
+
+/// A shape with its rule, compiled when first needed.
+pub(super) struct Token {
+    kind: Kind,
+    rank: Rank,
+    core: Cow<'static, str>,
+    lead: usize,
+    reach: usize,
+    tail: Tail,
+    checks: Cow<'static, [Check]>,
+    regex: OnceLock<Regex>,
+}
+
+impl Token {
+    /// The token of a built-in rule that has a shape.
+    pub(super) fn of(rule: &'static Rule) -> Option<Self> {
+        let Finder::Shape(Shape {
+            core,
+            lead,
+            reach,
+            tail,
+        }) = &rule.finder
+        else {
+            return None;
+        };
+        Some(Self {
+            kind: Kind::known(rule.kind),
+            rank: if rule.class == Class::Keyed {
+                Rank::Keyed
+            } else {
+                Rank::Marked
+            },
+            core: Cow::Borrowed(core),
+            lead: *lead,
+            reach: *reach,
+            tail: *tail,
+            checks: Cow::Borrowed(rule.checks),
+            regex: OnceLock::new(),
+        })
+    }
+
+    /// The token of a rule of the owner's.
+    pub(super) fn own(rule: &OwnRule) -> Self {
+        Self {
+            kind: Kind::parse(&rule.kind).expect("checked when the policy was read"),
+            rank: Rank::Marked,
+            core: Cow::Owned(rule.shape.clone()),
+            lead: rule.lead,
+            reach: rule.reach,
+            tail: rule.tail,
+            checks: Cow::Owned(rule.checks.clone()),
+            regex: OnceLock::new(),
+        }
+    }
+
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| {
+            let core = &self.core;
+            let anchored = self.lead == 0 && self.rank != Rank::Keyed;
+            let pattern = if anchored {
+                format!("^(?:{core})")
+            } else {
+                core.to_string()
+            };
+            compile(&pattern).expect("the shape was compiled when it was accepted")
+        })
+    }
+
+    /// Looks for the token where its literal stands.
+    pub(super) fn at(&self, text: &[u8], at: usize, found: &mut Vec<Span>) {
+        if self.lead == 0 && !begins(text, at) {
+            return;
+        }
+        let from = at - self.lead.min(at);
+        let to = text.len().min(at + self.reach);
+        let window = &text[from..to];
+        let mut searched = 0;
+        while let Some(captures) = self.regex().captures_at(window, searched) {
+            let all = captures.get(0).expect("the whole match");
+            if all.is_empty() || from + all.start() > at {
+                return;
+            }
+            searched = all.end();
+            if from + all.end() <= at {
+                continue;
+            }
+            let secret = captures.get(1).unwrap_or(all);
+            let core = from + secret.start()..from + secret.end();
+            if let Some(span) = self.settle(text, core, at) {
+                found.push(span);
+            }
+            return;
+        }
+    }
+
+    /// Looks for a bare shape after the vendor's name in the same line, where a word for a key or
+    /// token leads up to it.
+    pub(super) fn beside(&self, text: &[u8], name: Range<usize>, found: &mut Vec<Span>) {
+        let line = text.len().min(name.end + KEYED_REACH);
+        let line = memchr::memchr(b'\n', &text[name.end..line]).map_or(line, |n| name.end + n);
+        let before = name.start.saturating_sub(KEYED_LEAD);
+        let before =
+            memchr::memrchr(b'\n', &text[before..name.start]).map_or(before, |n| before + n + 1);
+        for captures in self.regex().captures_iter(&text[name.end..line]) {
+            let all = captures.get(1).or_else(|| captures.get(0));
+            let all = all.expect("the whole match");
+            let core = name.end + all.start()..name.end + all.end();
+            if begins(text, core.start)
+                && leads_up(&text[before..core.start])
+                && let Some(span) = self.settle(text, core, name.end)
+            {
+                found.push(span);
+                return;
+            }
+        }
+    }
+
+    /// Decides about a match: its borders, and whether it is a secret.
+    fn settle(&self, text: &[u8], core: Range<usize>, at: usize) -> Option<Span> {
+        let mut start = core.start;
+        if self.lead > 0 && !begins(text, start) {
+            if self.tail == Tail::Exact {
+                return None;
+            }
+            let before = &text[start - start.min(LEAD_EXTRA)..start];
+            let run = before.iter().rev();
+            start -= run.take_while(|b| b.is_ascii_alphanumeric()).count();
+        }
+        if self.lead > 0 && start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]) {
+            start += 1;
+        }
+        let end = extend(text, core.end, self.tail)?;
+        let token = &text[start..end];
+        let checked = self.checks.iter().any(|check| match check {
+            Check::Crc32Base62 => checksum::crc32_base62(&text[core.clone()]),
+            Check::Crc32Upper => checksum::crc32_upper(&text[core.clone()]),
+            Check::Crc32Reversed => checksum::crc32_reversed(&text[core.clone()]),
+            Check::Crc32Body => checksum::crc32_body(&text[core.clone()]),
+            Check::Bech32 => checksum::age_identity(&text[core.clone()]),
+            _ => false,
+        });
+        if !checked {
+            // What stands after the literal is what has to be random, where the literal leads.
+            let body = if self.lead == 0 && at == start {
+                &text[prefix_end(text, start..end)..end]
+            } else {
+                token
+            };
+            let passes = self.checks.iter().all(|check| passes(*check, body, token));
+            if !passes || judge::placeholder_token(body) {
+                return None;
+            }
+        }
+        Some(Span {
+            start,
+            end,
+            kind: self.kind.clone(),
+            rank: self.rank,
+        })
+    }
+}
+
+/// Whether the text before a bare shape leads up to a secret: a word for one, and then no more
+/// than what joins a name to its value.
+fn leads_up(before: &[u8]) -> bool {
+    static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+        compile("(?i)(?:key|token|secret|passw(?:or)?d|pwd|credential)s?").expect("a few words")
+    });
+    let Some(word) = WORDS.find_iter(before).last() else {
+        return false;
+    };
+    let between = &before[word.end()..];
+    let joins = |b: &u8| b.is_ascii_whitespace() || b"\"'`=:|,>(*[]){}\\-_~".contains(b);
+    if between.iter().all(joins) {
+        return true;
+    }
+    let words = |b: &u8| b.is_ascii_alphanumeric() || joins(b) || *b >= 0x80;
+    let last = between.trim_ascii_end().last();
+    between.len() <= KEYED_GAP
+        && between.iter().all(words)
+        && (last.is_some_and(joins) || between.trim_ascii_end().ends_with(b" is"))
+}
+
+/// Compiles a pattern on bytes.
+pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern)
+        .unicode(false)
+        .size_limit(SHAPE_BYTES_MAX)
+        .build()
+}
+
+/// Where the readable prefix of a token ends: after its last `_`, `-`, `.` or `:` in the first
+/// third, or after its first three letters.
+fn prefix_end(text: &[u8], token: Range<usize>) -> usize {
+    let third = &text[token.start..token.start + token.len() / 3];
+    let mark = third.iter().rposition(|b| b"_-.:~".contains(b));
+    token.start + mark.map_or(0, |mark| mark + 1)
+}
+
+fn passes(check: Check, body: &[u8], token: &[u8]) -> bool {
+    match check {
+        Check::Random => judge::random(body),
+        Check::Digit => body.iter().any(u8::is_ascii_digit),
+        Check::MixedCase => {
+            body.iter().any(u8::is_ascii_lowercase) && body.iter().any(u8::is_ascii_uppercase)
+        }
+        Check::JsonParts => super::decode::json_parts(token),
+        Check::NumberPart => super::decode::number_part(token),
+        Check::Crc32Base62
+        | Check::Crc32Upper
+        | Check::Crc32Reversed
+        | Check::Crc32Body
+        | Check::Bech32 => true,
+    }
+}
+
+/// Whether a token can begin at `at`: nothing before it belongs to the same word. The end of an
+/// escape (`\n`, `%3D`, `\u0022`, a colour code) is no word.
+pub(super) fn begins(text: &[u8], at: usize) -> bool {
+    let before = &text[..at];
+    let Some(last) = before.last() else {
+        return true;
+    };
+    if !last.is_ascii_alphanumeric() {
+        return true;
+    }
+    let back = |count: usize| before.len().checked_sub(count).map(|i| before[i]);
+    let hex = |count: usize| (1..=count).all(|i| back(i).is_some_and(|b| b.is_ascii_hexdigit()));
+    if b"nrtbfv0".contains(last) && back(2) == Some(b'\\') {
+        return true;
+    }
+    if hex(2) && (back(3) == Some(b'%') || (back(3) == Some(b'x') && back(4) == Some(b'\\'))) {
+        return true;
+    }
+    if hex(4) && back(5) == Some(b'u') && back(6) == Some(b'\\') {
+        return true;
+    }
+    if *last == b'm' {
+        let codes = before[..before.len() - 1].iter().rev();
+        let codes = codes.take_while(|b| b.is_ascii_digit() || **b == b';');
+        let open = 2 + codes.count();
+        return back(open) == Some(b'[')
+            && matches!(back(open + 1), Some(0x1B | b'e' | b'3' | b'b'));
+    }
+    false
+}
+
+/// Where a token ends that has its core up to `end`: `None` if the core must not run on and does.
+fn extend(text: &[u8], end: usize, tail: Tail) -> Option<usize> {
+    let rest = &text[end..];
+    let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+    let run = match tail {
+        Tail::Exact => {
+            let runs_on = rest.first().is_some_and(u8::is_ascii_alphanumeric);
+            return (!runs_on).then_some(end);
+        }
+        Tail::Word => rest.iter().take_while(|b| word(b)).count(),
+        Tail::Base64 => {
+            let body = |b: &u8| word(b) || matches!(b, b'+' | b'/');
+            let body = rest.iter().take_while(|b| body(b)).count();
+            let padding = rest[body..].iter().take_while(|b| **b == b'=').count();
+            body + padding.min(3)
+        }
+        Tail::Dotted => rest.iter().take_while(|b| word(b) || **b == b'.').count(),
+        Tail::Url => {
+            let stops = |b: &u8| b.is_ascii_whitespace() || b"\"'<>()[]{}\\`|,;*\x01".contains(b);
+            rest.iter()
+                .take_while(|b| !stops(b) && b.is_ascii())
+                .count()
+        }
+    };
+    // Marks at the end belong to the sentence, not to the token.
+    let marks = rest[..run].iter().rev();
+    let marks = marks.take_while(|b| b"_-.:!?&".contains(b)).count();
+    Some(end + run - marks)
+}

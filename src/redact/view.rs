@@ -1,0 +1,330 @@
+//! Other views of a text, in which what was disguised or split stands plainly, and the way back
+//! from a place in a view to the place in the text.
+
+use std::ops::Range;
+
+/// A text made from pieces of another one.
+#[derive(Default)]
+pub(super) struct View {
+    bytes: Vec<u8>,
+    /// For each byte, what it was made from.
+    from: Vec<(u32, u32)>,
+}
+
+impl View {
+    /// The text of the view.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What a range of the view was made from.
+    pub(super) fn source(&self, range: &Range<usize>) -> Range<usize> {
+        let (start, end) = (self.from[range.start].0, self.from[range.end - 1].1);
+        start as usize..end as usize
+    }
+
+    fn push(&mut self, byte: u8, from: Range<usize>) {
+        let at = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        self.bytes.push(byte);
+        self.from.push((at(from.start), at(from.end)));
+    }
+
+    fn copy(&mut self, text: &[u8], range: Range<usize>) {
+        for at in range {
+            self.push(text[at], at..at + 1);
+        }
+    }
+}
+
+/// The lines of a text that hold something to undo, with that undone; `None` if there are none.
+///
+/// `undo` looks at one place and says which bytes stand there instead, and how many it read.
+fn lines_with(
+    text: &[u8],
+    candidates: impl Iterator<Item = usize>,
+    undo: impl Fn(&[u8], usize) -> Option<(Vec<u8>, usize)>,
+    wide: bool,
+) -> Option<View> {
+    let mut view = View::default();
+    let mut done = 0;
+    for candidate in candidates {
+        if candidate < done || undo(text, candidate).is_none() {
+            continue;
+        }
+        let mut start = memchr::memrchr(b'\n', &text[..candidate]).map_or(0, |n| n + 1);
+        // A name may stand on the line above, a split go on on the lines below.
+        if wide {
+            start = memchr::memrchr(b'\n', &text[..start.saturating_sub(1)]).map_or(0, |n| n + 1);
+        }
+        let start = start
+            .max(done)
+            .max(candidate.saturating_sub(LINE_BYTES_MAX));
+        let mut at = start;
+        let mut last = candidate;
+        while at < text.len() && at < last + LINE_BYTES_MAX {
+            if let Some((instead, width)) = undo(text, at) {
+                for byte in instead {
+                    view.push(byte, at..at + width);
+                }
+                at += width;
+                last = at;
+                continue;
+            }
+            if text[at] == b'\n' && at >= last {
+                break;
+            }
+            view.push(text[at], at..at + 1);
+            at += 1;
+        }
+        view.push(b'\n', at.min(text.len())..at.min(text.len()));
+        done = at;
+    }
+    (!view.bytes.is_empty()).then_some(view)
+}
+
+/// Longest stretch of one line that a view takes to either side of what it undoes, in bytes.
+const LINE_BYTES_MAX: usize = 8 * 1024;
+
+/// Escapes undone: `%41`, `\u0041`, `\x41`, `&#65;`, `&#x41;`, `&amp;`.
+pub(super) fn unescaped(text: &[u8]) -> Option<View> {
+    let candidates = memchr::memchr3_iter(b'%', b'\\', b'&', text);
+    lines_with(text, candidates, unescape, false)
+}
+
+fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
+    let rest = &text[at..];
+    let number = |digits: &[u8], radix: u32| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        u32::from_str_radix(digits, radix).ok()
+    };
+    let plain = |code: u32, width: usize| {
+        let letter = char::from_u32(code)?;
+        let mut buffer = [0; 4];
+        Some((letter.encode_utf8(&mut buffer).as_bytes().to_vec(), width))
+    };
+    match rest {
+        [b'%', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+            let code = u8::try_from(number(&rest[1..3], 16)?).ok()?;
+            // Letters beyond ASCII stay as they are: `%DB_PASSWORD%` is no escape.
+            (b' '..=b'~').contains(&code).then(|| (vec![code], 3))
+        }
+        [b'\\', b'x', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+            let code = u8::try_from(number(&rest[2..4], 16)?).ok()?;
+            (b' '..=b'~').contains(&code).then(|| (vec![code], 4))
+        }
+        [b'\\', b'u', b'{', ..] => {
+            let close = rest.iter().take(10).position(|b| *b == b'}')?;
+            plain(number(&rest[3..close], 16)?, close + 1)
+        }
+        [b'\\', b'u', ..] => {
+            let digits = rest
+                .get(2..6)
+                .filter(|d| d.iter().all(u8::is_ascii_hexdigit))?;
+            plain(number(digits, 16)?, 6)
+        }
+        [b'&', b'#', b'x' | b'X', ..] => {
+            let close = rest.iter().take(10).position(|b| *b == b';')?;
+            plain(number(rest.get(3..close)?, 16)?, close + 1)
+        }
+        [b'&', b'#', ..] => {
+            let close = rest.iter().take(10).position(|b| *b == b';')?;
+            plain(number(rest.get(2..close)?, 10)?, close + 1)
+        }
+        [b'&', ..] => {
+            let named = [
+                ("&amp;", b'&'),
+                ("&lt;", b'<'),
+                ("&gt;", b'>'),
+                ("&quot;", b'"'),
+                ("&apos;", b'\''),
+            ];
+            let (name, byte) = named
+                .iter()
+                .find(|(name, _)| rest.starts_with(name.as_bytes()))?;
+            Some((vec![*byte], name.len()))
+        }
+        _ => None,
+    }
+}
+
+/// What splits and disguises undone: characters without width, full-width letters, strings joined
+/// by `+`, lines continued by a backslash.
+pub(super) fn joined(text: &[u8]) -> Option<View> {
+    // Characters without width and full-width letters begin with one of three bytes.
+    let hidden = memchr::memchr3_iter(0xE2, 0xEF, 0xC2, text);
+    let quotes = memchr::memchr3_iter(b'"', b'\'', b'\\', text);
+    let mut candidates: Vec<usize> = hidden
+        .filter(|at| unhide(text, *at).is_some())
+        .chain(quotes.filter(|at| unsplit(text, *at).is_some()))
+        .collect();
+    candidates.sort_unstable();
+    let undo = |text: &[u8], at: usize| unhide(text, at).or_else(|| unsplit(text, at));
+    lines_with(text, candidates.into_iter(), undo, true)
+}
+
+fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
+    match &text[at..] {
+        [0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE, ..]
+        | [0xE2, 0x81, 0xA0..=0xA4 | 0xA6..=0xA9, ..]
+        | [0xEF, 0xB8, 0x80..=0x8F, ..]
+        | [0xE1, 0xA0, 0x8E, ..] => Some((Vec::new(), 3)),
+        // A byte-order mark at the start is no disguise.
+        [0xEF, 0xBB, 0xBF, ..] if at > 0 => Some((Vec::new(), 3)),
+        [0xC2, 0xAD, ..] => Some((Vec::new(), 2)),
+        [0xEF, 0xBC, low @ 0x81..=0xBF, ..] => Some((vec![low - 0x81 + b'!'], 3)),
+        [0xEF, 0xBD, low @ 0x80..=0x9E, ..] => Some((vec![low - 0x80 + b'`'], 3)),
+        _ => None,
+    }
+}
+
+/// The end of one string and the beginning of the next, or a continued line.
+fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
+    let part = |b: &u8| b.is_ascii_alphanumeric() || b"_-+/=.!@#$%^*~:".contains(b);
+    if at == 0 || !part(&text[at - 1]) {
+        return None;
+    }
+    let window = &text[at..text.len().min(at + 120)];
+    let blank = |from: usize| {
+        window[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_whitespace())
+            .count()
+    };
+    match window {
+        [b'\\', b'\n', ..] | [b'\\', b'\r', b'\n', ..] => {
+            let width = 1 + blank(1);
+            window.get(width).filter(|b| part(b))?;
+            Some((Vec::new(), width))
+        }
+        [quote @ (b'"' | b'\''), ..] => {
+            let mut width = 1 + blank(1);
+            let lines = window[1..width].contains(&b'\n');
+            let continued = window.get(width) == Some(&b'\\');
+            if continued {
+                width += 1 + blank(width + 1);
+            }
+            let operator = match &window[width.min(window.len())..] {
+                [b'.', b'.', ..] | [b'|', b'|', ..] | [b'<', b'>', ..] | [b'+', b'+', ..] => 2,
+                [b'+' | b'.' | b'&', ..] => 1,
+                _ => 0,
+            };
+            if operator == 0 && !lines && !continued && width != 2 {
+                return None;
+            }
+            width += operator;
+            width += blank(width.min(window.len()));
+            let prefix = window
+                .get(width..)?
+                .iter()
+                .take(2)
+                .take_while(|b| b"bfru@$".contains(b))
+                .count();
+            width += prefix;
+            if window.get(width) != Some(quote) || !window.get(width + 1).is_some_and(part) {
+                return None;
+            }
+            Some((Vec::new(), width + 1))
+        }
+        _ => None,
+    }
+}
+
+/// A token broken over lines: where the break stands in the view, and the view of it.
+pub(super) struct Wrapped {
+    pub(super) view: View,
+    /// Where in the view the first line ends.
+    pub(super) seam: usize,
+    /// The length of the first piece on the next line.
+    pub(super) piece: usize,
+}
+
+/// Most lines that one token is followed over.
+const LINES_WRAPPED_MAX: usize = 40;
+
+/// Runs of token characters at the ends of lines, joined to those that begin the next lines.
+pub(super) fn wrapped(text: &[u8]) -> Vec<Wrapped> {
+    let mut found = Vec::new();
+    let mut done = 0;
+    for newline in memchr::memchr_iter(b'\n', text) {
+        if newline < done || newline == 0 {
+            continue;
+        }
+        let Some(first) = run_before(text, newline) else {
+            continue;
+        };
+        let mut view = View::default();
+        view.copy(text, first.clone());
+        let seam = view.bytes.len();
+        let mut piece = 0;
+        let mut line = newline;
+        for _ in 0..LINES_WRAPPED_MAX {
+            let Some((run, whole)) = run_after(text, line + 1) else {
+                break;
+            };
+            if piece == 0 {
+                piece = run.len();
+            }
+            view.copy(text, run.clone());
+            line = run.end;
+            if text.get(line) == Some(&b'\r') {
+                line += 1;
+            }
+            if !whole || text.get(line) != Some(&b'\n') {
+                break;
+            }
+        }
+        if piece > 0 {
+            done = line;
+            found.push(Wrapped { view, seam, piece });
+        }
+    }
+    found
+}
+
+fn token_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric()
+        || matches!(
+            b,
+            b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b':' | b'$' | b'~'
+        )
+}
+
+/// The run that ends where a line ends, if it could be the first piece of a token.
+fn run_before(text: &[u8], newline: usize) -> Option<Range<usize>> {
+    let end = newline - usize::from(text[newline - 1] == b'\r');
+    let width = text[..end]
+        .iter()
+        .rev()
+        .take(512)
+        .take_while(|b| token_byte(**b))
+        .count();
+    let run = &text[end - width..end];
+    let upper = run.iter().filter(|b| b.is_ascii_uppercase()).count();
+    let lower = run.iter().filter(|b| b.is_ascii_lowercase()).count();
+    let marked = |b: &u8| b.is_ascii_digit() || matches!(b, b'_' | b'-');
+    let telling = run.iter().any(marked) || (upper >= 3 && lower >= 3);
+    (width >= 8 && telling && run.iter().any(u8::is_ascii_alphabetic)).then_some(end - width..end)
+}
+
+/// The run that begins a line, behind its indentation and marks of quoting, and whether the line
+/// holds nothing else.
+fn run_after(text: &[u8], line: usize) -> Option<(Range<usize>, bool)> {
+    let rest = text.get(line..)?;
+    let marks = rest
+        .iter()
+        .take(24)
+        .take_while(|b| b" \t>|".contains(b))
+        .count();
+    let width = rest[marks..]
+        .iter()
+        .take(512)
+        .take_while(|b| token_byte(**b))
+        .count();
+    let start = line + marks;
+    let after = text.get(start + width).copied().unwrap_or(b'\n');
+    let run = &text[start..start + width];
+    // A word of prose begins most lines; a piece of a token is no word.
+    let mixed = run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase);
+    let telling = run.iter().any(u8::is_ascii_digit) || mixed && width >= 10;
+    (width >= 4 && telling).then_some((start..start + width, matches!(after, b'\n' | b'\r')))
+}
