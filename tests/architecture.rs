@@ -72,7 +72,11 @@ fn every_foreign_crate_has_one_owner() {
                 faults.push(format!("{path} names {word}, which belongs to {owners:?}"));
             }
         }
-        for word in ABSENT {
+        // Names of products stand in the rules, which are data.
+        let words = ABSENT
+            .iter()
+            .filter(|_| !path.starts_with("src/redact/rules"));
+        for word in words {
             if mentions(&code, word) {
                 faults.push(format!("{path} has {word}"));
             }
