@@ -6,6 +6,7 @@ mod log;
 mod memory;
 mod output;
 mod place;
+mod policy;
 mod redact;
 mod status;
 mod tool;
@@ -109,6 +110,8 @@ enum Verb {
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
     Tool(tool::Tool),
+    /// Show the policy in force, or put another one in place
+    Policy(policy::PolicyArgs),
     /// Show what redaction looks for, and try it on texts
     Redact(redact::Redact),
 }
@@ -129,6 +132,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Read(args) => memory::run(&global, &args),
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Policy(args) => policy::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
     };
     match done {

@@ -31,6 +31,9 @@ const CONTEXT_CHARACTERS_MAX: usize = 1_024;
 /// Most redactions that one record lists.
 pub const REDACTIONS_MAX: usize = 1_000;
 
+/// The command of an event that changes the policy: no door lets an agent give it.
+pub(crate) const POLICY_COMMAND: &str = "policy_set";
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -288,11 +291,16 @@ impl Event {
         format!("{} {}", self.command, self.outcome.as_str())
     }
 
-    /// Whether its commit has another tree than the one before: it is the first, or it writes or
-    /// removes a memory.
+    /// Whether its commit has another tree than the one before: it is the first, it writes or
+    /// removes a memory, or it changes the policy.
     pub(crate) fn changes_tree(&self) -> bool {
         let writes = |touch: &Touch| !matches!(touch.change, Change::None | Change::Read);
-        self.number == 0 || self.memories.iter().any(writes)
+        self.number == 0 || self.changes_policy() || self.memories.iter().any(writes)
+    }
+
+    /// Whether it puts another `agekeep.toml` in place.
+    pub(crate) fn changes_policy(&self) -> bool {
+        self.command == POLICY_COMMAND
     }
 
     fn chain_trailer(&self) -> String {

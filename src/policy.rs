@@ -134,6 +134,12 @@ impl Policy {
         toml::from_str(text).map_err(|e| fault(text, &e))
     }
 
+    /// Writes the owner's part of a policy, as [`Policy::parse`] reads it.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("numbers, booleans, strings and lists have a TOML form")
+    }
+
     /// Reads the file of a store and the id it names.
     pub(crate) fn parse_file(text: &str) -> Result<(StoreId, Self)> {
         // The version first: another one may have other tables.

@@ -55,6 +55,8 @@ pub struct Store {
     root: PathBuf,
     id: StoreId,
     policy: Policy,
+    /// The blob it was read from.
+    policy_blob: ObjectId,
     members: Vec<Member>,
     signers: Signers,
     signing_key: Option<SigningKey>,
@@ -110,6 +112,7 @@ impl Store {
             root: root.into(),
             id,
             policy,
+            policy_blob: decided.policy,
             members,
             signers,
             signing_key: keys.signing_key,
@@ -148,6 +151,12 @@ impl Store {
         let answer = self.commit(plan, command.name(), context);
         drop(lock);
         answer
+    }
+
+    /// The policy in force.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The limits in force.

@@ -1,30 +1,27 @@
 //! `init`: makes a store, and the keys to it where there are none.
 
-use std::fs;
 use std::path::PathBuf;
 
-use agekeep::error::{Error, Result};
+use agekeep::error::Result;
 use agekeep::keyfile;
 use agekeep::policy::Policy;
 use agekeep::store::Store;
 use clap::Args;
 use serde_json::json;
 
+use super::policy::PolicyFiles;
 use super::{Global, output, place};
 
 /// Arguments of `init`.
 #[derive(Args)]
 pub(super) struct Init {
-    /// A TOML file with the tables [limits] and [tool] the store starts with
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    /// The policy the store starts with.
+    #[command(flatten)]
+    files: PolicyFiles,
 }
 
 pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
-    let policy = match &args.policy {
-        Some(path) => read_policy(path)?,
-        None => Policy::default(),
-    };
+    let policy = args.files.read()?;
     let made = make(global, &policy)?;
     if global.json {
         output::json(&made.to_json())?;
@@ -63,15 +60,6 @@ pub(super) fn make(global: &Global, policy: &Policy) -> Result<Made> {
         new_identity,
         new_signing_key,
     })
-}
-
-fn read_policy(path: &PathBuf) -> Result<Policy> {
-    let text = fs::read_to_string(path).map_err(|source| Error::Io {
-        doing: "read",
-        path: path.clone(),
-        source,
-    })?;
-    Policy::parse(&text)
 }
 
 impl Made {

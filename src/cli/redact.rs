@@ -1,11 +1,10 @@
 //! `redact`: what redaction looks for, and what it would do to a text.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::policy::{Limits, Policy};
+use agekeep::policy::Limits;
 use agekeep::redact::{self, Finding, Redactor, Rule, Verdict, Withheld};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
@@ -13,7 +12,8 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::lines::{Line, next_line, reader};
-use super::{Global, output};
+use super::policy::PolicyFiles;
+use super::{Global, output, policy};
 
 /// Arguments of `redact`.
 #[derive(Args)]
@@ -44,12 +44,8 @@ struct Test {
     /// `{"id","text","findings":[{"kind","line"}]}`
     #[arg(long)]
     jsonl: bool,
-    /// Follow the `[redaction]` table of this policy
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
-    /// Follow the rules of this gitleaks.toml besides
-    #[arg(long, value_name = "FILE")]
-    gitleaks: Option<PathBuf>,
+    #[command(flatten)]
+    files: PolicyFiles,
 }
 
 /// One text of a corpus.
@@ -63,7 +59,7 @@ pub(super) fn run(global: &Global, args: &Redact) -> Result<u8> {
     match &args.verb {
         Verb::Rules => rules(global.json),
         Verb::Test(args) => {
-            let redactor = args.redactor()?;
+            let redactor = Redactor::of_policy(&args.files.read()?.redaction)?;
             if args.jsonl {
                 return test_lines(&redactor);
             }
@@ -72,29 +68,6 @@ pub(super) fn run(global: &Global, args: &Redact) -> Result<u8> {
         Verb::Check { file } => check(file, global.json),
         Verb::Fingerprint => fingerprint(global),
     }
-}
-
-impl Test {
-    fn redactor(&self) -> Result<Redactor> {
-        let mut policy = match &self.policy {
-            Some(file) => Policy::parse(&read(file)?)?,
-            None => Policy::default(),
-        };
-        if let Some(file) = &self.gitleaks {
-            policy.redaction.gitleaks = Some(read(file)?.to_string());
-        }
-        redact::check_policy(&policy.redaction)?;
-        Redactor::of_policy(&policy.redaction)
-    }
-}
-
-fn read(file: &Path) -> Result<Zeroizing<String>> {
-    let text = fs::read_to_string(file).map_err(|source| Error::Io {
-        doing: "read",
-        path: file.into(),
-        source,
-    })?;
-    Ok(Zeroizing::new(text))
 }
 
 fn standard_input() -> Result<Zeroizing<String>> {
@@ -108,7 +81,7 @@ fn standard_input() -> Result<Zeroizing<String>> {
 }
 
 fn check(file: &Path, as_json: bool) -> Result<u8> {
-    let (rules, remarks) = redact::check_gitleaks(&read(file)?)?;
+    let (rules, remarks) = redact::check_gitleaks(&policy::read(file)?)?;
     let mut refused = false;
     for rule in &rules {
         let (verdict, why) = match &rule.verdict {

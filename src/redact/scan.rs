@@ -22,6 +22,9 @@ use super::view::{self, View};
 const DEPTH_MAX: usize = 2;
 /// Shortest value that is looked for again in the rest of the text, in bytes.
 const REPEAT_BYTES_MIN: usize = 8;
+/// Shortest piece of a token that is taken to be broken although it is whole by itself, in bytes:
+/// no program breaks shorter lines.
+const BROKEN_BYTES_MIN: usize = 56;
 /// Most different values that are looked for again.
 const REPEATS_MAX: usize = 4_096;
 
@@ -139,9 +142,11 @@ impl view::Wrapped {
         if span.start >= self.seam || span.end <= self.seam || vague {
             return false;
         }
-        // The token could be whole before the break, and the next line begin with something else.
+        // The token could be whole before the break, and the next line begin with something else:
+        // then only a long line is one that was broken.
         let rest = &self.view.bytes()[self.seam..span.end];
-        self.piece >= 12 && judge::random(rest) || !self.whole_before(span)
+        let broken = self.seam >= BROKEN_BYTES_MIN && self.piece >= 12 && judge::random(rest);
+        broken || !self.whole_before(span)
     }
 
     /// Whether the piece before the break is as long as a token of its own.

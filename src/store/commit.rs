@@ -6,14 +6,16 @@ use crate::aead::Key;
 use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
 use crate::catalog::Step;
 use crate::digest::Digest;
+use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{
-    Change, Context, Event, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
+    Change, Context, Event, Outcome, POLICY_COMMAND, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
 use crate::path::MemoryPath;
+use crate::policy::Policy;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
@@ -147,6 +149,45 @@ impl Store {
         let found = found.iter();
         redactions.extend(found.map(|found| Redaction::elsewhere(&found.kind, name)));
         Ok(Some(Place::asked(&text)))
+    }
+
+    /// Puts another policy in place, as an event of its own: for the owner, never for an agent.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if it cannot be followed; otherwise as for [`Store::execute`].
+    pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        redact::check_policy(&policy.redaction)?;
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let mut redactions = Vec::new();
+        let mut event = self.event(POLICY_COMMAND, context, &mut redactions)?;
+        event.redactions.clone_from(&redactions);
+        let file = Object::public(&policy.to_file(self.id));
+        let blob = file.id;
+        let root = self.trees.put_public("agekeep.toml", blob);
+        let sealing = Sealing {
+            objects: vec![file, root],
+            ..Sealing::default()
+        };
+        let recorded = self.record(event, sealing);
+        let (event, commit) = recorded.inspect_err(|_| self.trees.forget())?;
+        if let Some(decided) = &mut self.catalog.decided {
+            decided.policy = blob;
+        }
+        // The catalog's steps do not say what was decided.
+        self.catalog_file
+            .write_snapshot(&self.catalog, self.keyring.names_key());
+        self.adopt(policy.clone(), blob);
+        drop(lock);
+        Ok(Meta {
+            event: event.number,
+            commit,
+            time: event.time,
+            outcome: event.outcome,
+            error: None,
+            memory: None,
+            redactions,
+        })
     }
 
     /// Seals every text of a plan to its memory's own key.

@@ -1,6 +1,7 @@
 //! History as the truth: recovery after an unclean stop, and the fold of events into the catalog.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::journal::{Journal, Record};
 use crate::keyring::Keyring;
+use crate::policy::Policy;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::Signers;
@@ -144,8 +146,30 @@ impl Store {
         self.keyring.refresh()?;
         if self.catalog.head != Some(self.journal.head()) {
             self.catch_up()?;
+            self.follow_policy()?;
         }
         self.load_trees()
+    }
+
+    /// Follows a policy that another process has put in place.
+    fn follow_policy(&mut self) -> Result<()> {
+        let Some(decided) = self
+            .catalog
+            .decided
+            .filter(|new| new.policy != self.policy_blob)
+        else {
+            return Ok(());
+        };
+        let (_, policy) = Policy::parse_file(&self.repository.public(decided.policy)?)?;
+        self.adopt(policy, decided.policy);
+        Ok(())
+    }
+
+    /// Goes by a policy from here on.
+    pub(super) fn adopt(&mut self, policy: Policy, blob: ObjectId) {
+        self.policy = policy;
+        self.policy_blob = blob;
+        self.redactor = OnceLock::new();
     }
 
     /// Makes sure that the trees held are those of the newest commit; after a command that could
@@ -164,6 +188,13 @@ impl Store {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.catalog_file
             .load(&mut self.catalog, self.keyring.names_key());
+        // Its steps do not say what the owner decided: after a change of policy that was cut off,
+        // only history does.
+        if let Some(head) = self.catalog.head
+            && decided_at(&self.repository, head).ok() != self.catalog.decided
+        {
+            self.catalog = Catalog::empty();
+        }
         let missing = if let Some(missing) = self.commits_since(self.catalog.head)? {
             missing
         } else {
@@ -222,11 +253,17 @@ impl Store {
         match checked.decided {
             None if last.is_some_and(|(_, tree)| tree == checked.tree) => {}
             None => return Err(fault("its record changes nothing, and its tree does")),
-            Some(decided) if *self.catalog.decided.get_or_insert(decided) == decided => {}
-            Some(_) => {
-                return Err(fault(
-                    "it changes agekeep.toml, recipients or signers without saying so",
-                ));
+            Some(decided) => {
+                let known = *self.catalog.decided.get_or_insert(decided);
+                let others = (known.recipients, known.signers);
+                let said = checked.event.changes_policy()
+                    && others == (decided.recipients, decided.signers);
+                if known != decided && !said {
+                    return Err(fault(
+                        "it changes agekeep.toml, recipients or signers without saying so",
+                    ));
+                }
+                self.catalog.decided = Some(decided);
             }
         }
         let step = Step::of(&checked.event, checked.id);

@@ -96,6 +96,15 @@ impl Trees {
         Ok(objects)
     }
 
+    /// Puts a file of the owner's at the root. Answers the new root tree.
+    pub(super) fn put_public(&mut self, name: &str, id: ObjectId) -> Object {
+        self.root
+            .insert(name.to_owned(), Entry { folder: false, id });
+        let root = Object::tree(&self.root);
+        self.loaded = Some(root.id);
+        root
+    }
+
     fn folder(&mut self, repository: &Repository, name: &str) -> Result<&mut Tree> {
         if !self.folders.contains_key(name) {
             let folder = match self.root.get(name) {
