@@ -22,10 +22,9 @@ pub(super) struct Encoded {
 /// Which bytes base64, in either alphabet, and hexadecimal are made of.
 const BODY: [bool; 256] = {
     let mut table = [false; 256];
-    let mut b = 0;
-    while b < 256 {
-        let byte = b as u8;
-        table[b] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    let mut b = 0_u8;
+    while b < 128 {
+        table[b as usize] = b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_');
         b += 1;
     }
     table
@@ -92,8 +91,7 @@ fn with_lines_below(text: &[u8], first: Range<usize>) -> (Zeroizing<Vec<u8>>, us
         let rest = &text[end..];
         let broken = match rest {
             [b'\n', ..] => 1,
-            [b'\r', b'\n', ..] => 2,
-            [b'\\', b'n', ..] => 2,
+            [b'\r', b'\n', ..] | [b'\\', b'n', ..] => 2,
             _ => break,
         };
         let marks = rest[broken..]
@@ -132,7 +130,7 @@ fn begins_text(run: &[u8]) -> bool {
 /// The text a run encodes, if it does.
 fn decode(run: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let run = run.strip_prefix(b"0x").unwrap_or(run);
-    if run.len() % 2 == 0 && run.iter().all(u8::is_ascii_hexdigit) {
+    if run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
         let nibble = |b: u8| char::from(b).to_digit(16);
         let bytes: Option<Vec<u8>> = run
             .chunks(2)
@@ -177,5 +175,77 @@ pub(super) fn json_parts(token: &[u8]) -> bool {
 /// Whether the first part of a token, up to its full stop, is a decimal number in base64url.
 pub(super) fn number_part(token: &[u8]) -> bool {
     let part = token.split(|b| *b == b'.').next().unwrap_or_default();
-    base64::decode_any(part).is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+    base64::decode_any(part)
+        .is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        let runs = runs(text.as_bytes()).into_iter();
+        runs.map(|run| String::from_utf8_lossy(&run.text).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn runs_are_decoded() {
+        for (encoded, plain) in [
+            ("dXNlcjogYm9iIHBhc3M6IHg=", "user: bob pass: x"),
+            ("757365723a20626f62", "user: bob"),
+            ("0x757365723a20626f62", "user: bob"),
+            ("x: dXNlcjogYm9iIHBhc3M6IHg, y", "user: bob pass: x"),
+        ] {
+            assert_eq!(texts(encoded), [plain]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_stays_encoded() {
+        for text in [
+            "",
+            "short",
+            "internationalization",
+            "9f2c1be07d5a4c83a6e1d0b7f4938c52",
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB",
+        ] {
+            assert!(texts(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_over_lines() {
+        let lines = "dXNlcjogYm9iIHdpdGggYSBsb25nIGxpbmUgb2YgdGV4dCBh\n  bmQgYSBwYXNzd29yZA==\nend";
+        let found = runs(lines.as_bytes());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].range, 0..lines.len() - 4);
+        assert_eq!(
+            *found[0].text,
+            b"user: bob with a long line of text and a password"
+        );
+    }
+
+    #[test]
+    fn parts_of_tokens_are_judged() {
+        assert!(json_parts(b"eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.x"));
+        assert!(!json_parts(b"eyJhbGciOiJub25lIn0.x.y") && !json_parts(b"eyJhbGciOiJub25lIn0"));
+        assert!(number_part(b"MTIzNDU2Nzg5.a.b"));
+        assert!(!number_part(b"YWJjZGVm.a.b") && !number_part(b"!.a"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_a_run(text in any::<String>(), run in "[A-Za-z0-9+/_-]{0,90}={0,3}\n?[A-Za-z0-9]{0,60}") {
+            let text = format!("{text}{run}");
+            let mut before = 0;
+            for run in runs(text.as_bytes()) {
+                prop_assert!(before <= run.range.start && run.range.start < run.range.end);
+                prop_assert!(text.is_char_boundary(run.range.start) && text.is_char_boundary(run.range.end));
+                before = run.range.end;
+            }
+        }
+    }
 }

@@ -77,3 +77,41 @@ impl Gate {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hits(text: &str) -> Vec<(usize, usize, Trigger)> {
+        let literals = [
+            ("ghp_", true, Trigger::Token(0)),
+            ("GHP_", true, Trigger::Token(1)),
+            ("hp", false, Trigger::Keyed(2)),
+            ("ghp_", false, Trigger::Scan(3)),
+        ];
+        let gate = Gate::new(literals.into_iter());
+        let hits = gate.hits(text.as_bytes());
+        hits.map(|hit| (hit.start, hit.end, hit.trigger)).collect()
+    }
+
+    #[test]
+    fn every_literal_is_a_hit_and_may_overlap() {
+        let expected = [
+            (1, 3, Trigger::Keyed(2)),
+            (0, 4, Trigger::Token(0)),
+            (0, 4, Trigger::Scan(3)),
+        ];
+        assert_eq!(hits("ghp_x"), expected);
+    }
+
+    #[test]
+    fn case_counts_where_it_is_said_to() {
+        let triggers = |text| hits(text).into_iter().map(|hit| hit.2).collect::<Vec<_>>();
+        assert_eq!(
+            triggers("GHP_"),
+            [Trigger::Keyed(2), Trigger::Token(1), Trigger::Scan(3)]
+        );
+        assert_eq!(triggers("Ghp_"), [Trigger::Keyed(2), Trigger::Scan(3)]);
+        assert!(triggers("g-p_ \u{212a}").is_empty());
+    }
+}

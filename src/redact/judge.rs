@@ -325,3 +325,58 @@ fn climbs(value: &[u8]) -> bool {
     }
     longest >= 5 && (longest + 1) * 2 > value.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rolled_tokens_are_told_from_names() {
+        for token in ["q8Zr5Tn2Wx7Lb0Vc4Ys9Kd", "9f2c1be07d5a4c83a6e1d0b7f4938c52"] {
+            assert!(random(token.as_bytes()), "{token}");
+        }
+        for name in [
+            "authentication_provider",
+            "useLocalStorageState",
+            "aaaaaaaaaaaaaaaa",
+            "2026-11-21T10:00:00Z",
+            "short1",
+            "",
+        ] {
+            assert!(!random(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_for_a_secret() {
+        for value in [
+            "",
+            "your_token",
+            "xxxxxxxx",
+            "<token>",
+            "${TOKEN}",
+            "abcdefghij",
+            "aaaa",
+        ] {
+            assert!(placeholder(value.as_bytes()), "{value}");
+        }
+        for value in ["Vn7!kqRz#2pL", "q8Zr5Tn2Wx7Lb0Vc4Ys9Kd"] {
+            assert!(!placeholder(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn words_are_counted() {
+        assert_eq!(words(b"moonlight9q"), 9);
+        assert_eq!(words(b"x1y2"), 0);
+    }
+
+    proptest::proptest! {
+        /// No bytes break any of them.
+        #[test]
+        fn no_bytes_break_it(value in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80)) {
+            let _ = (random(&value), words(&value), unrest(&value), entropy(&value));
+            let _ = (placeholder(&value), placeholder_token(&value));
+        }
+    }
+}

@@ -8,6 +8,11 @@ mod likely;
 pub(super) mod name;
 pub(super) mod value;
 
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use self::joint::Lead;
@@ -19,13 +24,24 @@ use super::span::{Kind, Rank, Span};
 
 /// How far behind a name in a sentence its value may stand, in bytes.
 const SENTENCE_REACH: usize = 140;
+/// Longest head of a table, in bytes; the columns and the bytes below it that are looked at: names
+/// in a head are few, so that rows are read a few times at most.
+const HEAD_BYTES_MAX: usize = 2_000;
+const COLUMNS_MAX: usize = 24;
+const TABLE_BYTES_MAX: usize = 64 * 1024;
 /// How many words behind the verb of a sentence are tried.
 const WORDS_TRIED: usize = 5;
 
 /// Whether a value could be a password.
 pub(super) fn is_password(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    !value.contains(&b' ') && likely::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
+    value.iter().all(u8::is_ascii_graphic)
+        && likely::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
+}
+
+/// Whether a value is code, a path or points to where the secret is kept.
+pub(super) fn refers(value: &[u8]) -> bool {
+    !value.is_empty() && likely::refers(value)
 }
 
 /// Whether a text is a login and nothing else: `name:password`.
@@ -71,6 +87,9 @@ impl Seek<'_> {
         let lead = joint::after(self.text, self.name);
         match lead {
             Lead::Value { at, joint } => {
+                if self.takes_login() && matches!(self.text.get(at), Some(b'(' | b'[')) {
+                    return self.call(at + 1, true, found);
+                }
                 if self.name.strength == Strength::Login {
                     return self.login(at, found);
                 }
@@ -107,11 +126,23 @@ impl Seek<'_> {
         }
         if found.is_empty() {
             self.column(found);
+            self.csv(found);
         }
+    }
+
+    /// Whether a pair in brackets behind the name is a login: `auth=("bob", "…")`.
+    fn takes_login(&self) -> bool {
+        let name = &self.text[self.name.range.clone()];
+        let auth = name.len() >= 4 && name[name.len() - 4..].eq_ignore_ascii_case(b"auth");
+        self.name.strength == Strength::Login || auth
     }
 
     /// Takes the value at `at` if it is likely.
     fn take(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
+        // A name with its own value is no value: told before all of it is read.
+        if likely::names(&self.text[at.min(self.text.len())..]) {
+            return false;
+        }
         let Some(value) = value::read(self.text, at) else {
             return false;
         };
@@ -123,12 +154,23 @@ impl Seek<'_> {
         if range.is_empty() {
             return false;
         }
-        let bytes = &self.text[range.clone()];
         let strength = match self.name.strength {
             Strength::Login => Strength::Password,
             strength => strength,
         };
-        if !likely::secret(bytes, strength, joint, value.frame) {
+        self.accept_as(range, strength, joint, value.frame, found)
+    }
+
+    fn accept_as(
+        &self,
+        range: Range<usize>,
+        strength: Strength,
+        joint: Joint,
+        frame: Frame,
+        found: &mut Vec<Span>,
+    ) -> bool {
+        let bytes = &self.text[range.clone()];
+        if !likely::secret(bytes, strength, joint, frame) {
             return false;
         }
         found.push(Span {
@@ -157,6 +199,12 @@ impl Seek<'_> {
 
     /// Code that reads the value from elsewhere may still hold one in case there is none there.
     fn fallback(&self, at: usize, found: &mut Vec<Span>) {
+        if let Some(quote) = joint::wrapped(&self.text[at..])
+            && let Some(value) = value::quoted(self.text, at + quote)
+            && self.accept(&value, Joint::Assigned, found)
+        {
+            return;
+        }
         let end = line_end(self.text, at).min(at + 200);
         let line = &self.text[at..end];
         for join in [&b"|| "[..], b" or ", b"?? ", b", ", b"?: "] {
@@ -205,6 +253,10 @@ impl Seek<'_> {
                 continue;
             }
             let next = at + place + separator.len();
+            // The rest of `https://` is no password.
+            if self.text.get(next) == Some(&b'/') {
+                continue;
+            }
             if let Some(value) = self
                 .text
                 .get(next)
@@ -218,38 +270,44 @@ impl Seek<'_> {
 
     /// `login("user", "value")`, `set_password("value")`.
     fn call(&self, at: usize, second: bool, found: &mut Vec<Span>) {
-        let Some(first) = value::quoted(self.text, at) else {
-            return;
-        };
         if !second {
-            self.accept(&first, Joint::Assigned, found);
+            if let Some(first) = value::quoted(self.text, at) {
+                self.accept(&first, Joint::Assigned, found);
+            }
             return;
         }
-        // The password is the last of a few texts between quotes.
-        let mut after = first.after;
+        // The password is the last of a few arguments between quotes, and never the first.
+        let mut place = at;
         let mut last = None;
-        for _ in 0..3 {
-            let rest = &self.text[after..];
-            let gap = rest
-                .iter()
-                .take(4)
-                .take_while(|b| b", ".contains(b))
-                .count();
-            let Some(value) = value::quoted(self.text, after + gap).filter(|_| gap > 0) else {
-                break;
+        for number in 0..5 {
+            let value = value::quoted(self.text, place);
+            let after = match &value {
+                Some(value) => value.after,
+                None => place + joint::expression(&self.text[place..]),
             };
-            after = value.after;
-            last = Some(value);
+            last = value.filter(|_| number > 0).or(last);
+            let rest = &self.text[after..];
+            let gap = rest.iter().take(40);
+            let gap = gap.take_while(|b| b", \n\r\t".contains(b)).count();
+            if after == place || !rest[..gap].contains(&b',') {
+                break;
+            }
+            place = after + gap;
         }
         if let Some(value) = last {
-            self.accept(&value, Joint::Assigned, found);
+            let range = self.trimmed(&value);
+            let strength = match self.name.strength {
+                Strength::Login | Strength::Weak => Strength::Password,
+                strength => strength,
+            };
+            self.accept_as(range, strength, Joint::Assigned, Frame::Quoted, found);
         }
     }
 
     /// The value alone on the next line that is not empty.
     fn below(&self, at: usize, joint: Joint, found: &mut Vec<Span>) {
         let mut start = at;
-        for _ in 0..2 {
+        for _ in 0..4 {
             let end = line_end(self.text, start);
             let line = &self.text[start..end];
             let marks = line
@@ -297,24 +355,42 @@ impl Seek<'_> {
     fn heads(&self) -> bool {
         let start = line_start(self.text, self.name.range.start);
         let end = line_end(self.text, start);
-        let line = self.text[start..end].trim_ascii();
-        line.len() <= self.name.range.len() + 24 && !line.contains(&b'=') && !line.contains(&b'<')
+        let before = &self.text[start..self.name.range.start];
+        let after = self.text[self.name.range.end..end.max(self.name.range.end)].trim_ascii();
+        // Words alone, as a heading has them: `### Meraki dashboard API key`.
+        let heading =
+            |b: &u8| b.is_ascii_alphanumeric() || b" #*>-_'&()\t".contains(b) || *b >= 0x80;
+        before.len() <= 60
+            && after.len() <= 24
+            && before.iter().all(heading)
+            && after.iter().all(heading)
+    }
+
+    /// A little of what stands before the name.
+    fn before(&self) -> &[u8] {
+        let name = self.name.range.start;
+        &self.text[name.saturating_sub(80)..name]
     }
 
     /// The words of a sentence behind the name.
     fn sentence(&self, at: usize, joined: bool, found: &mut Vec<Span>) {
         let end = line_end(self.text, at).min(at + SENTENCE_REACH);
+        let end = at + self.text[at..end].trim_ascii_end().len();
         let mut joined = joined;
         let mut tried = 0;
         let mut first = !self.name.verb;
         // Whether nothing but a verb stands between the name and the word.
-        let mut near = self.name.strength == Strength::Password || joined;
+        let mut near = matches!(self.name.strength, Strength::Password | Strength::Pin)
+            || matches!(self.name.kind, "api-key" | "secret")
+            || joined
+            || joint::introduced(self.before())
+            || joint::qualified(self.before());
         let mut ids = false;
         let mut place = at;
         while place < end && tried < WORDS_TRIED {
             let gap = self.text[place..end]
                 .iter()
-                .take_while(|b| b" \t(,".contains(b))
+                .take_while(|b| b" \t(,[".contains(b))
                 .count();
             place += gap;
             // A wide gap is the next column of a listing.
@@ -322,7 +398,9 @@ impl Seek<'_> {
                 return;
             }
             // What stands in brackets straight behind a name says what it is.
-            joined |= first && self.text[place - 1] == b'(';
+            let bracket = first && matches!(self.text[place - 1], b'(' | b'[');
+            joined |= bracket;
+            near |= bracket;
             let word = joint::word(self.text, place, end);
             let bytes = &self.text[word.clone()];
             let value = value::read(self.text, place).filter(|value| value.range.start < end);
@@ -351,12 +429,19 @@ impl Seek<'_> {
             } else {
                 joined = joint::joins(bytes);
                 if self.name.verb && !joined {
+                    // `login admin / …`
+                    let pair =
+                        memchr::memmem::find(&self.text[at..end], b" / ").is_some_and(|i| i < 40);
+                    if pair && self.name.strength == Strength::Login {
+                        self.login(at, found);
+                    }
                     return;
                 }
             }
             first = false;
-            if joined && word.end == end && end < self.text.len() && bytes.ends_with(b":") {
-                return self.below(end + 1, Joint::Said, found);
+            let line = line_end(self.text, end);
+            if joined && word.end == end && line < self.text.len() && bytes.ends_with(b":") {
+                return self.below(line + 1, Joint::Said, found);
             }
             if joined && self.name.strength == Strength::Login {
                 let next = word.end
@@ -406,7 +491,11 @@ impl Seek<'_> {
         let head = line_start(self.text, self.name.range.start);
         let head_end = line_end(self.text, head);
         let line = &self.text[head..head_end];
-        if head_end - head > 2_000 || !line.contains(&b'|') || head_end + 1 >= self.text.len() {
+        if head_end - head > HEAD_BYTES_MAX
+            || head_end < self.name.range.end
+            || !line.contains(&b'|')
+            || head_end + 1 >= self.text.len()
+        {
             return;
         }
         let rule_end = line_end(self.text, head_end + 1);
@@ -417,9 +506,13 @@ impl Seek<'_> {
             .iter()
             .filter(|b| **b == b'|')
             .count();
+        if column > COLUMNS_MAX {
+            return;
+        }
         let outer = line.trim_ascii_start().starts_with(b"|");
         let mut row = rule_end + 1;
-        while row < self.text.len() {
+        let limit = self.text.len().min(head + TABLE_BYTES_MAX);
+        while row < limit {
             let end = line_end(self.text, row);
             let cells = &self.text[row..end];
             let next_end = if end < self.text.len() {
@@ -433,6 +526,68 @@ impl Seek<'_> {
             }
             let shift = usize::from(!outer && cells.trim_ascii_start().starts_with(b"|"));
             self.cell(row, cells, column + shift, found);
+            row = end + 1;
+        }
+    }
+
+    /// The cells below a name in the first line of comma-separated values.
+    fn csv(&self, found: &mut Vec<Span>) {
+        let head = line_start(self.text, self.name.range.start);
+        let head_end = line_end(self.text, head);
+        let (name, line) = (&self.name.range, &self.text[head..head_end]);
+        let sure = matches!(self.name.strength, Strength::Password | Strength::Secret);
+        if !sure || head_end - head > 400 || head_end < name.end || head_end >= self.text.len() {
+            return;
+        }
+        let Some(&mark) = line.iter().find(|b| matches!(b, b',' | b';' | b'\t')) else {
+            return;
+        };
+        let heading = |b: &u8| {
+            b.is_ascii_alphanumeric()
+                || matches!(b, b'_' | b'-' | b' ' | b'"' | b'\r')
+                || *b == mark
+        };
+        let before = name.start.checked_sub(1).map(|i| self.text[i]);
+        let after = self.text[name.end];
+        let edge = |b: u8| b == mark || matches!(b, b'"' | b'\n' | b'\r');
+        // A list of quoted words, one a line, ends its lines in a comma.
+        if line.trim_ascii_end().last() == Some(&mark) {
+            return;
+        }
+        if !line.iter().all(heading) || !before.is_none_or(edge) || !edge(after) {
+            return;
+        }
+        let column = line[..name.start - head]
+            .iter()
+            .filter(|b| **b == mark)
+            .count();
+        let columns = line.iter().filter(|b| **b == mark).count();
+        let limit = self.text.len().min(head + TABLE_BYTES_MAX);
+        let mut row = head_end + 1;
+        while row < limit && column <= COLUMNS_MAX {
+            let end = line_end(self.text, row);
+            let cells = &self.text[row..end];
+            if cells.iter().filter(|b| **b == mark).count() < columns {
+                return;
+            }
+            let mut start = row;
+            for cell in cells.split(|b| *b == mark).take(column) {
+                start += cell.len() + 1;
+            }
+            let cell = self.text[start..end]
+                .split(|b| *b == mark)
+                .next()
+                .unwrap_or_default();
+            let front = cell.len() - cell.trim_ascii_start().len();
+            let quote =
+                usize::from(cell.trim_ascii().len() > 1 && cell.trim_ascii().starts_with(b"\""));
+            let range = start + front + quote..start + front + cell.trim_ascii().len() - quote;
+            let value = Value {
+                after: range.end,
+                range,
+                frame: Frame::Quoted,
+            };
+            self.accept(&value, Joint::Said, found);
             row = end + 1;
         }
     }
@@ -464,11 +619,14 @@ impl Seek<'_> {
     fn behind(&self, found: &mut Vec<Span>) {
         let line = line_start(self.text, self.name.range.start)
             .max(self.name.range.start.saturating_sub(SENTENCE_REACH));
-        let Some(end) = joint::before(self.text, line, self.name.range.start) else {
-            return;
-        };
-        if let Some(value) = joint::value_before(self.text, line, end) {
-            self.accept(&value, Joint::Prose, found);
+        let name = self.name.range.start;
+        // `X is the Snyk API token` says it of any value, an id too.
+        let said = joint::predicate(self.text, line, name).map(|end| (end, Joint::Near));
+        let either = said.or_else(|| Some((joint::before(self.text, line, name)?, Joint::Prose)));
+        if let Some((end, joint)) = either
+            && let Some(value) = joint::value_before(self.text, line, end)
+        {
+            self.accept(&value, joint, found);
         }
     }
 }

@@ -337,14 +337,17 @@ impl Redactor {
 
     fn locate(&self, text: &str, spans: &[Span]) -> Vec<Finding> {
         let bytes = text.as_bytes();
-        let (mut line, mut line_start, mut at) = (1, 0, 0);
+        // Each character is counted once, however many findings a line has.
+        let (mut line, mut column, mut at) = (1, 1, 0);
         let mut walk = |to: usize| {
-            for newline in memchr::memchr_iter(b'\n', &bytes[at..to]) {
-                line += 1;
-                line_start = at + newline + 1;
+            if let Some(last) = memchr::memrchr(b'\n', &bytes[at..to]) {
+                line += memchr::memchr_iter(b'\n', &bytes[at..to]).count();
+                column = 1;
+                at += last + 1;
             }
+            column += text[at..to].chars().count();
             at = to;
-            (line, 1 + text[line_start..to].chars().count())
+            (line, column)
         };
         let place = |span: &Span| {
             let (line, start) = walk(span.start);

@@ -39,6 +39,7 @@ mod observability;
 mod payments;
 mod payments_regional;
 mod personal;
+mod pipelines;
 mod product;
 mod productivity;
 mod registries;
@@ -46,6 +47,7 @@ mod source_hosts;
 pub(super) mod structural;
 mod warehouses;
 mod webhooks;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -64,6 +66,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     [
         source_hosts::RULES,
         build::RULES,
+        pipelines::RULES,
         registries::RULES,
         cloud::RULES,
         cloud_google::RULES,
@@ -86,6 +89,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
         observability::RULES,
         product::RULES,
         productivity::RULES,
+        workspace::RULES,
         content::RULES,
         identity::RULES,
         keyed_cloud::RULES,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::budget::{Budget, OverBudget};
 use super::decode;
@@ -22,6 +22,8 @@ use super::view::{self, View};
 const DEPTH_MAX: usize = 2;
 /// Shortest value that is looked for again in the rest of the text, in bytes.
 const REPEAT_BYTES_MIN: usize = 8;
+/// Longest value that is looked for again, in bytes.
+const REPEAT_BYTES_MAX: usize = 1_024;
 /// Shortest piece of a token that is taken to be broken although it is whole by itself, in bytes:
 /// no program breaks shorter lines.
 const BROKEN_BYTES_MIN: usize = 56;
@@ -194,16 +196,17 @@ fn repeats(text: &[u8], found: &mut Vec<Span>) {
         let makeup = judge::Makeup::of(value);
         let telling =
             makeup.digits > 0 && makeup.letters() + makeup.symbols > 0 && makeup.distinct >= 5;
-        if value.len() >= REPEAT_BYTES_MIN && telling && values.len() < REPEATS_MAX {
+        let length = (REPEAT_BYTES_MIN..=REPEAT_BYTES_MAX).contains(&value.len());
+        if length && telling && values.len() < REPEATS_MAX {
             values.entry(value).or_insert_with(|| span.clone());
         }
     }
     if values.is_empty() {
         return;
     }
-    let Ok(automaton) = AhoCorasick::new(values.keys()) else {
-        return;
-    };
+    let kind = Some(AhoCorasickKind::ContiguousNFA);
+    let automaton = AhoCorasick::builder().kind(kind).build(values.keys());
+    let automaton = automaton.expect("a few megabytes of values fit an automaton");
     let spans: Vec<&Span> = values.values().collect();
     let again: Vec<Span> = automaton
         .find_iter(text)
@@ -230,16 +233,23 @@ pub(super) fn merge(text: &str, mut spans: Vec<Span>) -> Vec<Span> {
     }
     spans.sort_by_key(|span| (span.start, span.end));
     let mut merged: Vec<Span> = Vec::new();
+    // The length of the finding that names the last of them.
+    let mut named = 0;
     for span in spans {
         match merged.last_mut() {
             Some(last) if span.start < last.end => {
-                last.end = last.end.max(span.end);
-                if span.rank > last.rank {
+                // The surest names the whole; of two as sure the longer one.
+                if (span.rank, span.end - span.start) > (last.rank, named) {
+                    named = span.end - span.start;
                     last.kind = span.kind;
                     last.rank = span.rank;
                 }
+                last.end = last.end.max(span.end);
             }
-            _ => merged.push(span),
+            _ => {
+                named = span.end - span.start;
+                merged.push(span);
+            }
         }
     }
     merged

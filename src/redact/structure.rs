@@ -7,6 +7,7 @@
 
 pub(super) mod account;
 pub(super) mod armour;
+pub(super) mod aws;
 pub(super) mod cloud;
 pub(super) mod command;
 pub(super) mod connection;

@@ -24,6 +24,12 @@ const KEYED_GAP: usize = 48;
 /// How far before a token that has its literal inside the token may begin without its shape
 /// knowing, in bytes.
 const LEAD_EXTRA: usize = 128;
+/// How much white space, and how many marks of a fence, may stand before a value on the line below.
+const GAP_BELOW: usize = 24;
+/// How often a shape is tried around one literal.
+const SEARCHES_MAX: usize = 6;
+/// How far past its core a token is read to judge it; one that passes goes to its end.
+const TAIL_JUDGED: usize = 128;
 
 /// A shape with its rule, compiled when first needed.
 pub(super) struct Token {
@@ -101,12 +107,15 @@ impl Token {
         let to = text.len().min(at + self.reach);
         let window = &text[from..to];
         let mut searched = 0;
-        while let Some(captures) = self.regex().captures_at(window, searched) {
+        for _ in 0..SEARCHES_MAX {
+            let Some(captures) = self.regex().captures_at(window, searched) else {
+                return;
+            };
             let all = captures.get(0).expect("the whole match");
             if all.is_empty() || from + all.start() > at {
                 return;
             }
-            searched = all.end();
+            searched = all.start() + 1;
             if from + all.end() <= at {
                 continue;
             }
@@ -114,30 +123,45 @@ impl Token {
             let core = from + secret.start()..from + secret.end();
             if let Some(span) = self.settle(text, core, at) {
                 found.push(span);
+                return;
             }
-            return;
+            // Where the core is inside the token, one that begins a word may stand further on.
+            let next = (from + searched..=at).find(|next| begins(text, *next));
+            let Some(next) = next else { return };
+            searched = next - from;
         }
     }
 
     /// Looks for a bare shape after the vendor's name in the same line, where a word for a key or
     /// token leads up to it.
     pub(super) fn beside(&self, text: &[u8], name: Range<usize>, found: &mut Vec<Span>) {
-        let line = text.len().min(name.end + KEYED_REACH);
-        let line = memchr::memchr(b'\n', &text[name.end..line]).map_or(line, |n| name.end + n);
+        let (line, below) = lines(text, name.end, KEYED_REACH + self.reach);
         let before = name.start.saturating_sub(KEYED_LEAD);
         let before =
             memchr::memrchr(b'\n', &text[before..name.start]).map_or(before, |n| before + n + 1);
-        for captures in self.regex().captures_iter(&text[name.end..line]) {
-            let all = captures.get(1).or_else(|| captures.get(0));
-            let all = all.expect("the whole match");
-            let core = name.end + all.start()..name.end + all.end();
-            if begins(text, core.start)
+        let window = &text[name.end..line];
+        let mut searched = 0;
+        while let Some(captures) = self.regex().captures_at(window, searched) {
+            let whole = captures.get(0).expect("the whole match");
+            let secret = captures.get(1).unwrap_or(whole);
+            let core = name.end + secret.start()..name.end + secret.end();
+            // On the line below, only what begins it.
+            if core.start > name.end + KEYED_REACH
+                || below.is_some_and(|(end, start)| core.start > end && core.start != start)
+            {
+                return;
+            }
+            let free = begins(text, core.start);
+            if free
                 && leads_up(&text[before..core.start])
                 && let Some(span) = self.settle(text, core, name.end)
             {
                 found.push(span);
                 return;
             }
+            // The end of a word before the value may look like its beginning.
+            let next = if free { whole.end() } else { whole.start() + 1 };
+            searched = next.max(searched + 1);
         }
     }
 
@@ -155,7 +179,10 @@ impl Token {
         if self.lead > 0 && start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]) {
             start += 1;
         }
-        let end = extend(text, core.end, self.tail)?;
+        // A run may be as long as the text, and hold a literal at every step: only what is found,
+        // and then not looked at again, is followed to its end.
+        let judged = &text[..text.len().min(core.end + TAIL_JUDGED)];
+        let end = extend(judged, core.end, self.tail)?;
         let token = &text[start..end];
         let checked = self.checks.iter().any(|check| match check {
             Check::Crc32Base62 => checksum::crc32_base62(&text[core.clone()]),
@@ -179,33 +206,65 @@ impl Token {
         }
         Some(Span {
             start,
-            end,
+            end: extend(text, core.end, self.tail)?,
             kind: self.kind.clone(),
             rank: self.rank,
         })
     }
 }
 
+/// Where a line ends that is read from `at`, and the next with it if that begins with a value, as
+/// below a heading or in a fence: its end, the end of the first, and where the value begins.
+fn lines(text: &[u8], at: usize, reach: usize) -> (usize, Option<(usize, usize)>) {
+    let most = text.len().min(at + reach);
+    let end_from = |from: usize| memchr::memchr(b'\n', &text[from..most]).map(|n| from + n);
+    let Some(first) = end_from(at) else {
+        return (most, None);
+    };
+    let open = |b: &&u8| b.is_ascii_whitespace() || b"`~>\"'*".contains(b);
+    let gap = text[first..most].iter().take(GAP_BELOW).take_while(open);
+    let start = first + gap.count();
+    (end_from(start).unwrap_or(most), Some((first, start)))
+}
+
 /// Whether the text before a bare shape leads up to a secret: a word for one, and then no more
 /// than what joins a name to its value.
 fn leads_up(before: &[u8]) -> bool {
     static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-        compile("(?i)(?:key|token|secret|passw(?:or)?d|pwd|credential)s?").expect("a few words")
+        compile(r"(?i)(?:key|token|secret|passw(?:or)?d|pwd|credential|seed|wif|[_ -]pat\b)s?")
+            .expect("a few words")
     });
     let Some(word) = WORDS.find_iter(before).last() else {
         return false;
     };
     let between = &before[word.end()..];
-    let joins = |b: &u8| b.is_ascii_whitespace() || b"\"'`=:|,>(*[]){}\\-_~".contains(b);
+    let joins = |b: &u8| b.is_ascii_whitespace() || b"\"'`=:|,<>(*[]){}\\-_~?#".contains(b);
     if between.iter().all(joins) {
         return true;
     }
     let words = |b: &u8| b.is_ascii_alphanumeric() || joins(b) || *b >= 0x80;
-    let last = between.trim_ascii_end().last();
+    // A full stop inside a name (`Last.fm`) ends no sentence.
+    let stops = |pair: &[u8]| pair[0] == b'.' && !pair[1].is_ascii_alphanumeric();
+    let end = between.trim_ascii_end();
+    // Arrows, quotes and verbs beyond ASCII lead on as well.
+    let leads_on = |b: &u8| joins(b) || *b >= 0x80;
     between.len() <= KEYED_GAP
-        && between.iter().all(words)
-        && (last.is_some_and(joins) || between.trim_ascii_end().ends_with(b" is"))
+        && between.iter().all(|b| words(b) || *b == b'.')
+        && !between.windows(2).any(stops)
+        && (end.last().is_some_and(leads_on) || VERBS.iter().any(|verb| end.ends_with(verb)))
 }
+
+/// Words after which a value follows.
+const VERBS: [&[u8]; 8] = [
+    b" is",
+    b" was",
+    b" are",
+    b" to",
+    b" sent",
+    b" be",
+    b" now",
+    b"currently",
+];
 
 /// Compiles a pattern on bytes.
 pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
@@ -299,4 +358,129 @@ fn extend(text: &[u8], end: usize, tail: Tail) -> Option<usize> {
     let marks = rest[..run].iter().rev();
     let marks = marks.take_while(|b| b"_-.:!?&".contains(b)).count();
     Some(end + run - marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn token(core: &'static str, lead: usize, tail: Tail) -> Token {
+        Token {
+            kind: Kind::known("a-token"),
+            rank: Rank::Marked,
+            core: Cow::Borrowed(core),
+            lead,
+            reach: 64,
+            tail,
+            checks: Cow::Borrowed(&[]),
+            regex: OnceLock::new(),
+        }
+    }
+
+    fn at(token: &Token, literal: &str, text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (at, _) in text.match_indices(literal) {
+            token.at(text.as_bytes(), at, &mut found);
+        }
+        found
+            .into_iter()
+            .map(|span| text[span.start..span.end].to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_token_begins_a_word() {
+        for text in [
+            "",
+            " ",
+            "a-",
+            "(",
+            "é",
+            "\\n",
+            "%3D",
+            "\\x3d",
+            "\\u0022",
+            "\u{1b}[31m",
+        ] {
+            assert!(begins(text.as_bytes(), text.len()), "{text:?}");
+        }
+        for text in ["a", "Z9", "=3D", "n", "0022", "31m"] {
+            assert!(!begins(text.as_bytes(), text.len()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tails_end_where_the_sentence_does() {
+        let end = |text: &str, tail| extend(text.as_bytes(), 2, tail);
+        assert_eq!(end("ab", Tail::Exact), Some(2));
+        assert_eq!(end("abc", Tail::Exact), None);
+        assert_eq!(end("ab-c_d-. x", Tail::Word), Some(6));
+        assert_eq!(end("ab+/c==.", Tail::Base64), Some(7));
+        assert_eq!(end("ab.c.d. x", Tail::Dotted), Some(6));
+        assert_eq!(end("ab?c=d&e/f.) x", Tail::Url), Some(10));
+    }
+
+    #[test]
+    fn a_core_around_its_literal_is_looked_for_at_each_word() {
+        let exact = token("[a-z0-9]{6}MARK[a-z0-9]{2}", 6, Tail::Exact);
+        assert_eq!(at(&exact, "MARK", "x q7r2k9MARKz4 y"), ["q7r2k9MARKz4"]);
+        assert!(at(&exact, "MARK", "xq7r2k9MARKz4").is_empty());
+        let loose = token("[a-z0-9-]{3,12}MARK[a-z0-9]{2}", 12, Tail::Exact);
+        assert_eq!(at(&loose, "MARK", "wwwwwwwq7-r2k9fMARKz4"), ["r2k9fMARKz4"]);
+        let word = token("[a-z0-9]{6}MARK[a-z0-9]{2}", 6, Tail::Word);
+        assert_eq!(at(&word, "MARK", "xq7r2k9MARKz4-1"), ["xq7r2k9MARKz4-1"]);
+    }
+
+    #[test]
+    fn a_match_before_the_literal_is_passed_over() {
+        let token = token("[a-z0-9]{2,9}MARK", 9, Tail::Word);
+        assert_eq!(at(&token, "MARK", "q7MARK r2MARK"), ["q7MARK", "r2MARK"]);
+    }
+
+    #[test]
+    fn a_long_run_goes_whole() {
+        let token = token("pre_[a-z0-9]{8}", 0, Tail::Word);
+        let text = format!("pre_{}", "q7r2k9z4".repeat(500));
+        assert_eq!(at(&token, "pre_", &text), [text.as_str()]);
+    }
+
+    #[test]
+    fn a_name_and_a_word_lead_up_to_a_bare_value() {
+        for text in [
+            "key: ",
+            "API key = `",
+            "token (Acme) → ",
+            "key of the Acme account was ",
+            "key\n\n```\n",
+        ] {
+            assert!(leads_up(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "",
+            "see ",
+            "the key fits. The commit ",
+            "key in the tree at node",
+        ] {
+            assert!(!leads_up(text.as_bytes()), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_a_token(text in "([a-z0-9é. \n-]|MARK|\u{200b}){0,80}") {
+            for tail in [Tail::Exact, Tail::Word, Tail::Base64, Tail::Dotted, Tail::Url] {
+                let token = token("[a-z0-9-]{2,20}MARK[a-z0-9]{1,3}", 20, tail);
+                let mut found = Vec::new();
+                for (at, literal) in text.match_indices("MARK") {
+                    token.at(text.as_bytes(), at, &mut found);
+                    token.beside(text.as_bytes(), at..at + literal.len(), &mut found);
+                }
+                for span in found {
+                    prop_assert!(span.start < span.end && text.get(span.start..span.end).is_some());
+                }
+            }
+        }
+    }
 }

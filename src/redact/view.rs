@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 
+use zeroize::Zeroizing;
+
 /// A text made from pieces of another one.
 #[derive(Default)]
 pub(super) struct View {
-    bytes: Vec<u8>,
+    bytes: Zeroizing<Vec<u8>>,
     /// For each byte, what it was made from.
     from: Vec<(u32, u32)>,
 }
@@ -50,6 +52,10 @@ fn lines_with(
     for candidate in candidates {
         if candidate < done || undo(text, candidate).is_none() {
             continue;
+        }
+        if view.bytes.is_empty() {
+            // A buffer that grows leaves copies of secrets behind.
+            view.bytes.reserve_exact(text.len() + 1);
         }
         let mut start = memchr::memrchr(b'\n', &text[..candidate]).map_or(0, |n| n + 1);
         // A name may stand on the line above, a split go on on the lines below.
@@ -327,4 +333,134 @@ fn run_after(text: &[u8], line: usize) -> Option<(Range<usize>, bool)> {
     let mixed = run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase);
     let telling = run.iter().any(u8::is_ascii_digit) || mixed && width >= 10;
     (width >= 4 && telling).then_some((start..start + width, matches!(after, b'\n' | b'\r')))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn whole(view: Option<View>) -> Option<String> {
+        let view = view?;
+        let text = std::str::from_utf8(view.bytes()).ok()?;
+        Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        for (escaped, plain) in [
+            ("a%41b", "aAb"),
+            ("\\u0041\\u{42}\\x43", "ABC"),
+            ("&#65;&#x42;&amp;&lt;&gt;&quot;&apos;", "AB&<>\"'"),
+            ("%e2%82%ac%20", "%e2%82%ac "),
+        ] {
+            assert_eq!(whole(unescaped(escaped.as_bytes())).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn what_is_no_escape_makes_no_view() {
+        for text in [
+            "",
+            "100% sure",
+            "a & b",
+            "C:\\users",
+            "&nope;",
+            "%DB_PASSWORD%",
+            "\\u00",
+            "&#;",
+        ] {
+            assert!(unescaped(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_splits_is_undone() {
+        for (split, plain) in [
+            ("gh\u{200b}p", "ghp"),
+            ("\u{ff41}\u{ff11}", "a1"),
+            ("'abc' + 'def'", "'abcdef'"),
+            ("\"abc\"\n  \"def\"", "\"abcdef\""),
+            ("abc\\\n  def", "abcdef"),
+        ] {
+            assert_eq!(whole(joined(split.as_bytes())).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn what_is_not_split_makes_no_view() {
+        for text in [
+            "",
+            "\u{feff}text",
+            "it's 'a'",
+            "'a', 'b'",
+            "\"a\", \"b\"",
+            "é",
+        ] {
+            assert!(joined(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_over_two_lines_is_joined() {
+        let found = wrapped(b"key abcd1234\n  > efgh5678 more");
+        let [one] = &found[..] else {
+            panic!("one break");
+        };
+        assert_eq!(one.view.bytes(), b"abcd1234efgh5678");
+        assert_eq!((one.seam, one.piece), (8, 8));
+        assert_eq!(one.view.source(&(0..16)), 4..25);
+    }
+
+    #[test]
+    fn lines_of_prose_are_not_joined() {
+        for text in [
+            "\n",
+            "a\nb",
+            "the first line\nthe second line",
+            "abcd1234\nthe",
+            "abcd1234\n\n12345678",
+        ] {
+            assert!(wrapped(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    /// Every byte of a view stands for a stretch of the text, in order.
+    fn holds(text: &[u8], view: &View, undo: impl Fn(&[u8]) -> Option<View>) {
+        let mut before = 0;
+        for at in 0..view.bytes().len() {
+            let source = view.source(&(at..at + 1));
+            assert!(before <= source.start && source.start <= source.end);
+            assert!(source.end <= text.len());
+            before = source.start;
+            let same = text.get(source.clone()) == Some(&view.bytes()[at..=at]);
+            let ends = source.is_empty();
+            assert!(same || ends || undo(&text[source]).is_some());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_view_leads_back_to_its_text(text in r#"([a-z%&;#x\\u0-9\n"' +]|&amp;|%41|\\u0041|é){0,60}"#) {
+            if let Some(view) = unescaped(text.as_bytes()) {
+                holds(text.as_bytes(), &view, unescaped);
+            }
+        }
+
+        #[test]
+        fn no_text_breaks_a_view(text in any::<String>(), tail in r#"["'+ \\\na\u{200b}\u{ff41}]{0,40}"#) {
+            let text = format!("{text}{tail}");
+            for view in [unescaped(text.as_bytes()), joined(text.as_bytes())].into_iter().flatten() {
+                let end = view.bytes().len();
+                prop_assert!(view.source(&(0..end)).end <= text.len());
+            }
+            for one in wrapped(text.as_bytes()) {
+                let end = one.view.bytes().len();
+                let source = one.view.source(&(0..end));
+                prop_assert!(one.seam < end && source.end <= text.len());
+                prop_assert!(text.is_char_boundary(source.start) && text.is_char_boundary(source.end));
+            }
+        }
+    }
 }

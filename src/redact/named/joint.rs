@@ -131,8 +131,22 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
     }
     let element = name.range.start > 0 && matches!(text[name.range.start - 1], b'<' | b':');
     match b {
+        b'?' => answer(text, at).map_or(Lead::Nothing, |at| Lead::Value {
+            at,
+            joint: Joint::Said,
+        }),
         b'\n' | b'\r' => below(text, at, name, Joint::Prose),
-        b'>' if element && closes(rest) => Lead::Value {
+        // `process.env.X || "…"`: what holds if there is none.
+        b'|' | b'?'
+            if (rest.starts_with(b"|| ") || rest.starts_with(b"?? "))
+                && super::value::quoted(text, spaces(text, at + 2)).is_some() =>
+        {
+            Lead::Value {
+                at: spaces(text, at + 2),
+                joint: Joint::Assigned,
+            }
+        }
+        b'>' if (element || quoted) && closes(rest) => Lead::Value {
             at: spaces(text, at + 1).min(text.len() - 1),
             joint: Joint::Said,
         },
@@ -172,6 +186,157 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
             None => Lead::Sentence { at, joined: false },
         },
     }
+}
+
+/// Where the answer to a question begins: `the key? lee> …`, on the same line or the next.
+fn answer(text: &[u8], at: usize) -> Option<usize> {
+    let gap = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default();
+        rest.iter()
+            .take(8)
+            .take_while(|b| b.is_ascii_whitespace() || matches!(b, b'*' | b'<' | b'"'))
+            .count()
+    };
+    let start = at + 1 + gap(at + 1);
+    let rest = text.get(start..)?;
+    let name = rest
+        .iter()
+        .take(24)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+        .count();
+    let mark = matches!(rest.get(name), Some(b'>' | b':')) && name > 0;
+    let next = start + name + 1;
+    let next = next + gap(next);
+    (start > at + 1 && mark && next < text.len()).then_some(next)
+}
+
+/// The width of an argument without quotes: a name, a number, a member.
+pub(super) fn expression(rest: &[u8]) -> usize {
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || b"_.$@&*?".contains(b);
+    rest.iter().take(64).take_while(part).count()
+}
+
+/// Where the quoted argument begins of a call that does no more than hold it.
+pub(super) fn wrapped(rest: &[u8]) -> Option<usize> {
+    const WRAPPERS: &[&str] = &[
+        "from",
+        "new",
+        "string",
+        "str",
+        "some",
+        "bytes",
+        "text",
+        "secret",
+        "securestring",
+        "secretstring",
+        "password",
+        "encode",
+        "literal",
+        "quote",
+    ];
+    // A type of YAML, or a string of wide characters in SQL.
+    for mark in [&b"!!str "[..], b"N"] {
+        if rest.starts_with(mark) && matches!(rest.get(mark.len()), Some(b'"' | b'\'')) {
+            return Some(mark.len());
+        }
+    }
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.');
+    let name = rest.iter().take(48).take_while(part).count();
+    let last = rest[..name].rsplit(|b| matches!(b, b':' | b'.')).next()?;
+    let known = WRAPPERS
+        .iter()
+        .any(|word| last.eq_ignore_ascii_case(word.as_bytes()));
+    let quote = matches!(rest.get(name + 1), Some(b'"' | b'\''));
+    (known && rest.get(name) == Some(&b'(') && quote).then_some(name + 1)
+}
+
+/// Whether what stands before a name tells the reader to use it: `use the token …`.
+pub(super) fn introduced(before: &[u8]) -> bool {
+    const VERBS: &[&str] = &[
+        "use", "using", "with", "via", "paste", "enter", "set", "send", "pass", "try", "add",
+        "rotate", "revoke", "provide", "type", "export",
+    ];
+    const BETWEEN: &[&str] = &[
+        "the",
+        "this",
+        "our",
+        "my",
+        "your",
+        "an",
+        "a",
+        "api",
+        "access",
+        "auth",
+        "bearer",
+        "server",
+        "app",
+        "application",
+        "client",
+        "user",
+        "account",
+        "project",
+        "team",
+        "workspace",
+        "live",
+        "prod",
+        "staging",
+        "internal",
+        "new",
+        "old",
+        "secret",
+        "service",
+        "deploy",
+        "admin",
+        "test",
+        "shared",
+    ];
+    let words = before.rsplit(u8::is_ascii_whitespace);
+    for word in words.filter(|word| !word.is_empty()).take(6) {
+        let is = |list: &[&str]| list.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
+        if is(VERBS) {
+            return true;
+        }
+        // A vendor's name, or one of the words that stand before a secret's.
+        if !is(BETWEEN) && !word[0].is_ascii_uppercase() {
+            return false;
+        }
+    }
+    false
+}
+
+/// Where the value ends in `X is the Snyk API token`: the name closes a phrase of a few words that
+/// an article opens.
+pub(super) fn predicate(text: &[u8], line: usize, name: usize) -> Option<usize> {
+    const ARTICLES: &[&str] = &["the", "our", "my", "your", "their", "its", "an", "a"];
+    const COPULAS: &[&str] = &["is", "was", "as"];
+    const CLAUSES: &[&str] = &[
+        "of", "that", "which", "where", "for", "with", "to", "and", "or", "in", "on", "by",
+    ];
+    let mut end = name;
+    let mut article = false;
+    for _ in 0..6 {
+        let head = text[line..end].trim_ascii_end();
+        let width = head
+            .iter()
+            .rev()
+            .take_while(|b| !b.is_ascii_whitespace())
+            .count();
+        let word = &head[head.len() - width..];
+        let is = |list: &[&str]| list.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
+        end = line + head.len() - width;
+        if article {
+            let value = line + text[line..end].trim_ascii_end().len();
+            return (is(COPULAS) && value > line).then_some(value);
+        }
+        article = is(ARTICLES);
+        let plain = word
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'&'));
+        if width == 0 || !plain || is(CLAUSES) || identifies(word) {
+            return None;
+        }
+    }
+    None
 }
 
 /// `('password').send_keys("…")`: what is typed into the field of that name.
@@ -267,7 +432,7 @@ fn wordy(text: &[u8], at: usize) -> bool {
 fn pair(text: &[u8], at: usize) -> Option<Lead> {
     let window = &text[at..text.len().min(at + 80)];
     let lower = window.to_ascii_lowercase();
-    let (place, width) = [&b"value"[..], b"default"]
+    let (place, width) = [&b"value"[..], b"default", b"with"]
         .iter()
         .filter_map(|word| Some((memchr::memmem::find(&lower, word)?, word.len())))
         .min()?;
@@ -278,7 +443,9 @@ fn pair(text: &[u8], at: usize) -> Option<Lead> {
     }
     let (closed, _) = closers(text, at + place + width);
     let next = spaces(text, closed);
+    let option = between.ends_with(b"--") && next > closed;
     let width = match text.get(next)? {
+        _ if option => 0,
         b'>' => 1,
         _ => joiner(&text[next..])?,
     };
@@ -535,6 +702,39 @@ pub(super) fn fills(word: &[u8]) -> bool {
         .any(|filler| word.eq_ignore_ascii_case(filler.as_bytes()))
 }
 
+/// Marks behind which it is said what the value before them is.
+const REMARKS: &[&str] = &["<-", "<--", "←", "#", "//"];
+
+/// Whether the word before a name says what the secret opens: `deploy token`.
+pub(super) fn qualified(before: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "api",
+        "access",
+        "auth",
+        "bearer",
+        "bot",
+        "deploy",
+        "refresh",
+        "personal",
+        "service",
+        "webhook",
+        "session",
+        "admin",
+        "secret",
+        "oauth",
+        "integration",
+        "registry",
+    ];
+    let word = before
+        .rsplit(u8::is_ascii_whitespace)
+        .find(|word| !word.is_empty());
+    word.is_some_and(|word| {
+        WORDS
+            .iter()
+            .any(|w| word.eq_ignore_ascii_case(w.as_bytes()))
+    })
+}
+
 /// Where a value would end that stands before a name, as in `X as the password`.
 pub(super) fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
     const FILLERS: &[&str] = &[
@@ -586,9 +786,6 @@ pub(super) fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
         "slack",
     ];
     let mut end = name;
-    if text[..end].ends_with(b" (") {
-        return Some(text[..end - 1].trim_ascii_end().len()).filter(|end| *end > line);
-    }
     let mut linked = false;
     for _ in 0..5 {
         let head = text[line..end].trim_ascii_end();
@@ -599,6 +796,15 @@ pub(super) fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
             .count();
         let begun = line + head.len() - word;
         let bytes = text[begun..line + head.len()].to_ascii_lowercase();
+        // What the brackets say is about what stands before them.
+        if let Some(inside) = bytes.strip_prefix(b"(")
+            && (inside.is_empty() || FILLERS.iter().any(|filler| filler.as_bytes() == inside))
+        {
+            return Some(line + text[line..begun].trim_ascii_end().len()).filter(|end| *end > line);
+        }
+        if REMARKS.iter().any(|mark| mark.as_bytes() == bytes) {
+            return Some(line + text[line..begun].trim_ascii_end().len()).filter(|end| *end > line);
+        }
         let known = FILLERS.iter().any(|filler| filler.as_bytes() == bytes)
             || matches!(
                 &bytes[..],
@@ -687,6 +893,14 @@ pub(super) fn value_before(text: &[u8], line: usize, end: usize) -> Option<Value
     }
     while word > 0 && text[end - word] >= 0x80 {
         word -= 1;
+    }
+    // `bob:…` is a login, of which the name stays.
+    let login = &text[end - word..end];
+    if let Some(colon) = memchr::memchr(b':', login)
+        && colon > 0
+        && login.get(colon + 1).is_some_and(|b| *b != b'/')
+    {
+        word -= colon + 1;
     }
     (word > 0).then(|| Value {
         range: end - word..end,

@@ -238,7 +238,7 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
         }
         Strength::Login => false,
     };
-    likely && !judge::placeholder(value)
+    likely && (strength == Strength::Pin || !judge::placeholder(value))
 }
 
 /// Four to eight digits, not all the same, not a year.
@@ -246,7 +246,8 @@ fn pin(value: &[u8], joint: Joint) -> bool {
     let year = value.len() == 4
         && joint == Joint::Prose
         && (value.starts_with(b"19") || value.starts_with(b"20"));
-    (4..=8).contains(&value.len()) && value.iter().all(u8::is_ascii_digit) && !year
+    let one = value.iter().all(|b| *b == value[0]);
+    (4..=8).contains(&value.len()) && value.iter().all(u8::is_ascii_digit) && !year && !one
 }
 
 /// A password: two classes of characters, one of them digits or symbols, and no mere words.
@@ -292,7 +293,7 @@ pub(super) fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
     match (joint, frame) {
         (Joint::Prose | Joint::Near, Frame::Bare | Frame::Line) => {
             let leet = is_leet(value);
-            value.len() >= 8
+            (value.len() >= 8 || value.len() >= 7 && makeup.classes() >= 3 && !is_leet(value))
                 && !camel(value)
                 && (mixed || (strong > 0 && makeup.classes() >= 3))
                 && (leet || judge::unrest(value) >= 340 || makeup.classes() >= 3)
@@ -533,6 +534,11 @@ pub(super) fn plain_id(value: &[u8]) -> bool {
 
 /// Pairs of hexadecimal digits between colons.
 fn fingerprint(value: &[u8]) -> bool {
+    let upper = |b: &u8| b.is_ascii_digit() || (b'A'..=b'F').contains(b);
+    // OpenPGP writes them so (RFC 9580).
+    if value.len() == 40 && value.iter().all(upper) {
+        return true;
+    }
     value.len() >= 8
         && value.iter().enumerate().all(|(i, b)| match i % 3 {
             2 => *b == b':',
@@ -843,6 +849,7 @@ pub(super) fn refers(value: &[u8]) -> bool {
         b"\\(",
         b"\\.",
         b"\\|",
+        b"?.",
     ]
     .iter()
     .any(|mark| memchr::memmem::find(value, mark).is_some());
@@ -908,14 +915,17 @@ fn member(value: &[u8], identifier: impl Fn(&[u8]) -> bool) -> bool {
 /// A path of names: no part of it random.
 fn path_like(value: &[u8]) -> bool {
     let parts = value.split(|b| *b == b'/').filter(|part| !part.is_empty());
+    // Base64 has such signs too.
+    let rolled = value.len() >= 24 && value[0] != b'/' && judge::random(value);
     value.iter().filter(|b| **b == b'/').count() >= 2
+        && !rolled
         && parts
             .clone()
             .all(|part| part.len() < 20 || judge::unrest(part) < 340)
 }
 
 /// A name of its own with its value: `api_key=…`, `key:…`.
-fn names(value: &[u8]) -> bool {
+pub(super) fn names(value: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let name = value.iter().take(48).take_while(part).count();
     let words =

@@ -46,6 +46,10 @@ pub(in super::super) const WORDS: &[(&str, Strength)] = &[
     ("bearer", Strength::Weak),
     ("dsn", Strength::Weak),
     ("salt", Strength::Weak),
+    ("getconnection", Strength::Login),
+    ("log in", Strength::Login),
+    ("logs in", Strength::Login),
+    ("convertto-securestring", Strength::Password),
     ("mysqli_connect", Strength::Login),
     ("mysql_connect", Strength::Login),
     ("signin", Strength::Login),
@@ -54,6 +58,8 @@ pub(in super::super) const WORDS: &[(&str, Strength)] = &[
     ("logon", Strength::Login),
     ("zugang", Strength::Login),
     ("pin", Strength::Pin),
+    ("psk", Strength::Password),
+    ("seed", Strength::Weak),
 ];
 
 /// Words of other languages: whole words for password, or for key and token.
@@ -142,6 +148,7 @@ const PASSWORDS: &[&str] = &[
     "pwd",
     "pw",
     "psw",
+    "psk",
     "pswd",
     "passphrase",
     "passcode",
@@ -228,6 +235,49 @@ const KEY_OF: &[&str] = &[
     "functions",
     "host",
     "merchant",
+    "openai",
+    "anthropic",
+    "stripe",
+    "sendgrid",
+    "mailgun",
+    "mailjet",
+    "twilio",
+    "github",
+    "gitlab",
+    "datadog",
+    "algolia",
+    "cloudflare",
+    "heroku",
+    "opsgenie",
+    "segment",
+    "posthog",
+    "mistral",
+    "cohere",
+    "azure",
+    "aws",
+    "google",
+    "gemini",
+    "maps",
+    "airtable",
+    "linear",
+    "notion",
+    "sentry",
+    "pagerduty",
+    "virustotal",
+    "shodan",
+    "etherscan",
+    "infura",
+    "alchemy",
+    "wandb",
+    "pinecone",
+    "weather",
+    "deepl",
+    "meraki",
+    "postmark",
+    "rapidapi",
+    "serp",
+    "tavily",
+    "elevenlabs",
 ];
 
 /// Words before `key` or `token` with which it is none.
@@ -620,7 +670,20 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     let this = lower(place);
     let before = place.checked_sub(1).map(lower);
     let before = before.or_else(|| word_before(text, range.start));
-    let (mut strength, kind, last) = classify(&this, before.as_deref(), place)?;
+    if text.get(range.end) == Some(&b'(') && logs_in(&lower_name) {
+        return Some(Name {
+            range,
+            strength: Strength::Login,
+            kind: "credential",
+            spaceless: false,
+            verb: false,
+        });
+    }
+    let (mut strength, kind, last) = classify(
+        &this,
+        before.as_deref(),
+        place + usize::from(name == b"PAT"),
+    )?;
     // `secretKey` and `tokenSecret` are judged at their last word.
     for i in last + 1..words.len() {
         let after = lower(i);
@@ -646,6 +709,30 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     })
 }
 
+/// Calls whose arguments are a name and then a password, in lower case.
+const LOGIN_CALLS: &[&str] = &[
+    "getconnection",
+    "httpbasicauth",
+    "httpdigestauth",
+    "basicauth",
+    "basic_auth",
+    "setbasicauth",
+    "plainauth",
+    "passwordauthentication",
+    "usernamepasswordcredentials",
+    "usernamepasswordauthenticationtoken",
+    "plaintextauthprovider",
+    "networkcredential",
+];
+
+/// Whether a call of this name takes a login.
+fn logs_in(name: &[u8]) -> bool {
+    LOGIN_CALLS.iter().any(|call| {
+        name.strip_suffix(call.as_bytes())
+            .is_some_and(|rest| rest.last().is_none_or(|b| !b.is_ascii_alphanumeric()))
+    })
+}
+
 /// Whether a word of the gate stands for itself, not for a part of a name.
 fn whole_word(word: &[u8]) -> bool {
     let lower = word.to_ascii_lowercase();
@@ -654,7 +741,14 @@ fn whole_word(word: &[u8]) -> bool {
         .any(|(foreign, _)| foreign.as_bytes() == lower)
         || matches!(
             &lower[..],
-            b"identified by" | b"signin" | b"sign_in" | b"mysqli_connect" | b"mysql_connect"
+            b"identified by"
+                | b"log in"
+                | b"logs in"
+                | b"convertto-securestring"
+                | b"signin"
+                | b"sign_in"
+                | b"mysqli_connect"
+                | b"mysql_connect"
         )
 }
 
@@ -756,6 +850,10 @@ fn classify(
         (Strength::Secret, "api-key")
     } else if this == b"pat" && (place > 0 || before.is_some()) {
         (Strength::Secret, "token")
+    } else if this == b"seed" {
+        let one_time =
+            before.is_some_and(|word| contains(&["fa", "2fa", "totp", "otp", "mfa"], word));
+        one_time.then_some((Strength::Secret, "secret"))?
     } else if this == b"key" {
         if denied {
             return None;

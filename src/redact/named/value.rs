@@ -5,6 +5,13 @@ use std::ops::Range;
 /// Longest value that is looked at, in bytes.
 pub(in super::super) const VALUE_BYTES_MAX: usize = 8 * 1024;
 
+/// Longest value without quotes that is looked at, in bytes: longer tokens have rules of their own.
+const BARE_BYTES_MAX: usize = 2 * 1024;
+
+/// How far the ends of a line are looked for, in bytes: a text of one long line must not be read
+/// again for each name in it.
+const LINE_BYTES_MAX: usize = 8 * 1024;
+
 /// How a value stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Frame {
@@ -161,8 +168,9 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
 
 /// Reads a bare value: up to white space, a quote, or what ends a value in its notation.
 fn bare(text: &[u8], at: usize) -> Option<Value> {
-    let limit = text.len().min(at + VALUE_BYTES_MAX);
+    let limit = text.len().min(at + BARE_BYTES_MAX);
     let mut end = at;
+    let mut read = Read::default();
     while end < limit {
         let b = text[end];
         if b.is_ascii_whitespace() || b < 0x20 || matches!(b, b'"' | b'`' | b'|' | b'<') {
@@ -187,18 +195,19 @@ fn bare(text: &[u8], at: usize) -> Option<Value> {
             b',' | b';' => {
                 next.is_ascii_whitespace()
                     || matches!(next, b'"' | b'\'' | b'}' | b')' | b']')
-                    || is_token(&text[at..end])
-                    || text[at..end].iter().all(u8::is_ascii_alphabetic)
+                    || read.is_token()
+                    || read.letters == read.bytes
                     || assigns(&text[end + 1..limit])
             }
             b'\'' => true,
             b'&' => assigns(&text[end + 1..limit]),
-            b'#' => is_token(&text[at..end]),
+            b'#' => read.is_token(),
             _ => false,
         };
         if ends_here {
             break;
         }
+        read.add(b);
         end += 1;
     }
     let stop = end;
@@ -249,18 +258,39 @@ fn assigns(rest: &[u8]) -> bool {
     name > 0 && rest.get(name) == Some(&b'=')
 }
 
-/// Whether what was read so far is as long and as plain as a token.
-fn is_token(value: &[u8]) -> bool {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-+/=.".contains(b);
-    value.len() >= 16 && value.iter().all(plain) && value.iter().any(u8::is_ascii_digit)
+/// What a value has been made of so far.
+#[derive(Default)]
+struct Read {
+    bytes: usize,
+    letters: usize,
+    digits: usize,
+    /// Joining marks that tokens have.
+    marks: usize,
+}
+
+impl Read {
+    fn add(&mut self, b: u8) {
+        self.bytes += 1;
+        self.letters += usize::from(b.is_ascii_alphabetic());
+        self.digits += usize::from(b.is_ascii_digit());
+        self.marks += usize::from(b"_-+/=.".contains(&b));
+    }
+
+    /// Whether it is as long and as plain as a token.
+    fn is_token(&self) -> bool {
+        let plain = self.letters + self.digits + self.marks == self.bytes;
+        self.bytes >= 16 && plain && self.digits > 0
+    }
 }
 
 /// Where the line that `at` stands in ends.
 pub(in super::super) fn line_end(text: &[u8], at: usize) -> usize {
-    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found)
+    let reach = text.len().min(at + LINE_BYTES_MAX);
+    memchr::memchr(b'\n', &text[at..reach]).map_or(reach, |found| at + found)
 }
 
 /// Where the line that `at` stands in begins.
 pub(in super::super) fn line_start(text: &[u8], at: usize) -> usize {
-    memchr::memrchr(b'\n', &text[..at]).map_or(0, |found| found + 1)
+    let reach = at.saturating_sub(LINE_BYTES_MAX);
+    memchr::memrchr(b'\n', &text[reach..at]).map_or(reach, |found| reach + found + 1)
 }

@@ -350,10 +350,10 @@ pub(super) const RULES: &[Rule] = &[
             170,
         ),
         found: &[
-            "PVEAPIToken=root@pam!backup=«f44¦26825-a7e8-206a-19c3-2489008c968b»",
-            "export PROXMOX_TOKEN=PVEAPIToken=root@pam!backup=«66¦ff64ac-54e5-e375-6e83-275cab4\
+            "PVEAPIToken=«root@pam!backup=f44¦26825-a7e8-206a-19c3-2489008c968b»",
+            "export PROXMOX_TOKEN=PVEAPIToken=«root@pam!backup=66¦ff64ac-54e5-e375-6e83-275cab4\
              fafe7»",
-            "Found PVEAPIToken=root@pam!backup=«d3¦e8fb12-1a6a-f0fa-0d81-a6d98846f56e»! Please \
+            "Found PVEAPIToken=«root@pam!backup=d3¦e8fb12-1a6a-f0fa-0d81-a6d98846f56e», please \
              have it revoked.",
         ],
         kept: &[

@@ -170,7 +170,7 @@ pub(super) const RULES: &[Rule] = &[
         kept: &[
             "A3-****************",
             "1Password documents the A3- prefix.",
-            "1Password answers: bad value A3-6OHx2…",
+            "It answers: bad value A3-6OHx2…",
         ],
         ..MARKED
     },

@@ -8,7 +8,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "segment-key",
         what: "Segment write key",
         severity: Severity::Medium,
-        keywords: &["segment"],
+        keywords: &["segment", "segmentio"],
         finder: bare("[A-Za-z0-9]{32}", 32),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
@@ -64,12 +64,12 @@ pub(super) const RULES: &[Rule] = &[
         kind: "rudderstack-key",
         what: "RudderStack write key",
         severity: Severity::Medium,
-        keywords: &["rudder"],
+        keywords: &["rudder", "rudderstack"],
         finder: bare("[A-Za-z0-9]{27}", 27),
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
             "RUDDERSTACK_KEY=«11f0¦p9wuAZsKPELN3bPi1WDlNHD»",
-            "Is «as1¦rwcnXTjLZusNDUWWjUnHCC7M» the RudderStack key?",
+            "The RudderStack key «as1¦rwcnXTjLZusNDUWWjUnHCC7M» is new.",
             "| RudderStack key | «dMpT¦BqyB8cLIPAzomL4Xv48JNL3» | ops |",
         ],
         kept: &[

@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         kind: "travis-token",
         what: "Travis CI token",
-        keywords: &["travis"],
+        keywords: &["travis", "travisci"],
         finder: bare("[A-Za-z0-9_-]{22}", 22),
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
@@ -65,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-f0-9]{40}", 40),
         found: &[
             "os.environ[\"CIRCLECI_TOKEN\"] = \"«9336¦45511dd37e34a78a5116103daf28c7f2f0ad»\"",
-            "Is «bb¦aebddb9ebfd8a6b1dcc7e363f08743f3a6fc0b» the CircleCI token?",
+            "The CircleCI token «bb¦aebddb9ebfd8a6b1dcc7e363f08743f3a6fc0b» is new.",
             "Jo sent the CircleCI token by mail: «a8¦ed44dd0ac830460792f389b5f2af32977f4a05»",
         ],
         kept: &[
@@ -78,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         kind: "droneci-token",
         what: "Drone CI token",
-        keywords: &["drone"],
+        keywords: &["drone", "droneci"],
         finder: bare("[A-Za-z0-9]{32}", 32),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("11[a-f0-9]{32}", 34),
         found: &[
             "{\"jenkins_token\": \"«11¦16b626df6a70056d5c3a9dc8d9e46367»\", \"retries\": 3}",
-            "Use «1123¦20d17e1ad340ff3bf6bd339e85cd42» as the Jenkins token.",
+            "Use the Jenkins token «1123¦20d17e1ad340ff3bf6bd339e85cd42».",
             "Log in to Jenkins with the token «11b¦7135307d9aa3474e6c9e6ed2b67e4ab».",
         ],
         kept: &[
@@ -175,8 +175,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "set -x CODECLIMATE_TOKEN «cf¦9bbc6754344969d322231615e8c59c00e4b78187b33f1173d9535\
              088ac82d7»",
-            "Use «ec¦6b93363e6cfc2317313dcc0c46426ed1262ab11f7298b901bde672e6362415» as the \
-             Code Climate token.",
+            "Use the Code Climate token «ec¦6b93363e6cfc2317313dcc0c46426ed1262ab11f7298b901bde672\
+             e6362415».",
             "Log in to Code Climate with the token «7a1¦b86b5be5050df331851cf9cf317f3667b735e15\
              60d398d9b8c854c7118369».",
         ],
@@ -214,8 +214,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "$env:SEMGREP_TOKEN = \"«8e¦a1e62ea1db352b37cc4c91ae4801d3d1ec601d7b35da70f4933f876\
              963d948»\"",
-            "Is «b656¦d811cecc5d1ae90cfe091fa470c2cf4f7bdb20d1bc55c265135671d43469» the \
-             Semgrep token?",
+            "The Semgrep token «b656¦d811cecc5d1ae90cfe091fa470c2cf4f7bdb20d1bc55c265135671d434\
+             69» is new.",
             "Old Semgrep token: «033¦751ed9bf4f97cfdeeffd315162ace17149797381b3debde66cfd5aaba8\
              9d5». Delete it!",
         ],
@@ -231,7 +231,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "sonar-token-old",
         what: "SonarQube token (old)",
         severity: Severity::Medium,
-        keywords: &["sonar"],
+        keywords: &["sonar", "sonarqube", "sonarcloud"],
         finder: bare("[a-f0-9]{40}", 40),
         found: &[
             "SONAR_TOKEN=«56a3¦eae5041075771e0b3646bc25b9381ad1194a»",
@@ -273,8 +273,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "{\"bitrise_token\": \"«rNl¦w0UrJc0UoyPn7aKaYZhnFX6ho-KyLloKaXZJq5Ciod8ITmM-lOLbRsQ\
              oY1vOrGDtpE7DaSkz_Sa2FfGIEIY»\", \"retries\": 3}",
-            "I think «9u¦pTxX5NlWkSA5TvUYrhBigApgwI30CV1pXpQz5rP-BZkcLD-GTFBMNAwur7mVzT3u5KDp7G\
-             JPdP2hQr1uJb5y» was the token of our Bitrise test account.",
+            "I think the token of our Bitrise test account was «9u¦pTxX5NlWkSA5TvUYrhBigApgwI30CV1\
+             pXpQz5rP-BZkcLD-GTFBMNAwur7mVzT3u5KDp7GJPdP2hQr1uJb5y».",
             "remember the Bitrise token «_Q3¦OrX7jjpUR_ok5eVsLRTi2LEnZW6pBXJeTAYQi0DNfywYNLQXex\
              3jhJbJ6qOosoVQUa8hHphQiDjHzChPXH6»",
         ],
@@ -349,7 +349,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
             "ARG BROWSERSTACK_KEY=«UdTA¦kapT4RYz8RalrU35»",
-            "Is «4l¦aFTeYFAXoF66Cev027» the BrowserStack key?",
+            "The BrowserStack key «4l¦aFTeYFAXoF66Cev027» is new.",
             "The BrowserStack key is «mBX¦ICb2jk6lmbsga1MIN».",
         ],
         kept: &[

@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
             "set -x FRESHDESK_KEY «rfGU¦u6jbG1Kc401gfckF»",
-            "Use «9L¦w6CgfX4kdluEou5TWL» as the Freshdesk key.",
+            "Use the Freshdesk key «9L¦w6CgfX4kdluEou5TWL».",
             "- Freshdesk key «R4¦YkpV70KZeXrQ362dfV»",
         ],
         kept: &[
@@ -102,7 +102,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-f0-9]{40}", 40),
         found: &[
             "PIPEDRIVE_TOKEN: \"«1986¦3ba8724337accfad9667c428af56127a595f»\"",
-            "Is «5c1¦48011589085904fbef6ad0fcfee590fc430b5» the Pipedrive token?",
+            "The Pipedrive token «5c1¦48011589085904fbef6ad0fcfee590fc430b5» is new.",
             "Pipedrive: token \"«5a¦4ec1b08ee19b2a85221e91aeebafa6aa23e047»\"",
         ],
         kept: &[
@@ -140,8 +140,8 @@ pub(super) const RULES: &[Rule] = &[
              d406a6318fb5b72»",
             "ActiveCampaign key: «4c0¦5900bc1c2862b57e0a159d2be445a40292c92dbfd557b0e8fcbe8dc2b\
              a4b170cd59f2»",
-            "I think «ded¦aa032f20eb69391e8facfaa0ff8abe886539d68c7064033543b7eb08d91d3efa10a39\
-             » was the key of our ActiveCampaign test account.",
+            "I think the key of our ActiveCampaign test account was «ded¦aa032f20eb69391e8facfaa0f\
+             f8abe886539d68c7064033543b7eb08d91d3efa10a39».",
         ],
         kept: &[
             "Build c40b7eb8ebc6d0056831c2feae9ad2309e47a9bbc2a2b9925bb2ebfec15aecfa4aca63d5 \
@@ -180,7 +180,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
             "os.environ[\"JIRA_TOKEN\"] = \"«zT¦C7gS6s1fEzXQ78dkou4Zd8»\"",
-            "Use «yy¦fWMWxOFnU0aU5JIP2SWzac» as the Jira token.",
+            "Use the Jira token «yy¦fWMWxOFnU0aU5JIP2SWzac».",
             "Log in to Jira with the token «MKz6¦eS4r38axjKnDoTMwbaXv».",
         ],
         kept: &[
@@ -312,12 +312,12 @@ pub(super) const RULES: &[Rule] = &[
         kind: "pivotal-token",
         what: "Pivotal Tracker API token",
         severity: Severity::Medium,
-        keywords: &["pivotal"],
+        keywords: &["pivotal", "pivotaltracker"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
             "pivotalToken := \"«412¦dbb20c2ecd387048d748729a68003»\"",
             "My Pivotal Tracker token («d964¦4f1dcc18e9f41a46b6c4715abe87») was rotated.",
-            "Is «844¦1f4ec54e34777e97d30b3a0c6184d» the Pivotal Tracker token?",
+            "The Pivotal Tracker token «844¦1f4ec54e34777e97d30b3a0c6184d» is new.",
         ],
         kept: &[
             "md5sum: e2efedfc33ffe678aa8df5cb2ea8b8a9  backup.tar",

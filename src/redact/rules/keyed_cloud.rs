@@ -36,8 +36,8 @@ pub(super) const RULES: &[Rule] = &[
              HtK5R0VaMN/pY2ksgMTa8lQ5==» make release",
             "Azure accepts the storage key `«bf¦SKWEpCnbPbf95gYB8s/9Wgn4Q5LjFTNdqwA/uak+HF17E3h\
              F26IQT1BtiZz2hUHrgq5r13GZrX0Sb9b+MUCm==»`, the other one not.",
-            "Use «zb¦KpWCwvD/z3wy7IOgHmuFRu4ESGOk4hETdc5KxuR3LwRZEs8uwRPtJ1r4JJjDKpNmVXZPza92lB\
-             u8Wuob0ac0==» as the Azure storage key.",
+            "Use the Azure storage key «zb¦KpWCwvD/z3wy7IOgHmuFRu4ESGOk4hETdc5KxuR3LwRZEs8uwRPtJ1r\
+             4JJjDKpNmVXZPza92lBu8Wuob0ac0==».",
         ],
         kept: &[
             "Look at node SuBcCyqBr21s1zplntjALCk7iiRA9FXStghXmn0/RrXn4nmls5vcOP7K6RygVt1kUdY2S\
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         kind: "azure-openai-key",
         what: "Azure OpenAI or Cognitive Services key",
-        keywords: &["azure", "openai", "cognitive"],
+        keywords: &["azure", "azureopenai", "openai", "cognitive"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
             "AZURE_OPENAI_KEY=«02bf¦552275e4937afe5cd177f44ceff7»",
@@ -70,7 +70,14 @@ pub(super) const RULES: &[Rule] = &[
         kind: "azure-devops-pat-old",
         what: "Azure DevOps personal access token (old)",
         severity: Severity::Critical,
-        keywords: &["azure", "devops", "visualstudio", "vsts", "ado_"],
+        keywords: &[
+            "azure",
+            "azuredevops",
+            "devops",
+            "visualstudio",
+            "vsts",
+            "ado_",
+        ],
         finder: bare("[a-z2-7]{52}", 52),
         checks: &[Check::Digit],
         found: &[
@@ -153,7 +160,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "const cloudflareApiToken = \"«FS¦tplklP2QRlxcRxjVxFwpOWscbRQd3aC7gQ0ntt»\";",
-            "Is «Sxl¦xq71Za98yYMW1q5J5IXyO9OMiF9JE5iEclXyL» the Cloudflare token?",
+            "The Cloudflare token «Sxl¦xq71Za98yYMW1q5J5IXyO9OMiF9JE5iEclXyL» is new.",
             "| Cloudflare token | «tkG¦nhlcvMPtZu_9gJ2yXcg3FqqNfy7OQ6L5DN_Jp» | ops |",
         ],
         kept: &[
@@ -189,8 +196,8 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "    heroku_api_key: «71c7¦fd8b-6df8-6c0f-45f4-9a2a470e2f78»",
-            "I think «8b55¦4e63-05a2-e459-349a-e8e5e2979d9b» was the key of our Heroku test \
-             account.",
+            "I think the key of our Heroku test account was «8b55¦4e63-05a2-e459-349a-e8e5e2979d9b\
+             ».",
             "Log in to Heroku with the key «e14¦20715-ec41-57c0-fe96-0e2fa15e0c81».",
         ],
         kept: &[

@@ -14,8 +14,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "const confluentSecret = \"«xh7¦8SUQQ+U8nJJY0ZhyEv89dVaCP+mEM+HZuzTJZIhOlP7XiTQeILz\
              uxlMxaOkMv»\";",
-            "I think «4NwW¦r83VsbpVTUmqkiHJJfilYF7ZjENyfuizCg5HRM8wY2AgWL27yMM7O5H5eKTG» was \
-             the secret of our Confluent test account.",
+            "I think the secret of our Confluent test account was «4NwW¦r83VsbpVTUmqkiHJJfilYF7ZjE\
+             NyfuizCg5HRM8wY2AgWL27yMM7O5H5eKTG».",
             "Jo sent the Confluent secret by mail: «JjTU¦fHVa2q19ti4euba7UF/H3q35mKRbAL0IP69ue4\
              0fIbskPo6xx4ms57YI/0tE»",
         ],
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "influxdb-token",
         what: "InfluxDB API token",
         severity: Severity::Critical,
-        keywords: &["influx"],
+        keywords: &["influx", "influxdb"],
         finder: bare("[A-Za-z0-9_-]{86}==", 88),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
@@ -76,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["algolia"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
-            "deploy --algolia-admin-key «92b¦4376aca99d889e1cb9a78e1ebb7c4» --dry-run",
+            "algolia-admin-key = «92b¦4376aca99d889e1cb9a78e1ebb7c4»",
             "Copy the Algolia key <«41¦2e9e3f9a81fe90f6e159f7f1c62fd9»> to the phone.",
             "Algolia key = «c9¦7f5a284cef07ccd5fa41583963ebcd», in the vault since June",
         ],
@@ -108,7 +108,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         kind: "meilisearch-key",
         what: "Meilisearch master key",
-        keywords: &["meili"],
+        keywords: &["meili", "meilisearch"],
         finder: bare("[a-f0-9]{64}", 64),
         found: &[
             "ENV MEILISEARCH_KEY «3b31¦fceefe90454e135d47edca323477b1513e2fa1f4e2f115ad89d5bac8\

@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "scaleway_secret=\"«9e4¦1904f-4985-317d-9421-6ccced466c71»\"",
-            "Use «2a7¦39300-657d-8f50-7933-11d1179306a7» as the Scaleway secret.",
+            "Use the Scaleway secret «2a7¦39300-657d-8f50-7933-11d1179306a7».",
             "- Scaleway secret «520¦fbb74-0cb3-c53e-b6be-b8b01895e014»",
         ],
         kept: &[
@@ -55,8 +55,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "$env:NETLIFY_TOKEN = \"«VZ¦0CyYoZhHF-SsJPQRZahuqLlomJUQePS6ENvHlVjjM»\"",
             "remember the Netlify token «jQ¦sh0xkrpbuDRVPqe-kHu8lVOLKSsErygWclP8pBNNM»",
-            "I think «KS¦AhBa2OTrJgGaaysi1ISPP11RZIcRBGEV-5WcRezWH» was the token of our \
-             Netlify test account.",
+            "I think the token of our Netlify test account was «KS¦AhBa2OTrJgGaaysi1ISPP11RZIcRBGE\
+             V-5WcRezWH».",
         ],
         kept: &[
             "The folder FsNfbG8qwL9_NnHLPdBFpPjO9VOFCQKFSlOe9JTkXWC can go.",
@@ -88,11 +88,11 @@ pub(super) const RULES: &[Rule] = &[
         kind: "ibm-cloud-key",
         what: "IBM Cloud API key",
         severity: Severity::Critical,
-        keywords: &["ibm", "bluemix"],
+        keywords: &["ibm", "ibmcloud", "bluemix"],
         finder: bare("[A-Za-z0-9_-]{44}", 44),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
-            "deploy --ibm-cloud-key «ei0d¦DXUqeEuww9jOLKON7xgEbDpybX9sYg8NclqcUWvK» --dry-run",
+            "ibm-cloud-key = «ei0d¦DXUqeEuww9jOLKON7xgEbDpybX9sYg8NclqcUWvK»",
             "| IBM Cloud key | «Cj0B¦OpWx-d9KEFG5HSW94x_5oRfJmfX-IL-RtJLamYe1» | ops |",
             "The key of the IBM Cloud account was «3oC¦H5xoFe3MonVk9kVRUfGBvwE3LYwVodgc2wOW9xDC\
              j», says Jo.",
@@ -113,9 +113,9 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[A-Za-z0-9]{30}", 30),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
-            "deploy --alibaba-secret «jP¦AVTsrwVzkC4EpOwMGWt2FtJL5x5C» --dry-run",
+            "alibaba-secret = «jP¦AVTsrwVzkC4EpOwMGWt2FtJL5x5C»",
             "Notre secret Alibaba Cloud : «3PsQ¦qjrqSRjTEk7SrquBnDdxUyyab2»",
-            "Is «vgIw¦74aEKr6Fyp6Meo9IqO1EltmHiY» the Alibaba Cloud secret?",
+            "The Alibaba Cloud secret «vgIw¦74aEKr6Fyp6Meo9IqO1EltmHiY» is new.",
         ],
         kept: &[
             "Parcel zcfxunrPHbtJx0vvRsLtij6nP6MFV0 arrived.",
@@ -290,8 +290,8 @@ pub(super) const RULES: &[Rule] = &[
             "$env:VAULT_TOKEN_LEGACY = \"«s.1C¦lezdgA8pp7nBE2D8ZchJsZ»\"",
             "For HashiCorp Vault we use the token «s.¦V0cGQFjOfoEBK3xhe8GUS1g2», valid until \
              May.",
-            "I think «s.8R¦CJHJWBVLzIcUuLYtUGL6vm» was the token of our HashiCorp Vault test \
-             account.",
+            "I think the token of our HashiCorp Vault test account was «s.8R¦CJHJWBVLzIcUuLYtUGL6v\
+             m».",
         ],
         kept: &[
             "Row s.M6uFa0p26BmnGaf6ZVstKiqw of the export was empty.",
@@ -323,7 +323,14 @@ pub(super) const RULES: &[Rule] = &[
         kind: "kubeadm-token",
         what: "Kubernetes bootstrap token",
         severity: Severity::Critical,
-        keywords: &["kube", "k8s", "bootstrap"],
+        keywords: &[
+            "kube",
+            "kubeadm",
+            "kubelet",
+            "kubernetes",
+            "k8s",
+            "bootstrap",
+        ],
         finder: bare(r"[a-z0-9]{6}\.[a-z0-9]{16}", 23),
         checks: &[Check::Digit, Check::Random],
         found: &[

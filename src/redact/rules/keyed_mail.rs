@@ -12,7 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "postmarkToken := \"«0eb9¦a673-aaeb-28d4-e89f-41f50c6f7df4»\"",
             "| Postmark token | «f8f7¦cc44-89a7-2aeb-12ee-c94d8a72f267» | ops |",
-            "Use «1e¦9e196b-dd04-de82-09df-9af1d2871e60» as the Postmark token.",
+            "Use the Postmark token «1e¦9e196b-dd04-de82-09df-9af1d2871e60».",
         ],
         kept: &[
             "Request a50454cd-9243-d46d-1448-8cc7418426bf took 40 ms.",
@@ -83,9 +83,9 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-f0-9]{40}", 40),
         found: &[
             "SPARKPOST_KEY = '«3f1¦d1e3e85a2f0e78258da3a1e0b20fb524650d0»'",
-            "Is «6a3e¦db93723995a0912acd5d5074a3e312944e2f» the SparkPost key?",
-            "I think «2f9¦10bd0b6fb77637ec61e0b9afe1b572c42684d» was the key of our SparkPost \
-             test account.",
+            "The SparkPost key «6a3e¦db93723995a0912acd5d5074a3e312944e2f» is new.",
+            "I think the key of our SparkPost test account was «2f9¦10bd0b6fb77637ec61e0b9afe1b572\
+             c42684d».",
         ],
         kept: &[
             "git show 8af161940797da312c780019ba2cdc313d0d2b6d",
@@ -185,7 +185,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("b_[A-Za-z0-9=_/+-]{44}", 46),
         checks: &[Check::MixedCase],
         found: &[
-            "deploy --beamer-token «b_Gn¦=6KoPPz=2Dmi8GxkF4h8JrB239WmAo/JYnqyVUMqc9» --dry-run",
+            "beamer-token = «b_Gn¦=6KoPPz=2Dmi8GxkF4h8JrB239WmAo/JYnqyVUMqc9»",
             "Old Beamer token: «b_¦x2ua1bSbnfEm30zVhL8OQkzsLwNs5_A18s32eeliLgak». Delete it!",
             "The new token for Beamer: «b_¦O/icf7=bE3WSaMzi_p=8DnBpqoKAh2ZkNR7Avs4X4Bjy»",
         ],

@@ -257,10 +257,10 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "  - ETH_PRIVATE_KEY=«0x¦49d40dfa2fd8718d525454df978b3a65d6603c58450d583a7f893509c4\
              348814»",
-            "Use «1d2¦1ecc6df4f0e4646dacb40741ef87e6b579f4be08e636441d46a72f04d2b05» as the \
-             Ethereum private key.",
-            "Is «43¦f9778408a1c3ca6767f7fda0a5296540a14b4835c7ef40e5899d5f31c17e32» the \
-             Ethereum private key?",
+            "Use the Ethereum private key «1d2¦1ecc6df4f0e4646dacb40741ef87e6b579f4be08e636441d46a\
+             72f04d2b05».",
+            "The Ethereum private key «43¦f9778408a1c3ca6767f7fda0a5296540a14b4835c7ef40e5899d5\
+             f31c17e32» is new.",
         ],
         kept: &[
             "The recording c55efcf79728169b766a3005c0c236e77efbe21dd9ecae812d7e6f851ea97ff9.wa\
@@ -338,7 +338,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-z0-9]{20}", 20),
         checks: &[Check::Random, Check::Digit],
         found: &[
-            "const finnhubKey = \"«034¦t5ulvprdaimncvook»\";",
+            "const finnhubKey = \"«c4¦t5ulv8raq9m2cv0o7k»\";",
             "For Finnhub we use the key «ie8g¦0nuu97b9pqkws7td», valid until May.",
             "remember the Finnhub key «cotg¦t7a52nq8evlk66qj»",
         ],
@@ -375,7 +375,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["tiingo"],
         finder: bare("[a-f0-9]{40}", 40),
         found: &[
-            "deploy --tiingo-token «d8¦915ee28b1ff19975f45846b464cd1e29105129» --dry-run",
+            "tiingo-token = «d8¦915ee28b1ff19975f45846b464cd1e29105129»",
             "The Tiingo token is «051¦5757762eb78330cfe9665f4d3c1ebed5b5e20».",
             "Copy the Tiingo token <«d4f¦7cfd169218e96563d506d44b372e7e182ccb9»> to the phone.",
         ],
@@ -412,7 +412,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "* alpaca_secret: `«JA¦fqBs2w5pz00kpuUwcJM1547isbFlIiMl8bF7IW»`",
-            "Is «jbH¦A15js96hXitOq8jYfYXbUgDRFMqbznQJZkM9P» the Alpaca secret key?",
+            "The Alpaca secret key «jbH¦A15js96hXitOq8jYfYXbUgDRFMqbznQJZkM9P» is new.",
             "Alpaca: secret key \"«2qq¦V81AodVaQDoCMvF75mxIoovo8B5hfZ75sqaRL»\"",
         ],
         kept: &[
@@ -430,8 +430,8 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "coinmarketcap_key=\"«7f3¦207f7-bf72-ec14-84bb-83eafc4fd5b9»\"",
-            "I think «141e¦6277-5d78-b071-07a0-db66b3549e0d» was the key of our CoinMarketCap \
-             test account.",
+            "I think the key of our CoinMarketCap test account was «141e¦6277-5d78-b071-07a0-db66b\
+             3549e0d».",
             "Notre key CoinMarketCap : «cdcc¦1e62-480e-5582-ad92-035a8ae73a47»",
         ],
         kept: &[

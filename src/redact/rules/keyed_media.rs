@@ -32,8 +32,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "LASTFM_KEY=«84¦3defded64cb4fba429364308512e8e»",
             "Notre secret Last.fm : «b7e3¦83e286597ebc75eef40655048bc2»",
-            "I think «2d0¦a50550bfa9405fca159c6bbf69c7e» was the secret of our Last.fm test \
-             account.",
+            "I think the secret of our Last.fm test account was «2d0¦a50550bfa9405fca159c6bbf69c7e\
+             ».",
         ],
         kept: &[
             "The MD5 of the archive was c96f65a1682a52075013004aa0cb1f32.",
@@ -149,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
             "# Cloudinary\nCLOUDINARY_SECRET=«Od¦fBftXy9IJJ1RdPVlElW9TvU43»",
             "The API secret of the Cloudinary account was «lSEH¦jfUQHKxbLmulCOTf32SZywa», says \
              Jo.",
-            "Is «6za-¦W9vID2z3cbwGHDBGSLFPcFx» the Cloudinary API secret?",
+            "The Cloudinary API secret «6za-¦W9vID2z3cbwGHDBGSLFPcFx» is new.",
         ],
         kept: &[
             "The recording oaOEDqgfTWGS2pO77WJyNwlA-4c.wav is in the archive.",
@@ -167,7 +167,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "openweatherKey := \"«2b¦63535ba0453e74dd5294cdbde58034»\"",
             "My OpenWeather key («91¦da8a0f4b01e4e7c2bf257089d58867») was rotated.",
-            "Use «5a¦4b07b6895a7ff8b87a08f568223eeb» as the OpenWeather key.",
+            "Use the OpenWeather key «5a¦4b07b6895a7ff8b87a08f568223eeb».",
         ],
         kept: &[
             "Sum of the dump: 689cf75a119f90fcf28e8b11b04771c4",
@@ -223,7 +223,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "os.environ[\"OPENCAGE_KEY\"] = \"«9f¦82cf11dcd4e50bad83aede3c4c846f»\"",
             "remember the OpenCage key «a4de¦09ef83c89021db9ae921a017f547»",
-            "Is «0981¦46e9b6b637819800a33303ba0974» the OpenCage key?",
+            "The OpenCage key «0981¦46e9b6b637819800a33303ba0974» is new.",
         ],
         kept: &[
             "The MD5 of the archive was af1b55cdab04f90e65736349069f8e59.",
@@ -359,7 +359,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::Digit, Check::Random],
         found: &[
             "ETSY_KEY=«jvja¦pt8tr6zhfi8w5t158r4e»",
-            "I think «9l¦psxgpucx74p8p08y90fxw2» was the key of our Etsy test account.",
+            "I think the key of our Etsy test account was «9l¦psxgpucx74p8p08y90fxw2».",
             "For Etsy we use the key «ux¦ibvovwgl53ix3k7j8vcclm», valid until May.",
         ],
         kept: &[

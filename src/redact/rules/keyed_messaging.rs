@@ -66,8 +66,8 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "plivoToken := \"«2bk¦pvzB3NnUCsFwQ6gDpqYmCwh9VQnZgCtdHoevX»\"",
-            "I think «70AN¦IxFGy0oevCpzYkygZRTK4quubfn8bQ58dQqb» was the token of our Plivo \
-             test account.",
+            "I think the token of our Plivo test account was «70AN¦IxFGy0oevCpzYkygZRTK4quubfn8bQ5\
+             8dQqb».",
             "Log in to Plivo with the token «f50¦10AST2jy6XHjgkv6g9Tqepjb6a6cjlP98Lmhb».",
         ],
         kept: &[
@@ -159,7 +159,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "SLACK_SIGNING_SECRET = '«f21¦73f50b71b3642d714fd909493340a»'",
             "Log in to Slack with the signing secret «33a1¦ef4f51d07ef4517ad55222b20eed».",
-            "Use «a2e3¦1edec74279eaaeb5ea74856e3aeb» as the Slack signing secret.",
+            "Use the Slack signing secret «a2e3¦1edec74279eaaeb5ea74856e3aeb».",
         ],
         kept: &[
             "Sum of the dump: 24c81fbc7d03515d850e5812536dc8c6",
@@ -176,7 +176,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "discordClientSecret: «GW¦epOyKg6FwbGMrmfNqACY15br9_AG7X»",
-            "Is «By¦NWEHP8ZqXv3DuZQdhGcTuVwxIR46k1» the Discord client secret?",
+            "The Discord client secret «By¦NWEHP8ZqXv3DuZQdhGcTuVwxIR46k1» is new.",
             "The new client secret for Discord: «1NG¦jpkNplcEwXzXwCq4cFXEMkyvUuesE»",
         ],
         kept: &[
@@ -248,8 +248,8 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "  - ROCKETCHAT_TOKEN=«3s¦OqZC_12XK-ESTZeLAzKjZ0RgdvUiZ2r-rXbHLw_Ly»",
-            "I think «gR4M¦y1qDfpdMiWSpMJHaNFaqxzKeb0JTdnOxtyTfVq0» was the token of our \
-             Rocket.Chat test account.",
+            "I think the token of our Rocket.Chat test account was «gR4M¦y1qDfpdMiWSpMJHaNFaqxzKeb\
+             0JTdnOxtyTfVq0».",
             "The token of the Rocket.Chat account was «XdF¦XIi--Fbxus6YqeXIRWu5tC6KdDYXYLtWVq60\
              VXSf», says Jo.",
         ],

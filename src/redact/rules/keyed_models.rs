@@ -170,7 +170,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "comet-key",
         what: "Comet ML API key",
         severity: Severity::Medium,
-        keywords: &["comet"],
+        keywords: &["comet", "cometml"],
         finder: bare("[A-Za-z0-9]{25}", 25),
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
         found: &[
@@ -211,7 +211,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "$env:EXA_KEY = \"«033a¦6a40-b2ce-a5e9-aad3-c686e915bc5c»\"",
-            "Is «79c0¦930f-e00f-55b3-71bf-8b89503a0d33» the Exa key?",
+            "The Exa key «79c0¦930f-e00f-55b3-71bf-8b89503a0d33» is new.",
             "| Exa key | «23a¦41719-da50-917c-65b8-d8ce3437e570» | ops |",
         ],
         kept: &[
@@ -250,8 +250,8 @@ pub(super) const RULES: &[Rule] = &[
              »",
             "SerpApi wants a key, so I sent «fb1¦559f89c0c2d5119439299f5c45476e5d2e5ccdc532ad01\
              da6ab82a0646a4a»; it worked.",
-            "Use «608¦adf9fb4654c176dba86f30d32b8e0e54934bd74d4b51ae6523fb8e2fcb80d» as the \
-             SerpApi key.",
+            "Use the SerpApi key «608¦adf9fb4654c176dba86f30d32b8e0e54934bd74d4b51ae6523fb8e2fcb80\
+             d».",
         ],
         kept: &[
             "SHA-256 of the release: 23a9a4415ee382bcb4a7d5e09e93ac93851898bd65b5a237249c0cc29a\
@@ -270,8 +270,8 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "os.environ[\"SCRAPERAPI_KEY\"] = \"«ae5¦b42b67f6962d42cc2f39fdf8f2d24»\"",
             "The new key for ScraperAPI: «31¦6a5cf76982540a9f7e043e34642f3d»",
-            "I think «8843¦7e54b54f081f59308a0a93b23c58» was the key of our ScraperAPI test \
-             account.",
+            "I think the key of our ScraperAPI test account was «8843¦7e54b54f081f59308a0a93b23c58\
+             ».",
         ],
         kept: &[
             "ETag b0514fee98f4a1585cb19877332348b4 did not change.",

@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "\"plaid_secret\": \"«3bf¦45188f9665d84afec198df7c6d3»\",",
             "My Plaid secret («7c0a¦69540dc9b369eb7012b11af498») was rotated.",
-            "Use «3f5¦fa8a6c4864b16a74234b58e6ddc» as the Plaid secret.",
+            "Use the Plaid secret «3f5¦fa8a6c4864b16a74234b58e6ddc».",
         ],
         kept: &[
             "Parcel 5de381a729f304616b004dff093a01 arrived.",
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["recurly"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
-            "deploy --recurly-key «9b¦8622d5e0faad103a2356ebf200dd5e» --dry-run",
+            "recurly-key = «9b¦8622d5e0faad103a2356ebf200dd5e»",
             "My Recurly key («a82¦c878ff1fb4ee11f412ce77043ba25») was rotated.",
             "The key of the Recurly account was «6c18¦411d5d775f68acdb488741ba29c7», says Jo.",
         ],
@@ -149,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
             "set -x FINICITY_SECRET «5200¦8ec646f15c2e078fe9ed2257fb21»",
-            "Use «bcb1¦c9b81a058ca263ed0d36baab1955» as the Finicity key.",
+            "Use the Finicity key «bcb1¦c9b81a058ca263ed0d36baab1955».",
             "- Finicity key «563¦fcec3db6967f7a8c9be9f6f3658b9»",
         ],
         kept: &[
@@ -167,9 +167,8 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
             "ENV TAXJAR_TOKEN «a06¦21957d4079786f288bc6c30e34892»",
-            "I think «a53f¦5f86fc89db85ed5047f2774c11cf» was the token of our TaxJar test \
-             account.",
-            "Is «e19¦a30e886a2c55e8edd5fb201d66382» the TaxJar token?",
+            "I think the token of our TaxJar test account was «a53f¦5f86fc89db85ed5047f2774c11cf».",
+            "The TaxJar token «e19¦a30e886a2c55e8edd5fb201d66382» is new.",
         ],
         kept: &[
             "md5sum: babaeb5b8858817df080501de79a91a6  backup.tar",

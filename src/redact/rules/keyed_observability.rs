@@ -12,8 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "dd_api_key=\"«945¦eb3e032ca35301c0f2cfc50102e0f»\"",
             "The Datadog key is «ff¦c1f6a2fc4218af7f5d171e66d8618f».",
-            "I think «34¦9934c873042039d376030a60208020» was the key of our Datadog test \
-             account.",
+            "I think the key of our Datadog test account was «34¦9934c873042039d376030a60208020».",
         ],
         kept: &[
             "The MD5 of the archive was 86cdbf5b4c3cf24b654276cf5205420b.",
@@ -50,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "HONEYCOMB_KEY = '«yt¦QNkoaOkyAvNxK1iEMl3x»'",
             "Honeycomb accepts the key `«jbS¦8UGITljhP1bq2nk5U0k»`, the other one not.",
-            "Use «ct9z¦w7HZ58OywnuOFz1CwK» as the Honeycomb key.",
+            "Use the Honeycomb key «ct9z¦w7HZ58OywnuOFz1CwK».",
         ],
         kept: &[
             "Row co290enRw015w1kdyb8d1R of the export was empty.",
@@ -82,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         kind: "sumologic-key",
         what: "Sumo Logic access key",
-        keywords: &["sumo"],
+        keywords: &["sumo", "sumologic"],
         finder: bare("[A-Za-z0-9]{64}", 64),
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
@@ -105,7 +104,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "sumologic-id",
         what: "Sumo Logic access id",
         severity: Severity::Medium,
-        keywords: &["sumo"],
+        keywords: &["sumo", "sumologic"],
         finder: bare("su[A-Za-z0-9]{12}", 14),
         checks: &[Check::Random, Check::Digit],
         found: &[
@@ -146,7 +145,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::Random, Check::Digit],
         found: &[
             "ARG PAGERDUTY_KEY=«af¦_OYc4yiPyta1rQBE1A»",
-            "I think «NbD8¦RDmzwzkLYf1DJ5e8» was the key of our PagerDuty test account.",
+            "I think the key of our PagerDuty test account was «NbD8¦RDmzwzkLYf1DJ5e8».",
             "PagerDuty key: «yj¦h0UkfRx_ZNQ8hs1U3H»",
         ],
         kept: &[
@@ -164,7 +163,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "    opsgenie_key: «b98¦cba8c-782d-9d5a-eb86-9978920d4ca1»",
             "The Opsgenie key is «d2dc¦0602-0ce9-95d3-6326-f8fd84212dac».",
-            "Is «ff80¦fdd8-a2d6-0104-e057-22aa3a2ab85b» the Opsgenie key?",
+            "The Opsgenie key «ff80¦fdd8-a2d6-0104-e057-22aa3a2ab85b» is new.",
         ],
         kept: &[
             "Device 2df8fe66-f3cf-184c-339c-618476bb273b went offline.",
@@ -182,7 +181,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "ENV LOGGLY_TOKEN «7202¦0128-cfe3-4651-39ac-88a005a7904a»",
             "**Loggly token**: `«2b¦2b9e02-6bcc-5f61-9cbf-ce2030b8da10»`",
-            "Use «9d3¦63a48-0ea3-8d2c-d125-8bea67057803» as the Loggly token.",
+            "Use the Loggly token «9d3¦63a48-0ea3-8d2c-d125-8bea67057803».",
         ],
         kept: &[
             "Trace 51ba5d4b-8ffc-4be5-45d4-aabbaeeb65c1 shows two retries.",
@@ -195,7 +194,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "logz-token",
         what: "Logz.io API token",
         severity: Severity::Medium,
-        keywords: &["logz"],
+        keywords: &["logz", "logzio"],
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "logzToken := \"«0e8¦dd330-f3cf-ce4a-4273-38887c7ea549»\"",
@@ -253,7 +252,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["bugsnag"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
-            "deploy --bugsnag-key «37¦8905c936a4c6965b4cac8c21f67ec2» --dry-run",
+            "bugsnag-key = «37¦8905c936a4c6965b4cac8c21f67ec2»",
             "Notre key Bugsnag : «02e¦9c84ed9346dac8cf9ef1b2b89f16f»",
             "- Bugsnag key «7868¦2539497364c37691680c25cdf85d»",
         ],
@@ -350,8 +349,8 @@ pub(super) const RULES: &[Rule] = &[
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "statuspage_key = «53f0¦acc4-dcef-b6c2-86de-2b8c08966722»",
-            "Is «fb8¦214ef-1a91-2b63-f121-7c075321eb02» the Statuspage key?",
-            "Use «5d8¦0ac69-34ee-a8ff-dbbd-d6dc24dd5fed» as the Statuspage key.",
+            "The Statuspage key «fb8¦214ef-1a91-2b63-f121-7c075321eb02» is new.",
+            "Use the Statuspage key «5d8¦0ac69-34ee-a8ff-dbbd-d6dc24dd5fed».",
         ],
         kept: &[
             "Trace a7396307-a7cf-adf3-0e93-66c31b190f3e shows two retries.",

@@ -8,7 +8,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "saucelabs-key",
         what: "Sauce Labs access key",
         severity: Severity::Medium,
-        keywords: &["sauce"],
+        keywords: &["sauce", "saucelabs"],
         finder: bare("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
         found: &[
             "saucelabsKey := \"«cd¦33d8d6-a948-acaa-7c08-30073cd25f2f»\"",
@@ -70,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "GITTER_TOKEN = '«6d0¦b5c4dbb494bd996f6bcba2759dddcd6632851»'",
             "**Gitter token**: `«c7¦04534c825c0f6ec6d91ca738b866b846eb95b1»`",
-            "Use «15¦68790bdfea804ff643915b2e7f175f3e889698» as the Gitter token.",
+            "Use the Gitter token «15¦68790bdfea804ff643915b2e7f175f3e889698».",
         ],
         kept: &[
             "Bisect says 9e25aac8900089ee1b3e83c257eca704c10156fb broke it.",
@@ -129,8 +129,7 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "set -x SHODAN_KEY «Q96P¦RY9xLeoiRfdikJNDIEIcS1I81VR3»",
-            "I think «uC¦GNTFYLpeI8TqNjQ2TCcDqNROc5Zb8q» was the key of our Shodan test \
-             account.",
+            "I think the key of our Shodan test account was «uC¦GNTFYLpeI8TqNjQ2TCcDqNROc5Zb8q».",
             "Shodan wants a key, so I sent «wp0b¦k0wgZdCWf6d0sQUYVkEVbNdA6izm»; it worked.",
         ],
         kept: &[
@@ -209,10 +208,10 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["tenable", "nessus"],
         finder: bare("[a-f0-9]{64}", 64),
         found: &[
-            "deploy --tenable-key «2c¦f076ec2946761029eecc887c4a0819f1cd7b47d8406e85fdb646f7523\
-             e93c0» --dry-run",
-            "Use «a7¦2dc56a2f27c13f84fb29cc29ad7d2a7f648a83390069064051be68d58cfdb9» as the \
-             Tenable secret.",
+            "tenable-key = «2c¦f076ec2946761029eecc887c4a0819f1cd7b47d8406e85fdb646f7523\
+             e93c0»",
+            "Use the Tenable secret «a7¦2dc56a2f27c13f84fb29cc29ad7d2a7f648a83390069064051be68d58c\
+             fdb9».",
             "Tenable accepts the secret `«eec¦2b59501c35d98ac68d625c433f63a42024ec034eb82357d59\
              0ce267fbde07»`, the other one not.",
         ],
@@ -233,7 +232,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "urlscanKey: «7145¦ea58-e430-471b-789f-114cc43a09b8»",
             "Notre key urlscan.io : «3f¦7e34da-dc56-a46d-bd0c-04ad975177fc»",
-            "Is «c0¦33f16e-0fba-b5a5-8555-1f8e90da782a» the urlscan.io key?",
+            "The urlscan.io key «c0¦33f16e-0fba-b5a5-8555-1f8e90da782a» is new.",
         ],
         kept: &[
             "The row 260ae0dc-10cd-371f-62cb-3e28fbd03153 has no parent.",

@@ -78,8 +78,8 @@ pub(super) const RULES: &[Rule] = &[
             "const keycloakSecret = \"«Ld9q¦IJxcdg1Vaidqzoo4VYF5oT5NEv3X»\";",
             "Keycloak accepts the client secret `«UEA¦rCoGEx4J3d3FsO5bf05ADoH6YLrOw»`, the \
              other one not.",
-            "I think «1WQ4¦lBt3EBAF97nFrblCD8W9GgXmM8zx» was the client secret of our Keycloak \
-             test account.",
+            "I think the client secret of our Keycloak test account was «1WQ4¦lBt3EBAF97nFrblCD8W9\
+             GgXmM8zx».",
         ],
         kept: &[
             "Build FWjz9LwAGU2LGoc4Er84lIrt691MKu32 passed.",
@@ -94,9 +94,9 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["apple", "icloud"],
         finder: bare("[a-z]{4}(?:-[a-z]{4}){3}", 19),
         found: &[
-            "export APPLE_APP_PASSWORD=«jki¦m-ijlr-roar-mekz»",
+            "apple_app_password: «jki¦m-ijlr-roar-mekz»",
             "The app password of the Apple account was «ezda¦-bmuz-emwn-hdyg», says Jo.",
-            "Is «gf¦vf-onvh-skob-wsia» the Apple app password?",
+            "The Apple app password «gf¦vf-onvh-skob-wsia» is new.",
         ],
         kept: &[
             "Look at node uimx-btyq-asfj-rplp in the graph.",
@@ -112,7 +112,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["bluesky", "bsky"],
         finder: bare("[a-z2-7]{4}(?:-[a-z2-7]{4}){3}", 19),
         found: &[
-            "ARG BLUESKY_APP_PASSWORD=«yc¦7x-ig37-a66x-wygo»",
+            "bluesky_app_password: «yc¦7x-ig37-a66x-wygo»",
             "Bluesky wants a app password, so I sent «nh¦xa-wdqq-2sqq-nchn»; it worked.",
             "| Bluesky app password | «a4¦rc-qumh-65g3-mjfc» | ops |",
         ],
@@ -247,7 +247,7 @@ pub(super) const RULES: &[Rule] = &[
         found: &[
             "LINKEDIN_SECRET=«IY¦cz486I1FwsKwSL» make release",
             "LinkedIn: client secret \"«o9¦5GQ5onoEf4ZQ3o»\"",
-            "Is «5Q3¦BzDpCH7wbG3lK» the LinkedIn client secret?",
+            "The LinkedIn client secret «5Q3¦BzDpCH7wbG3lK» is new.",
         ],
         kept: &[
             "The recording SrR0TcGwke8I4yH5.wav is in the archive.",
@@ -301,7 +301,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["spotify"],
         finder: bare("[a-f0-9]{32}", 32),
         found: &[
-            "deploy --spotify-secret «e5ce¦9e9632a5d1f56ab3eb893b795b3c» --dry-run",
+            "spotify-secret = «e5ce¦9e9632a5d1f56ab3eb893b795b3c»",
             "The Spotify client secret is «e78¦c8424698a0445cc946090180273c5».",
             "Spotify accepts the client secret `«f7b6¦87c7f2cd418f3c2fa848809b3f11»`, the \
              other one not.",
@@ -340,8 +340,8 @@ pub(super) const RULES: &[Rule] = &[
         checks: &[Check::MixedCase, Check::Digit],
         found: &[
             "  - BOX_CLIENT_SECRET=«Hz¦pXd63Ru1KonZXcpjxWTXJZvLH09aRd»",
-            "I think «S2W¦p2xMHvE0g4aaWHmOtZpzeBb2dOW8T» was the client secret of our box.com \
-             test account.",
+            "I think the client secret of our box.com test account was «S2W¦p2xMHvE0g4aaWHmOtZpzeB\
+             b2dOW8T».",
             "box.com client secret: «xE¦D21m1dmHCkhgrJSI5jKrqyrfaUXsUM»",
         ],
         kept: &[
@@ -380,7 +380,7 @@ pub(super) const RULES: &[Rule] = &[
             "    strava_secret: «f66¦b6bdb4f0d7622c36240a64294795c15c2e9d8»",
             "Strava wants a client secret, so I sent «076¦a9ac66b5525016232b4dc7c0e59eb68db1329\
              »; it worked.",
-            "Use «be0e¦0385d64bca5bbe903d672cb06cd4139ffc82» as the Strava client secret.",
+            "Use the Strava client secret «be0e¦0385d64bca5bbe903d672cb06cd4139ffc82».",
         ],
         kept: &[
             "Merged at c1723d21bfce5310aab61abe3b8abf396684ab8f.",

@@ -149,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
             "8453¦685745:AAekChKwHRV7OeL7punISV81dotnS97rF6q",
             "TELEGRAM_BOT=«38¦56797971:AAu7LU5n3o6fV12wUYsEghUtyl8Uv5tZai3»",
             "The bot «5963¦511711:AAZ3ip7osrCUzVuh0e2tlHlY0X1yZBfw28o» talks too much.",
-            "https://api.telegram.org/bot«1955¦867268:AAfeyz6vqNoTDAH5VRXMpg4OhaNN6Wxka3d»/getM\
+            "https://api.telegram.org/«bot1955¦867268:AAfeyz6vqNoTDAH5VRXMpg4OhaNN6Wxka3d»/getM\
              e",
         ],
         kept: &[

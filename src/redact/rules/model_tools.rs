@@ -205,7 +205,7 @@ pub(super) const RULES: &[Rule] = &[
              1N2MifQ==»;",
         ],
         kept: &[
-            "neptune_token: eyJhcGlfYWRkcmVzcyI6<yours>",
+            "neptune: eyJhcGlfYWRkcmVzcyI6<yours>",
             "Neptune: the ones with eyJhcGlfYWRkcmVzcyI6",
             "Neptune prints eyJhcGlfYWRkcmVzcyI6nUd*** and no more.",
         ],

@@ -168,8 +168,8 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Critical,
         literals: &["AQE"],
         finder: tailed(
-            "AQE[a-z][A-Za-z0-9]{4,12}[A-Za-z0-9+/=-]{60}",
-            76,
+            "AQE[a-z][A-Za-z0-9]{4,12}[A-Za-z0-9+/-]{20,120}(?:={0,2}-[A-Za-z0-9+/]{40,80}|[A-Za-z0-9+/=-]{40})",
+            220,
             Tail::Base64,
         ),
         checks: &[Check::Random, Check::Digit, Check::MixedCase],
@@ -264,7 +264,7 @@ pub(super) const RULES: &[Rule] = &[
             "- name: PADDLE_KEY\n  value: «pdl_¦sdbx_apikey_6bkhagv4z89fynz83xhfp470y5_zMcxowwr\
              eTcaSvmtyofASW_bxM»",
             "at 10:42 the proxy logged «pdl_¦live_apikey_q2i738vmpflyjp8a87ovohd8md_f8jb2F40vyK\
-             5JV8aWMIl9u_0Is»|200|/v1/items",
+             5JV8aWMIl9u_0Is», then 200",
         ],
         kept: &[
             "The README says pdl_live_apikey_xxxxxxxxxxxxxxxxxxxxxxxxxx_xxxxxxxxxxxxxxxxxxxxxx_\

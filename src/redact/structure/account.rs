@@ -87,6 +87,26 @@ pub(in crate::redact) fn pgpass(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
+/// Finds the password of a line `[host]:port user:password` from the bracket before its port.
+pub(in crate::redact) fn sasl(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let port = at + 2 + run(ahead(text, at + 2, 8), 0, |b| b.is_ascii_digit());
+    let host = run_back(text, at, 256, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')
+    });
+    let user = port + run(ahead(text, port, 16), 0, is_blank);
+    if host == at || host == 0 || text[host - 1] != b'[' || user == port {
+        return;
+    }
+    let colon = user
+        + run(ahead(text, user, 256), 0, |b| {
+            is_bare(b) && b != b':' && b != b'/'
+        });
+    if colon > user && text.get(colon) == Some(&b':') && text.get(colon + 1) != Some(&b'/') {
+        let end = trim(text, colon + 1, run(text, colon + 1, is_bare));
+        report(text, colon + 1..end, "sasl-passwd", found);
+    }
+}
+
 /// Finds the password of a section of `.pypirc`.
 pub(in crate::redact) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = run_back(text, at, 64, |b| b != b'\n');

@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::near::{ahead, find, has_word, is_blank, line_before, report, run, stands};
 use super::option::{KIND, argument, is_shell, long, variable};
 use super::value::{is_opaque, is_placeholder};
+use crate::redact::judge::Makeup;
+use crate::redact::named::refers;
 use crate::redact::span::Span;
 
 /// How far a program's name may stand before its option on a line.
@@ -84,12 +86,25 @@ pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether the literal at `at` is one of the variables: upper case up to a `=`.
+/// The ends of the variables that programs read a password from.
+const VARIABLES: &[&[u8]] = &[
+    b"PASSWORD",
+    b"PASSWD",
+    b"PASSPHRASE",
+    b"MYSQL_PWD",
+    b"SSHPASS",
+    b"REDISCLI_AUTH",
+];
+
+/// Whether the literal at `at` ends one of the variables: `DB_PASSWORD_FILE=` names a file.
 fn is_variable(text: &[u8], at: usize) -> bool {
     let name = run(ahead(text, at, 32), 0, |b| {
         b.is_ascii_uppercase() || b == b'_'
     });
-    text.get(at + name) == Some(&b'=') && (at == 0 || text[at - 1] != b'-')
+    let ends = VARIABLES
+        .iter()
+        .any(|word| text[at..at + name].ends_with(word));
+    ends && text.get(at + name) == Some(&b'=') && (at == 0 || text[at - 1] != b'-')
 }
 
 /// The short options: which program reads them is said before on the line.
@@ -111,6 +126,9 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
         b'p' if stands(text, at, b" -pass") => openssl(text, at, found),
         b'p' if apart && is(SEPARATE) => plain(text, value, found),
         b'p' if !apart && is(ATTACHED) => plain(text, value, found),
+        b'p' if apart && names_user(line) && is_strong(&text[value.clone()]) => {
+            plain(text, value, found);
+        }
         b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip"]) => plain(text, value, found),
         b'a' if apart && is(&["redis-cli", "valkey-cli", "keydb-cli"]) => plain(text, value, found),
         b'a' if apart && is(&["http", "https", "xh"]) => pair(text, value, b':', found),
@@ -138,6 +156,24 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
         }
         _ => {}
     }
+}
+
+/// Whether a command names a user: then its `-p` is likelier a password than a port or path.
+fn names_user(line: &[u8]) -> bool {
+    [" -u ", " -U ", " --user ", " --username ", " -l "]
+        .iter()
+        .any(|option| find(line, option).is_some())
+}
+
+/// Whether a value is a password whatever program reads it: letters, digits and no path or pair.
+fn is_strong(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    value.len() >= 8
+        && makeup.letters() > 0
+        && makeup.digits > 0
+        && makeup.classes() >= 3
+        && !value.iter().any(|b| matches!(b, b'/' | b':' | b'=' | b','))
+        && !refers(value)
 }
 
 /// A password on its own.
@@ -194,11 +230,8 @@ fn piped(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let command = &text[start..end];
     let sudo = find(command, "sudo -S").is_some();
     let chpasswd = find(command, "chpasswd").is_some();
-    if !sudo
-        && !chpasswd
-        && find(command, "--password-stdin").is_none()
-        && find(command, "--stdin").is_none()
-    {
+    let passwd = chpasswd || find(command, "passwd --stdin").is_some();
+    if !sudo && !passwd && find(command, "--password-stdin").is_none() {
         return;
     }
     let line = line_before(text, at, COMMAND_MAX);
@@ -222,8 +255,11 @@ fn piped(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if next > at {
         return;
     }
-    if chpasswd && text[value.clone()].contains(&b':') {
-        pair(text, value, b':', found);
+    if chpasswd {
+        // The user stays, also where a marker has taken the password's place.
+        if text[value.clone()].contains(&b':') {
+            pair(text, value, b':', found);
+        }
     } else {
         plain(text, value, found);
     }
@@ -304,6 +340,9 @@ mod tests {
                 "echo \"bob:«hunter2»\" | chpasswd",
                 "echo -n «hunter2» | docker login -u bob --password-stdin",
                 "smbclient //h/s -U bob%«hunter2»",
+                "client -u bob -p «Secret!1x» connect",
+                "echo «hunter2» | passwd --stdin bob",
+                "echo 'bob:«JR6DQ3hRXCurskO8»' | chpasswd",
             ],
         );
     }
@@ -369,6 +408,12 @@ mod tests {
                 "net user bob *",
                 "echo $PASS | docker login --password-stdin",
                 "echo hello | sudo tee x",
+                "echo -n \"what is up, doc?\" | git hash-object --stdin",
+                "docker run -e POSTGRES_PASSWORD_FILE=/run/secrets/pg x",
+                "docker run --secret id=npm,src=.npmrc .",
+                "tool --access-token $patToken --file x",
+                "tool --access-token patToken --file x",
+                "scp -u bob -p file-2024.txt h",
                 "cat f | sudo -S ls",
                 "--private-key ~/.ssh/id_ed25519",
             ],

@@ -78,6 +78,10 @@ pub(in crate::redact) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
         return;
     }
     let value = value(text, joint + 1, query);
+    // Code puts the string together: `'AccountKey=', parameters('key')`.
+    if text[value.clone()].starts_with(b",") {
+        return;
+    }
     // With blanks around the sign it may be code: `user = passwd = other`.
     if known || joint == name || is_opaque(&text[value.clone()], 4) {
         report(text, value, KIND, found);

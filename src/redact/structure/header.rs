@@ -5,6 +5,7 @@ use super::near::{
     quote, report, run, stands, value,
 };
 use super::value::{is_opaque, is_token};
+use crate::redact::named::refers;
 use crate::redact::span::{Rank, Span};
 
 const KIND: &str = "http-authorization";
@@ -122,7 +123,12 @@ fn authorization(text: &[u8], at: usize, found: &mut Vec<Span>) {
         let (single, _) = value(text, start, is_bare);
         let constant = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
         let secret = &text[single.clone()];
+        let scheme = SCHEMES
+            .iter()
+            .any(|scheme| secret.eq_ignore_ascii_case(scheme.as_bytes()));
         if is_credential(secret, IN_PROSE_MIN)
+            && !scheme
+            && !secret.contains(&b'|')
             && !(secret.contains(&b'_') && secret.iter().all(constant))
         {
             report(text, single, KIND, found);
@@ -183,7 +189,8 @@ fn parameters(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
 /// A header of a vendor's, with nothing but a key.
 fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = run(ahead(text, at, 64), 0, |b| is_word(b) || b == b'-') + at;
-    if at > 0 && text[at - 1].is_ascii_alphanumeric() {
+    let inside = at > 0 && (text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'.');
+    if inside || !is_key_name(&text[at..end]) {
         return;
     }
     let Some(start) = joint(text, end) else {
@@ -191,10 +198,20 @@ fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     };
     let (single, _) = value(text, start, is_bare);
     let secret = &text[single.clone()];
+    // Without a digit it may be a member of something: `site.search.apiKey`.
+    let code = !secret.iter().any(u8::is_ascii_digit) && refers(secret);
     let closed = start > 0 && quote(text, start - 1).is_some() || closes(text, single.end);
-    if is_credential(secret, IN_PROSE_MIN) || closed && is_opaque(secret, 8) {
+    if is_credential(secret, IN_PROSE_MIN) || closed && is_opaque(secret, 8) && !code {
         report(text, single, KIND, found);
     }
+}
+
+/// Whether a name ends as those of headers that carry a key do: `ApiKeySourceType` carries none.
+fn is_key_name(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    [&b"key"[..], b"keys", b"token", b"secret", b"team"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
 /// `Bearer` and a token, anywhere.
@@ -375,6 +392,11 @@ mod tests {
                 "X-Api-Key: $KEY",
                 "api-key: <your key>",
                 "Basic training",
+                "Authorization: AWS4-HMAC-SHA256",
+                "apiKey: siteConfig.algolia.apiKey,",
+                "ApiKeySourceType: PassThrough",
+                "\"ApiKeySelectionExpression\": \"$request.header.x-api-key\"",
+                "RUN|AUTHORIZATION|GET-ERROR-ROW|SAX-WRITE-TAG2|AUDIT-ENABLED|STREAM",
                 "headers['Authorization'] = token",
                 "Bearer YOUR_TOKEN_HERE",
             ],

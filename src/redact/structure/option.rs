@@ -32,13 +32,13 @@ pub(in crate::redact) fn long(text: &[u8], at: usize, found: &mut Vec<Span>) {
     };
     let (range, next) = value(text, start, is_shell);
     let bytes = &text[range.clone()];
-    if bytes.starts_with(b"-") && !attached || is_path(bytes) {
+    if bytes.starts_with(b"-") && !attached || is_path(bytes) || is_mount(bytes) {
         return;
     }
     let quoted = range.start > start;
     let password = is_password_option(option);
     let plain = password && ends_command(text, next) && bytes.len() >= 4;
-    if is_opaque(bytes, 4)
+    if is_opaque(bytes, 4) && (password || !is_name(bytes))
         || password && (attached || quoted)
         || plain && !in_sentence(text, first, bytes)
     {
@@ -109,6 +109,19 @@ fn is_secret_option(option: &[u8]) -> bool {
         b"-pat",
     ];
     ends.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a value says where a secret is mounted from: `id=npm,src=.npmrc`.
+fn is_mount(value: &[u8]) -> bool {
+    [&b"id="[..], b"type=", b"source=", b"src=", b"env="]
+        .iter()
+        .any(|key| value.starts_with(key))
+}
+
+/// Whether a value is the name of a variable, with its sign or without: letters alone, and short.
+fn is_name(value: &[u8]) -> bool {
+    let name = value.strip_prefix(b"$").unwrap_or(value);
+    name.len() < 20 && name.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_')
 }
 
 /// Whether a value is a path, of which a file of a key may be one.

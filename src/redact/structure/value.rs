@@ -335,8 +335,12 @@ fn is_code(value: &[u8]) -> bool {
     let Some(open) = name.filter(|at| first && *at > 1) else {
         return false;
     };
+    // `summer(972)` is a password that ends in a number in brackets.
+    let inside = &value[open + 1..];
+    let inside = inside.strip_suffix(b")").unwrap_or(inside);
+    let number = !inside.is_empty() && inside.iter().all(u8::is_ascii_digit);
     match value[open] {
-        b'(' => matches!(value.last(), Some(b'(' | b')')),
+        b'(' => matches!(value.last(), Some(b'(' | b')')) && !number,
         b'[' => matches!(value.last(), Some(b'(' | b')' | b']')),
         _ => false,
     }
@@ -477,6 +481,7 @@ mod tests {
             "%7Bq9",
             "x7",
             "user1",
+            "RtPq(972)",
             "aB",
             "test",
         ] {

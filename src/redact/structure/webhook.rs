@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::near::{BLANK, ahead, behind, find, is_bare, report, run, trim};
+use super::near::{BLANK, ahead, behind, find, is_bare, report, run, run_back, trim};
 use super::value::is_placeholder;
 use crate::redact::span::Span;
 
@@ -78,7 +78,7 @@ fn is_made_up(part: &[u8], least: usize) -> bool {
         && !is_placeholder(part)
 }
 
-/// Finds the last part of the path of a Slack webhook or trigger.
+/// Finds the path of a Slack webhook or trigger: team, channel and token together open it.
 pub(in crate::redact) fn slack(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let url = url(text, at);
     let parts = segments(text, url);
@@ -88,10 +88,10 @@ pub(in crate::redact) fn slack(text: &[u8], at: usize, found: &mut Vec<Span>) {
             b"services" | b"workflows" | b"triggers" | b"workflow"
         )
     });
-    if let (true, [_, _, _, .., last]) = (known, parts.as_slice())
+    if let (true, [_, _, first, .., last]) = (known, parts.as_slice())
         && is_made_up(&text[last.clone()], 12)
     {
-        report(text, last.clone(), "slack-webhook", found);
+        report(text, first.start..last.end, "slack-webhook", found);
     }
 }
 
@@ -109,15 +109,22 @@ pub(in crate::redact) fn discord(text: &[u8], at: usize, found: &mut Vec<Span>) 
     }
 }
 
-/// Finds what follows the tenant in a webhook of Microsoft Teams.
+/// Finds the path of a webhook of Microsoft Teams: group, tenant, key and owner.
 pub(in crate::redact) fn teams(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let url = url(text, at);
-    let Some(start) = find(&text[url.clone()], "/incomingwebhook/") else {
+    let path = &text[url.clone()];
+    let Some(start) = find(path, "/incomingwebhook/") else {
         return;
     };
-    let secret = url.start + start + "/incomingwebhook/".len()..url.end;
-    if is_made_up(&text[secret.clone()], 12) {
-        report(text, secret, "teams-webhook", found);
+    let key = url.start + start + "/incomingwebhook/".len()..url.end;
+    let Some(begin) = ["/webhookb2/", "/webhook/"]
+        .iter()
+        .find_map(|root| Some(find(path, root)? + root.len()))
+    else {
+        return;
+    };
+    if is_made_up(&text[key], 12) {
+        report(text, url.start + begin..url.end, "teams-webhook", found);
     }
 }
 
@@ -129,11 +136,12 @@ pub(in crate::redact) fn other(text: &[u8], at: usize, found: &mut Vec<Span>) {
     else {
         return;
     };
-    let before = behind(text, at, 24);
+    let before = behind(text, at, 120);
     let own = match *name {
-        // Only paths of chats: a host stands before, and it is none of those with a rule.
+        // Only paths of chats: a URL stands before, and its host is none of those with a rule.
         "/hooks/" => {
-            before.last().is_some_and(u8::is_ascii_alphanumeric) && find(before, "zapier").is_none()
+            let url = &before[run_back(before, before.len(), before.len(), is_bare)..];
+            find(url, "://").is_some() && find(url, "zapier").is_none()
         }
         ".make.com/" => find(before, "hook").is_some(),
         _ => true,
@@ -192,9 +200,9 @@ mod tests {
         finds(
             "slack-webhook",
             &[
-                "https://hooks.sl¦ack.com/services/T0AB12CD3/B0EF45GH6/«a8f3Kd92ks01Lqp47vmZ2xYc».",
-                "https://hooks.sl¦ack.com/workflows/T0AB12CD3/A0EF45GH6/123456789012345678/«a8f3Kd92ks01Lqp47vmZ2xYc»",
-                "[hook](https://hooks.sl¦ack.com/triggers/E0AB12CD3/1234567890/«a8f3kd92ks01aqp47vb22c0c»)",
+                "https://hooks.sl¦ack.com/services/«T0AB12CD3/B0EF45GH6/a8f3Kd92ks01Lqp47vmZ2xYc».",
+                "https://hooks.sl¦ack.com/workflows/«T0AB12CD3/A0EF45GH6/123456789012345678/a8f3Kd92ks01Lqp47vmZ2xYc»",
+                "[hook](https://hooks.sl¦ack.com/triggers/«E0AB12CD3/1234567890/a8f3kd92ks01aqp47vb22c0c»)",
             ],
         );
         keeps(
@@ -226,7 +234,7 @@ mod tests {
         finds(
             "teams-webhook",
             &[
-                "https://acme.webhook.office.com/webhookb2/11111111-2222-4333-8444-555555555555@11111111-2222-4333-8444-555555555555/IncomingWebhook/«a8f3kd92ks01aqp47vb22c0c/11111111-2222-4333-8444-555555555555».",
+                "https://acme.webhook.office.com/webhookb2/«11111111-2222-4333-8444-555555555555@11111111-2222-4333-8444-555555555555/IncomingWebhook/a8f3kd92ks01aqp47vb22c0c/11111111-2222-4333-8444-555555555555».",
             ],
         );
         keeps(
@@ -260,6 +268,7 @@ mod tests {
                 "https://api.telegram.org/bot123456789:\x01\x01/getMe",
                 "https://hooks.zapier.com/hooks/catch/<id>/<key>/",
                 "https://maker.ifttt.com/trigger/x/with/key/YOUR_KEY",
+                "M src/hooks/useLocalStorage.test.tsx100755",
                 "see .git/hooks/pre-commit and src/hooks/useAuthenticationProvider",
                 "https://www.make.com/en/pricing",
                 "https://docs.example.com/hooks/overview",

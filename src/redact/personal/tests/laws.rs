@@ -33,13 +33,9 @@ fn card() -> impl Strategy<Value = String> {
         let fits = |g: &&&[usize]| g.iter().sum::<usize>() == length;
         groupings.extend(card::GROUPINGS.iter().filter(fits).map(|g| g.to_vec()));
         let choice = usize::from(grouping) % groupings.len();
-        // In one piece these lengths count only beside a word for a card.
-        let choice = if length == 13 || length > 16 {
-            choice.max(1)
-        } else {
-            choice
-        };
-        let choice = choice.min(groupings.len() - 1);
+        // In one piece, these lengths count only beside a word for a card.
+        let doubtful = length == 13 || length > 16;
+        let choice = if doubtful { choice.max(1) } else { choice };
         let gap = [" ", "-", "\u{a0}", "\u{2013}", "%20", "\u{202f}"][gap];
         let mut at = 0;
         let groups = groupings[choice].iter().map(|length| {

@@ -2,7 +2,7 @@
 
 use super::{STRUCTURAL, scan};
 use crate::redact::rule::{Rule, Severity};
-use crate::redact::structure::{account, cloud};
+use crate::redact::structure::{account, aws, cloud};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -39,6 +39,41 @@ pub(super) const RULES: &[Rule] = &[
             "localhost:5432:mydb:bob:$PASS",
             "hostname:port:database:username:password",
             "-p 127.0.0.1:5432:5432",
+        ],
+        ..STRUCTURAL
+    },
+    Rule {
+        kind: "sasl-passwd",
+        what: "password of a mail relay in Postfix's sasl_passwd",
+        literals: &["]:587", "]:465", "]:25", "]:2525"],
+        finder: scan(account::sasl),
+        found: &[
+            "[smtp.example.com]:587 bob:«hunter2»",
+            "[smtp.example.com]:465\tbob@example.com:«p@ss:w0rd»\n",
+            "[mail.example.com]:25 bob:«s3cret» # sasl_passwd",
+        ],
+        kept: &[
+            "[smtp.example.com]:587 bob:$PASS",
+            "[smtp.example.com]:587 user:password",
+            "listens on [::1]:25 only: see the notes",
+        ],
+        ..STRUCTURAL
+    },
+    Rule {
+        kind: "aws-key-pair",
+        what: "secret access key of AWS beside its key id",
+        severity: Severity::Critical,
+        literals: &["AKIA", "ASIA"],
+        finder: scan(aws::pair),
+        found: &[
+            "AK¦IAQYLPMN5HFIQR7XYA:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+            "AK¦IAQYLPMN5HFIQR7XYA / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
+            "AS¦IAQYLPMN5HFIQR7XYA\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+        ],
+        kept: &[
+            "AKIA and da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "ASIAQYLP is too short for Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1",
+            "the ids begin with AKIA",
         ],
         ..STRUCTURAL
     },

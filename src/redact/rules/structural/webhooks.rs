@@ -12,9 +12,9 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["hooks.slack.com/", "hooks.slack-gov.com/"],
         finder: scan(webhook::slack),
         found: &[
-            "https://hooks.sl¦ack.com/services/T0AB12CD3/B0EF45GH6/«a8f3Kd92ks01Lqp47vmZ2xYc».",
-            "https://hooks.sl¦ack.com/workflows/T0AB12CD3/A0EF45GH6/1234/«a8f3Kd92ks01Lqp47vmZ2xYc»",
-            "https://hooks.sl¦ack.com/triggers/E0AB12CD3/1234567890/«a8f3kd92ks01aqp47vb22c0c»",
+            "https://hooks.sl¦ack.com/services/«T0AB12CD3/B0EF45GH6/a8f3Kd92ks01Lqp47vmZ2xYc».",
+            "https://hooks.sl¦ack.com/workflows/«T0AB12CD3/A0EF45GH6/1234/a8f3Kd92ks01Lqp47vmZ2xYc»",
+            "https://hooks.sl¦ack.com/triggers/«E0AB12CD3/1234567890/a8f3kd92ks01aqp47vb22c0c»",
         ],
         kept: &[
             "https://hooks.slack.com/services/T00000000/B00000000/xxxxxxxxxxxxxxxxxxxxxxxx",
@@ -52,9 +52,9 @@ pub(super) const RULES: &[Rule] = &[
         ],
         finder: scan(webhook::teams),
         found: &[
-            "https://acme.webhook.office.com/webhookb2/11111111-2222@333/IncomingWebhook/«a8f3kd92ks01aqp47vb22c0c/11111111-2222».",
-            "https://outlook.office.com/webhook/1-2@3/IncomingWebhook/«a8f3kd92ks01aqp47vb22c0c/11111111-2222»",
-            "[x](https://acme.webhook.office.com/webhookb2/1@3/IncomingWebhook/«a8f3kd92ks01aqp47vb22c0c/1-2/V2x»)",
+            "https://acme.webhook.office.com/webhookb2/«11111111-2222@333/IncomingWebhook/a8f3kd92ks01aqp47vb22c0c/11111111-2222».",
+            "https://outlook.office.com/webhook/«1-2@3/IncomingWebhook/a8f3kd92ks01aqp47vb22c0c/11111111-2222»",
+            "[x](https://acme.webhook.office.com/webhookb2/«1@3/IncomingWebhook/a8f3kd92ks01aqp47vb22c0c/1-2/V2x»)",
         ],
         kept: &[
             "https://acme.webhook.office.com/webhookb2/",
