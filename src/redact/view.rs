@@ -91,10 +91,17 @@ fn lines_with(
 /// Longest stretch of one line that a view takes to either side of what it undoes, in bytes.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// Escapes undone: `%41`, `\u0041`, `\x41`, `&#65;`, `&#x41;`, `&amp;`.
+/// Escapes undone: `%41`, `\u0041`, `\x41`, `\101`, `&#65;`, `&#x41;`, `&amp;`, `=3D`, and the marks
+/// that Markdown has escaped inside a word.
 pub(super) fn unescaped(text: &[u8]) -> Option<View> {
-    let candidates = memchr::memchr3_iter(b'%', b'\\', b'&', text);
-    lines_with(text, candidates, unescape, false)
+    let marks = memchr::memchr3_iter(b'%', b'\\', b'&', text);
+    let printed = memchr::memmem::find_iter(text, b"=3D");
+    let mut candidates: Vec<usize> = marks
+        .chain(printed)
+        .filter(|at| unescape(text, *at).is_some())
+        .collect();
+    candidates.sort_unstable();
+    lines_with(text, candidates.into_iter(), unescape, false)
 }
 
 fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
@@ -128,6 +135,16 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
                 .filter(|d| d.iter().all(u8::is_ascii_hexdigit))?;
             plain(number(digits, 16)?, 6)
         }
+        [b'\\', a @ b'0'..=b'1', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+            let code = (a - b'0') << 6 | (b - b'0') << 3 | (c - b'0');
+            (b' '..=b'~').contains(&code).then(|| (vec![code], 4))
+        }
+        [b'\\', mark @ (b'_' | b'-' | b'*' | b'~' | b'.' | b'+'), next, ..] => {
+            let inside = at > 0 && text[at - 1].is_ascii_alphanumeric();
+            (inside && next.is_ascii_alphanumeric()).then(|| (vec![*mark], 2))
+        }
+        // Quoted-printable (RFC 2045) of the mark that it itself is made of.
+        [b'=', b'3', b'D', ..] => Some((vec![b'='], 3)),
         [b'&', b'#', b'x' | b'X', ..] => {
             let close = rest.iter().take(10).position(|b| *b == b';')?;
             plain(number(rest.get(3..close)?, 16)?, close + 1)
@@ -156,9 +173,12 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
 /// What splits and disguises undone: characters without width, full-width letters, strings joined
 /// by `+`, lines continued by a backslash.
 pub(super) fn joined(text: &[u8]) -> Option<View> {
-    // Characters without width and full-width letters begin with one of three bytes.
+    // Characters without width and full-width letters begin with one of four bytes.
     let hidden = memchr::memchr3_iter(0xE2, 0xEF, 0xC2, text);
+    let hidden = hidden.chain(memchr::memchr_iter(0xE1, text));
     let quotes = memchr::memchr3_iter(b'"', b'\'', b'\\', text);
+    let quotes = quotes.chain(memchr::memmem::find_iter(text, b"=\n"));
+    let quotes = quotes.chain(memchr::memmem::find_iter(text, b"=\r\n"));
     let mut candidates: Vec<usize> = hidden
         .filter(|at| unhide(text, *at).is_some())
         .chain(quotes.filter(|at| unsplit(text, *at).is_some()))
@@ -197,7 +217,7 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
             .count()
     };
     match window {
-        [b'\\', b'\n', ..] | [b'\\', b'\r', b'\n', ..] => {
+        [b'\\' | b'=', b'\n', ..] | [b'\\' | b'=', b'\r', b'\n', ..] => {
             let width = 1 + blank(1);
             window.get(width).filter(|b| part(b))?;
             Some((Vec::new(), width))
@@ -291,7 +311,7 @@ fn token_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric()
         || matches!(
             b,
-            b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b':' | b'$' | b'~'
+            b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b':' | b'$' | b'~' | b'!'
         )
 }
 

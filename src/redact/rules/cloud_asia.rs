@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Medium,
         literals: &["LTAI"],
         finder: shape("LTAI[A-Za-z0-9]{12}", 16),
-        checks: &[Check::Digit],
+        checks: &[Check::MixedCase],
         found: &[
             "LTA¦IPWBVgNb0F9cLXBT72BZ3",
             "$env:ALIBABA_KEY_ID = \"«LTA¦I6BLQCDq362dwAyOY48eN»\"",
