@@ -217,7 +217,12 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
             .count()
     };
     match window {
-        [b'\\' | b'=', b'\n', ..] | [b'\\' | b'=', b'\r', b'\n', ..] => {
+        // A soft line break of quoted-printable (RFC 2045): the next line begins at once.
+        [b'=', b'\n', next, ..] if text[at - 1] != b'=' && part(next) => Some((Vec::new(), 2)),
+        [b'=', b'\r', b'\n', next, ..] if text[at - 1] != b'=' && part(next) => {
+            Some((Vec::new(), 3))
+        }
+        [b'\\', b'\n', ..] | [b'\\', b'\r', b'\n', ..] => {
             let width = 1 + blank(1);
             window.get(width).filter(|b| part(b))?;
             Some((Vec::new(), width))
