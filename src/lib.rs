@@ -11,15 +11,15 @@
 //!  doors: command line · tool (JSON lines) · this library
 //!                       │
 //!  &str ── path ──▶ MemoryPath ─┐
-//!  JSON ── command ─▶ Command ──┴─ store/plan ─▶ Plan ─ seal ─▶ Sealed ─ store/commit ─▶ ObjectId
-//!                                                                            │
-//!                                        journal (one fdatasync) ◀───────────┤
-//!                                        objects, keyring, ref, catalog ◀────┘
+//!  JSON ── command ─▶ Command ──┴─ store/plan ─ redact ─▶ Redacted ─ seal ─▶ Sealed ─ store/commit
+//!                                                                                        │
+//!                                        journal (one fdatasync) ◀───────────────────────┤
+//!                                        objects, keyring, ref, catalog ◀────────────────┘
 //! ```
 //!
 //! Each arrow is a type that only its own module makes, so plaintext cannot reach git by mistake:
-//! the repository takes ciphertext (`Sealed`), trees, signed commits, and the three texts that are
-//! public by design.
+//! only a text that went through redaction (`Redacted`) is sealed, and the repository takes
+//! ciphertext (`Sealed`), trees, signed commits, and the three texts that are public by design.
 //!
 //! # Rules that hold everywhere
 //!
@@ -43,6 +43,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`path`], [`command`], [`text`](Text) | what comes in, made canonical |
+//! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |

@@ -139,7 +139,12 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
             let code = (a - b'0') << 6 | (b - b'0') << 3 | (c - b'0');
             (b' '..=b'~').contains(&code).then(|| (vec![code], 4))
         }
-        [b'\\', mark @ (b'_' | b'-' | b'*' | b'~' | b'.' | b'+'), next, ..] => {
+        [
+            b'\\',
+            mark @ (b'_' | b'-' | b'*' | b'~' | b'.' | b'+'),
+            next,
+            ..,
+        ] => {
             let inside = at > 0 && text[at - 1].is_ascii_alphanumeric();
             (inside && next.is_ascii_alphanumeric()).then(|| (vec![*mark], 2))
         }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::redact::budget::{Budget, OverBudget};
-use crate::redact::scan::{Scan, Switches};
 use crate::redact::rules;
+use crate::redact::scan::{Scan, Switches};
 use crate::redact::span::Span;
 
 /// Bytes between the pieces of rules' examples: what separates, quotes, escapes and surprises.
