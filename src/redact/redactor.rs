@@ -74,6 +74,14 @@ impl Redacted {
         &self.findings
     }
 
+    /// The kinds of what was replaced, in order.
+    pub(crate) fn kinds(&self) -> Vec<&str> {
+        self.findings
+            .iter()
+            .map(|found| found.kind.as_str())
+            .collect()
+    }
+
     /// A text that no rule was tried on.
     #[cfg(test)]
     pub(crate) fn unscanned(text: impl Into<Text>) -> Self {

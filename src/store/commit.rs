@@ -104,17 +104,19 @@ impl Store {
             new_path,
             steps,
             subject,
+            stripped: in_paths,
         } = plan;
         let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
-        let mut redactions = stripped(&steps);
+        let mut redactions = in_paths;
+        redactions.extend(stripped(&steps));
         let sealing = self.seal(steps)?;
         let memory = meta_of(subject, &sealing.touches);
         let mut event = self.event(command, context, &mut redactions)?;
         event.outcome = outcome;
         event.error = refusal.map(|refusal| refusal.code().to_owned());
         let path = path.map(|place| place_of(place, &sealing));
-        event.path = self.asked(path, "path", &mut redactions)?;
-        event.new_path = self.asked(new_path, "new_path", &mut redactions)?;
+        event.path = path;
+        event.new_path = new_path;
         redactions.truncate(REDACTIONS_MAX);
         event.redactions.clone_from(&redactions);
         let (event, commit) = self
@@ -133,22 +135,6 @@ impl Store {
                 redactions,
             },
         })
-    }
-
-    /// A place as the record keeps it: a path that is no memory's is redacted.
-    fn asked(
-        &self,
-        place: Option<Place>,
-        name: &'static str,
-        redactions: &mut Vec<Redaction>,
-    ) -> Result<Option<Place>> {
-        let Some(Place::Asked(text)) = place else {
-            return Ok(place);
-        };
-        let (text, found) = self.redactor()?.line(&text);
-        let found = found.iter();
-        redactions.extend(found.map(|found| Redaction::elsewhere(&found.kind, name)));
-        Ok(Some(Place::asked(&text)))
     }
 
     /// Puts another policy in place, as an event of its own: for the owner, never for an agent.

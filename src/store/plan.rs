@@ -11,7 +11,7 @@ use crate::catalog::Memory;
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Place, Touch, bounded};
+use crate::event::{Change, Context, Place, Redaction, Touch, bounded};
 use crate::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
 use crate::text::Text;
@@ -29,6 +29,8 @@ pub(super) struct Plan {
     pub(super) new_path: Option<Place>,
     pub(super) steps: Vec<Planned>,
     pub(super) subject: Option<Subject>,
+    /// What was stripped from the paths it names.
+    pub(super) stripped: Vec<Redaction>,
 }
 
 /// Where the command's first path points.
@@ -95,6 +97,7 @@ impl Plan {
             new_path: None,
             steps,
             subject: None,
+            stripped: Vec::new(),
         }
     }
 
@@ -163,13 +166,29 @@ impl Store {
 
     /// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
     fn refused(&self, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
-        let (text, _) = self.redactor()?.line(text);
-        let (first, second) = paths_of(command);
-        let place = |asked: String| match self.parse(&asked) {
-            Ok(path) => self.place(&path),
-            Err(_) => Place::asked(&asked),
+        let redactor = self.redactor()?;
+        let (text, _) = redactor.line(text);
+        let mut stripped = Vec::new();
+        // What was asked for is redacted as it was said: neither the canonical form of a path nor
+        // a cut hides a piece of a secret then.
+        let mut said = |asked: &str, name| {
+            let (text, found) = redactor.line(asked);
+            stripped.extend(
+                found
+                    .iter()
+                    .map(|one| Redaction::elsewhere(&one.kind, name)),
+            );
+            (!found.is_empty()).then(|| Place::asked(&text))
         };
-        let (path, new_path) = (first.map(place), second.map(place));
+        let (first, second) = paths_of(command);
+        let mut place = |asked: String, name| match self.parse(&asked).map(|path| self.place(&path))
+        {
+            Ok(place @ (Place::Root | Place::Of(..))) => place,
+            Ok(place) => said(&asked, name).unwrap_or(place),
+            Err(_) => said(&asked, name).unwrap_or_else(|| Place::asked(&asked)),
+        };
+        let path = first.map(|path| place(path, "path"));
+        let new_path = second.map(|path| place(path, "new_path"));
         let mut steps = Vec::new();
         for place in [&path, &new_path].into_iter().flatten() {
             if let Place::Of(_, Some(path)) = place
@@ -185,6 +204,7 @@ impl Store {
             new_path,
             subject: (!steps.is_empty()).then_some(Subject { sha256: None }),
             steps,
+            stripped,
         })
     }
 
@@ -265,12 +285,22 @@ impl Store {
 
     fn path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {
         self.parse(shown)
-            .or_else(|fault| refuse_path(shown, &fault))
+            .or_else(|fault| self.refuse_path(shown, &fault))
+    }
+
+    /// A path that was asked for and is no memory's, without the secrets in it.
+    fn asked(&self, path: &MemoryPath) -> std::result::Result<Place, Fault> {
+        Ok(Place::asked(&self.redactor()?.line(path.as_str()).0))
+    }
+
+    /// Refuses a path in words that repeat no secret in it, also where they cut it short.
+    fn refuse_path<T>(&self, shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
+        refuse_path(&self.redactor()?.line(shown).0, fault)
     }
 
     fn relative_path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {
         self.parse(&absolute(shown))
-            .or_else(|fault| refuse_path(shown, &fault))
+            .or_else(|fault| self.refuse_path(shown, &fault))
     }
 
     fn not_below_a_file(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
@@ -306,16 +336,13 @@ fn unfinished(shown: &str) -> String {
 }
 
 /// An answer with a second line that says what was stripped, so that it is not tried again.
-fn noted(answer: &str, redacted: &Redacted) -> String {
-    let findings = redacted.findings();
-    if findings.is_empty() {
-        return answer.to_owned();
-    }
-    let kinds = listed(findings.iter().map(|found| found.kind.as_str()));
-    let values = match findings.len() {
+fn noted(answer: &str, kinds: &[&str]) -> String {
+    let values = match kinds.len() {
+        0 => return answer.to_owned(),
         1 => "1 secret value was".to_owned(),
         count => format!("{count} secret values were"),
     };
+    let kinds = listed(kinds.iter().copied());
     let note = format!(
         "{values} removed and not stored ({kinds}); markers stand in the text. Do not write them \
          again."
@@ -413,7 +440,7 @@ fn write_plan(
 ) -> Plan {
     let content: Text = content.into();
     let sha256 = Some(Digest::of(text.text().as_str().as_bytes()));
-    let content = noted(content.as_str(), &text);
+    let content = noted(content.as_str(), &text.kinds());
     let step = Planned::Write {
         id: memory.id,
         path,

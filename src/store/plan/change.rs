@@ -29,7 +29,7 @@ impl Store {
             if call.base.is_some() || self.policy.tool.create_overwrites {
                 let text = self.keepable(call, &path, text)?;
                 if self.is_done(call, &memory, &text)? {
-                    return Ok(already(noted(&done, &text), &memory, text.text()));
+                    return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
                 }
                 if self.policy.tool.create_overwrites {
                     return Ok(overwrite(&memory, text, done));
@@ -51,7 +51,7 @@ impl Store {
         if let Some(memory) = self.catalog.at(&path).cloned() {
             let text = self.keepable(call, &path, text)?;
             if self.is_done(call, &memory, &text)? {
-                return Ok(already(noted(&done, &text), &memory, text.text()));
+                return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
             }
             return Ok(overwrite(&memory, text, done));
         }
@@ -98,7 +98,7 @@ impl Store {
                 ),
             );
         }
-        let done = noted(&done, &text);
+        let done = noted(&done, &text.kinds());
         let kept = text.text().clone();
         let step = Planned::Add {
             path: path.clone(),
@@ -146,7 +146,7 @@ impl Store {
             if let Some(Ok((done, line))) = before.map(|before| edit(before.as_str())) {
                 let done = self.keepable(call, &path, &done)?;
                 if *done.text() == text {
-                    let content = noted(answer(&done, line).as_str(), &done);
+                    let content = noted(answer(&done, line).as_str(), &done.kinds());
                     return Ok(already(content, &memory, &text));
                 }
             }
@@ -171,7 +171,7 @@ impl Store {
             if let Some(Ok(edited)) = before.map(|before| edit(before.as_str())) {
                 let edited = self.keepable(call, &memory.path, &edited)?;
                 if *edited.text() == text {
-                    return Ok(already(noted(&done, &edited), &memory, &text));
+                    return Ok(already(noted(&done, &edited.kinds()), &memory, &text));
                 }
             }
             return refuse(Refusal::Precondition, moved_on(call.shown));

@@ -5,11 +5,12 @@ use crate::catalog::Memory;
 use crate::event::{Change, Place};
 use crate::path::MemoryPath;
 use crate::policy::MOVE_BYTES;
+use crate::redact::Redacted;
 
 use super::super::Store;
 use super::{
     Call, Drafted, Plan, Planned, Subject, Target, already, check_base, does_not_exist, needs_file,
-    refuse, refuse_path, touch, write_plan,
+    noted, refuse, touch, write_plan,
 };
 
 impl Store {
@@ -64,7 +65,7 @@ impl Store {
             let text = self.text_of(there)?;
             check_base(base, &text, shown_to)?;
             return Ok(Plan {
-                path: Some(Target::At(Place::asked(from.as_str()))),
+                path: Some(Target::At(self.asked(&from)?)),
                 new_path: Some(Place::Of(there.id, Some(to))),
                 ..already(done, there, &text)
             });
@@ -129,7 +130,7 @@ impl Store {
         for memory in &memories {
             let max = self.policy.limits.path_bytes;
             let path = memory.path.moved(from, to, max);
-            let path = path.or_else(|fault| refuse_path(memory.path.as_str(), &fault))?;
+            let path = path.or_else(|fault| self.refuse_path(memory.path.as_str(), &fault))?;
             let text = self.text_of(memory)?;
             let text = self.redacted(&path, path.as_str(), &text)?;
             steps.push(Planned::Write {
@@ -140,6 +141,12 @@ impl Store {
                 text,
             });
         }
+        let texts = steps.iter().filter_map(|step| match step {
+            Planned::Write { text, .. } => Some(text),
+            _ => None,
+        });
+        let kinds: Vec<&str> = texts.flat_map(Redacted::kinds).collect();
+        let done = noted(&done, &kinds);
         let first = memories
             .first()
             .expect("a directory has something in it")
