@@ -125,9 +125,9 @@ pub(super) fn unrest(value: &[u8]) -> usize {
     for pair in value.windows(2) {
         let [first, second] = [pair[0], pair[1]];
         count += match (kind_of(first), kind_of(second)) {
-            (Byte::Lower, Byte::Lower)
-            | (Byte::Upper, Byte::Upper)
-            | (Byte::Upper, Byte::Lower) => usize::from(is_rare(first, second)),
+            (Byte::Lower | Byte::Upper, Byte::Lower) | (Byte::Upper, Byte::Upper) => {
+                usize::from(is_rare(first, second))
+            }
             (Byte::Lower, Byte::Upper) => 1 + usize::from(is_rare(first, second)),
             (a, b) => usize::from(a != b && b != Byte::Other),
         };

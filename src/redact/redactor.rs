@@ -243,7 +243,16 @@ impl Redactor {
     /// # Errors
     /// [`Withheld::Unfinished`] as for texts.
     pub(crate) fn in_path(&self, path: &str) -> Result<Option<Kind>, Withheld> {
-        let spans = self.spans(path, path)?;
+        // As a whole, and each name by itself, with and without its extension.
+        let mut lines = path.to_owned();
+        for name in path.split('/') {
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            for line in [name, stem] {
+                lines.push('\n');
+                lines.push_str(line);
+            }
+        }
+        let spans = self.spans(&lines, path)?;
         Ok(spans.into_iter().next().map(|span| span.kind))
     }
 

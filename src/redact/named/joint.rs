@@ -1,10 +1,18 @@
 //! What joins a name to its value.
 
-use std::ops::Range;
-
 use super::likely::Joint;
+use super::mark::{closers, emphasis, joiner, spaces};
 use super::name::{Name, Strength};
-use super::value::{Frame, Value, line_end};
+use super::value::{self, line_end};
+
+/// How much of an element is searched for its end, in bytes.
+const ELEMENT_BYTES_MAX: usize = 4 * 1024;
+/// How far behind a name the word `value` of a pair may stand, in bytes.
+const PAIR_BYTES_MAX: usize = 80;
+/// Elements that hold the value of the name before them.
+const CELLS: &[&[u8]] = &[b"<td>", b"<dd>"];
+/// Words before the value of a pair.
+const PAIR_WORDS: &[&[u8]] = &[b"value", b"default", b"with"];
 
 /// Where the value of a name is to be looked for.
 #[derive(Debug)]
@@ -27,77 +35,13 @@ pub(super) enum Lead {
     Nothing,
 }
 
-/// Verbs and marks that join a name to its value in a sentence.
-const VERBS: &[&str] = &[
-    "is",
-    "was",
-    "are",
-    "be",
-    "to",
-    "equals",
-    "reads",
-    "became",
-    "becomes",
-    "remains",
-    "as",
-    "ist",
-    "lautet",
-    "war",
-    "wurde",
-    "wird",
-    "heißt",
-    "es",
-    "est",
-    "era",
-    "fue",
-    "sera",
-    "será",
-    "è",
-    "é",
-    "sarà",
-    "foi",
-    "jest",
-    "är",
-    "er",
-    "on",
-    "это",
-    "был",
-    "изменён",
-    "je",
-    "bylo",
-    "a",
-    "az",
-    "używaj",
-    "-",
-    "–",
-    "—",
-    "->",
-    "→",
-    "=>",
-    "=",
-    ":",
-    "==",
-    ":=",
-    "~",
-    "•",
-    "»",
-    "⇒",
-    "➜",
-    "using",
-    "use",
-    "by",
-    "with",
-    "con",
-    "mit",
-    "avec",
-    "met",
-    "com",
-    "op",
-    "enter",
-    "type",
-    "try",
-    "set",
-];
+/// At this place, as said by a mark of its own.
+fn said(at: usize) -> Lead {
+    Lead::Value {
+        at,
+        joint: Joint::Said,
+    }
+}
 
 /// What comes after a name.
 pub(super) fn after(text: &[u8], name: &Name) -> Lead {
@@ -110,46 +54,32 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
         return Lead::Nothing;
     };
     let rest = &text[at..];
-    if at > closed && text[closed..at].contains(&b'\t')
-        || [&b"<td>"[..], b"<dd>"]
-            .iter()
-            .any(|tag| text[..at].ends_with(tag))
-    {
-        return Lead::Value {
-            at,
-            joint: Joint::Said,
-        };
+    if text[closed..at].contains(&b'\t') || CELLS.iter().any(|tag| text[..at].ends_with(tag)) {
+        return said(at);
     }
-    if matches!(b, 0xE3..=0xED) && super::value::quoted(text, at).is_none() {
-        return Lead::Spaceless { at };
-    }
-    if b >= 0xC2 && super::value::quoted(text, at).is_some() {
+    if b >= 0xC2 && value::quoted(text, at).is_some() {
         return Lead::Value {
             at,
             joint: Joint::Near,
         };
     }
+    if matches!(b, 0xE3..=0xED) {
+        return Lead::Spaceless { at };
+    }
     let element = name.range.start > 0 && matches!(text[name.range.start - 1], b'<' | b':');
     match b {
-        b'?' => answer(text, at).map_or(Lead::Nothing, |at| Lead::Value {
-            at,
-            joint: Joint::Said,
-        }),
+        b'?' => answer(text, at).map_or(Lead::Nothing, said),
         b'\n' | b'\r' => below(text, at, name, Joint::Prose),
         // `process.env.X || "…"`: what holds if there is none.
-        b'|' | b'?'
-            if (rest.starts_with(b"|| ") || rest.starts_with(b"?? "))
-                && super::value::quoted(text, spaces(text, at + 2)).is_some() =>
-        {
+        b'|' if rest.starts_with(b"|| ") && value::quoted(text, spaces(text, at + 2)).is_some() => {
             Lead::Value {
                 at: spaces(text, at + 2),
                 joint: Joint::Assigned,
             }
         }
-        b'>' if (element || quoted) && closes(rest) => Lead::Value {
-            at: spaces(text, at + 1).min(text.len() - 1),
-            joint: Joint::Said,
-        },
+        b'>' if (element || quoted) && closes(rest) => {
+            said(spaces(text, at + 1).min(text.len() - 1))
+        }
         b',' if rest.get(1) == Some(&b' ') && !quoted => Lead::Sentence {
             at: at + 1,
             joined: false,
@@ -168,24 +98,27 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
                 joint: Joint::Assigned,
             })
         }
-        b'"' | b'\'' | b'`' | b'\\' if at > name.range.end && !name.verb => Lead::Value {
-            at,
-            joint: Joint::Said,
-        },
-        _ => match joiner(rest) {
-            Some(width) => joined(text, name, at, width),
-            None if flag(text, name) && at > name.range.end => Lead::Value {
-                at,
-                joint: Joint::Said,
-            },
-            None if quoted && pair(text, at).is_some() => pair(text, at).unwrap_or(Lead::Nothing),
-            // A weak name needs its value straight beside it, and a sentence needs spaces.
-            None if at == closed || at - closed > 3 || name.strength == Strength::Weak => {
-                Lead::Nothing
-            }
-            None => Lead::Sentence { at, joined: false },
-        },
+        b'"' | b'\'' | b'`' | b'\\' if at > name.range.end && !name.verb => said(at),
+        _ => unmarked(text, name, at, closed, quoted),
     }
+}
+
+/// What follows a name where no mark with a meaning of its own does.
+fn unmarked(text: &[u8], name: &Name, at: usize, closed: usize, quoted: bool) -> Lead {
+    if let Some(width) = joiner(&text[at..]) {
+        return joined(text, name, at, width);
+    }
+    if flag(text, name) && at > name.range.end {
+        return said(at);
+    }
+    if quoted && let Some(pair) = pair(text, at) {
+        return pair;
+    }
+    // A weak name needs its value straight beside it, and a sentence needs spaces.
+    if at == closed || at - closed > 3 || name.strength == Strength::Weak {
+        return Lead::Nothing;
+    }
+    Lead::Sentence { at, joined: false }
 }
 
 /// Where the answer to a question begins: `the key? lee> …`, on the same line or the next.
@@ -210,135 +143,6 @@ fn answer(text: &[u8], at: usize) -> Option<usize> {
     (start > at + 1 && mark && next < text.len()).then_some(next)
 }
 
-/// The width of an argument without quotes: a name, a number, a member.
-pub(super) fn expression(rest: &[u8]) -> usize {
-    let part = |b: &&u8| b.is_ascii_alphanumeric() || b"_.$@&*?".contains(b);
-    rest.iter().take(64).take_while(part).count()
-}
-
-/// Where the quoted argument begins of a call that does no more than hold it.
-pub(super) fn wrapped(rest: &[u8]) -> Option<usize> {
-    const WRAPPERS: &[&str] = &[
-        "from",
-        "new",
-        "string",
-        "str",
-        "some",
-        "bytes",
-        "text",
-        "secret",
-        "securestring",
-        "secretstring",
-        "password",
-        "encode",
-        "literal",
-        "quote",
-    ];
-    // A type of YAML, or a string of wide characters in SQL.
-    for mark in [&b"!!str "[..], b"N"] {
-        if rest.starts_with(mark) && matches!(rest.get(mark.len()), Some(b'"' | b'\'')) {
-            return Some(mark.len());
-        }
-    }
-    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.');
-    let name = rest.iter().take(48).take_while(part).count();
-    let last = rest[..name].rsplit(|b| matches!(b, b':' | b'.')).next()?;
-    let known = WRAPPERS
-        .iter()
-        .any(|word| last.eq_ignore_ascii_case(word.as_bytes()));
-    let quote = matches!(rest.get(name + 1), Some(b'"' | b'\''));
-    (known && rest.get(name) == Some(&b'(') && quote).then_some(name + 1)
-}
-
-/// Whether what stands before a name tells the reader to use it: `use the token …`.
-pub(super) fn introduced(before: &[u8]) -> bool {
-    const VERBS: &[&str] = &[
-        "use", "using", "with", "via", "paste", "enter", "set", "send", "pass", "try", "add",
-        "rotate", "revoke", "provide", "type", "export",
-    ];
-    const BETWEEN: &[&str] = &[
-        "the",
-        "this",
-        "our",
-        "my",
-        "your",
-        "an",
-        "a",
-        "api",
-        "access",
-        "auth",
-        "bearer",
-        "server",
-        "app",
-        "application",
-        "client",
-        "user",
-        "account",
-        "project",
-        "team",
-        "workspace",
-        "live",
-        "prod",
-        "staging",
-        "internal",
-        "new",
-        "old",
-        "secret",
-        "service",
-        "deploy",
-        "admin",
-        "test",
-        "shared",
-    ];
-    let words = before.rsplit(u8::is_ascii_whitespace);
-    for word in words.filter(|word| !word.is_empty()).take(6) {
-        let is = |list: &[&str]| list.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
-        if is(VERBS) {
-            return true;
-        }
-        // A vendor's name, or one of the words that stand before a secret's.
-        if !is(BETWEEN) && !word[0].is_ascii_uppercase() {
-            return false;
-        }
-    }
-    false
-}
-
-/// Where the value ends in `X is the Snyk API token`: the name closes a phrase of a few words that
-/// an article opens.
-pub(super) fn predicate(text: &[u8], line: usize, name: usize) -> Option<usize> {
-    const ARTICLES: &[&str] = &["the", "our", "my", "your", "their", "its", "an", "a"];
-    const COPULAS: &[&str] = &["is", "was", "as"];
-    const CLAUSES: &[&str] = &[
-        "of", "that", "which", "where", "for", "with", "to", "and", "or", "in", "on", "by",
-    ];
-    let mut end = name;
-    let mut article = false;
-    for _ in 0..6 {
-        let head = text[line..end].trim_ascii_end();
-        let width = head
-            .iter()
-            .rev()
-            .take_while(|b| !b.is_ascii_whitespace())
-            .count();
-        let word = &head[head.len() - width..];
-        let is = |list: &[&str]| list.iter().any(|w| word.eq_ignore_ascii_case(w.as_bytes()));
-        end = line + head.len() - width;
-        if article {
-            let value = line + text[line..end].trim_ascii_end().len();
-            return (is(COPULAS) && value > line).then_some(value);
-        }
-        article = is(ARTICLES);
-        let plain = word
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'&'));
-        if width == 0 || !plain || is(CLAUSES) || identifies(word) {
-            return None;
-        }
-    }
-    None
-}
-
 /// `('password').send_keys("…")`: what is typed into the field of that name.
 fn method(text: &[u8], at: usize) -> Lead {
     let rest = &text[at + 1..];
@@ -358,7 +162,7 @@ fn method(text: &[u8], at: usize) -> Lead {
 
 /// Whether an element that begins here holds text and is closed.
 fn closes(rest: &[u8]) -> bool {
-    let line = &rest[..line_end(rest, 0).min(4_096)];
+    let line = &rest[..line_end(rest, 0).min(ELEMENT_BYTES_MAX)];
     let end = memchr::memchr(b'<', line);
     end.is_some_and(|end| end > 1 && matches!(line.get(end + 1), Some(b'/' | b'!')))
 }
@@ -366,7 +170,7 @@ fn closes(rest: &[u8]) -> bool {
 /// Whether a name stands in a line of values between commas: `DB_PASSWORD,…`.
 fn is_column(text: &[u8], name: &Name, at: usize) -> bool {
     let next = text.get(at + 1);
-    text[name.range.clone()].contains(&b'_') && next.is_some_and(|b| b.is_ascii_graphic())
+    text[name.range.clone()].contains(&b'_') && next.is_some_and(u8::is_ascii_graphic)
 }
 
 fn after_spaceless(text: &[u8], at: usize) -> Lead {
@@ -430,9 +234,9 @@ fn wordy(text: &[u8], at: usize) -> bool {
 
 /// The value of a `name`/`value` pair, whose name has just ended.
 fn pair(text: &[u8], at: usize) -> Option<Lead> {
-    let window = &text[at..text.len().min(at + 80)];
+    let window = &text[at..text.len().min(at + PAIR_BYTES_MAX)];
     let lower = window.to_ascii_lowercase();
-    let (place, width) = [&b"value"[..], b"default", b"with"]
+    let (place, width) = PAIR_WORDS
         .iter()
         .filter_map(|word| Some((memchr::memmem::find(&lower, word)?, word.len())))
         .min()?;
@@ -478,20 +282,6 @@ fn flag(text: &[u8], name: &Name) -> bool {
     before.ends_with(b"-") || before.ends_with(b" /")
 }
 
-/// The width of a joining mark at the start of `rest`.
-fn joiner(rest: &[u8]) -> Option<usize> {
-    const MARKS: &[&str] = &[
-        ":=", "=>", "->", "===", "==", "?=", "||=", "+=", "=", ":", "：", "＝", "→", "⇒", "➜", "⟶",
-    ];
-    let mark = MARKS
-        .iter()
-        .find(|mark| rest.starts_with(mark.as_bytes()))?;
-    if *mark == ":" && rest.get(1) == Some(&b':') {
-        return None;
-    }
-    Some(mark.len())
-}
-
 /// Where the value begins behind a type and `=`.
 fn typed(text: &[u8], at: usize) -> Option<usize> {
     let end = line_end(text, at).min(at + 48);
@@ -509,402 +299,72 @@ fn typed(text: &[u8], at: usize) -> Option<usize> {
         .then(|| spaces(text, at + equals + 1))
 }
 
-/// Skips what closes a name: quotes, brackets, emphasis, a remark in parentheses. Says whether the
-/// name was quoted.
-fn closers(text: &[u8], at: usize) -> (usize, bool) {
-    let mut place = at;
-    let mut quoted = false;
-    loop {
-        let rest = &text[place..];
-        let width = match rest {
-            [b'\\', b'"' | b'\'' | b'\\', ..] => {
-                quoted = true;
-                let slashes = rest.iter().take_while(|b| **b == b'\\').count();
-                slashes + usize::from(matches!(rest.get(slashes), Some(b'"' | b'\'')))
-            }
-            [b'"' | b'\'', ..] => {
-                quoted = true;
-                1
-            }
-            [b'}', b'}', ..] => 0,
-            [b'`' | b']' | b'}', ..] => 1,
-            [b'*' | b'_' | b'~', ..] => 1,
-            [b')', ..] => 1,
-            _ => {
-                let ends = [
-                    "”",
-                    "“",
-                    "’",
-                    "»",
-                    "」",
-                    "』",
-                    "】",
-                    "）",
-                    "&quot;",
-                    "</b>",
-                    "</strong>",
-                    "</code>",
-                    "</td>",
-                    "</th>",
-                    "</dt>",
-                    "</label>",
-                    "<td>",
-                    "<dd>",
-                ];
-                match ends.iter().find(|end| rest.starts_with(end.as_bytes())) {
-                    Some(end) => end.len(),
-                    None => remark(rest),
-                }
-            }
-        };
-        if width == 0 || place - at > 80 {
-            return (place, quoted);
-        }
-        place += width;
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::named::name;
 
-/// Skips the end of an emphasis: `**Password:** …`.
-fn emphasis(text: &[u8], at: usize) -> usize {
-    let rest = &text[at..];
-    let width = rest
-        .iter()
-        .take(3)
-        .take_while(|b| matches!(b, b'*' | b'_'))
-        .count();
-    let ends = rest
-        .get(width)
-        .is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'`' | b'"'));
-    if ends { at + width } else { at }
-}
-
-/// The width of ` (…)` behind a name.
-fn remark(rest: &[u8]) -> usize {
-    let gap = rest.iter().take_while(|b| **b == b' ').count();
-    if gap == 0 || gap > 2 || rest.get(gap) != Some(&b'(') {
-        return 0;
-    }
-    let inside = &rest[gap + 1..rest.len().min(gap + 40)];
-    let Some(close) = memchr::memchr2(b')', b'\n', inside) else {
-        return 0;
-    };
-    // A remark is words; what holds digits or marks may be the value.
-    let words = |b: &u8| b.is_ascii_alphabetic() || *b == b' ' || *b >= 0x80;
-    if inside[close] != b')' || !inside[..close].iter().all(words) {
-        return 0;
-    }
-    let after = rest[gap + 1 + close + 1..].trim_ascii_start();
-    if joiner(after).is_none() && !after.starts_with(b"is ") {
-        return 0;
-    }
-    gap + 1 + close + 1
-}
-
-fn spaces(text: &[u8], at: usize) -> usize {
-    let rest = &text[at.min(text.len())..];
-    let mut width = 0;
-    loop {
-        match &rest[width..] {
-            [b' ' | b'\t', ..] => width += 1,
-            [0xC2, 0xA0, ..] => width += 2,
-            [0xE3, 0x80, 0x80, ..] => width += 3,
-            _ => break,
+    /// The lead behind the name that `«` and `»` stand around, and the text it leads to.
+    fn lead(marked: &str) -> String {
+        let start = marked.find('«').expect(marked);
+        let end = marked.find('»').expect(marked) - '«'.len_utf8();
+        let text = marked.replace(['«', '»'], "");
+        let name = name::read(text.as_bytes(), start..end, Strength::Password).expect(marked);
+        match after(text.as_bytes(), &name) {
+            Lead::Value { at, joint } => format!("{joint:?} {}", &text[at..]),
+            Lead::Cell { at } => format!("Cell {}", &text[at..]),
+            Lead::Call { at, second } => format!("Call {second} {}", &text[at..]),
+            Lead::Below { at, joint } => format!("Below {joint:?} {}", &text[at..]),
+            Lead::Pair { at } => format!("Pair {}", &text[at..]),
+            Lead::Sentence { at, joined } => format!("Sentence {joined} {}", &text[at..]),
+            Lead::Spaceless { at } => format!("Spaceless {}", &text[at..]),
+            Lead::Nothing => "Nothing".to_owned(),
         }
     }
-    at + width
-}
 
-/// The word at `at`, up to white space.
-pub(super) fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
-    let width = text[at..end]
-        .iter()
-        .take_while(|b| !b.is_ascii_whitespace())
-        .count();
-    at..at + width
-}
-
-/// Whether a word ends its sentence.
-pub(super) fn ends_sentence(word: &[u8]) -> bool {
-    matches!(word.last(), Some(b'.' | b';' | b'?' | b'!')) || word.ends_with("。".as_bytes())
-}
-
-/// Whether a word joins a name to a value.
-pub(super) fn joins(word: &[u8]) -> bool {
-    let lower = word.to_ascii_lowercase();
-    matches!(word.last(), Some(b':' | b'=')) || VERBS.iter().any(|verb| verb.as_bytes() == lower)
-}
-
-/// Whether a word says that what follows is the value, whatever stands before it.
-pub(super) fn equates(word: &[u8]) -> bool {
-    const COPULAS: &[&str] = &[
-        "is", "ist", "lautet", "es", "est", "è", "é", "jest", "är", "er", "on", "это", "je", "=",
-        ":", "->", "→", "was", "equals", "reads",
-    ];
-    word.ends_with(b":")
-        || COPULAS
-            .iter()
-            .any(|copula| word.eq_ignore_ascii_case(copula.as_bytes()))
-}
-
-/// Whether a word speaks of what has ids and digests.
-pub(super) fn identifies(word: &[u8]) -> bool {
-    const WORDS: &[&str] = &[
-        "commit",
-        "digest",
-        "hash",
-        "sha",
-        "sha1",
-        "sha256",
-        "checksum",
-        "id",
-        "ids",
-        "fingerprint",
-        "uuid",
-        "guid",
-        "version",
-        "revision",
-        "md5",
-        "request",
-        "trace",
-        "thumbprint",
-        "serial",
-    ];
-    let word = word.to_ascii_lowercase();
-    let word = word.strip_suffix(b":").unwrap_or(&word);
-    WORDS.iter().any(|known| known.as_bytes() == word)
-}
-
-/// Whether a word may stand between a verb and the value without meaning.
-pub(super) fn fills(word: &[u8]) -> bool {
-    const FILLERS: &[&str] = &[
-        "now",
-        "still",
-        "set",
-        "to",
-        "currently",
-        "just",
-        "always",
-        "simply",
-        "actually",
-        "jetzt",
-        "ahora",
-        "ora",
-        "maintenant",
-        "again",
-        "only",
-        "currently:",
-        "now:",
-        "this:",
-        "following:",
-    ];
-    FILLERS
-        .iter()
-        .any(|filler| word.eq_ignore_ascii_case(filler.as_bytes()))
-}
-
-/// Marks behind which it is said what the value before them is.
-const REMARKS: &[&str] = &["<-", "<--", "←", "#", "//"];
-
-/// Whether the word before a name says what the secret opens: `deploy token`.
-pub(super) fn qualified(before: &[u8]) -> bool {
-    const WORDS: &[&str] = &[
-        "api",
-        "access",
-        "auth",
-        "bearer",
-        "bot",
-        "deploy",
-        "refresh",
-        "personal",
-        "service",
-        "webhook",
-        "session",
-        "admin",
-        "secret",
-        "oauth",
-        "integration",
-        "registry",
-    ];
-    let word = before
-        .rsplit(u8::is_ascii_whitespace)
-        .find(|word| !word.is_empty());
-    word.is_some_and(|word| {
-        WORDS
-            .iter()
-            .any(|w| word.eq_ignore_ascii_case(w.as_bytes()))
-    })
-}
-
-/// Where a value would end that stands before a name, as in `X as the password`.
-pub(super) fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
-    const FILLERS: &[&str] = &[
-        "the",
-        "our",
-        "my",
-        "its",
-        "their",
-        "your",
-        "a",
-        "an",
-        "new",
-        "old",
-        "current",
-        "root",
-        "admin",
-        "db",
-        "api",
-        "access",
-        "auth",
-        "bearer",
-        "master",
-        "das",
-        "le",
-        "la",
-        "el",
-        "as",
-        "is",
-        "for",
-        "default",
-        "initial",
-        "temporary",
-        "temp",
-        "secret",
-        "database",
-        "user",
-        "service",
-        "account",
-        "deploy",
-        "test",
-        "staging",
-        "prod",
-        "production",
-        "dev",
-        "login",
-        "wifi",
-        "github",
-        "gitlab",
-        "slack",
-    ];
-    let mut end = name;
-    let mut linked = false;
-    for _ in 0..5 {
-        let head = text[line..end].trim_ascii_end();
-        let word = head
-            .iter()
-            .rev()
-            .take_while(|b| !b.is_ascii_whitespace())
-            .count();
-        let begun = line + head.len() - word;
-        let bytes = text[begun..line + head.len()].to_ascii_lowercase();
-        // What the brackets say is about what stands before them.
-        if let Some(inside) = bytes.strip_prefix(b"(")
-            && (inside.is_empty() || FILLERS.iter().any(|filler| filler.as_bytes() == inside))
-        {
-            return Some(line + text[line..begun].trim_ascii_end().len()).filter(|end| *end > line);
-        }
-        if REMARKS.iter().any(|mark| mark.as_bytes() == bytes) {
-            return Some(line + text[line..begun].trim_ascii_end().len()).filter(|end| *end > line);
-        }
-        let known = FILLERS.iter().any(|filler| filler.as_bytes() == bytes)
-            || matches!(
-                &bytes[..],
-                b"=" | b"was"
-                    | b"als"
-                    | b"como"
-                    | b"comme"
-                    | b"come"
-                    | b"jako"
-                    | b"som"
-                    | b"est"
-                    | b"ist"
-                    | b"es"
-            );
-        if !known || word == 0 {
-            break;
-        }
-        linked |= matches!(
-            &bytes[..],
-            b"as"
-                | b"is"
-                | b"="
-                | b"was"
-                | b"als"
-                | b"como"
-                | b"comme"
-                | b"come"
-                | b"jako"
-                | b"som"
-                | b"est"
-                | b"ist"
-                | b"es"
-        );
-        end = begun;
-        if linked
-            && matches!(
-                &bytes[..],
-                b"as"
-                    | b"is"
-                    | b"="
-                    | b"was"
-                    | b"als"
-                    | b"como"
-                    | b"comme"
-                    | b"come"
-                    | b"jako"
-                    | b"som"
-                    | b"est"
-                    | b"ist"
-                    | b"es"
-            )
-        {
-            break;
+    #[test]
+    fn what_leads_to_a_value() {
+        for (text, expected) in [
+            ("«password»=x", "Tight x"),
+            ("«password» = x", "Assigned x"),
+            ("«password» := x", "Assigned x"),
+            ("«password»: x", "Said x"),
+            ("\"«password»\": \"x\"", "Said \"x\""),
+            ("**«Password»:** x", "Said x"),
+            ("--«password» x", "Said x"),
+            ("let «password»: &str = \"x\"", "Assigned \"x\""),
+            ("<«password»>x</password>", "Said x</password>"),
+            ("«password» || \"x\"", "Assigned \"x\""),
+            ("| «password» | x |", "Cell x |"),
+            ("«password»(x)", "Call false x)"),
+            ("«login»(x)", "Call true x)"),
+            ("«password»:\nx", "Below Said x"),
+            ("«password»\nx", "Below Prose x"),
+            ("«password»: |\n  x", "Below Said   x"),
+            ("name: «password»\n  value: x", "Pair x"),
+            ("the «password» is x", "Sentence false is x"),
+            ("«password»: it is x", "Sentence true it is x"),
+            ("«密码»是x", "Spaceless 是x"),
+        ] {
+            assert_eq!(lead(text), expected, "{text}");
         }
     }
-    if !linked {
-        return None;
-    }
-    Some(line + text[line..end].trim_ascii_end().len()).filter(|end| *end > line)
-}
 
-/// The word or quoted text that ends at `end`.
-pub(super) fn value_before(text: &[u8], line: usize, end: usize) -> Option<Value> {
-    let mut end = end;
-    while end > line && matches!(text[end - 1], b',' | b')' | b'*') {
-        end -= 1;
+    #[test]
+    fn what_leads_nowhere() {
+        for text in [
+            "«password»",
+            "«password»=",
+            "«password»\n",
+            "«password».",
+            "«password»/x",
+            "«password»::new",
+            "«password»>x",
+            "«password»}} x",
+            "my_«key» x",
+            "«密码»",
+        ] {
+            assert_eq!(lead(text), "Nothing", "{text}");
+        }
     }
-    let quote = *text[line..end].last()?;
-    if matches!(quote, b'"' | b'\'' | b'`') {
-        let open = memchr::memrchr(quote, &text[line..end - 1])?;
-        return Some(Value {
-            range: line + open + 1..end - 1,
-            frame: Frame::Quoted,
-            after: end,
-        });
-    }
-    let word = text[line..end]
-        .iter()
-        .rev()
-        .take_while(|b| !b.is_ascii_whitespace() && !b"\"'`(<>|\x01".contains(b))
-        .count();
-    let mut word = word;
-    while word > 0 && text[end - 1] >= 0x80 {
-        end -= 1;
-        word -= 1;
-    }
-    while word > 0 && text[end - word] >= 0x80 {
-        word -= 1;
-    }
-    // `bob:…` is a login, of which the name stays.
-    let login = &text[end - word..end];
-    if let Some(colon) = memchr::memchr(b':', login)
-        && colon > 0
-        && login.get(colon + 1).is_some_and(|b| *b != b'/')
-    {
-        word -= colon + 1;
-    }
-    (word > 0).then(|| Value {
-        range: end - word..end,
-        frame: Frame::Bare,
-        after: end,
-    })
 }

@@ -2,9 +2,21 @@
 
 use std::ops::Range;
 
+use super::endings::{ABOUT, STILL};
+use super::identifier::{around, in_resource_name, split, word_before};
+use super::name_words::{
+    API_KEYS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, TOKENS, VAGUE,
+    VERBS,
+};
+pub(in crate::redact) use super::words::{FOREIGN, WORDS};
+use super::words::{WHOLE, holds};
+
+/// What opens a command or a variable of a shell.
+const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
+
 /// How much a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strength {
+pub(in crate::redact) enum Strength {
     /// Password and its like, in any language: any value that is no word may be one.
     Password,
     /// A personal identification number.
@@ -29,620 +41,6 @@ pub(super) struct Name {
     pub(super) verb: bool,
 }
 
-/// The words that open this gate, in lower case, whole names or parts of them.
-pub(in super::super) const WORDS: &[(&str, Strength)] = &[
-    ("pass", Strength::Password),
-    ("pwd", Strength::Password),
-    ("pw", Strength::Password),
-    ("psw", Strength::Password),
-    ("mdp", Strength::Password),
-    ("identified by", Strength::Password),
-    ("secret", Strength::Secret),
-    ("token", Strength::Secret),
-    ("pat", Strength::Secret),
-    ("key", Strength::Weak),
-    ("cred", Strength::Login),
-    ("auth", Strength::Weak),
-    ("bearer", Strength::Weak),
-    ("dsn", Strength::Weak),
-    ("salt", Strength::Weak),
-    ("getconnection", Strength::Login),
-    ("log in", Strength::Login),
-    ("logs in", Strength::Login),
-    ("convertto-securestring", Strength::Password),
-    ("mysqli_connect", Strength::Login),
-    ("mysql_connect", Strength::Login),
-    ("signin", Strength::Login),
-    ("sign_in", Strength::Login),
-    ("login", Strength::Login),
-    ("logon", Strength::Login),
-    ("zugang", Strength::Login),
-    ("pin", Strength::Pin),
-    ("psk", Strength::Password),
-    ("seed", Strength::Weak),
-];
-
-/// Words of other languages: whole words for password, or for key and token.
-pub(in super::super) const FOREIGN: &[(&str, Strength)] = &[
-    ("kennwort", Strength::Password),
-    ("contraseña", Strength::Password),
-    ("contrasena", Strength::Password),
-    ("contraseñas", Strength::Password),
-    ("contrasenya", Strength::Password),
-    ("clave", Strength::Password),
-    ("mot de passe", Strength::Password),
-    ("senha", Strength::Password),
-    ("palavra-passe", Strength::Password),
-    ("parola", Strength::Password),
-    ("parolă", Strength::Password),
-    ("wachtwoord", Strength::Password),
-    ("hasło", Strength::Password),
-    ("haslo", Strength::Password),
-    ("hasła", Strength::Password),
-    ("heslo", Strength::Password),
-    ("jelszó", Strength::Password),
-    ("jelszo", Strength::Password),
-    ("lösenord", Strength::Password),
-    ("losenord", Strength::Password),
-    ("passord", Strength::Password),
-    ("adgangskode", Strength::Password),
-    ("salasana", Strength::Password),
-    ("şifre", Strength::Password),
-    ("sifre", Strength::Password),
-    ("geslo", Strength::Password),
-    ("lozinka", Strength::Password),
-    ("mật khẩu", Strength::Password),
-    ("kata sandi", Strength::Password),
-    ("пароль", Strength::Password),
-    ("пароля", Strength::Password),
-    ("паролем", Strength::Password),
-    ("κωδικός", Strength::Password),
-    ("סיסמה", Strength::Password),
-    ("كلمة المرور", Strength::Password),
-    ("पासवर्ड", Strength::Password),
-    ("รหัสผ่าน", Strength::Password),
-    ("密码", Strength::Password),
-    ("密碼", Strength::Password),
-    ("口令", Strength::Password),
-    ("パスワード", Strength::Password),
-    ("暗証番号", Strength::Pin),
-    ("비밀번호", Strength::Password),
-    ("패스워드", Strength::Password),
-    ("암호", Strength::Password),
-    ("密钥", Strength::Secret),
-    ("密鑰", Strength::Secret),
-    ("令牌", Strength::Secret),
-    ("トークン", Strength::Secret),
-    ("シークレット", Strength::Secret),
-    ("apiキー", Strength::Secret),
-    ("токен", Strength::Secret),
-    ("секрет", Strength::Secret),
-    ("ключ api", Strength::Secret),
-    ("clé api", Strength::Secret),
-    ("clé d'api", Strength::Secret),
-    ("clé secrète", Strength::Secret),
-    ("clave api", Strength::Secret),
-    ("clave de api", Strength::Secret),
-    ("clave secreta", Strength::Secret),
-    ("chave api", Strength::Secret),
-    ("chave de api", Strength::Secret),
-    ("chave secreta", Strength::Secret),
-    ("chiave api", Strength::Secret),
-    ("chiave segreta", Strength::Secret),
-    ("jeton", Strength::Secret),
-    ("schlüssel", Strength::Weak),
-    ("geheimnis", Strength::Weak),
-    ("sleutel", Strength::Weak),
-    ("klucz", Strength::Weak),
-];
-
-/// Longest name that is looked at, in bytes to either side of the word.
-const NAME_REACH: usize = 64;
-
-/// Words for password inside a name.
-const PASSWORDS: &[&str] = &[
-    "pass",
-    "password",
-    "passwd",
-    "passwort",
-    "pwd",
-    "pw",
-    "psw",
-    "psk",
-    "pswd",
-    "passphrase",
-    "passcode",
-    "mdp",
-    "passw",
-    "pword",
-    "passwrd",
-    "userpass",
-    "dbpass",
-    "dbpassword",
-    "userpassword",
-    "adminpassword",
-    "rootpassword",
-    "mypassword",
-    "sshpass",
-    "smtppass",
-    "authpass",
-    "requirepass",
-    "masterauth",
-    "storepass",
-    "keypass",
-    "rootpass",
-    "ftppass",
-    "mysqlpass",
-    "pgpassword",
-    "newpassword",
-    "oldpassword",
-    "basicpass",
-    "webpass",
-];
-
-/// Words before `key` with which it is one that opens something.
-const KEY_OF: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "signing",
-    "account",
-    "master",
-    "encryption",
-    "admin",
-    "license",
-    "licence",
-    "auth",
-    "client",
-    "service",
-    "webhook",
-    "deploy",
-    "storage",
-    "shared",
-    "consumer",
-    "subscription",
-    "session",
-    "jwt",
-    "hmac",
-    "aes",
-    "encrypt",
-    "sign",
-    "root",
-    "server",
-    "write",
-    "ingest",
-    "ingestion",
-    "integration",
-    "app",
-    "application",
-    "activation",
-    "product",
-    "recovery",
-    "root",
-    "live",
-    "restricted",
-    "personal",
-    "developer",
-    "dev",
-    "prod",
-    "security",
-    "cipher",
-    "crypt",
-    "rsa",
-    "ecdsa",
-    "wallet",
-    "functions",
-    "host",
-    "merchant",
-    "openai",
-    "anthropic",
-    "stripe",
-    "sendgrid",
-    "mailgun",
-    "mailjet",
-    "twilio",
-    "github",
-    "gitlab",
-    "datadog",
-    "algolia",
-    "cloudflare",
-    "heroku",
-    "opsgenie",
-    "segment",
-    "posthog",
-    "mistral",
-    "cohere",
-    "azure",
-    "aws",
-    "google",
-    "gemini",
-    "maps",
-    "airtable",
-    "linear",
-    "notion",
-    "sentry",
-    "pagerduty",
-    "virustotal",
-    "shodan",
-    "etherscan",
-    "infura",
-    "alchemy",
-    "wandb",
-    "pinecone",
-    "weather",
-    "deepl",
-    "meraki",
-    "postmark",
-    "rapidapi",
-    "serp",
-    "tavily",
-    "elevenlabs",
-];
-
-/// Words before `key` or `token` with which it is none.
-const NOT_OF: &[&str] = &[
-    "public",
-    "primary",
-    "foreign",
-    "partition",
-    "sort",
-    "cache",
-    "idempotency",
-    "unique",
-    "composite",
-    "row",
-    "range",
-    "i18n",
-    "translation",
-    "lookup",
-    "map",
-    "object",
-    "hot",
-    "shortcut",
-    "react",
-    "query",
-    "routing",
-    "group",
-    "arrow",
-    "enter",
-    "sorting",
-    "publishable",
-    "site",
-    "max",
-    "min",
-    "stop",
-    "next",
-    "page",
-    "continuation",
-    "csrf",
-    "xsrf",
-    "cancellation",
-    "cancel",
-    "pad",
-    "eos",
-    "bos",
-    "unk",
-    "mask",
-    "sep",
-    "num",
-    "special",
-    "input",
-    "output",
-    "prompt",
-    "completion",
-    "total",
-    "cached",
-    "partial",
-    "candidate",
-    "candidates",
-    "surrogate",
-    "natural",
-    "dict",
-    "pub",
-    "pubkey",
-    "sync",
-    "per",
-    "last",
-    "first",
-    "start",
-    "end",
-    "hash",
-    "index",
-    "dedupe",
-    "dedup",
-    "dedup",
-    "dimension",
-    "metric",
-    "label",
-    "annotation",
-    "column",
-    "s3",
-    "bucket",
-    "registry",
-    "gpg",
-    "pgp",
-    "keyboard",
-    "distribution",
-    "ordering",
-    "message",
-    "event",
-    "trace",
-    "correlation",
-    "request",
-    "resource",
-    "feature",
-    "flag",
-    "locale",
-    "lang",
-    "socket",
-    "ssh",
-    "known",
-    "authorized",
-    "hostkey",
-    "by",
-    "pinned",
-    "trusted",
-];
-
-/// What follows a word in a name that is about the secret and is not the secret.
-const ABOUT: &[&str] = &[
-    "id",
-    "ids",
-    "name",
-    "names",
-    "url",
-    "uri",
-    "file",
-    "path",
-    "dir",
-    "ttl",
-    "type",
-    "length",
-    "len",
-    "size",
-    "count",
-    "counts",
-    "version",
-    "prefix",
-    "suffix",
-    "policy",
-    "ref",
-    "refs",
-    "arn",
-    "field",
-    "fields",
-    "input",
-    "label",
-    "placeholder",
-    "hint",
-    "hash",
-    "hashed",
-    "hasher",
-    "digest",
-    "fingerprint",
-    "checksum",
-    "integrity",
-    "expiry",
-    "expires",
-    "expiration",
-    "expire",
-    "expired",
-    "age",
-    "days",
-    "hours",
-    "minutes",
-    "seconds",
-    "time",
-    "timeout",
-    "date",
-    "at",
-    "algorithm",
-    "algo",
-    "alg",
-    "format",
-    "regex",
-    "pattern",
-    "rule",
-    "rules",
-    "validator",
-    "validation",
-    "valid",
-    "required",
-    "enabled",
-    "disabled",
-    "reset",
-    "change",
-    "changed",
-    "strength",
-    "manager",
-    "provider",
-    "store",
-    "storage",
-    "vault",
-    "endpoint",
-    "host",
-    "server",
-    "service",
-    "issuer",
-    "audience",
-    "scope",
-    "scopes",
-    "usage",
-    "limit",
-    "limits",
-    "max",
-    "min",
-    "budget",
-    "rotation",
-    "rotated",
-    "env",
-    "var",
-    "variable",
-    "class",
-    "cls",
-    "schema",
-    "model",
-    "table",
-    "column",
-    "index",
-    "idx",
-    "position",
-    "offset",
-    "kind",
-    "source",
-    "header",
-    "param",
-    "parameter",
-    "params",
-    "arg",
-    "args",
-    "list",
-    "set",
-    "map",
-    "dict",
-    "array",
-    "pair",
-    "pairs",
-    "ring",
-    "size",
-    "bits",
-    "code",
-    "exists",
-    "error",
-    "message",
-    "msg",
-    "text",
-    "title",
-    "desc",
-    "description",
-    "help",
-    "docs",
-    "page",
-    "screen",
-    "form",
-    "button",
-    "link",
-    "icon",
-    "image",
-    "stream",
-    "parser",
-    "lexer",
-    "izer",
-    "ize",
-    "ized",
-    "ization",
-    "url",
-    "user",
-    "username",
-    "email",
-    "owner",
-    "account",
-    "status",
-    "state",
-    "mode",
-    "method",
-    "flow",
-    "callback",
-    "handler",
-    "generator",
-    "factory",
-    "builder",
-    "helper",
-    "util",
-    "utils",
-    "test",
-    "tests",
-    "spec",
-    "mock",
-    "board",
-    "word",
-    "words",
-    "press",
-    "down",
-    "up",
-    "event",
-    "events",
-    "frame",
-    "frames",
-    "public",
-    "pub",
-    "alias",
-    "lookup",
-    "scheme",
-    "protocol",
-    "version",
-    "created",
-    "updated",
-    "used",
-    "hit",
-    "miss",
-    "rate",
-    "per",
-    "selector",
-    "mount",
-    "volume",
-    "projection",
-    "namespace",
-    "resource",
-];
-
-/// What may follow a word in a name and leaves it a secret's.
-const STILL: &[&str] = &[
-    "value",
-    "val",
-    "string",
-    "str",
-    "plain",
-    "plaintext",
-    "raw",
-    "b",
-    "base",
-    "prod",
-    "production",
-    "staging",
-    "stage",
-    "dev",
-    "live",
-    "old",
-    "new",
-    "current",
-    "default",
-    "main",
-    "primary",
-    "secondary",
-    "backup",
-    "key",
-    "v",
-    "secret",
-    "token",
-    "master",
-    "root",
-    "admin",
-    "db",
-    "ci",
-    "here",
-    "eu",
-    "us",
-    "local",
-    "qa",
-    "uat",
-    "sandbox",
-    "temp",
-    "tmp",
-    "confirmation",
-    "confirm",
-    "repeat",
-    "verify",
-    "again",
-    "data",
-    "is",
-    "pass",
-    "password",
-    "auth",
-    "api",
-];
-
 /// Reads the name that the word at `word` is part of.
 pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     if !text[word.clone()].is_ascii() || whole_word(&text[word.clone()]) {
@@ -653,13 +51,8 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
         return None;
     }
     let name = &text[range.clone()];
-    // The command and the variable of the working directory, and a country's domain.
-    let command = text[..range.start].ends_with(b"$(")
-        || text[..range.start].ends_with(b"$")
-        || text[..range.start].ends_with(b"${")
-        || text[..range.start].ends_with(b"`");
     let lower_name = name.to_ascii_lowercase();
-    if (command && lower_name == b"pwd") || lower_name.ends_with(b".pw") {
+    if names_other(text, range.start, &lower_name) {
         return None;
     }
     let words = split(name);
@@ -679,18 +72,32 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
             verb: false,
         });
     }
-    let (mut strength, kind, last) = classify(
-        &this,
-        before.as_deref(),
-        place + usize::from(name == b"PAT"),
-    )?;
-    // `secretKey` and `tokenSecret` are judged at their last word.
-    for i in last + 1..words.len() {
-        let after = lower(i);
-        if after.iter().all(u8::is_ascii_digit) || contains(STILL, &after) {
+    let (strength, kind) = classify(&this, before.as_deref(), name == b"PAT")?;
+    let strength = ended(strength, (place + 1..words.len()).map(lower))?;
+    Some(Name {
+        range,
+        strength,
+        kind,
+        spaceless: false,
+        verb: words.len() == 1 && holds(VERBS, &this) && name != b"PIN",
+    })
+}
+
+/// Whether a name is the command or the variable of the working directory, or a country's domain.
+fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
+    let command = EXPANSIONS.iter().any(|mark| text[..start].ends_with(mark));
+    (command && lower == b"pwd") || lower.ends_with(b".pw")
+}
+
+/// What a name says once the words behind the telling one are read: `secretKey` and `tokenSecret`
+/// are judged at their last word.
+fn ended(said: Strength, words: impl Iterator<Item = Vec<u8>>) -> Option<Strength> {
+    let mut strength = said;
+    for word in words {
+        if word.iter().all(u8::is_ascii_digit) || holds(STILL, &word) {
             continue;
         }
-        if contains(ABOUT, &after) || after.last() == Some(&b's') {
+        if holds(ABOUT, &word) || word.last() == Some(&b's') {
             return None;
         }
         strength = match strength {
@@ -698,32 +105,8 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
             _ => Strength::Weak,
         };
     }
-    Some(Name {
-        range,
-        strength,
-        kind,
-        spaceless: false,
-        verb: words.len() == 1
-            && matches!(&this[..], b"pass" | b"pin" | b"login" | b"auth")
-            && name != b"PIN",
-    })
+    Some(strength)
 }
-
-/// Calls whose arguments are a name and then a password, in lower case.
-const LOGIN_CALLS: &[&str] = &[
-    "getconnection",
-    "httpbasicauth",
-    "httpdigestauth",
-    "basicauth",
-    "basic_auth",
-    "setbasicauth",
-    "plainauth",
-    "passwordauthentication",
-    "usernamepasswordcredentials",
-    "usernamepasswordauthenticationtoken",
-    "plaintextauthprovider",
-    "networkcredential",
-];
 
 /// Whether a call of this name takes a login.
 fn logs_in(name: &[u8]) -> bool {
@@ -736,20 +119,10 @@ fn logs_in(name: &[u8]) -> bool {
 /// Whether a word of the gate stands for itself, not for a part of a name.
 fn whole_word(word: &[u8]) -> bool {
     let lower = word.to_ascii_lowercase();
-    FOREIGN
-        .iter()
-        .any(|(foreign, _)| foreign.as_bytes() == lower)
-        || matches!(
-            &lower[..],
-            b"identified by"
-                | b"log in"
-                | b"logs in"
-                | b"convertto-securestring"
-                | b"signin"
-                | b"sign_in"
-                | b"mysqli_connect"
-                | b"mysql_connect"
-        )
+    holds(WHOLE, word)
+        || FOREIGN
+            .iter()
+            .any(|(foreign, _)| foreign.as_bytes() == lower)
 }
 
 /// A word of another language stands for itself: not inside a longer one, unless its script knows
@@ -779,195 +152,115 @@ fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     })
 }
 
-/// What a word in a name says, and the place of the last word that takes part in saying it.
-fn classify(
-    this: &[u8],
-    before: Option<&[u8]>,
-    place: usize,
-) -> Option<(Strength, &'static str, usize)> {
-    let denied = before.is_some_and(|before| contains(NOT_OF, before));
-    let found = if contains(PASSWORDS, this) {
+/// What a word in a name says; `access` if it is the `PAT` of a personal access token.
+fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strength, &'static str)> {
+    let denied = before.is_some_and(|before| holds(NOT_OF, before));
+    let says = |list: &[&str]| holds(list, this);
+    let said = if says(PASSWORDS) {
         (Strength::Password, "password")
-    } else if contains(
-        &[
-            "secret",
-            "secretkey",
-            "clientsecret",
-            "appsecret",
-            "apisecret",
-            "sharedsecret",
-            "jwtsecret",
-            "consumersecret",
-            "secretaccesskey",
-            "authsecret",
-            "signingsecret",
-            "webhooksecret",
-        ],
-        this,
-    ) {
+    } else if says(SECRETS) {
         (Strength::Secret, "secret")
-    } else if contains(
-        &[
-            "token",
-            "authtoken",
-            "accesstoken",
-            "apitoken",
-            "bearertoken",
-            "refreshtoken",
-            "bottoken",
-            "usertoken",
-            "sessiontoken",
-            "deploytoken",
-            "idtoken",
-            "oauthtoken",
-        ],
-        this,
-    ) {
-        if denied {
-            return None;
-        }
+    } else if says(TOKENS) && !denied || this == b"pat" && (access || before.is_some()) {
         (Strength::Secret, "token")
-    } else if contains(
-        &[
-            "apikey",
-            "accesskey",
-            "authkey",
-            "privatekey",
-            "masterkey",
-            "secretkey",
-            "signingkey",
-            "accountkey",
-            "sharedkey",
-            "encryptionkey",
-            "licensekey",
-            "apikeys",
-            "appkey",
-            "apisecretkey",
-            "accesskeyid",
-        ],
-        this,
-    ) {
+    } else if says(API_KEYS) {
         (Strength::Secret, "api-key")
-    } else if this == b"pat" && (place > 0 || before.is_some()) {
-        (Strength::Secret, "token")
-    } else if this == b"seed" {
-        let one_time =
-            before.is_some_and(|word| contains(&["fa", "2fa", "totp", "otp", "mfa"], word));
-        one_time.then_some((Strength::Secret, "secret"))?
-    } else if this == b"key" {
-        if denied {
-            return None;
-        }
+    } else if this == b"seed" && before.is_some_and(|before| holds(ONE_TIME, before)) {
+        (Strength::Secret, "secret")
+    } else if this == b"key" && !denied {
         match before {
-            Some(before) if contains(KEY_OF, before) => (Strength::Secret, "api-key"),
+            Some(before) if holds(KEY_OF, before) => (Strength::Secret, "api-key"),
             _ => (Strength::Weak, "assignment"),
         }
-    } else if contains(
-        &[
-            "credential",
-            "credentials",
-            "cred",
-            "creds",
-            "login",
-            "logon",
-            "zugangsdaten",
-            "authenticate",
-            "signin",
-        ],
-        this,
-    ) {
+    } else if says(LOGINS) {
         (Strength::Login, "credential")
-    } else if contains(&["auth", "bearer", "dsn", "salt"], this) {
+    } else if says(VAGUE) {
         (Strength::Weak, "assignment")
     } else if this == b"pin" {
         (Strength::Pin, "pin")
     } else {
         return None;
     };
-    Some((found.0, found.1, place))
+    Some(said)
 }
 
-/// The identifier around a word: letters, digits and what joins words.
-fn around(text: &[u8], word: Range<usize>) -> Range<usize> {
-    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let low = word.start.saturating_sub(NAME_REACH);
-    let mut start = word.start;
-    while start > low && part(text[start - 1]) {
-        start -= 1;
-    }
-    let high = text.len().min(word.end + NAME_REACH);
-    let mut end = word.end;
-    while end < high && part(text[end]) {
-        end += 1;
-    }
-    // The end of an escape (`\n`) or a full stop is not part of a name.
-    if start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]) && start < word.start
-    {
-        start += 1;
-    }
-    while end > word.end && matches!(text[end - 1], b'.' | b'-') {
-        end -= 1;
-    }
-    while start < word.start && matches!(text[start], b'.' | b'-') {
-        start += 1;
-    }
-    // A sentence that goes on after its full stop without a space.
-    start..end
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether a name stands inside `arn:…` or `urn:…`, where it says what follows is called.
-fn in_resource_name(text: &[u8], start: usize) -> bool {
-    let before = &text[start.saturating_sub(160)..start];
-    let run = before
-        .iter()
-        .rev()
-        .take_while(|b| b.is_ascii_graphic() && !b"\"'`(<=".contains(b))
-        .count();
-    let run = &before[before.len() - run..];
-    run.starts_with(b"arn:") || run.starts_with(b"urn:")
-}
+    /// What the first word of the gate in a text is read as.
+    fn said(text: &str, word: &str) -> Option<(String, Strength)> {
+        let start = text.to_ascii_lowercase().find(word).expect(text);
+        let (_, opened) = WORDS
+            .iter()
+            .chain(FOREIGN)
+            .find(|(known, _)| *known == word)
+            .expect(word);
+        let name = read(text.as_bytes(), start..start + word.len(), *opened)?;
+        Some((text[name.range].to_owned(), name.strength))
+    }
 
-/// The words of a name: between joining characters, at camel humps, and between letters and digits.
-fn split(name: &[u8]) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
-    let mut start = 0;
-    for i in 0..=name.len() {
-        let joins = |b: u8| !b.is_ascii_alphanumeric();
-        let ends = i == name.len() || joins(name[i]) || (i > start && breaks(name, i));
-        if ends {
-            if i > start {
-                words.push(start..i);
-            }
-            start = if i < name.len() && joins(name[i]) {
-                i + 1
-            } else {
-                i
-            };
+    #[test]
+    fn names_are_read_whole() {
+        for (text, word, name, strength) in [
+            ("DB_PASSWORD=", "pass", "DB_PASSWORD", Strength::Password),
+            (
+                "app.dbPassword: ",
+                "pass",
+                "app.dbPassword",
+                Strength::Password,
+            ),
+            ("api key", "key", "key", Strength::Secret),
+            ("clientSecret", "secret", "clientSecret", Strength::Secret),
+            (
+                "github_token_prod",
+                "token",
+                "github_token_prod",
+                Strength::Secret,
+            ),
+            ("my_key", "key", "my_key", Strength::Weak),
+            ("token_blue", "token", "token_blue", Strength::Weak),
+            ("GITHUB_PAT", "pat", "GITHUB_PAT", Strength::Secret),
+            ("totp seed", "seed", "seed", Strength::Secret),
+            ("PIN", "pin", "PIN", Strength::Pin),
+            ("basicAuth(", "auth", "basicAuth", Strength::Login),
+            ("密码是", "密码", "密码", Strength::Password),
+            ("heslo:", "heslo", "heslo", Strength::Password),
+        ] {
+            assert_eq!(
+                said(text, word),
+                Some((name.to_owned(), strength)),
+                "{text}"
+            );
         }
     }
-    words
-}
 
-/// Whether a new word begins at `i` inside a run of letters and digits.
-fn breaks(name: &[u8], i: usize) -> bool {
-    let (before, this) = (name[i - 1], name[i]);
-    let next = name.get(i + 1);
-    (before.is_ascii_lowercase() && this.is_ascii_uppercase())
-        || (before.is_ascii_digit() != this.is_ascii_digit())
-        || (before.is_ascii_uppercase()
-            && this.is_ascii_uppercase()
-            && next.is_some_and(u8::is_ascii_lowercase))
-}
-
-/// The word that stands before a name after one space, in lower case.
-fn word_before(text: &[u8], start: usize) -> Option<Vec<u8>> {
-    let before = text[start.saturating_sub(24)..start].strip_suffix(b" ")?;
-    let letters = before.iter().rev();
-    let letters = letters.take_while(|b| b.is_ascii_alphanumeric()).count();
-    let word = &before[before.len() - letters..];
-    (!word.is_empty()).then(|| word.to_ascii_lowercase())
-}
-
-fn contains(list: &[&str], word: &[u8]) -> bool {
-    list.iter().any(|entry| entry.as_bytes() == word)
+    #[test]
+    fn names_about_secrets_are_none() {
+        for (text, word) in [
+            ("password_hash", "pass"),
+            ("passwordResetUrl", "pass"),
+            ("tokenizer", "token"),
+            ("max_tokens", "token"),
+            ("csrf_token", "token"),
+            ("next page token", "token"),
+            ("primary_key", "key"),
+            ("public key", "key"),
+            ("keyboard", "key"),
+            ("monkey", "key"),
+            ("key_blue", "key"),
+            ("secret_name", "secret"),
+            ("compass", "pass"),
+            ("path", "pat"),
+            ("pat", "pat"),
+            ("random seed", "seed"),
+            ("pinned", "pin"),
+            ("author", "auth"),
+            ("$(pwd)", "pwd"),
+            ("example.pw", "pw"),
+            ("arn:aws:secretsmanager:eu:1:secret:x", "secret"),
+            ("heslo1", "heslo"),
+        ] {
+            assert_eq!(said(text, word), None, "{text}");
+        }
+    }
 }

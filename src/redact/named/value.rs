@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Longest value that is looked at, in bytes.
-pub(in super::super) const VALUE_BYTES_MAX: usize = 8 * 1024;
+const VALUE_BYTES_MAX: usize = 8 * 1024;
 
 /// Longest value without quotes that is looked at, in bytes: longer tokens have rules of their own.
 const BARE_BYTES_MAX: usize = 2 * 1024;
@@ -14,7 +14,7 @@ const LINE_BYTES_MAX: usize = 8 * 1024;
 
 /// How a value stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Frame {
+pub(super) enum Frame {
     /// Between quotes or marks of code.
     Quoted,
     /// Bare, straight behind `=` without spaces, or alone to the end of its line.
@@ -25,10 +25,21 @@ pub(in super::super) enum Frame {
 
 /// A value, and where the text goes on behind its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Value {
-    pub(in super::super) range: Range<usize>,
-    pub(in super::super) frame: Frame,
-    pub(in super::super) after: usize,
+pub(super) struct Value {
+    pub(super) range: Range<usize>,
+    pub(super) frame: Frame,
+    pub(super) after: usize,
+}
+
+impl Value {
+    /// The value as it counts where nothing else stands beside it.
+    pub(super) fn alone(self) -> Self {
+        let frame = match self.frame {
+            Frame::Quoted => Frame::Quoted,
+            Frame::Line | Frame::Bare => Frame::Line,
+        };
+        Self { frame, ..self }
+    }
 }
 
 /// Pairs of quotes beyond ASCII, opening and closing; a closing one is any of its row's.
@@ -57,6 +68,9 @@ const QUOTES: &[(&str, &[&str])] = &[
     ("<td>", &["</td>"]),
     ("<![CDATA[", &["]]>"]),
 ];
+
+/// Marks beyond ASCII behind which a bare value does not go on.
+const BREAKING: &[&str] = &["”", "“", "’", "»", "…"];
 
 /// How many bytes of marks that carry no meaning stand at `at`: emphasis, string prefixes.
 fn marks(text: &[u8], mut at: usize) -> usize {
@@ -94,7 +108,7 @@ fn marks(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Reads the value that begins at `at`, which is neither white space nor the end.
-pub(in super::super) fn read(text: &[u8], at: usize) -> Option<Value> {
+pub(super) fn read(text: &[u8], at: usize) -> Option<Value> {
     let at = at + marks(text, at);
     if let Some(quoted) = quoted(text, at) {
         return Some(quoted);
@@ -103,7 +117,7 @@ pub(in super::super) fn read(text: &[u8], at: usize) -> Option<Value> {
 }
 
 /// Reads a quoted value.
-pub(in super::super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
+pub(super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
     let rest = &text[at..];
     let escapes = rest.iter().take_while(|b| **b == b'\\').count();
     match rest.get(escapes) {
@@ -169,70 +183,14 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
 /// Reads a bare value: up to white space, a quote, or what ends a value in its notation.
 fn bare(text: &[u8], at: usize) -> Option<Value> {
     let limit = text.len().min(at + BARE_BYTES_MAX);
-    let mut end = at;
+    let mut stop = at;
     let mut read = Read::default();
-    while end < limit {
-        let b = text[end];
-        if b.is_ascii_whitespace() || b < 0x20 || matches!(b, b'"' | b'`' | b'|' | b'<') {
-            break;
-        }
-        if b == b'\\' && text.get(end + 1).is_some_and(|b| b"nrt\"'".contains(b)) {
-            break;
-        }
-        // Ideographs, their punctuation and full-width forms: the sentence goes on without a space.
-        if matches!(b, 0xE3..=0xED | 0xEF)
-            || text[end..].starts_with("”".as_bytes())
-            || text[end..].starts_with("“".as_bytes())
-            || text[end..].starts_with("’".as_bytes())
-            || text[end..].starts_with("»".as_bytes())
-            || text[end..].starts_with("…".as_bytes())
-        {
-            break;
-        }
-        let next = text.get(end + 1).copied().unwrap_or(b'\n');
-        let ends_here = match b {
-            // A separator ends a value only where something else could follow it.
-            b',' | b';' => {
-                next.is_ascii_whitespace()
-                    || matches!(next, b'"' | b'\'' | b'}' | b')' | b']')
-                    || read.is_token()
-                    || read.letters == read.bytes
-                    || assigns(&text[end + 1..limit])
-            }
-            b'\'' => true,
-            b'&' => assigns(&text[end + 1..limit]),
-            b'#' => read.is_token(),
-            _ => false,
-        };
-        if ends_here {
-            break;
-        }
-        read.add(b);
-        end += 1;
+    while stop < limit && !breaks(text, stop) && !separates(text, stop, limit, &read) {
+        read.add(text[stop]);
+        stop += 1;
     }
-    let stop = end;
-    // What closes a sentence, a bracket or an emphasis is not the value's.
-    while end > at {
-        let last = text[end - 1];
-        let value = &text[at..end];
-        let opens = |open: u8| memchr::memchr(open, value).is_some();
-        let trailing = match last {
-            b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' => true,
-            b'*' => {
-                text[end - 2..].starts_with(b"**") && end - at >= 2
-                    || text[..at].ends_with(b"*")
-                    || !value.iter().any(u8::is_ascii_digit)
-            }
-            b'_' | b'~' => end - at >= 2 && text[end - 2] == last,
-            b')' => !opens(b'('),
-            b']' => !opens(b'['),
-            b'}' => !opens(b'{'),
-            b'?' | b'!' => false,
-            _ => false,
-        };
-        if !trailing {
-            break;
-        }
+    let mut end = stop;
+    while end > at && trails(text, at, end) {
         end -= 1;
     }
     if end == at {
@@ -249,6 +207,56 @@ fn bare(text: &[u8], at: usize) -> Option<Value> {
         frame: if alone { Frame::Line } else { Frame::Bare },
         after: stop,
     })
+}
+
+/// Whether a bare value ends at this byte in any notation.
+fn breaks(text: &[u8], at: usize) -> bool {
+    let b = text[at];
+    let escape = b == b'\\' && text.get(at + 1).is_some_and(|b| b"nrt\"'".contains(b));
+    // Ideographs, their punctuation and full-width forms: the sentence goes on without a space.
+    let wide = matches!(b, 0xE3..=0xED | 0xEF);
+    let mark = |mark: &&str| text[at..].starts_with(mark.as_bytes());
+    b.is_ascii_whitespace()
+        || b < 0x20
+        || matches!(b, b'"' | b'\'' | b'`' | b'|' | b'<')
+        || escape
+        || wide
+        || BREAKING.iter().any(mark)
+}
+
+/// Whether a separator ends the value read so far: only where something else could follow it.
+fn separates(text: &[u8], at: usize, limit: usize, read: &Read) -> bool {
+    let rest = &text[at + 1..limit];
+    match text[at] {
+        b',' | b';' => {
+            text.get(at + 1).is_none_or(|next| {
+                next.is_ascii_whitespace() || matches!(next, b'"' | b'\'' | b'}' | b')' | b']')
+            }) || read.is_token()
+                || read.letters == read.bytes
+                || assigns(rest)
+        }
+        b'&' => assigns(rest),
+        b'#' => read.is_token(),
+        _ => false,
+    }
+}
+
+/// Whether the last byte closes a sentence, a bracket or an emphasis, and is not the value's.
+fn trails(text: &[u8], at: usize, end: usize) -> bool {
+    let value = &text[at..end];
+    match text[end - 1] {
+        b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' => true,
+        b'*' => {
+            value.ends_with(b"**")
+                || text[..at].ends_with(b"*")
+                || !value.iter().any(u8::is_ascii_digit)
+        }
+        last @ (b'_' | b'~') => value.len() >= 2 && text[end - 2] == last,
+        b')' => !value.contains(&b'('),
+        b']' => !value.contains(&b'['),
+        b'}' => !value.contains(&b'{'),
+        _ => false,
+    }
 }
 
 /// Whether another name and `=` follow.
@@ -284,13 +292,63 @@ impl Read {
 }
 
 /// Where the line that `at` stands in ends.
-pub(in super::super) fn line_end(text: &[u8], at: usize) -> usize {
+pub(super) fn line_end(text: &[u8], at: usize) -> usize {
     let reach = text.len().min(at + LINE_BYTES_MAX);
     memchr::memchr(b'\n', &text[at..reach]).map_or(reach, |found| at + found)
 }
 
 /// Where the line that `at` stands in begins.
-pub(in super::super) fn line_start(text: &[u8], at: usize) -> usize {
+pub(super) fn line_start(text: &[u8], at: usize) -> usize {
     let reach = at.saturating_sub(LINE_BYTES_MAX);
     memchr::memrchr(b'\n', &text[reach..at]).map_or(reach, |found| reach + found + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_cut_where_their_notation_ends_them() {
+        for (text, cut, frame) in [
+            ("\"a b\" c", "a b", Frame::Quoted),
+            ("\\\"a1\\\" c", "a1", Frame::Quoted),
+            ("\"\"\"a\"b\"\"\"", "a", Frame::Quoted),
+            ("b'a1'", "a1", Frame::Quoted),
+            ("**`a1`**", "a1", Frame::Quoted),
+            ("„a1“", "a1", Frame::Quoted),
+            ("<code>a1</code>", "a1", Frame::Quoted),
+            ("a1 # why", "a1", Frame::Line),
+            ("a1 and more", "a1", Frame::Bare),
+            ("a1, then", "a1", Frame::Bare),
+            ("a1).", "a1", Frame::Line),
+            ("f(a1).", "f(a1)", Frame::Line),
+            ("a1&b=2", "a1", Frame::Bare),
+            ("a1&b", "a1&b", Frame::Line),
+            ("a1,b", "a1,b", Frame::Line),
+            ("a1。b", "a1", Frame::Bare),
+            ("a1!", "a1!", Frame::Line),
+            ("a1\\nb", "a1", Frame::Line),
+        ] {
+            let value = read(text.as_bytes(), 0).expect(text);
+            assert_eq!((&text[value.range], value.frame), (cut, frame), "{text}");
+        }
+    }
+
+    #[test]
+    fn where_no_value_stands() {
+        for text in ["", " a", "\"\"", "\n", "...", "|", "<b>", "`"] {
+            assert_eq!(read(text.as_bytes(), 0), None, "{text}");
+        }
+        for text in ["a", "\"a\nb\"", "\"a", "„a", "\\a\\"] {
+            assert_eq!(quoted(text.as_bytes(), 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_line_are_not_looked_for_without_end() {
+        let text = vec![b'a'; LINE_BYTES_MAX * 3];
+        assert_eq!(line_end(&text, 1), LINE_BYTES_MAX + 1);
+        assert_eq!(line_start(&text, text.len()), LINE_BYTES_MAX * 2);
+        assert_eq!((line_end(b"a\nb", 0), line_start(b"a\nb", 3)), (1, 2));
+    }
 }

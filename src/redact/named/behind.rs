@@ -1,0 +1,201 @@
+//! Values that stand before their name: `X is the token`, `X as the password`, `X (password)`.
+
+use std::ops::Range;
+
+use super::likely::Joint;
+use super::sentence_words::identifies;
+use super::value::{Frame, Value, line_start};
+use super::words::holds;
+use super::{SENTENCE_REACH, Seek};
+use crate::redact::span::Span;
+
+/// Articles that open the phrase a name closes.
+const ARTICLES: &[&str] = &["the", "our", "my", "your", "their", "its", "an", "a"];
+
+/// Verbs between a value and such a phrase.
+const COPULAS: &[&str] = &["is", "was", "as"];
+
+/// Words that begin a clause of its own: the phrase is another one.
+const CLAUSES: &[&str] = &[
+    "of", "that", "which", "where", "for", "with", "to", "and", "or", "in", "on", "by",
+];
+
+/// Marks behind which it is said what the value before them is.
+const REMARKS: &[&str] = &["<-", "<--", "←", "#", "//"];
+
+/// Words that may stand between a link and the name.
+const FILLERS: &[&str] = &[
+    "the",
+    "our",
+    "my",
+    "its",
+    "their",
+    "your",
+    "a",
+    "an",
+    "new",
+    "old",
+    "current",
+    "root",
+    "admin",
+    "db",
+    "api",
+    "access",
+    "auth",
+    "bearer",
+    "master",
+    "das",
+    "le",
+    "la",
+    "el",
+    "as",
+    "is",
+    "for",
+    "default",
+    "initial",
+    "temporary",
+    "temp",
+    "secret",
+    "database",
+    "user",
+    "service",
+    "account",
+    "deploy",
+    "test",
+    "staging",
+    "prod",
+    "production",
+    "dev",
+    "login",
+    "wifi",
+    "github",
+    "gitlab",
+    "slack",
+];
+
+/// Words that link a value to the name behind it.
+const LINKS: &[&str] = &[
+    "as", "is", "=", "was", "als", "como", "comme", "come", "jako", "som", "est", "ist", "es",
+];
+
+impl Seek<'_> {
+    /// `… with X as the password`, `X is the token`, `X (password)`.
+    pub(super) fn behind(&self, found: &mut Vec<Span>) {
+        let line = line_start(self.text, self.name.range.start)
+            .max(self.name.range.start.saturating_sub(SENTENCE_REACH));
+        let name = self.name.range.start;
+        // `X is the Snyk API token` says it of any value, an id too.
+        let said = predicate(self.text, line, name).map(|end| (end, Joint::Near));
+        let either = said.or_else(|| Some((before(self.text, line, name)?, Joint::Prose)));
+        if let Some((end, joint)) = either
+            && let Some(value) = value_before(self.text, line, end)
+        {
+            self.accept(&value, joint, found);
+        }
+    }
+}
+
+/// Where the value ends in `X is the Snyk API token`: the name closes a phrase of a few words that
+/// an article opens.
+fn predicate(text: &[u8], line: usize, name: usize) -> Option<usize> {
+    let mut end = name;
+    let mut article = false;
+    for _ in 0..6 {
+        let range = last_word(text, line, end);
+        let word = &text[range.clone()];
+        end = range.start;
+        if article {
+            return value_end(text, line, end).filter(|_| holds(COPULAS, word));
+        }
+        article = holds(ARTICLES, word);
+        let plain = word
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'&'));
+        if word.is_empty() || !plain || holds(CLAUSES, word) || identifies(word) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Where a value would end that stands before a name, as in `X as the password`.
+fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
+    let mut end = name;
+    for _ in 0..5 {
+        let range = last_word(text, line, end);
+        let word = &text[range.clone()];
+        // What the brackets say is about what stands before them.
+        let bracket = word
+            .strip_prefix(b"(")
+            .is_some_and(|inside| inside.is_empty() || holds(FILLERS, inside));
+        if bracket || holds(REMARKS, word) || holds(LINKS, word) {
+            return value_end(text, line, range.start);
+        }
+        if !holds(FILLERS, word) {
+            return None;
+        }
+        end = range.start;
+    }
+    None
+}
+
+/// The last word before `end`, up to white space.
+fn last_word(text: &[u8], line: usize, end: usize) -> Range<usize> {
+    let head = text[line..end].trim_ascii_end();
+    let width = head
+        .iter()
+        .rev()
+        .take_while(|b| !b.is_ascii_whitespace())
+        .count();
+    let end = line + head.len();
+    end - width..end
+}
+
+/// Where what stands before `end` ends without the white space behind it, if there is anything.
+fn value_end(text: &[u8], line: usize, end: usize) -> Option<usize> {
+    let end = line + text[line..end].trim_ascii_end().len();
+    (end > line).then_some(end)
+}
+
+/// The word or quoted text that ends at `end`.
+fn value_before(text: &[u8], line: usize, end: usize) -> Option<Value> {
+    let mut end = end;
+    while end > line && matches!(text[end - 1], b',' | b')' | b'*') {
+        end -= 1;
+    }
+    let quote = *text[line..end].last()?;
+    if matches!(quote, b'"' | b'\'' | b'`') {
+        let open = memchr::memrchr(quote, &text[line..end - 1])?;
+        return Some(Value {
+            range: line + open + 1..end - 1,
+            frame: Frame::Quoted,
+            after: end,
+        });
+    }
+    let word = text[line..end]
+        .iter()
+        .rev()
+        .take_while(|b| !b.is_ascii_whitespace() && !b"\"'`(<>|\x01".contains(b))
+        .count();
+    let mut word = word;
+    while word > 0 && text[end - 1] >= 0x80 {
+        end -= 1;
+        word -= 1;
+    }
+    while word > 0 && text[end - word] >= 0x80 {
+        word -= 1;
+    }
+    // `bob:…` is a login, of which the name stays.
+    let login = &text[end - word..end];
+    if let Some(colon) = memchr::memchr(b':', login)
+        && colon > 0
+        && login.get(colon + 1).is_some_and(|b| *b != b'/')
+    {
+        word -= colon + 1;
+    }
+    (word > 0).then(|| Value {
+        range: end - word..end,
+        frame: Frame::Bare,
+        after: end,
+    })
+}

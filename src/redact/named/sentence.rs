@@ -1,0 +1,189 @@
+//! Values among the words of a sentence behind their name.
+
+use std::ops::Range;
+
+use super::likely::Joint;
+use super::name::Strength;
+use super::sentence_words::{
+    ends_sentence, equates, fills, identifies, introduced, joins, qualified,
+};
+use super::value::{self, Frame, line_end};
+use super::{SENTENCE_REACH, Seek};
+use crate::redact::span::Span;
+
+/// How many words behind the verb of a sentence are tried.
+const WORDS_TRIED: usize = 5;
+
+/// How far from its name a word stands, by what is said between them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Distance {
+    /// Nothing but a verb stands between.
+    Near,
+    /// Other words do.
+    Far,
+    /// A word has spoken of what has ids and digests: what follows is one of those.
+    Elsewhere,
+}
+
+/// What the words between a name and its value have said so far.
+struct Said {
+    /// A verb or a mark joins the name to what follows.
+    joined: bool,
+    distance: Distance,
+    /// No word has been read yet.
+    first: bool,
+}
+
+impl Said {
+    fn joint(&self, frame: Frame) -> Joint {
+        if self.distance == Distance::Near || (self.first && frame == Frame::Quoted) {
+            Joint::Near
+        } else {
+            Joint::Prose
+        }
+    }
+
+    fn bracket(&mut self) {
+        self.joined = true;
+        self.distance = Distance::Near;
+    }
+
+    fn word(&mut self, word: &[u8]) {
+        if self.distance == Distance::Elsewhere || identifies(word) {
+            self.distance = Distance::Elsewhere;
+            return;
+        }
+        let near = self.distance == Distance::Near;
+        self.distance = if equates(word) || near && (joins(word) || fills(word)) {
+            Distance::Near
+        } else {
+            Distance::Far
+        };
+    }
+}
+
+impl Seek<'_> {
+    /// The words of a sentence behind the name.
+    pub(super) fn sentence(&self, at: usize, joined: bool, found: &mut Vec<Span>) {
+        let end = line_end(self.text, at).min(at + SENTENCE_REACH);
+        let end = at + self.text[at..end].trim_ascii_end().len();
+        let mut said = self.said(joined);
+        let mut tried = 0;
+        let mut place = at;
+        while place < end && tried < WORDS_TRIED {
+            let gap = self.text[place..end]
+                .iter()
+                .take_while(|b| b" \t(,[".contains(b))
+                .count();
+            place += gap;
+            // A wide gap is the next column of a listing.
+            if place >= end || (gap > 3 && !said.joined) {
+                return;
+            }
+            // What stands in brackets straight behind a name says what it is.
+            if said.first && matches!(self.text[place - 1], b'(' | b'[') {
+                said.bracket();
+            }
+            let word = word(self.text, place, end);
+            let bytes = &self.text[word.clone()];
+            let value = value::read(self.text, place).filter(|value| value.range.start < end);
+            if let Some(value) = &value
+                && (said.joined || said.first)
+                && self.accept(value, said.joint(value.frame), found)
+            {
+                return;
+            }
+            said.word(bytes);
+            if ends_sentence(bytes) {
+                return;
+            }
+            if said.joined {
+                tried += 1;
+            } else {
+                said.joined = joins(bytes);
+                if self.name.verb && !said.joined {
+                    return self.command(at, end, found);
+                }
+            }
+            said.first = false;
+            if said.joined && self.goes_on(&word, end, found) {
+                return;
+            }
+            place = match value {
+                Some(value) if value.frame == Frame::Quoted => value.after.max(word.end),
+                _ => word.end.max(place + 1),
+            };
+        }
+    }
+
+    /// What the name and the words before it say.
+    fn said(&self, joined: bool) -> Said {
+        let name = self.name.range.start;
+        let before = &self.text[name.saturating_sub(80)..name];
+        let near = matches!(self.name.strength, Strength::Password | Strength::Pin)
+            || matches!(self.name.kind, "api-key" | "secret")
+            || joined
+            || introduced(before)
+            || qualified(before);
+        Said {
+            joined,
+            distance: if near { Distance::Near } else { Distance::Far },
+            first: !self.name.verb,
+        }
+    }
+
+    /// `login admin / …`: a verb that has no other verb behind it.
+    fn command(&self, at: usize, end: usize, found: &mut Vec<Span>) {
+        let pair = memchr::memmem::find(&self.text[at..end], b" / ").is_some_and(|i| i < 40);
+        if pair && self.name.strength == Strength::Login {
+            self.login(at, found);
+        }
+    }
+
+    /// Goes on behind a joining word where no sentence does: on the next line, or with a login.
+    fn goes_on(&self, word: &Range<usize>, end: usize, found: &mut Vec<Span>) -> bool {
+        let line = line_end(self.text, end);
+        let colon = self.text[word.clone()].ends_with(b":");
+        if word.end == end && line < self.text.len() && colon {
+            self.below(line + 1, Joint::Said, found);
+            return true;
+        }
+        if self.name.strength != Strength::Login {
+            return false;
+        }
+        let rest = self.text[word.end..end].iter();
+        let gap = rest.take_while(|b| **b == b' ').count();
+        self.login(word.end + gap, found);
+        true
+    }
+
+    /// The first run of ASCII in a sentence without spaces.
+    pub(super) fn spaceless(&self, at: usize, end: usize, found: &mut Vec<Span>) {
+        let graphic = |b: &u8| b.is_ascii_graphic() && !b":=,;".contains(b);
+        let mut place = at;
+        for _ in 0..3 {
+            let Some(gap) = self.text[place..end].iter().position(graphic) else {
+                return;
+            };
+            place += gap;
+            let Some(value) = value::read(self.text, place) else {
+                place += 1;
+                continue;
+            };
+            let value = value.alone();
+            if self.accept(&value, Joint::Near, found) {
+                return;
+            }
+            place = value.after.max(place + 1).min(end);
+        }
+    }
+}
+
+/// The word at `at`, up to white space.
+fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
+    let width = text[at..end]
+        .iter()
+        .take_while(|b| !b.is_ascii_whitespace())
+        .count();
+    at..at + width
+}
