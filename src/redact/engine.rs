@@ -11,6 +11,7 @@ use super::named::name::{FOREIGN, WORDS};
 use super::rule::{Class, Finder, Rule, ScanFn};
 use super::rules;
 use super::span::Span;
+use super::structure;
 use super::token::Token;
 use crate::policy::redaction::OwnRule;
 
@@ -18,7 +19,13 @@ use crate::policy::redaction::OwnRule;
 pub(super) struct Engine {
     gate: Gate,
     tokens: Vec<Token>,
-    scanners: Vec<ScanFn>,
+    scanners: Vec<Scanner>,
+}
+
+/// A scanner, and how much of a text behind a literal it is shown at first.
+struct Scanner {
+    scan: ScanFn,
+    window: Option<usize>,
 }
 
 /// The built-in rules. Built when first needed; each shape is compiled when its literal first
@@ -76,7 +83,10 @@ impl Engine {
                     }
                 }
                 (Finder::Scan(scan), _) => {
-                    scanners.push(*scan);
+                    scanners.push(Scanner {
+                        scan: *scan,
+                        window: structure::window(rule.kind),
+                    });
                     let number = scanners.len() - 1;
                     Trigger::Scan(u16::try_from(number).expect("fewer than 65,536 rules"))
                 }
@@ -146,15 +156,42 @@ impl Engine {
                         self.tokens[usize::from(number)].beside(text, hit.start..hit.end, found);
                     }
                 }
-                Trigger::Scan(_) => (self.scanners[usize::from(number)].0)(text, hit.start, found),
+                Trigger::Scan(_) => self.scanners[usize::from(number)].at(text, hit.start, found),
                 Trigger::Name(_) => {}
             }
             if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
-                budget.found()?;
                 done.insert((group, number), end);
+                // What is empty only says how far a scanner has read.
+                let tail = found.split_off(begun);
+                found.extend(tail.into_iter().filter(|span| span.start < span.end));
+                if found.len() > begun {
+                    budget.found()?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// How near the end of its window a finding stands that may go on behind it.
+const EDGE: usize = 8;
+
+impl Scanner {
+    /// Finds what the literal at `at` announces. A scanner reads as far as it is let: so it is let
+    /// further only for what it has found up to the end of its window.
+    fn at(&self, text: &[u8], at: usize, found: &mut Vec<Span>) {
+        let begun = found.len();
+        let mut window = self.window.unwrap_or(text.len());
+        loop {
+            let end = text.len().min(at.saturating_add(window));
+            (self.scan.0)(&text[..end], at, found);
+            let cut = |span: &Span| span.start < span.end && span.end + EDGE >= end;
+            if end == text.len() || !found[begun..].iter().any(cut) {
+                return;
+            }
+            found.truncate(begun);
+            window = window.saturating_mul(8);
+        }
     }
 }
 

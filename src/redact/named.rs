@@ -64,7 +64,8 @@ pub(super) fn is_login(text: &[u8]) -> bool {
     };
     let (user, password) = (&text[..colon], &text[colon + 1..]);
     let part = |b: &u8| b.is_ascii_alphanumeric() || b"_.@-+".contains(b);
-    !user.is_empty()
+    // `010:Repository1518` is an id of GitHub's.
+    user.iter().any(u8::is_ascii_alphabetic)
         && user.len() <= 64
         && user.iter().all(part)
         && password.len() >= 8
@@ -96,6 +97,7 @@ struct Seek<'a> {
 
 impl Seek<'_> {
     fn ahead(&self, found: &mut Vec<Span>) {
+        let begun = found.len();
         let lead = joint::after(self.text, self.name);
         match lead {
             Lead::Value { at, joint } => {
@@ -129,7 +131,7 @@ impl Seek<'_> {
             }
             Lead::Nothing => {}
         }
-        if found.is_empty() {
+        if found.len() == begun {
             self.column(found);
             self.csv(found);
         }
@@ -156,7 +158,36 @@ impl Seek<'_> {
             Strength::Login => Strength::Password,
             strength => strength,
         };
-        self.accept_as(range, strength, joint, value.frame, found)
+        self.accept_as(range.clone(), strength, joint, value.frame, found)
+            || self.accept_bracketed(range, strength, found)
+    }
+
+    /// A value inside brackets, or behind a marker that is none: neither hides it.
+    fn accept_bracketed(
+        &self,
+        range: Range<usize>,
+        strength: Strength,
+        found: &mut Vec<Span>,
+    ) -> bool {
+        let bytes = &self.text[range.clone()];
+        let close = match bytes.first() {
+            Some(b'[') => b']',
+            Some(b'<') => b'>',
+            _ => return false,
+        };
+        let Some(end) = memchr::memchr(close, bytes) else {
+            return false;
+        };
+        let start = range.start + memchr::memrchr(b':', &bytes[..end]).map_or(1, |colon| colon + 1);
+        let inside = start..range.start + end;
+        let behind = range.start + end + 1..range.end;
+        [inside, behind].into_iter().any(|part| {
+            let bytes = self.text[part.clone()].trim_ascii();
+            let start = part.end - self.text[part.clone()].trim_ascii_start().len();
+            let telling = bytes.len() >= 8 && likely::tells(bytes);
+            let part = start..start + bytes.len();
+            telling && self.accept_as(part, strength, Joint::Near, Frame::Bare, found)
+        })
     }
 
     fn accept_as(

@@ -20,6 +20,20 @@ pub(super) mod signed;
 pub(super) mod uri;
 pub(super) mod webhook;
 
+/// How much of a text behind its literal a scanner is shown at first: `None` for those that end by
+/// themselves before the next place they would be asked about.
+pub(super) fn window(kind: &str) -> Option<usize> {
+    Some(match kind {
+        "private-key-pem" | "putty-key" | "jwt" | "jwk" => return None,
+        "wireguard" => 192,
+        "aws-key-pair" => 256,
+        "cookie" => 8192,
+        "http-authorization" => 2048,
+        "netrc" => 1536,
+        _ => 1024,
+    })
+}
+
 mod lines;
 mod near;
 mod value;

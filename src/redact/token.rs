@@ -27,7 +27,7 @@ const LEAD_EXTRA: usize = 128;
 /// How much white space, and how many marks of a fence, may stand before a value on the line below.
 const GAP_BELOW: usize = 24;
 /// How often a shape is tried around one literal.
-const SEARCHES_MAX: usize = 6;
+const SEARCHES_MAX: usize = 4;
 /// How far past its core a token is read to judge it; one that passes goes to its end.
 const TAIL_JUDGED: usize = 128;
 
@@ -145,6 +145,7 @@ impl Token {
             let whole = captures.get(0).expect("the whole match");
             let secret = captures.get(1).unwrap_or(whole);
             let core = name.end + secret.start()..name.end + secret.end();
+            let core_start = core.start;
             // On the line below, only what begins it.
             if core.start > name.end + KEYED_REACH
                 || below.is_some_and(|(end, start)| core.start > end && core.start != start)
@@ -160,8 +161,19 @@ impl Token {
                 return;
             }
             // The end of a word before the value may look like its beginning.
-            let next = if free { whole.end() } else { whole.start() + 1 };
+            let next = if free {
+                whole.end()
+            } else if whole.start() == secret.start() {
+                let further = core_start + 1..line;
+                let next = further.clone().find(|next| begins(text, *next));
+                next.unwrap_or(further.end) - name.end
+            } else {
+                whole.start() + 1
+            };
             searched = next.max(searched + 1);
+            if searched > window.len() {
+                return;
+            }
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
     }
     let element = name.range.start > 0 && matches!(text[name.range.start - 1], b'<' | b':');
     match b {
-        b'?' => answer(text, at).map_or(Lead::Nothing, said),
+        b'?' if !rest.starts_with(b"?=") => answer(text, at).map_or(Lead::Nothing, said),
         b'\n' | b'\r' => below(text, at, name, Joint::Prose),
         // `process.env.X || "…"`: what holds if there is none.
         b'|' if rest.starts_with(b"|| ") && value::quoted(text, spaces(text, at + 2)).is_some() => {
@@ -163,6 +163,12 @@ fn method(text: &[u8], at: usize) -> Lead {
 /// Whether an element that begins here holds text and is closed.
 fn closes(rest: &[u8]) -> bool {
     let line = &rest[..line_end(rest, 0).min(ELEMENT_BYTES_MAX)];
+    if line
+        .get(1..)
+        .is_some_and(|text| text.starts_with(b"<![CDATA["))
+    {
+        return true;
+    }
     let end = memchr::memchr(b'<', line);
     end.is_some_and(|end| end > 1 && matches!(line.get(end + 1), Some(b'/' | b'!')))
 }
@@ -177,7 +183,7 @@ fn after_spaceless(text: &[u8], at: usize) -> Lead {
     match text.get(at) {
         None => Lead::Nothing,
         Some(b'\n' | b'\r') => Lead::Below {
-            at: line_end(text, at) + 1,
+            at: (line_end(text, at) + 1).min(text.len()),
             joint: Joint::Said,
         },
         Some(b'|') => Lead::Cell {

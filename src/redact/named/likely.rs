@@ -32,6 +32,12 @@ impl Joint {
     }
 }
 
+/// Whether a text is no word that stands in for a value, nor several.
+pub(super) fn tells(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    makeup.digits > 0 && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
+}
+
 /// Whether a value is one to take out.
 pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Frame) -> bool {
     let least = if strength == Strength::Pin { 4 } else { 6 };

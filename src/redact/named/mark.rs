@@ -2,7 +2,7 @@
 
 /// Marks that join a name to its value; a longer one before the one it begins with.
 const JOINERS: &[&str] = &[
-    ":=", "=>", "->", "===", "==", "?=", "||=", "+=", "=", ":", "：", "＝", "→", "⇒", "➜", "⟶",
+    ":=", "=>", "->", "===", "==", "?=", "||=", "+=", "=", ":", "：", "＝", "≔", "→", "⇒", "➜", "⟶",
 ];
 
 /// What closes a name beyond ASCII and in HTML.
@@ -115,7 +115,8 @@ pub(super) fn spaces(text: &[u8], at: usize) -> usize {
         match &rest[width..] {
             [b' ' | b'\t', ..] => width += 1,
             [0xC2, 0xA0, ..] => width += 2,
-            [0xE3, 0x80, 0x80, ..] => width += 3,
+            // The spaces of typography, and the ideographic one.
+            [0xE2, 0x80, 0x80..=0x8A | 0xAF, ..] | [0xE3, 0x80, 0x80, ..] => width += 3,
             _ => break,
         }
     }

@@ -16,7 +16,7 @@ const SEPARATED_HEAD_BYTES_MAX: usize = 400;
 /// How many columns of a table are looked at.
 const COLUMNS_MAX: usize = 24;
 /// How many bytes of a table are looked at.
-const TABLE_BYTES_MAX: usize = 64 * 1024;
+const TABLE_BYTES_MAX: usize = 16 * 1024;
 
 impl Seek<'_> {
     /// The cells below a name in the head of a table.

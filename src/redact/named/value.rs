@@ -10,7 +10,7 @@ const BARE_BYTES_MAX: usize = 2 * 1024;
 
 /// How far the ends of a line are looked for, in bytes: a text of one long line must not be read
 /// again for each name in it.
-const LINE_BYTES_MAX: usize = 8 * 1024;
+const LINE_BYTES_MAX: usize = 1024;
 
 /// How a value stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,6 +252,8 @@ fn trails(text: &[u8], at: usize, end: usize) -> bool {
                 || !value.iter().any(u8::is_ascii_digit)
         }
         last @ (b'_' | b'~') => value.len() >= 2 && text[end - 2] == last,
+        // A token asked about: `is it still …?`
+        b'?' => super::shape::token(&value[..value.len() - 1]),
         b')' => !value.contains(&b'('),
         b']' => !value.contains(&b'['),
         b'}' => !value.contains(&b'{'),

@@ -27,29 +27,6 @@ pub(super) const RULES: &[Rule] = &[
         ..MARKED
     },
     Rule {
-        kind: "aws-key-pair",
-        what: "AWS secret access key behind its key id",
-        severity: Severity::Critical,
-        literals: &["AKIA", "ASIA"],
-        finder: tailed(
-            "A(?:KIA|SIA)[A-Z2-7]{16}[ \"'`:;,/|&=]{1,6}([A-Za-z0-9/+]{40})",
-            66,
-            Tail::Exact,
-        ),
-        checks: &[Check::MixedCase, Check::Digit],
-        found: &[
-            "«AKI¦A72U424TSAIH2KL3L»:«Bqc¦wP5P18j5HHNoqsyv3+GEcmHPSIHklpHWyccRl»",
-            "keys: «ASI¦A5KH7PJVGHRODOVT5» / «tpxL¦OukRUN7sz0THVUbUH/MggPzGU58tpf31E4Pc»",
-            "| «AKI¦A72U424TSAIH2KL3L» | «sgEF¦OR0Qsk2jqHMa/5pDnbOxU6dUaveZg8BwkIqS» |",
-        ],
-        kept: &[
-            "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-            "AKIA… / the secret is in the vault",
-            "The id begins with AKIA, the secret has 40 characters.",
-        ],
-        ..MARKED
-    },
-    Rule {
         kind: "aws-session-token",
         what: "AWS STS session token",
         literals: &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"],

@@ -1,10 +1,13 @@
 //! Passwords in files of accounts: netrc, pgpass, pypirc, LDIF.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::near::{
-    REACH, ahead, behind, ends_in_word, find, is_bare, is_blank, line_end, report, run, run_back,
-    stands, trim, value,
+    REACH, ahead, behind, ends_in_word, is_bare, is_blank, line_end, report, run, run_back, stands,
+    trim, value, words,
 };
 use super::value::is_opaque;
 use crate::redact::span::Span;
@@ -82,8 +85,14 @@ pub(in crate::redact) fn pgpass(text: &[u8], at: usize, found: &mut Vec<Span>) {
         return;
     }
     if let Some(start) = field(port + 1).and_then(field) {
-        let end = trim(text, start, run(text, start, is_bare));
-        report(text, start..end, "pgpass", found);
+        let end = run(text, start, is_bare);
+        // The ages of a password in `shadow` follow in fields of their own.
+        let is_age = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        let value = ahead(text, start, end - start);
+        if value.split(|b| *b == b':').count() > 2 && value.split(|b| *b == b':').all(is_age) {
+            return;
+        }
+        report(text, start..trim(text, start, end), "pgpass", found);
     }
 }
 
@@ -107,6 +116,17 @@ pub(in crate::redact) fn sasl(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
+/// What stands in a section of `.pypirc` before its password.
+static PYTHON: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    words(&[
+        "pypi]",
+        "distutils]",
+        "server-login]",
+        "pypi.org",
+        "repository",
+    ])
+});
+
 /// Finds the password of a section of `.pypirc`.
 pub(in crate::redact) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = run_back(text, at, 64, |b| b != b'\n');
@@ -115,17 +135,7 @@ pub(in crate::redact) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     let sign = at + "password".len();
     let sign = sign + run(ahead(text, sign, 8), 0, is_blank);
-    let section = behind(text, at, 512);
-    let python = [
-        "pypi]",
-        "distutils]",
-        "server-login]",
-        "pypi.org",
-        "repository",
-    ];
-    if !matches!(text.get(sign), Some(b'=' | b':'))
-        || !python.iter().any(|name| find(section, name).is_some())
-    {
+    if !matches!(text.get(sign), Some(b'=' | b':')) || !PYTHON.is_match(behind(text, at, 256)) {
         return;
     }
     let start = sign + 1 + run(ahead(text, sign + 1, 8), 0, is_blank);

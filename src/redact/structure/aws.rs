@@ -25,8 +25,10 @@ pub(in crate::redact) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let reach = NEAR + SECRET_BYTES;
     let after = end..end + ahead(text, end, reach).len();
     let before = at - behind(text, at, reach).len()..at;
-    if let Some(secret) = secret_in(text, after).or_else(|| secret_in(text, before)) {
-        report(text, secret, "aws-secret-access-key", found);
+    if let Some(secret) = secret_in(text, after).or_else(|| secret_in(text, before))
+        && report(text, secret, "aws-key-pair", found)
+    {
+        report(text, at..end, "aws-key-pair", found);
     }
 }
 
@@ -49,7 +51,11 @@ fn secret_in(text: &[u8], window: Range<usize>) -> Option<Range<usize>> {
 /// Whether a run has what 40 random characters of base64 have and no path or digest does.
 fn is_rolled(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
-    makeup.lower > 0 && makeup.upper > 0 && makeup.digits > 0 && judge::random(value)
+    makeup.lower > 0
+        && makeup.upper > 0
+        && makeup.digits > 0
+        && judge::random(value)
+        && !judge::placeholder_token(value)
 }
 
 /// The alphabet of secret keys.
@@ -66,12 +72,12 @@ mod tests {
         finds(
             "aws-key-pair",
             &[
-                "AK¦IAQYLPMN5HFIQR7XYA:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
-                "keys: AK¦IAQYLPMN5HFIQR7XYA / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
-                "AS¦IAQYLPMN5HFIQR7XYA\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\n",
-                "bob,AK¦IAQYLPMN5HFIQR7XYA,«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
-                "connect(\"AK¦IAQYLPMN5HFIQR7XYA\", \"«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\")",
-                "«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N» belongs to AK¦IAQYLPMN5HFIQR7XYA",
+                "«AK¦IAQYLPMN5HFIQR7XYA»:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+                "keys: «AK¦IAQYLPMN5HFIQR7XYA» / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
+                "«AS¦IAQYLPMN5HFIQR7XYA»\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\n",
+                "bob,«AK¦IAQYLPMN5HFIQR7XYA»,«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+                "connect(\"«AK¦IAQYLPMN5HFIQR7XYA»\", \"«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\")",
+                "«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N» belongs to «AK¦IAQYLPMN5HFIQR7XYA»",
             ],
         );
     }

@@ -1,8 +1,12 @@
 //! Credentials in files of tools: npmrc, docker, kubeconfig, `WireGuard`.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::near::{
-    ahead, behind, ends_in_word, has_word, is_bare, is_base64, is_blank, is_encoded_pair,
-    line_before, report, run, value,
+    ahead, behind, ends_in_word, has_any_word, is_bare, is_base64, is_blank, is_encoded_pair,
+    line_before, report, run, value, words,
 };
 use super::value::{is_opaque, is_token};
 use crate::redact::span::{Rank, Span};
@@ -67,6 +71,10 @@ pub(in crate::redact) fn docker(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
+/// What stands before the credentials of a user in a kubeconfig.
+static USER: LazyLock<AhoCorasick> =
+    LazyLock::new(|| words(&["user:", "users:", "\"user\"", "auth-provider:"]));
+
 /// Finds client keys, tokens and passwords of a kubeconfig. Certificates stay.
 pub(in crate::redact) fn kubeconfig(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = run(ahead(text, at, 32), 0, |b| {
@@ -75,20 +83,20 @@ pub(in crate::redact) fn kubeconfig(text: &[u8], at: usize, found: &mut Vec<Span
     if at > 0 && (ends_in_word(text, at) || text[at - 1] == b'-') {
         return;
     }
+    let key = text[at..end].eq_ignore_ascii_case(b"client-key-data");
+    let opens = |b: &u8| is_blank(*b) || matches!(b, b'"' | b'\\' | b'{' | b'-');
+    if !key && !line_before(text, at, 64).iter().all(opens) {
+        return;
+    }
     let Some(start) = joint(text, end, b":=") else {
         return;
     };
     let (value, _) = value(text, start, |b| is_bare(b) || matches!(b, b'<' | b'>'));
     let bytes = &text[value.clone()];
-    let key = text[at..end].eq_ignore_ascii_case(b"client-key-data");
     let secret = if key {
         bytes.len() >= 16 && bytes.iter().all(|b| is_base64(*b))
     } else {
-        let first = line_before(text, at, 64)
-            .iter()
-            .all(|b| is_blank(*b) || matches!(b, b'"' | b'\\' | b'{' | b'-'));
-        let user = ["user:", "users:", "\"user\"", "auth-provider:"];
-        first && is_opaque(bytes, 6) && has_word(behind(text, at, 512), &user)
+        is_opaque(bytes, 6) && has_any_word(behind(text, at, 512), &USER)
     };
     if secret {
         report(text, value, "kubeconfig", found);

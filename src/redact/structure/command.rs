@@ -1,8 +1,13 @@
 //! Passwords that programs take as arguments: `mysql -pX`, `curl -u user:X`, `sshpass -p X`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::near::{ahead, find, has_word, is_blank, line_before, report, run, stands};
+use aho_corasick::AhoCorasick;
+
+use super::near::{
+    ahead, find, has_any_word, has_word, is_blank, line_before, report, run, stands, words,
+};
 use super::option::{KIND, argument, is_shell, long, variable};
 use super::value::{is_opaque, is_placeholder};
 use crate::redact::judge::Makeup;
@@ -10,61 +15,67 @@ use crate::redact::named::refers;
 use crate::redact::span::Span;
 
 /// How far a program's name may stand before its option on a line.
-const COMMAND_MAX: usize = 512;
+const COMMAND_MAX: usize = 256;
 
 /// Programs whose `-p` takes the password right after it.
-const ATTACHED: &[&str] = &[
-    "mysql",
-    "mysqldump",
-    "mysqladmin",
-    "mysqlimport",
-    "mysqlshow",
-    "mysqlcheck",
-    "mariadb",
-    "mariadb-dump",
-    "mariadb-admin",
-    "sshpass",
-    "7z",
-    "7za",
-    "7zz",
-    "rar",
-    "unrar",
-];
+static ATTACHED: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    words(&[
+        "mysql",
+        "mysqldump",
+        "mysqladmin",
+        "mysqlimport",
+        "mysqlshow",
+        "mysqlcheck",
+        "mariadb",
+        "mariadb-dump",
+        "mariadb-admin",
+        "sshpass",
+        "7z",
+        "7za",
+        "7zz",
+        "rar",
+        "unrar",
+    ])
+});
 
 /// Programs whose `-p` takes the password as the next word.
-const SEPARATE: &[&str] = &[
-    "docker login",
-    "podman login",
-    "nerdctl login",
-    "helm registry login",
-    "buildah login",
-    "skopeo login",
-    "oc login",
-    "az login",
-    "cf login",
-    "crane auth login",
-    "sshpass",
-    "mongo",
-    "mongosh",
-    "mongodump",
-    "mongorestore",
-    "mongoexport",
-    "mongoimport",
-    "sqlcmd",
-    "snmpget",
-    "rabbitmqadmin",
-    "oras login",
-    "xfreerdp",
-    "crackmapexec",
-    "evil-winrm",
-    "influx",
-    "bcp",
-];
+static SEPARATE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    words(&[
+        "docker login",
+        "podman login",
+        "nerdctl login",
+        "helm registry login",
+        "buildah login",
+        "skopeo login",
+        "oc login",
+        "az login",
+        "cf login",
+        "crane auth login",
+        "sshpass",
+        "mongo",
+        "mongosh",
+        "mongodump",
+        "mongorestore",
+        "mongoexport",
+        "mongoimport",
+        "sqlcmd",
+        "snmpget",
+        "rabbitmqadmin",
+        "oras login",
+        "xfreerdp",
+        "crackmapexec",
+        "evil-winrm",
+        "influx",
+        "bcp",
+    ])
+});
 
 /// Programs whose `-u` or `--user` takes `user:password`.
-const PAIRED: &[&str] = &[
-    "curl", "http", "https", "xh", "curlie", "hey", "wrk", "grpcurl",
-];
+static PAIRED: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    words(&[
+        "curl", "http", "https", "xh", "curlie", "hey", "wrk", "grpcurl",
+    ])
+});
 
 /// Finds the password that the option at `at` takes.
 pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
@@ -121,17 +132,31 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
     };
     let apart = *next == b' ';
     let is = |programs: &[&str]| has_word(line, programs);
-    let (value, _) = argument(text, at + 3);
+    let called = |programs: &LazyLock<AhoCorasick>| has_any_word(line, programs);
+    let argument_of = || argument(text, at + 3).0;
+    // Most options take none, and another option is no password.
+    let value = &text[argument_of()];
+    let other = text[at + 2] == b'-' || stands(text, at, b" -pass");
+    if !other && (value.is_empty() || value.starts_with(b"-")) {
+        return;
+    }
     match text[at + 2] {
         b'p' if stands(text, at, b" -pass") => openssl(text, at, found),
-        b'p' if apart && is(SEPARATE) => plain(text, value, found),
-        b'p' if !apart && is(ATTACHED) => plain(text, value, found),
-        b'p' if apart && names_user(line) && is_strong(&text[value.clone()]) => {
-            plain(text, value, found);
+        b'p' if apart && called(&SEPARATE) => plain(text, argument_of(), found),
+        b'p' if !apart && called(&ATTACHED) => plain(text, argument_of(), found),
+        b'p' if apart && NAMES_USER.is_match(line) => {
+            let value = argument_of();
+            if is_strong(&text[value.clone()]) {
+                plain(text, value, found);
+            }
         }
-        b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip"]) => plain(text, value, found),
-        b'a' if apart && is(&["redis-cli", "valkey-cli", "keydb-cli"]) => plain(text, value, found),
-        b'a' if apart && is(&["http", "https", "xh"]) => pair(text, value, b':', found),
+        b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip"]) => {
+            plain(text, argument_of(), found);
+        }
+        b'a' if apart && is(&["redis-cli", "valkey-cli", "keydb-cli"]) => {
+            plain(text, argument_of(), found);
+        }
+        b'a' if apart && is(&["http", "https", "xh"]) => pair(text, argument_of(), b':', found),
         b'w' if apart
             && is(&[
                 "ldapsearch",
@@ -142,15 +167,15 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
                 "ldappasswd",
             ]) =>
         {
-            plain(text, value, found);
+            plain(text, argument_of(), found);
         }
-        b'u' if is(PAIRED) => pair(text, value, b':', found),
+        b'u' if called(&PAIRED) => pair(text, argument_of(), b':', found),
         b'U' if apart && is(&["smbclient", "rpcclient", "smbmap", "net"]) => {
-            pair(text, value, b'%', found);
+            pair(text, argument_of(), b'%', found);
         }
         b'-' if stands(text, at, b" --user") => {
             let end = at + " --user".len();
-            if is(PAIRED) && matches!(text.get(end), Some(b' ' | b'=')) {
+            if matches!(text.get(end), Some(b' ' | b'=')) && called(&PAIRED) {
                 pair(text, argument(text, end + 1).0, b':', found);
             }
         }
@@ -158,12 +183,9 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a command names a user: then its `-p` is likelier a password than a port or path.
-fn names_user(line: &[u8]) -> bool {
-    [" -u ", " -U ", " --user ", " --username ", " -l "]
-        .iter()
-        .any(|option| find(line, option).is_some())
-}
+/// What names a user: then the command's `-p` is likelier a password than a port or path.
+static NAMES_USER: LazyLock<AhoCorasick> =
+    LazyLock::new(|| words(&[" -u ", " --user ", " --username ", " -l "]));
 
 /// Whether a value is a password whatever program reads it: letters, digits and no path or pair.
 fn is_strong(value: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use crate::redact::span::Span;
 const KIND: &str = "connection-string";
 
 /// How far the rest of a connection string may stand from its password.
-const CONTEXT: usize = 512;
+const CONTEXT: usize = 256;
 
 /// Names that need no context: nothing else is called so.
 const KEYS: &[&str] = &["accountkey", "sharedaccesskey", "sharedaccesssignature"];
@@ -102,7 +102,9 @@ fn has_parts(text: &[u8], at: usize, after: usize) -> bool {
                 s >= line.start && stands(text, s, part.as_bytes()) && !ends_in_word(text, s)
             })
         };
-        if PARTS.iter().any(fits) {
+        let last = end.checked_sub(1).map(|i| text[i].to_ascii_lowercase());
+        let alike = |part: &&&str| part.as_bytes().last().copied() == last;
+        if PARTS.iter().filter(alike).any(fits) {
             return true;
         }
         from = joint + 1;

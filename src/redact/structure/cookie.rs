@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::near::{
-    ahead, find, has_word, is_blank, is_word, line_before, quote, report, run, run_back, stands,
-    value,
+    ahead, find, has_word, is_blank, is_word, line_before, quote, read_to, report, run, run_back,
+    stands, value,
 };
 use super::value::{is_placeholder, is_token};
 use crate::redact::span::Span;
@@ -59,7 +59,7 @@ pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
         .last()
         .copied()
         .filter(|b| matches!(b, b'"' | b'\'' | b'`'));
-    let mut at = start;
+    let (mut at, mut read) = (start, start);
     for _ in 0..COOKIES_MAX {
         let name = run(ahead(text, at, 128), 0, is_name) + at;
         if name == at {
@@ -70,6 +70,7 @@ pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
             if is_secret(&text[at..name], &text[value.clone()]) {
                 report(text, value.clone(), KIND, found);
             }
+            read = value.end;
             at = value.end + usize::from(text.get(value.end) == Some(&b'"') && mark != Some(b'"'));
         } else {
             at = name;
@@ -79,6 +80,7 @@ pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
         }
         at += 1 + run(ahead(text, at + 1, 8), 0, is_blank);
     }
+    read_to(read, KIND, found);
 }
 
 /// The cookies of a dictionary whose name ends at `at`: `cookies={"sid": "abc"}`.
@@ -105,6 +107,7 @@ fn jar(text: &[u8], at: usize, found: &mut Vec<Span>) {
             report(text, secret, KIND, found);
         }
         at = next;
+        read_to(at, KIND, found);
     }
 }
 
@@ -128,7 +131,7 @@ fn joint_blank(b: u8) -> bool {
 /// Where the first cookie begins: after the colon of the header or the quote of the script.
 fn start(text: &[u8], at: usize) -> Option<usize> {
     if text[at] == b' ' {
-        let curl = has_word(line_before(text, at, 512), &["curl", "http", "wget"]);
+        let curl = has_word(line_before(text, at, 256), &["curl", "http", "wget"]);
         let word = at + " -b ".len();
         return curl.then(|| word + quote(text, word).map_or(0, <[u8]>::len));
     }

@@ -29,6 +29,7 @@ pub(super) fn spans(rule: &Rule, text: &[u8]) -> Vec<Span> {
     for at in 0..text.len() {
         if hits(at) && !found.iter().any(|s| (s.start..s.end).contains(&at)) {
             scan.0(text, at, &mut found);
+            found.retain(|span| span.start < span.end);
         }
     }
     for span in &found {

@@ -7,6 +7,8 @@ const KIND: &str = "password-hash";
 
 /// Longest hash with its parameters and salt.
 const HASH_MAX: usize = 512;
+/// Longest hash of the crypt family.
+const CRYPT_MAX: usize = 256;
 
 /// Finds a hash from its scheme's name.
 pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
@@ -25,7 +27,7 @@ pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
 /// The end of `$scheme$parameters$salt$hash`.
 fn crypt(text: &[u8], at: usize) -> Option<usize> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"./$=,+_-".contains(&b);
-    let whole = ahead(text, at, HASH_MAX);
+    let whole = ahead(text, at, CRYPT_MAX);
     let whole = &whole[..run(whole, 0, fits)];
     let last = whole.iter().rposition(|b| *b == b'$')? + 1;
     let parts = whole[..last].split(|b| *b == b'$').count() - 1;

@@ -127,9 +127,9 @@ fn authorization(text: &[u8], at: usize, found: &mut Vec<Span>) {
             .iter()
             .any(|scheme| secret.eq_ignore_ascii_case(scheme.as_bytes()));
         if is_credential(secret, IN_PROSE_MIN)
-            && !scheme
-            && !secret.contains(&b'|')
-            && !(secret.contains(&b'_') && secret.iter().all(constant))
+            && !(scheme
+                || secret.contains(&b'|')
+                || secret.contains(&b'_') && secret.iter().all(constant))
         {
             report(text, single, KIND, found);
         }
@@ -196,7 +196,10 @@ fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let Some(start) = joint(text, end) else {
         return;
     };
-    let (single, _) = value(text, start, is_bare);
+    // A parameter of a URL ends where the next begins.
+    let query = at > 0 && matches!(text[at - 1], b'?' | b'&');
+    let fits = |b: u8| is_bare(b) && !(query && matches!(b, b'&' | b'#'));
+    let (single, _) = value(text, start, fits);
     let secret = &text[single.clone()];
     // Without a digit it may be a member of something: `site.search.apiKey`.
     let code = !secret.iter().any(u8::is_ascii_digit) && refers(secret);

@@ -10,6 +10,8 @@ use crate::redact::span::{Rank, Span};
 
 /// Longest first part of a token: headers with a chain of certificates are the longest.
 const HEADER_MAX: usize = 8192;
+/// Most objects and lists in the first part of a token.
+const NESTED_MAX: usize = 32;
 /// How far the members of a key may stand from its type: an RSA key of 8192 bits fits.
 const KEY_REACH: usize = 8192;
 /// Shortest private member worth removing.
@@ -48,8 +50,12 @@ pub(in crate::redact) fn jwt(text: &[u8], at: usize, found: &mut Vec<Span>) {
 fn header(text: &[u8], at: usize) -> Option<(usize, bool)> {
     for reach in [64, 512, 2048, HEADER_MAX] {
         let length = run(ahead(text, at, reach), 0, is_base64url);
-        let json =
-            serde_json::from_slice::<serde_json::Value>(&decode_any(&text[at..at + length])?);
+        let plain = decode_any(&text[at..at + length])?;
+        // Each bracket could begin a token as well.
+        if plain.iter().filter(|b| matches!(b, b'{' | b'[')).count() > NESTED_MAX {
+            return None;
+        }
+        let json = serde_json::from_slice::<serde_json::Value>(&plain);
         let json = match json {
             Err(fault) if fault.is_eof() && length == reach => continue,
             json => json.ok()?,

@@ -1,13 +1,19 @@
 //! Small steps over bytes that all scanners take.
 
-use crate::base64::decode_any;
 use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+
+use crate::base64::decode_any;
 
 use super::value::is_placeholder;
 use crate::redact::span::{Rank, Span};
 
 /// How far a scanner looks around its literal for what it needs besides the value.
 pub(super) const REACH: usize = 4096;
+
+/// How far the closing quote of a value is looked for.
+const QUOTED_MAX: usize = 1024;
 
 /// What blanks our own markers before the scan; it bounds every value.
 pub(super) const BLANK: u8 = 1;
@@ -84,8 +90,30 @@ pub(super) fn after_any(text: &[u8], at: usize, words: &[&str]) -> Option<usize>
 /// Where `word` stands in `text`, in any case.
 pub(super) fn find(text: &[u8], word: &str) -> Option<usize> {
     let word = word.as_bytes();
-    text.windows(word.len())
-        .position(|s| s.eq_ignore_ascii_case(word))
+    let (lower, upper) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());
+    let last = text.len().checked_sub(word.len())?;
+    memchr::memchr2_iter(lower, upper, &text[..=last])
+        .find(|at| text[*at..at + word.len()].eq_ignore_ascii_case(word))
+}
+
+/// Words in any case, all looked for in one pass.
+pub(super) fn words(words: &[&str]) -> AhoCorasick {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(words)
+        .expect("a few words")
+}
+
+/// Whether one of `words` stands in `text`, not inside a longer word.
+pub(super) fn has_any_word(text: &[u8], words: &AhoCorasick) -> bool {
+    words.find_overlapping_iter(text).any(|found| {
+        !ends_in_word(text, found.start()) && !text.get(found.end()).copied().is_some_and(is_word)
+    })
+}
+
+/// Says that a scanner has read all up to `end` and need not be asked about it again.
+pub(super) fn read_to(end: usize, kind: &'static str, found: &mut Vec<Span>) {
+    found.push(Span::new(end..end, kind, Rank::Structural));
 }
 
 /// Whether one of `words` stands in `text`, in any case, not inside a longer word.
@@ -139,12 +167,18 @@ pub(super) fn is_bare(b: u8) -> bool {
 /// was opened inside stays, and so do `!` and `?`, on which many passwords end.
 pub(super) fn trim(text: &[u8], from: usize, end: usize) -> usize {
     let mut end = end;
+    let value = ahead(text, from, REACH.min(end.saturating_sub(from)));
+    let opened = |mark| memchr::memchr(mark, value).map_or(usize::MAX, |first| from + first);
+    let mut brackets: Option<[usize; 3]> = None;
     while end > from {
-        let opened = |mark: u8| ahead(text, from, REACH.min(end - from)).contains(&mark);
+        let mut opens_inside = |which: usize| {
+            let first = brackets.get_or_insert_with(|| [b'(', b'[', b'{'].map(opened))[which];
+            first < end
+        };
         let closes = match text[end - 1] {
-            b')' => !opened(b'('),
-            b']' => !opened(b'['),
-            b'}' => !opened(b'{'),
+            b')' => !opens_inside(0),
+            b']' => !opens_inside(1),
+            b'}' => !opens_inside(2),
             b => b".,;:|*\"'`\\".contains(&b),
         };
         if !closes {
@@ -175,8 +209,8 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
     let start = at + mark.len();
     let last = mark[mark.len() - 1];
     let mut end = start;
-    while let Some(b) = text.get(end) {
-        if matches!(b, b'\n' | b'\r' | &BLANK) {
+    for b in ahead(text, start, QUOTED_MAX) {
+        if matches!(*b, b'\n' | b'\r' | BLANK) {
             break;
         }
         if *b == last && (mark.len() > 1 || text[end - 1] != b'\\' || end == start) {
@@ -186,7 +220,12 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
         end += 1;
     }
     // No quote closes it: then only its first word is surely meant.
-    let end = trim(text, start, run(text, start, is_bare).min(end));
+    let limit = if end == start + QUOTED_MAX {
+        text.len()
+    } else {
+        end
+    };
+    let end = trim(text, start, run(&text[..limit], start, is_bare));
     (start..end, end)
 }
 

@@ -1,8 +1,11 @@
 //! Signed URLs and seeds of one-time passwords: the signature goes, the address stays.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::near::{ahead, find, is_bare, report, run, run_back, stands, trim};
+use aho_corasick::AhoCorasick;
+
+use super::near::{ahead, find, is_bare, report, run, run_back, stands, trim, words};
 use super::value::is_placeholder;
 use crate::redact::span::Span;
 
@@ -28,7 +31,9 @@ fn parameter(text: &[u8], at: usize) -> Range<usize> {
     while let Some(b) = text.get(end) {
         let fits = b.is_ascii_alphanumeric()
             || matches!(b, b'%' | b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~');
-        if !fits || stands(text, end, b"%26") {
+        // Only at its end is a sign of equality padding: else another parameter begins.
+        let joins = *b == b'=' && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+        if !fits || joins || *b == b'%' && stands(text, end, b"%26") {
             break;
         }
         end += 1;
@@ -50,7 +55,13 @@ fn begins_parameter(text: &[u8], at: usize) -> bool {
 }
 
 /// Finds the value after the name at `at` if the URL has one of `beside` too.
-fn signature(text: &[u8], at: usize, beside: &[&str], kind: &'static str, found: &mut Vec<Span>) {
+fn signature(
+    text: &[u8],
+    at: usize,
+    beside: Option<&AhoCorasick>,
+    kind: &'static str,
+    found: &mut Vec<Span>,
+) {
     let name = at
         + run(ahead(text, at, 40), 0, |b| {
             b.is_ascii_alphanumeric() || b == b'-'
@@ -60,39 +71,43 @@ fn signature(text: &[u8], at: usize, beside: &[&str], kind: &'static str, found:
         _ if stands(text, name, b"%3d") => name + 3,
         _ => return,
     };
+    if !begins_parameter(text, at) {
+        return;
+    }
     let value = parameter(text, start);
-    if value.len() < SIGNATURE_MIN || !begins_parameter(text, at) {
+    if value.len() < SIGNATURE_MIN {
         return;
     }
     let url = &text[url_around(text, at)];
-    if beside.is_empty() || beside.iter().any(|name| find(url, name).is_some()) {
+    if beside.is_none_or(|names| names.is_match(url)) {
         report(text, value, kind, found);
     }
 }
 
 /// Finds the signature of a shared access of Azure.
 pub(in crate::redact) fn azure(text: &[u8], at: usize, found: &mut Vec<Span>) {
-    let beside = [
-        "sv=", "se=", "sr=", "sp=", "skn=", "sv%3d", "se%3d", "sr%3d",
-    ];
-    signature(text, at, &beside, "azure-sas", found);
+    static BESIDE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        words(&[
+            "sv=", "se=", "sr=", "sp=", "skn=", "sv%3d", "se%3d", "sr%3d",
+        ])
+    });
+    signature(text, at, Some(&BESIDE), "azure-sas", found);
 }
 
 /// Finds the signature or session token of a presigned URL of AWS.
 pub(in crate::redact) fn aws(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    static BESIDE: LazyLock<AhoCorasick> =
+        LazyLock::new(|| words(&["AWSAccessKeyId", "Key-Pair-Id"]));
     let own = stands(text, at, b"x-amz-");
-    let beside: &[&str] = if own {
-        &[]
-    } else {
-        &["AWSAccessKeyId", "Key-Pair-Id"]
-    };
+    let beside = (!own).then_some(&*BESIDE);
     signature(text, at, beside, "aws-presigned", found);
 }
 
 /// Finds the signature of a signed URL of Google Cloud.
 pub(in crate::redact) fn gcp(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    static BESIDE: LazyLock<AhoCorasick> = LazyLock::new(|| words(&["GoogleAccessId"]));
     let own = stands(text, at, b"x-goog-");
-    let beside: &[&str] = if own { &[] } else { &["GoogleAccessId"] };
+    let beside = (!own).then_some(&*BESIDE);
     signature(text, at, beside, "gcp-signed-url", found);
 }
 

@@ -11,6 +11,9 @@ const KIND: &str = "uri-userinfo";
 /// Shortest token that may stand alone before a host.
 const TOKEN_MIN: usize = 16;
 
+/// Longest userinfo that may hold an unencoded `/`.
+const SLASHED_MAX: usize = 512;
+
 /// Passwords that say that the user name is the token.
 const TOKEN_MARKS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x", b"X", b"api_token", b"unused"];
 
@@ -69,7 +72,10 @@ fn info(text: &[u8], start: usize, quoted: bool) -> Option<Range<usize>> {
         }
         return is_host_start(&authority[end + 1..]).then_some(start..start + end);
     }
-    password_with_slash(reach, authority.len(), open).map(|end| start..start + end)
+    let near = &reach[..reach.len().min(SLASHED_MAX)];
+    (authority.len() < near.len())
+        .then(|| password_with_slash(near, authority.len(), open))?
+        .map(|end| start..start + end)
 }
 
 /// Whether an authority is a plain host with or without a port, so that what follows is no

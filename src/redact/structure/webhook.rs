@@ -13,6 +13,8 @@ const URL_MAX: usize = 1024;
 enum Part {
     /// The segment of the path with this number, counted from 0 after the literal.
     Segment(usize),
+    /// The segments of the path from this number on.
+    From(usize),
     /// The last segment of the path that is not empty.
     Last,
     /// Whatever follows this in the URL, up to the next `/`, `&` or the end.
@@ -21,7 +23,7 @@ enum Part {
 
 /// Services by a piece of their URL, lower case.
 const SERVICES: &[(&str, &[Part])] = &[
-    ("hooks.zapier.com/hooks/", &[Part::Last]),
+    ("hooks.zapier.com/hooks/", &[Part::From(1)]),
     ("maker.ifttt.com/", &[Part::After("/key/")]),
     (".make.com/", &[Part::Segment(0)]),
     ("hook.integromat.com/", &[Part::Segment(0)]),
@@ -154,7 +156,14 @@ pub(in crate::redact) fn other(text: &[u8], at: usize, found: &mut Vec<Span>) {
         let secret = match part {
             Part::Segment(number) => segments(text, url.clone()).get(*number).cloned(),
             // What a placeholder or a marker cuts off is not the last part.
-            Part::Last if matches!(text.get(url.end), Some(b'<' | b'>' | &BLANK)) => None,
+            Part::Last | Part::From(_)
+                if matches!(text.get(url.end), Some(b'<' | b'>' | &BLANK)) =>
+            {
+                None
+            }
+            Part::From(number) => segments(text, url.clone())
+                .get(*number..)
+                .and_then(|parts| Some(parts.first()?.start..parts.last()?.end)),
             Part::Last => segments(text, url.clone()).pop(),
             Part::After(mark) => after(text, at, &url, mark),
         };
@@ -251,7 +260,7 @@ mod tests {
         finds(
             "webhook-url",
             &[
-                "https://hooks.zapier.com/hooks/catch/123456/«ab12cd3»/",
+                "https://hooks.zapier.com/hooks/catch/«123456/ab12cd3»/",
                 "https://maker.ifttt.com/trigger/x/with/key/«dA1b2C3d4E5f6»",
                 "https://hook.eu1.make.com/«a8f3kd92ks01aqp47vb22c0c»",
                 "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=«AI¦zaSyDdI0hCZtE6vySjM»&token=«a8f3kd92ks01»",

@@ -66,12 +66,13 @@ pub(super) const RULES: &[Rule] = &[
         literals: &["AKIA", "ASIA"],
         finder: scan(aws::pair),
         found: &[
-            "AK¦IAQYLPMN5HFIQR7XYA:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
-            "AK¦IAQYLPMN5HFIQR7XYA / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
-            "AS¦IAQYLPMN5HFIQR7XYA\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+            "«AK¦IAQYLPMN5HFIQR7XYA»:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+            "«AK¦IAQYLPMN5HFIQR7XYA» / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
+            "«AS¦IAQYLPMN5HFIQR7XYA»\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
         ],
         kept: &[
             "AKIA and da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             "ASIAQYLP is too short for Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1",
             "the ids begin with AKIA",
         ],

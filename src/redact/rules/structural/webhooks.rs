@@ -83,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
         finder: scan(webhook::other),
         found: &[
-            "https://hooks.zapier.com/hooks/catch/123456/«ab12cd3»/",
+            "https://hooks.zapier.com/hooks/catch/«123456/ab12cd3»/",
             "https://maker.ifttt.com/trigger/x/with/key/«dA1b2C3d4E5f6»",
             "https://api.telegram.org/bot123456789:«AA¦HdqTcvCH1vGWJxfSeofSAs0K5PALDsaw»/getMe",
         ],

@@ -57,8 +57,7 @@ fn what_is_found_goes_whole_and_nothing_else() {
 }
 
 /// Kinds whose tokens another rule, as sure of itself, finds too, at least in part.
-const SHARED: [(&str, &str); 4] = [
-    ("aws-key-pair", "aws-access-key-id"),
+const SHARED: [(&str, &str); 3] = [
     ("gitlab-pat-routable", "gitlab-pat"),
     ("google-chat-webhook", "gcp-api-key"),
     ("openai-key", "openai-project"),
