@@ -26,7 +26,7 @@ pub(crate) fn decode_any(text: &[u8]) -> Option<Vec<u8>> {
     let mut text: Vec<u8> = text[..unpadded].iter().map(standard).collect();
     // What is left of a group that was cut has bits of no byte.
     text.truncate(text.len() - usize::from(text.len() % 4 == 1));
-    if text.len() % 4 > 0 {
+    if !text.len().is_multiple_of(4) {
         let last = text.len() - 1;
         let keep: u8 = if text.len() % 4 == 2 {
             0b11_0000

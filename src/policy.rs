@@ -135,6 +135,9 @@ impl Policy {
     }
 
     /// Writes the owner's part of a policy, as [`Policy::parse`] reads it.
+    ///
+    /// # Panics
+    /// Never: every part of a policy has a TOML form.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers, booleans, strings and lists have a TOML form")

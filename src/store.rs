@@ -170,6 +170,9 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Policy`] if the policy in force cannot be followed.
+    ///
+    /// # Panics
+    /// Never: a store's redactor has its key.
     pub fn fingerprint(&self, value: &str) -> Result<String> {
         let fingerprint = self.redactor()?.fingerprint(value);
         Ok(fingerprint.expect("a store's redactor has its key"))

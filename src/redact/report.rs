@@ -13,9 +13,9 @@ pub use super::gitleaks::{Checked, Verdict};
 /// # Errors
 /// [`Error::Policy`], with its line, for what keeps the file from being read at all.
 pub fn check_gitleaks(text: &str) -> Result<(Vec<Checked>, Vec<String>)> {
-    let report = Gitleaks::check(text).map_err(policy_fault)?;
+    let report = Gitleaks::check(text).map_err(|fault| policy_fault(&fault))?;
     if let Some(fault) = report.faults.into_iter().next() {
-        return Err(policy_fault(fault));
+        return Err(policy_fault(&fault));
     }
     Ok((report.rules, report.remarks))
 }
@@ -26,9 +26,9 @@ pub fn check_gitleaks(text: &str) -> Result<(Vec<Checked>, Vec<String>)> {
 /// [`Error::Policy`] names the first rule that does not do what it says.
 pub fn check_policy(policy: &Redaction) -> Result<()> {
     if let Some(text) = &policy.gitleaks {
-        let report = Gitleaks::check(text).map_err(policy_fault)?;
+        let report = Gitleaks::check(text).map_err(|fault| policy_fault(&fault))?;
         if let Some(fault) = report.fault() {
-            return Err(policy_fault(fault.clone()));
+            return Err(policy_fault(fault));
         }
     }
     let redactor = Redactor::of_policy(policy)?;
@@ -38,7 +38,7 @@ pub fn check_policy(policy: &Redaction) -> Result<()> {
         .try_for_each(|rule| check_rule(&redactor, rule))
 }
 
-fn policy_fault(fault: Fault) -> Error {
+fn policy_fault(fault: &Fault) -> Error {
     Error::Policy {
         line: fault.line,
         why: format!("gitleaks.toml: {}", fault.why),

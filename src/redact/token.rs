@@ -27,7 +27,7 @@ const LEAD_EXTRA: usize = 128;
 /// How much white space, and how many marks of a fence, may stand before a value on the line below.
 const GAP_BELOW: usize = 24;
 /// How often a shape is tried around one literal.
-const SEARCHES_MAX: usize = 4;
+const SEARCHES_MAX: usize = 2;
 /// How far past its core a token is read to judge it; one that passes goes to its end.
 const TAIL_JUDGED: usize = 128;
 

@@ -24,7 +24,7 @@ static EXAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let clean = |text: &&str| text.replace(['«', '»', '¦'], "");
     let rules = built_in();
     let texts = rules.flat_map(|rule| rule.found.iter().chain(rule.kept));
-    texts.map(|text| clean(text)).collect()
+    texts.map(clean).collect()
 });
 
 /// Examples of one line whose rules need no more than the example.

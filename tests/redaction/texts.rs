@@ -83,7 +83,7 @@ pub(crate) fn marker(text: &str) -> Option<&str> {
     let (kind, fingerprint) = body[..end].split_once('#').unwrap_or((&body[..end], "0"));
     let named = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let fits = kind.chars().all(named) && fingerprint.chars().all(|c| c.is_ascii_hexdigit());
-    fits.then(|| &text[..text.len() - body.len() + end + 1])
+    fits.then(|| &text[..=(text.len() - body.len() + end)])
 }
 
 /// A text with a bar where each marker stands.

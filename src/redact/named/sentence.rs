@@ -86,7 +86,10 @@ impl Seek<'_> {
             }
             let word = word(self.text, place, end);
             let bytes = &self.text[word.clone()];
-            let value = value::read(self.text, place).filter(|value| value.range.start < end);
+            // A word that is passed over is read only where it may open a quotation.
+            let opens = matches!(self.text[place], b'"' | b'\'' | b'`' | 0x80..);
+            let read = (said.joined || said.first || opens).then(|| value::read(self.text, place));
+            let value = read.flatten().filter(|value| value.range.start < end);
             if let Some(value) = &value
                 && (said.joined || said.first)
                 && self.accept(value, said.joint(value.frame), found)

@@ -42,7 +42,7 @@ impl Store {
             let text = format!("Error: File {} already exists", call.shown);
             return refuse(Refusal::Exists, text);
         }
-        self.add(call, path, text, done)
+        self.add(call, path, text, &done)
     }
 
     pub(super) fn write(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
@@ -64,7 +64,7 @@ impl Store {
         if call.base.is_some() {
             return refuse(Refusal::Precondition, moved_on(call.shown));
         }
-        self.add(call, path, text, done)
+        self.add(call, path, text, &done)
     }
 
     /// Whether a call that says what text it acts upon finds the text it would write.
@@ -85,7 +85,7 @@ impl Store {
         Ok(now == *text)
     }
 
-    fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: String) -> Drafted {
+    fn add(&self, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str) -> Drafted {
         self.no_secret_in(&path, call.shown)?;
         self.not_below_a_file(&path, call.shown)?;
         let text = self.keepable(call, &path, text)?;
@@ -98,7 +98,7 @@ impl Store {
                 ),
             );
         }
-        let done = noted(&done, &text.kinds());
+        let done = noted(done, &text.kinds());
         let kept = text.text().clone();
         let step = Planned::Add {
             path: path.clone(),

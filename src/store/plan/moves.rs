@@ -86,7 +86,7 @@ impl Store {
         self.not_below_a_file(&to, shown_to)?;
         match source {
             Some(memory) => self.rename_file(call, &memory, to, done),
-            None => self.rename_directory(call, &from, &to, done),
+            None => self.rename_directory(call, &from, &to, &done),
         }
     }
 
@@ -113,7 +113,7 @@ impl Store {
         call: &Call<'_>,
         from: &MemoryPath,
         to: &MemoryPath,
-        done: String,
+        done: &str,
     ) -> Drafted {
         needs_file(call)?;
         let memories: Vec<Memory> = self.catalog.below(from).cloned().collect();
@@ -146,7 +146,7 @@ impl Store {
             _ => None,
         });
         let kinds: Vec<&str> = texts.flat_map(Redacted::kinds).collect();
-        let done = noted(&done, &kinds);
+        let done = noted(done, &kinds);
         let first = memories
             .first()
             .expect("a directory has something in it")
