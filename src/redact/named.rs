@@ -39,6 +39,8 @@ pub(super) use self::name::Strength;
 use self::value::{Frame, Value, line_end};
 use super::span::{Kind, Rank, Span};
 
+/// Longest bracket that is looked behind, in bytes.
+const BRACKET_BYTES_MAX: usize = 80;
 /// How far behind a name in a sentence its value may stand, in bytes.
 const SENTENCE_REACH: usize = 140;
 /// Schemes of a header that stand before a value.
@@ -143,10 +145,24 @@ impl Seek<'_> {
         if refers::names(&self.text[at.min(self.text.len())..]) {
             return false;
         }
-        let Some(value) = value::read(self.text, at) else {
+        let read = value::read(self.text, at);
+        read.is_some_and(|value| self.accept(&value, joint, found))
+            || self.take_behind_a_bracket(at, joint, found)
+    }
+
+    /// What is glued to a bracket that holds several words: a marker that is none hides nothing.
+    fn take_behind_a_bracket(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
+        if self.text.get(at) != Some(&b'[') {
+            return false;
+        }
+        let line = &self.text[at..line_end(self.text, at).min(at + BRACKET_BYTES_MAX)];
+        let Some(close) = memchr::memchr(b']', line) else {
             return false;
         };
-        self.accept(&value, joint, found)
+        let next = at + close + 1;
+        let glued = self.text.get(next).is_some_and(u8::is_ascii_alphanumeric);
+        let value = glued.then(|| value::read(self.text, next)).flatten();
+        value.is_some_and(|value| self.accept(&value, joint, found))
     }
 
     fn accept(&self, value: &Value, joint: Joint, found: &mut Vec<Span>) -> bool {

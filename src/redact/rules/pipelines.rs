@@ -102,9 +102,9 @@ pub(super) const RULES: &[Rule] = &[
             "<apiToken>{",
         ],
         finder: tailed(
-            r"<(?:secret|secretKey|secretBytes|password|passphrase|privateKey|apiToken)>\{([^{}<>]{16,2048})\}<",
-            2080,
-            Tail::Exact,
+            r"<(?:secret|secretKey|secretBytes|password|passphrase|privateKey|apiToken)>\{([A-Za-z0-9+/]{16})",
+            40,
+            Tail::Base64,
         ),
         checks: &[Check::Digit],
         found: &[
