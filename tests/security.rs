@@ -24,7 +24,7 @@ fn every_claim_names_a_test_that_exists() {
         for test in last.split(", ").filter(|cell| cell.starts_with('`')) {
             let test = test.trim_matches('`');
             assert!(
-                code.contains(&format!("fn {test}()")),
+                code.contains(&format!("fn {test}(")),
                 "no test is called {test}"
             );
             named += 1;

@@ -56,11 +56,8 @@ const JOINTS: &[&str] = &[
     "user,password\n",
 ];
 
-/// How many texts are tried: more than the suite's where the environment asks for them.
-fn cases() -> u32 {
-    let asked = std::env::var("AGEKEEP_CASES").ok();
-    asked.and_then(|cases| cases.parse().ok()).unwrap_or(500)
-}
+/// How many texts are tried.
+const CASES: u32 = 500;
 
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize, usize, usize)>> {
     proptest::collection::vec(
@@ -92,7 +89,7 @@ fn assemble(pieces: &[(usize, usize, usize, usize)]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     /// No text breaks the engine, and no span is empty or reaches beyond the text.
     #[test]

@@ -10,6 +10,7 @@ use super::near::{
     trim, value, words,
 };
 use super::value::is_opaque;
+use crate::redact::named;
 use crate::redact::span::Span;
 
 /// Finds the password of an entry of netrc, on one line or several.
@@ -123,7 +124,9 @@ static PYTHON: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "distutils]",
         "server-login]",
         "pypi.org",
-        "repository",
+        "repository:",
+        "repository=",
+        "repository =",
     ])
 });
 
@@ -139,8 +142,13 @@ pub(in crate::redact) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
         return;
     }
     let start = sign + 1 + run(ahead(text, sign + 1, 8), 0, is_blank);
-    let (value, _) = value(text, start, |b| is_bare(b) || matches!(b, b'<' | b'>'));
-    report(text, value, "pypirc", found);
+    let (value, next) = value(text, start, |b| is_bare(b) || matches!(b, b'<' | b'>'));
+    // A password fills its line, and is no code that fetches one.
+    let rest = ahead(text, next, 4);
+    let alone = matches!(rest.first(), None | Some(b'\n' | b'\r'));
+    if alone && !named::refers(&text[value.clone()]) {
+        report(text, value, "pypirc", found);
+    }
 }
 
 /// Finds the password of an entry in LDIF, in clear, hashed or in base64.
