@@ -1,0 +1,221 @@
+//! The record of an event as JSON, in which every path is sealed once more.
+
+use chrono::DateTime;
+use serde::{Deserialize, Serialize};
+
+use super::{Change, Event, Outcome, Place, Redaction, Touch, rfc3339};
+use crate::aead::Key;
+use crate::base64;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::path::MemoryPath;
+use crate::policy::FORMAT;
+use crate::repository::object::ObjectId;
+
+/// The record as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordJson {
+    agekeep: u32,
+    event: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<Digest>,
+    tree: ObjectId,
+    time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_behind_ms: Option<u64>,
+    command: String,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    door: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_use_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PlaceJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_path: Option<PlaceJson>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    memories: Vec<TouchJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    redactions: Vec<Redaction>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum PlaceJson {
+    Root,
+    Asked(String),
+    Of(String, String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TouchJson {
+    id: String,
+    change: Change,
+    path: String,
+    version: u64,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<ObjectId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<Digest>,
+}
+
+/// Seals the paths in a record, each under its memory's name key.
+pub(super) struct PathSealer<'a, F> {
+    pub(super) keyring: &'a Keyring,
+    pub(super) name_key: F,
+}
+
+impl<'a, F: Fn(MemoryId) -> Option<&'a Key>> PathSealer<'a, F> {
+    fn seal(&self, id: MemoryId, path: Option<&MemoryPath>) -> Result<String> {
+        let path = path.map_or("", MemoryPath::as_str);
+        let sealed = match (self.name_key)(id) {
+            Some(key) => self.keyring.seal_path(id, key, path),
+            None => self
+                .keyring
+                .seal_path(id, &self.keyring.name_key(id)?, path),
+        };
+        Ok(base64::encode(&sealed))
+    }
+
+    fn place(&self, place: Option<&Place>) -> Result<Option<PlaceJson>> {
+        Ok(match place {
+            None => None,
+            Some(Place::Root) => Some(PlaceJson::Root),
+            Some(Place::Asked(text)) => Some(PlaceJson::Asked(text.clone())),
+            Some(Place::Of(id, path)) => {
+                let sealed = self.seal(*id, path.as_ref())?;
+                Some(PlaceJson::Of(id.to_string(), sealed))
+            }
+        })
+    }
+}
+
+impl RecordJson {
+    pub(super) fn new<'a, F: Fn(MemoryId) -> Option<&'a Key>>(
+        event: &Event,
+        sealer: &PathSealer<'a, F>,
+    ) -> Result<Self> {
+        let touch = |touch: &Touch| {
+            Ok::<_, Error>(TouchJson {
+                id: touch.id.to_string(),
+                change: touch.change,
+                path: sealer.seal(touch.id, touch.path.as_ref())?,
+                version: touch.version,
+                bytes: touch.bytes,
+                blob: touch.blob.map(|(blob, _)| blob),
+                sha256: touch.blob.map(|(_, digest)| digest),
+            })
+        };
+        Ok(Self {
+            agekeep: FORMAT,
+            event: event.number,
+            parent: event.parent,
+            tree: event.tree,
+            time: rfc3339(event.time),
+            clock_behind_ms: event.clock_behind_ms,
+            command: event.command.clone(),
+            outcome: event.outcome,
+            error: event.error.clone(),
+            door: event.door.clone(),
+            actor: event.actor.clone(),
+            session: event.session.clone(),
+            tool_use_id: event.tool_use_id.clone(),
+            client: event.client.clone(),
+            reason: event.reason.clone(),
+            path: sealer.place(event.path.as_ref())?,
+            new_path: sealer.place(event.new_path.as_ref())?,
+            memories: event.memories.iter().map(touch).collect::<Result<_>>()?,
+            rules: event.rules,
+            redactions: event.redactions.clone(),
+        })
+    }
+
+    pub(super) fn open(self, keyring: &Keyring) -> Result<Event, &'static str> {
+        let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
+        let memories = self.memories.into_iter().map(|touch| {
+            let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
+            let blob = match (touch.blob, touch.sha256) {
+                (Some(blob), Some(digest)) => Some((blob, digest)),
+                (None, None) => None,
+                _ => return Err("it names a blob without its digest, or the reverse"),
+            };
+            Ok(Touch {
+                id,
+                change: touch.change,
+                path: open_path(keyring, id, &touch.path)?,
+                version: touch.version,
+                bytes: touch.bytes,
+                blob,
+            })
+        });
+        Ok(Event {
+            number: self.event,
+            parent: self.parent,
+            tree: self.tree,
+            time: time.to_utc(),
+            clock_behind_ms: self.clock_behind_ms,
+            memories: memories.collect::<Result<_, &str>>()?,
+            command: self.command,
+            outcome: self.outcome,
+            error: self.error,
+            door: self.door,
+            actor: self.actor,
+            session: self.session,
+            tool_use_id: self.tool_use_id,
+            client: self.client,
+            reason: self.reason,
+            path: self.path.map(|place| place.open(keyring)).transpose()?,
+            new_path: self.new_path.map(|place| place.open(keyring)).transpose()?,
+            rules: self.rules,
+            redactions: self.redactions,
+        })
+    }
+}
+
+impl PlaceJson {
+    fn open(self, keyring: &Keyring) -> Result<Place, &'static str> {
+        Ok(match self {
+            Self::Root => Place::Root,
+            Self::Asked(text) => Place::Asked(text),
+            Self::Of(id, sealed) => {
+                let id = MemoryId::from_hex(&id).ok_or("a memory id in it is not one")?;
+                Place::Of(id, open_path(keyring, id, &sealed)?)
+            }
+        })
+    }
+}
+
+/// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
+fn open_path(
+    keyring: &Keyring,
+    id: MemoryId,
+    sealed: &str,
+) -> Result<Option<MemoryPath>, &'static str> {
+    const FAULT: &str = "a path in its record does not open";
+    let key = match keyring.name_key(id) {
+        Ok(key) => key,
+        Err(Error::MissingKey { .. }) => return Ok(None),
+        Err(_) => return Err("the keyring's entry for a memory in it is damaged"),
+    };
+    let sealed = base64::decode(sealed).ok_or(FAULT)?;
+    let path = keyring.open_path(id, &key, &sealed).ok_or(FAULT)?;
+    MemoryPath::parse(&path, crate::policy::PATH_BYTES_MAX)
+        .map(Some)
+        .map_err(|_| FAULT)
+}
