@@ -90,6 +90,9 @@ impl Seek<'_> {
         if let Some((end, joint)) = either
             && let Some(value) = value_before(self.text, line, end)
         {
+            // Between quotes it is the value that is spoken of, an id too.
+            let quoted = value.frame == Frame::Quoted;
+            let joint = if quoted { Joint::Near } else { joint };
             self.accept(&value, joint, found);
         }
     }
@@ -131,7 +134,9 @@ fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
         if bracket || holds(REMARKS, word) || holds(LINKS, word) {
             return value_end(text, line, range.start);
         }
-        if !holds(FILLERS, word) {
+        // A vendor's name may stand before the word: `as Acme Cloud secret key`.
+        let vendor = word.first().is_some_and(u8::is_ascii_uppercase);
+        if !holds(FILLERS, word) && !vendor {
             return None;
         }
         end = range.start;

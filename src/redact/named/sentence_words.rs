@@ -4,6 +4,7 @@ use super::words::holds;
 
 /// Verbs and marks that join a name to its value in a sentence.
 const JOINING: &[&str] = &[
+    "still",
     "is",
     "was",
     "are",
@@ -77,7 +78,7 @@ const JOINING: &[&str] = &[
 /// Words that say that what follows is the value, whatever stands before it.
 const EQUATING: &[&str] = &[
     "is", "ist", "lautet", "es", "est", "è", "é", "jest", "är", "er", "on", "это", "je", "=", ":",
-    "->", "→", "was", "equals", "reads",
+    "->", "→", "was", "equals", "reads", "—", "–", "still",
 ];
 
 /// Words of what has ids and digests.
