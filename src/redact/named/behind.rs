@@ -25,6 +25,13 @@ const REMARKS: &[&str] = &["<-", "<--", "←", "#", "//"];
 
 /// Words that may stand between a link and the name.
 const FILLERS: &[&str] = &[
+    "client",
+    "write",
+    "storage",
+    "signing",
+    "app",
+    "server",
+    "license",
     "the",
     "our",
     "my",

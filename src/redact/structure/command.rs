@@ -150,7 +150,7 @@ fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
                 plain(text, value, found);
             }
         }
-        b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip"]) => {
+        b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip", "ipmitool"]) => {
             plain(text, argument_of(), found);
         }
         b'a' if apart && is(&["redis-cli", "valkey-cli", "keydb-cli"]) => {

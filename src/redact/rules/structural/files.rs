@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
         kind: "aws-key-pair",
         what: "secret access key of AWS beside its key id",
         severity: Severity::Critical,
-        literals: &["AKIA", "ASIA"],
+        literals: &["AKIA", "ASIA", "ABIA", "ACCA"],
         finder: scan(aws::pair),
         found: &[
             "«AK¦IAQYLPMN5HFIQR7XYA»:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
