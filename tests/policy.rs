@@ -98,6 +98,20 @@ fn a_policy_that_cannot_be_followed_changes_nothing() {
             assert!(said.contains(&format!("line {line}")), "{policy}\n{said}");
         }
     }
+    let rule = |n: usize| {
+        format!(
+            "[[redaction.rules]]\nkind = \"own-{n}\"\nshape = \"own{n}_\"\nliterals = [\"own{n}_\"]\n"
+        )
+    };
+    fs::write(&file, (0..1_001).map(rule).collect::<String>()).expect("written");
+    let path = file.to_str().expect("a path in UTF-8");
+    let output = home.run(&["policy", "set", "--policy", path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("more than 1000"),
+        "{}",
+        stderr(&output)
+    );
     let shown = stdout(&home.run(&["policy", "show"]));
     assert!(shown.contains("mode = \"reject\""), "{shown}");
 }

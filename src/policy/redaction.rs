@@ -1,6 +1,8 @@
 //! The `[redaction]` table of the policy: what is done with secrets, where, and which are looked
 //! for. The owner decides it; nothing in a memory or a call can.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::redact::{Check, Kind, Tail};
@@ -41,7 +43,7 @@ pub struct Redaction {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,
     /// Rules of the owner's own.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "own_rules", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<OwnRule>,
     /// The text of a `gitleaks.toml`, whose rules apply besides.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -272,6 +274,23 @@ fn personal_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
         None => Ok(names),
         Some(name) => Err(serde::de::Error::custom(format!(
             "`{name}` is no kind of personal data; `agekeep redact rules` lists them"
+        ))),
+    }
+}
+
+/// Reads the owner's rules: so many at most, and no kind twice.
+fn own_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnRule>, D::Error> {
+    let rules = Vec::<OwnRule>::deserialize(deserializer)?;
+    if rules.len() > RULES_MAX {
+        let why = format!("{} rules are more than {RULES_MAX}", rules.len());
+        return Err(serde::de::Error::custom(why));
+    }
+    let mut kinds = BTreeSet::new();
+    match rules.iter().find(|rule| !kinds.insert(&rule.kind)) {
+        None => Ok(rules),
+        Some(rule) => Err(serde::de::Error::custom(format!(
+            "two rules have the kind `{}`",
+            rule.kind
         ))),
     }
 }

@@ -30,7 +30,7 @@ struct Scanner {
 
 /// The built-in rules. Built when first needed; each shape is compiled when its literal first
 /// stands in a text.
-pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all(), true));
+pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all()));
 
 /// Words beyond ASCII with their first letter, and with all letters, in upper case.
 static CAPITALS: LazyLock<Vec<(String, named::Strength)>> = LazyLock::new(|| {
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// Makes ready a set of rules; `names` adds the generic rule.
-    pub(super) fn new(rules: impl Iterator<Item = &'static Rule>, names: bool) -> Self {
+    /// Makes ready the built-in rules, the generic one among them.
+    fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
         let mut literals: Vec<(&'static str, bool, Trigger)> = Vec::new();
         let mut tokens = Vec::new();
         let mut scanners = Vec::new();
@@ -99,16 +99,12 @@ impl Engine {
             );
             literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
         }
-        if names {
-            let words = WORDS.iter().chain(FOREIGN);
-            literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
-            // The gate folds the case of ASCII alone.
-            literals.extend(
-                CAPITALS
-                    .iter()
-                    .map(|(word, strength)| (&**word, false, Trigger::Name(*strength))),
-            );
-        }
+        let words = WORDS.iter().chain(FOREIGN);
+        literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
+        // The gate folds the case of ASCII alone.
+        let capitals = CAPITALS.iter();
+        literals
+            .extend(capitals.map(|(word, strength)| (&**word, false, Trigger::Name(*strength))));
         Self {
             gate: Gate::new(literals.into_iter()),
             tokens,

@@ -128,9 +128,10 @@ impl Store {
         let max = self.policy.limits.view_characters;
         let path = memory.path.clone();
         // The old text may be one whose secrets were stripped when it was written.
-        let stripped: Text = self.redactor()?.line(old.as_str()).0.into();
+        let redactor = self.redactor()?.clone();
         let edit = |text: &str| match edit::replace(text, old.as_str(), new.as_str()) {
-            Err(ReplaceFault::NotFound) if stripped != *old => {
+            Err(ReplaceFault::NotFound) => {
+                let stripped = Text::from(redactor.line(old.as_str()).0);
                 edit::replace(text, stripped.as_str(), new.as_str())
             }
             done => done,
