@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::recipients::{self, Member, Role};
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
-use crate::repository::object::{Entry, Object, Tree};
+use crate::repository::object::{Entry, Object, ObjectId, Tree};
 use crate::sign::Signers;
 
 use super::commit::{signed_commit, time_of};
@@ -157,13 +157,27 @@ fn build(
     let tree = Object::tree(&tree);
     repository.write(&tree)?;
 
+    let event = first_event(tree.id, policy, context, clock)?;
+    let message = event.to_message(&keyring, |_| None)?;
+    let commit = Object::commit(signed_commit(
+        tree.id, None, OWNER, key, event.time, &message,
+    ));
+    repository.write(&commit)?;
+    repository.set_head(commit.id)?;
+    Journal::start(&root.join("journal"), commit.id)?;
+    disk::create_new(&root.join("lock"), 0o600).map_err(Error::io("make", &root.join("lock")))?;
+    repository.sync()
+}
+
+/// The record of `init`.
+fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock) -> Result<Event> {
     let redactor = Redactor::of_policy(&policy.redaction)?;
     let mut redactions = Vec::new();
     let said = Said::of(context, &redactor, &mut redactions);
-    let event = Event {
+    Ok(Event {
         number: 0,
         parent: None,
-        tree: tree.id,
+        tree,
         time: time_of(clock)?,
         clock_behind_ms: None,
         command: "init".into(),
@@ -180,14 +194,5 @@ fn build(
         memories: Vec::new(),
         rules: Some(redact::VERSION),
         redactions,
-    };
-    let message = event.to_message(&keyring, |_| None)?;
-    let commit = Object::commit(signed_commit(
-        tree.id, None, OWNER, key, event.time, &message,
-    ));
-    repository.write(&commit)?;
-    repository.set_head(commit.id)?;
-    Journal::start(&root.join("journal"), commit.id)?;
-    disk::create_new(&root.join("lock"), 0o600).map_err(Error::io("make", &root.join("lock")))?;
-    repository.sync()
+    })
 }
