@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::event::{Change, Event, Touch};
+use crate::event::{Change, Event, PublicFile, Touch};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -59,6 +59,23 @@ pub(crate) struct Decided {
     pub(crate) policy: ObjectId,
     pub(crate) recipients: ObjectId,
     pub(crate) signers: ObjectId,
+}
+
+impl Decided {
+    /// Whether these may be followed by `next`: nothing differs but what the command says.
+    pub(crate) fn may_become(self, next: Self, said: Option<PublicFile>) -> bool {
+        PublicFile::ALL
+            .into_iter()
+            .all(|file| said == Some(file) || self.blob(file) == next.blob(file))
+    }
+
+    fn blob(self, file: PublicFile) -> ObjectId {
+        match file {
+            PublicFile::Policy => self.policy,
+            PublicFile::Recipients => self.recipients,
+            PublicFile::Signers => self.signers,
+        }
+    }
 }
 
 /// What one event does to the catalog; the part of it that the catalog file keeps.
@@ -124,43 +141,59 @@ impl Catalog {
             return Err("its event number is not the next");
         }
         let time = DateTime::from_timestamp_millis(step.millis).ok_or("its time is not one")?;
-        for touch in &step.touches {
-            self.touch(touch, time)?;
-        }
+        self.fold(&step.touches, time)?;
         self.events += 1;
         self.head = Some(step.head);
         self.last = Some(time);
         Ok(())
     }
 
-    fn touch(&mut self, touch: &TouchStep, time: DateTime<Utc>) -> Result<(), StepFault> {
+    /// Folds in what one event did, as one change: whatever it writes leaves its old path before
+    /// anything takes a new one, so that two memories can change places.
+    fn fold(&mut self, touches: &[TouchStep], time: DateTime<Utc>) -> Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
-        match touch.change {
-            Change::None => {}
-            Change::Read => {
-                self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?.accessed = time;
+        let mut written = Vec::new();
+        for touch in touches {
+            match touch.change {
+                Change::None | Change::Look => {}
+                Change::Read => {
+                    self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?.accessed = time;
+                }
+                Change::Remove => drop(self.take(touch.id).ok_or(UNKNOWN)?),
+                Change::Add | Change::Edit | Change::Move | Change::Restore => {
+                    written.push((touch, self.take(touch.id)));
+                }
             }
-            Change::Remove => drop(self.take(touch.id).ok_or(UNKNOWN)?),
-            Change::Add | Change::Edit | Change::Move => self.write(touch, time)?,
+        }
+        for (touch, old) in written {
+            self.write(touch, old, time)?;
         }
         Ok(())
     }
 
-    fn write(&mut self, touch: &TouchStep, time: DateTime<Utc>) -> Result<(), StepFault> {
-        let old = self.take(touch.id);
+    fn write(
+        &mut self,
+        touch: &TouchStep,
+        old: Option<Memory>,
+        time: DateTime<Utc>,
+    ) -> Result<(), StepFault> {
         let path = match &touch.path {
             Some(path) => MemoryPath::from_canonical(path.clone()),
             None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),
         };
         let (blob, sealed) = touch.blob.ok_or("it writes a version and names no blob")?;
-        let fits = match touch.change {
-            Change::Add => old.is_none() && touch.version == 1,
-            _ => old
-                .as_ref()
-                .is_some_and(|old| old.version + 1 == touch.version),
+        let fits = match (touch.change, &old) {
+            (Change::Add, None) => touch.version == 1,
+            // Which version a memory had that is gone, only its history says.
+            (Change::Restore, None) => touch.version > 1,
+            (Change::Edit | Change::Move, Some(old)) => old.version + 1 == touch.version,
+            _ => false,
         };
         if !fits {
             return Err("the version it writes is not the next");
+        }
+        if self.memories.contains_key(&touch.id) {
+            return Err("it writes one memory twice");
         }
         if self.paths.insert(key(&path), touch.id).is_some() {
             return Err("it writes to a path that is taken");

@@ -104,6 +104,50 @@ pub enum Error {
         /// Whether the branch goes on from there.
         ahead: bool,
     },
+    /// The store's history does not contain the newest moment that was seen of it.
+    RolledBack {
+        /// The event that was seen.
+        event: u64,
+        /// Its commit.
+        seen: String,
+        /// Where history ends now.
+        found: String,
+    },
+    /// No moment in history is meant by a revision.
+    NoRevision {
+        /// The revision as it was given.
+        revision: String,
+        /// Why nothing fits.
+        why: String,
+    },
+    /// A short commit id fits several commits.
+    Ambiguous {
+        /// The revision as it was given.
+        revision: String,
+        /// What fits, one line each.
+        candidates: Vec<String>,
+    },
+    /// Nothing was at a path at that moment.
+    NotThere {
+        /// The path.
+        path: String,
+        /// The moment, in words.
+        when: String,
+        /// What can be done about it.
+        hint: String,
+    },
+    /// An undo would overwrite what others did later.
+    Conflict {
+        /// One sentence for each memory: which, and who is on top.
+        conflicts: Vec<String>,
+    },
+    /// What an undo would do is no longer what its plan said.
+    PlanChanged {
+        /// The digest of the plan that was asked for.
+        wanted: String,
+        /// The digest of what would be done now.
+        found: String,
+    },
     /// The policy file cannot be used.
     Policy {
         /// The line, counted from 1, where one is known.
@@ -150,6 +194,12 @@ impl Error {
             Self::UnknownFormat { .. } => "unknown_format",
             Self::Damaged { .. } => "damaged",
             Self::HeadMoved { .. } => "head_moved",
+            Self::RolledBack { .. } => "rolled_back",
+            Self::NoRevision { .. } => "no_revision",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::NotThere { .. } => "not_found",
+            Self::Conflict { .. } => "merge_conflict",
+            Self::PlanChanged { .. } => "plan_changed",
             Self::Policy { .. } => "policy",
             Self::TooLong { .. } => "limit_exceeded",
             Self::Invalid { .. } => "invalid",
@@ -161,8 +211,10 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownFormat { .. } => 1,
-            Self::Policy { .. } | Self::Invalid { .. } => 2,
+            Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
+            Self::NoRevision { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
+            Self::PlanChanged { .. } => 6,
             Self::NotASigner { .. } => 7,
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
@@ -173,7 +225,8 @@ impl Error {
             | Self::NoKeyring { .. }
             | Self::NoSigningKey
             | Self::MissingKey { .. } => 12,
-            Self::Damaged { .. } | Self::HeadMoved { .. } => 13,
+            Self::Damaged { .. } | Self::HeadMoved { .. } | Self::RolledBack { .. } => 13,
+            Self::Conflict { .. } => 15,
             Self::Io { .. } => 16,
         }
     }
@@ -238,6 +291,32 @@ impl Error {
                 "something other than agekeep moved the branch; put it back with \
                  `git update-ref refs/heads/main {expected}`"
             ),
+            Self::RolledBack { .. } => {
+                "somebody put an older copy of the store in its place, or another history; find \
+                 out who and why, restore the newest copy, or go on from here with `agekeep \
+                 accept-rollback --reason TEXT`, which is recorded"
+                    .into()
+            }
+            Self::NoRevision { .. } => {
+                "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
+                 a time: @2026-11-01T09:00Z, 2h ago, yesterday"
+                    .into()
+            }
+            Self::Ambiguous { candidates, .. } => {
+                format!(
+                    "give more digits of one of these:\n  {}",
+                    candidates.join("\n  ")
+                )
+            }
+            Self::NotThere { hint, .. } => hint.clone(),
+            Self::Conflict { .. } => {
+                "look at them with `agekeep diff`, undo those later events too, or do all the rest \
+                 with --partial"
+                    .into()
+            }
+            Self::PlanChanged { .. } => {
+                "run it with --dry-run again, read the new plan, and give its digest".into()
+            }
             Self::Policy { .. } => "correct the line; docs/format.md lists every key".into(),
             Self::TooLong { .. } => "split it into several files".into(),
             Self::Invalid { .. } => "see `agekeep --help`".into(),
@@ -321,6 +400,32 @@ impl fmt::Display for Error {
                 f,
                 "refs/heads/main points at {found}, and the journal ends at {expected}"
             ),
+            Self::RolledBack { event, seen, found } => write!(
+                f,
+                "history was turned back: event {event} ({seen}) was seen, and history now ends \
+                 at {found} without it"
+            ),
+            Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
+            Self::Ambiguous {
+                revision,
+                candidates,
+            } => write!(
+                f,
+                "{revision:?} could be any of {} commits",
+                candidates.len()
+            ),
+            Self::NotThere { path, when, .. } => write!(f, "nothing was at {path} {when}"),
+            Self::Conflict { conflicts } => write!(
+                f,
+                "others have changed since what would be undone:\n  {}",
+                conflicts.join("\n  ")
+            ),
+            Self::PlanChanged { wanted, found } => {
+                write!(
+                    f,
+                    "the plan {wanted} is no longer what would be done: {found} is"
+                )
+            }
             Self::Policy {
                 line: Some(line),
                 why,

@@ -33,8 +33,59 @@ const CONTEXT_CHARACTERS_MAX: usize = 1_024;
 /// Most redactions that one record lists.
 pub const REDACTIONS_MAX: usize = 1_000;
 
+/// Most runs of event numbers that one record lists as undone.
+pub const UNDONE_RUNS_MAX: usize = 1_000;
+
 /// The command of an event that changes the policy: no door lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
+
+/// The commands of the people who look after a store, as records name them: none is a memory
+/// command, and no door lets an agent give one.
+pub const OWNER_COMMANDS: [&str; 12] = [
+    "init",
+    POLICY_COMMAND,
+    "view_at",
+    "show",
+    "diff",
+    "blame",
+    "log",
+    "grep",
+    "restore",
+    "revert",
+    "rollback",
+    "accept_rollback",
+];
+
+/// A file that is public by design, and that only a command which says so may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PublicFile {
+    Policy,
+    Recipients,
+    Signers,
+}
+
+impl PublicFile {
+    pub(crate) const ALL: [Self; 3] = [Self::Policy, Self::Recipients, Self::Signers];
+
+    /// Its name at the root of every tree.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "agekeep.toml",
+            Self::Recipients => "recipients",
+            Self::Signers => "signers",
+        }
+    }
+
+    /// The file that a command of this name changes.
+    pub(crate) fn changed_by(command: &str) -> Option<Self> {
+        match command {
+            POLICY_COMMAND => Some(Self::Policy),
+            "recipients_add" | "recipients_rm" => Some(Self::Recipients),
+            "signers_add" | "signers_rm" => Some(Self::Signers),
+            _ => None,
+        }
+    }
+}
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +112,7 @@ impl Outcome {
     }
 }
 
-/// What a command did to one memory.
+/// What a command did to one memory. (Catalog files keep these by their order here.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -78,6 +129,28 @@ pub enum Change {
     Move,
     /// It was deleted.
     Remove,
+    /// It was deleted, and is there again.
+    Restore,
+    /// Its text, or an older one, was looked at by someone who looks after the store: no access.
+    Look,
+}
+
+impl Change {
+    /// Whether it makes a version.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Add | Self::Edit | Self::Move | Self::Restore)
+    }
+}
+
+/// A moment in history: the state as it was right after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moment {
+    /// The event's number.
+    pub event: u64,
+    /// Its commit.
+    pub commit: ObjectId,
 }
 
 /// Who acted and why, as the caller says: recorded, not verified.
@@ -129,6 +202,9 @@ pub struct Touch {
     pub bytes: u64,
     /// The blob of that version, and the SHA-256 of its ciphertext, where one was written.
     pub blob: Option<(ObjectId, Digest)>,
+    /// The earlier version of the same memory that this one goes back to, in whole or, after a
+    /// merge, in part.
+    pub from: Option<u64>,
 }
 
 /// A secret that was stripped before anything was kept: what it was, never its value.
@@ -213,6 +289,12 @@ pub struct Event {
     pub rules: Option<u32>,
     /// What was stripped before anything was kept, at most [`REDACTIONS_MAX`] of it.
     pub redactions: Vec<Redaction>,
+    /// The moments in history that it read from, or went back to: at most two.
+    pub at: Vec<Moment>,
+    /// The events it undid, as runs of numbers with both ends, at most [`UNDONE_RUNS_MAX`].
+    pub undone: Vec<(u64, u64)>,
+    /// The newest moment that was known, and is no longer in history: for `accept_rollback`.
+    pub lost: Option<Moment>,
 }
 
 /// Shows nothing of what the caller said.
@@ -296,13 +378,13 @@ impl Event {
     /// Whether its commit has another tree than the one before: it is the first, it writes or
     /// removes a memory, or it changes the policy.
     pub(crate) fn changes_tree(&self) -> bool {
-        let writes = |touch: &Touch| !matches!(touch.change, Change::None | Change::Read);
-        self.number == 0 || self.changes_policy() || self.memories.iter().any(writes)
+        let writes = |touch: &Touch| touch.change.writes() || touch.change == Change::Remove;
+        self.number == 0 || self.decides().is_some() || self.memories.iter().any(writes)
     }
 
-    /// Whether it puts another `agekeep.toml` in place.
-    pub(crate) fn changes_policy(&self) -> bool {
-        self.command == POLICY_COMMAND
+    /// The public file it puts in place anew.
+    pub(crate) fn decides(&self) -> Option<PublicFile> {
+        PublicFile::changed_by(&self.command)
     }
 
     fn chain_trailer(&self) -> String {

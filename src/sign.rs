@@ -65,6 +65,27 @@ impl SigningKey {
     }
 }
 
+/// The key that made a signature which is right; whether its holder may write is another question.
+pub(crate) struct SignedBy(PublicKey);
+
+impl SignedBy {
+    /// Checks the signature over a commit object without its `gpgsig` header.
+    pub(crate) fn check(commit: &[u8], signature: &str) -> Option<Self> {
+        let signature = SshSig::from_pem(signature).ok()?;
+        let key = PublicKey::from(signature.public_key().clone());
+        if key.algorithm() != Algorithm::Ed25519 {
+            return None;
+        }
+        key.verify(NAMESPACE, commit, &signature).ok()?;
+        Some(Self(key))
+    }
+
+    /// The key's fingerprint as `ssh-keygen -l` shows it.
+    pub(crate) fn fingerprint(&self) -> String {
+        self.0.fingerprint(HashAlg::Sha256).to_string()
+    }
+}
+
 /// The `signers` file: who may write, in OpenSSH's `allowed_signers` format (ssh-keygen(1)).
 pub(crate) struct Signers(Vec<(String, PublicKey)>);
 
@@ -102,11 +123,12 @@ impl Signers {
 
     /// The name of the signer who signed `commit`, if one did.
     pub(crate) fn verify(&self, commit: &[u8], signature: &str) -> Option<&str> {
-        let signature = SshSig::from_pem(signature).ok()?;
-        let key = PublicKey::from(signature.public_key().clone());
-        let name = self.find(&key)?;
-        key.verify(NAMESPACE, commit, &signature).ok()?;
-        Some(name)
+        self.holder(&SignedBy::check(commit, signature)?)
+    }
+
+    /// The name of the signer who holds the key of a signature.
+    pub(crate) fn holder(&self, signed: &SignedBy) -> Option<&str> {
+        self.find(&signed.0)
     }
 
     /// Names and public keys, in the order of the file.

@@ -35,8 +35,8 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
         Ok(answer) => call.shape.answer(&answer),
         Err(error) => {
             let text = match error {
-                // Its hint names the folder.
-                Error::NoStore { .. } => public_text(&error),
+                // The hint of the one names the folder, of the other what only people may do.
+                Error::NoStore { .. } | Error::RolledBack { .. } => public_text(&error),
                 _ => format!("{} ({})", public_text(&error), error.hint()),
             };
             call.shape.fault(error.code(), &text, true)
@@ -60,6 +60,7 @@ fn public_text(error: &Error) -> String {
         }
         Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
         Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
+        Error::RolledBack { .. } => "the store's history was turned back".into(),
         Error::UnknownFormat { found, .. } => {
             format!("the store has a format version {found}, which is not known here")
         }
@@ -70,6 +71,12 @@ fn public_text(error: &Error) -> String {
         Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
+        // What only the people who look after a store can ask for.
+        Error::NoRevision { .. }
+        | Error::Ambiguous { .. }
+        | Error::NotThere { .. }
+        | Error::Conflict { .. }
+        | Error::PlanChanged { .. } => error.to_string(),
         Error::NoStore { .. }
         | Error::StoreExists { .. }
         | Error::NotEmpty { .. }

@@ -784,7 +784,7 @@ fn a_stranger_who_signs_himself_in_is_refused() {
         if without_catalog {
             fs::remove_file(forge.home.store().join("catalog")).expect("there");
         }
-        forge.assert_refused(&["read", "a.md"], "damaged", 13, "without saying so");
+        forge.assert_refused(&["read", "a.md"], "damaged", 13, "not signed by a signer");
     }
 }
 
@@ -797,7 +797,12 @@ fn a_record_copied_from_another_commit_is_refused() {
     );
     let message = forge.git(&["log", "-1", "--format=%B", "main"]) + "\n";
     forge.adopt(&forge.commit(&tree, &message, Some(&key)));
-    forge.assert_refused(&["read", "a.md"], "damaged", 13, "author or time");
+    forge.assert_refused(
+        &["read", "a.md"],
+        "damaged",
+        13,
+        "belongs after another commit",
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Event, Outcome, Place, Redaction, Touch, rfc3339};
+use super::{Change, Event, Moment, Outcome, Place, Redaction, Touch, rfc3339};
 use crate::aead::Key;
 use crate::base64;
 use crate::digest::Digest;
@@ -51,6 +51,12 @@ pub(super) struct RecordJson {
     rules: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     redactions: Vec<Redaction>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    at: Vec<Moment>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    undone: Vec<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<Moment>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,6 +79,8 @@ struct TouchJson {
     blob: Option<ObjectId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<u64>,
 }
 
 /// Seals the paths in a record, each under its memory's name key.
@@ -120,6 +128,7 @@ impl RecordJson {
                 bytes: touch.bytes,
                 blob: touch.blob.map(|(blob, _)| blob),
                 sha256: touch.blob.map(|(_, digest)| digest),
+                from: touch.from,
             })
         };
         Ok(Self {
@@ -143,6 +152,9 @@ impl RecordJson {
             memories: event.memories.iter().map(touch).collect::<Result<_>>()?,
             rules: event.rules,
             redactions: event.redactions.clone(),
+            at: event.at.clone(),
+            undone: event.undone.clone(),
+            lost: event.lost,
         })
     }
 
@@ -162,6 +174,7 @@ impl RecordJson {
                 version: touch.version,
                 bytes: touch.bytes,
                 blob,
+                from: touch.from,
             })
         });
         Ok(Event {
@@ -184,6 +197,9 @@ impl RecordJson {
             new_path: self.new_path.map(|place| place.open(keyring)).transpose()?,
             rules: self.rules,
             redactions: self.redactions,
+            at: self.at,
+            undone: self.undone,
+            lost: self.lost,
         })
     }
 }

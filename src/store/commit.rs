@@ -14,7 +14,6 @@ use crate::event::{
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
-use crate::path::MemoryPath;
 use crate::policy::Policy;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
@@ -22,7 +21,7 @@ use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
 use crate::sign::SigningKey;
 use crate::version;
 
-use super::plan::{Plan, Planned, Subject};
+use super::plan::{Plan, Planned, Subject, Written};
 use super::{Clock, Store};
 
 /// Makes everything the journal holds durable in its place, and starts a new journal.
@@ -189,18 +188,19 @@ impl Store {
                 }
                 Planned::Add { path, text } => {
                     let new = Keyring::new_memory();
-                    sealing.write(new.id, &new.key, (path, 1, Change::Add), &text);
+                    let written = Written {
+                        id: new.id,
+                        path,
+                        version: 1,
+                        change: Change::Add,
+                        from: None,
+                    };
+                    sealing.write(written, &new.key, &text);
                     sealing.new.push(new);
                 }
-                Planned::Write {
-                    id,
-                    path,
-                    version,
-                    change,
-                    text,
-                } => {
-                    let key = self.keyring.memory_key(id)?;
-                    sealing.write(id, &key, (path, version, change), &text);
+                Planned::Write(written, text) => {
+                    let key = self.keyring.memory_key(written.id)?;
+                    sealing.write(written, &key, &text);
                 }
             }
         }
@@ -239,6 +239,9 @@ impl Store {
             memories: Vec::new(),
             rules: Some(redact::VERSION),
             redactions: Vec::new(),
+            at: Vec::new(),
+            undone: Vec::new(),
+            lost: None,
         })
     }
 
@@ -305,7 +308,7 @@ impl Store {
 fn stripped(steps: &[Planned]) -> Vec<Redaction> {
     let texts = steps.iter().filter_map(|step| match step {
         Planned::Touch(_) => None,
-        Planned::Add { text, .. } | Planned::Write { text, .. } => Some(text),
+        Planned::Add { text, .. } | Planned::Write(_, text) => Some(text),
     });
     texts
         .flat_map(Redacted::findings)
@@ -326,29 +329,24 @@ fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
 }
 
 impl Sealing {
-    fn write(
-        &mut self,
-        id: MemoryId,
-        key: &crate::seal::SealKey,
-        (path, version, change): (MemoryPath, u64, Change),
-        text: &Redacted,
-    ) {
+    fn write(&mut self, written: Written, key: &crate::seal::SealKey, text: &Redacted) {
         let place = version::Place {
-            id,
-            path: &path,
-            version,
+            id: written.id,
+            path: &written.path,
+            version: written.version,
         };
         let sealed = version::seal(key, &place, text);
         let digest = sealed.digest();
         let blob = Object::sealed(sealed);
-        self.blobs.push((id, Some(blob.id)));
+        self.blobs.push((written.id, Some(blob.id)));
         self.touches.push(Touch {
-            id,
-            change,
-            path: Some(path),
-            version,
+            id: written.id,
+            change: written.change,
+            path: Some(written.path),
+            version: written.version,
             bytes: text.text().len() as u64,
             blob: Some((blob.id, digest)),
+            from: written.from,
         });
         self.objects.push(blob);
     }

@@ -14,7 +14,7 @@ use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
-use crate::sign::Signers;
+use crate::sign::{SignedBy, Signers};
 
 use super::Store;
 use super::commit::author;
@@ -130,6 +130,8 @@ fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
 struct Checked {
     id: ObjectId,
     digest: Digest,
+    signed: SignedBy,
+    author: String,
     event: Event,
     tree: ObjectId,
     /// What its tree says the owner decided, where the event changes the tree.
@@ -238,32 +240,49 @@ impl Store {
             }
             None => None,
         };
+        let mut signers = SignersThen::default();
         for checked in self.check_all(commits)? {
-            self.fold_one(&checked, last)?;
+            self.fold_one(&checked, last, &mut signers)?;
             last = Some((checked.digest, checked.tree));
         }
         Ok(())
     }
 
-    fn fold_one(&mut self, checked: &Checked, last: Option<(Digest, ObjectId)>) -> Result<()> {
+    fn fold_one(
+        &mut self,
+        checked: &Checked,
+        last: Option<(Digest, ObjectId)>,
+        signers: &mut SignersThen,
+    ) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         if checked.event.parent != last.map(|(digest, _)| digest) {
             return Err(fault("its record belongs after another commit"));
         }
+        let known = match (self.catalog.decided, checked.decided) {
+            (Some(known), _) => known,
+            (None, Some(first)) => first,
+            (None, None) => return Err(fault("history does not begin with it")),
+        };
+        // Who may write is what the commit before says, so that nobody signs himself in.
+        let name = signers
+            .at(&self.repository, known.signers)?
+            .holder(&checked.signed)
+            .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
+        if checked.author != author(name, checked.event.time) {
+            return Err(fault(
+                "its author or time is not its signer's or its record's",
+            ));
+        }
         match checked.decided {
             None if last.is_some_and(|(_, tree)| tree == checked.tree) => {}
             None => return Err(fault("its record changes nothing, and its tree does")),
-            Some(decided) => {
-                let known = *self.catalog.decided.get_or_insert(decided);
-                let others = (known.recipients, known.signers);
-                let said = checked.event.changes_policy()
-                    && others == (decided.recipients, decided.signers);
-                if known != decided && !said {
-                    return Err(fault(
-                        "it changes agekeep.toml, recipients or signers without saying so",
-                    ));
-                }
+            Some(decided) if known.may_become(decided, checked.event.decides()) => {
                 self.catalog.decided = Some(decided);
+            }
+            Some(_) => {
+                return Err(fault(
+                    "it changes agekeep.toml, recipients or signers without saying so",
+                ));
             }
         }
         let step = Step::of(&checked.event, checked.id);
@@ -276,7 +295,7 @@ impl Store {
     fn check_all(&self, commits: &[ObjectId]) -> Result<Vec<Checked>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = cores.min(commits.len() / FOLD_THREAD_MIN).max(1);
-        let (keyring, signers, root) = (&self.keyring, &self.signers, &self.root);
+        let (keyring, root) = (&self.keyring, &self.root);
         let next = AtomicUsize::new(0);
         let work = || {
             let repository = Repository::open(root)?;
@@ -286,7 +305,7 @@ impl Store {
                 let Some(id) = commits.get(index) else {
                     return Ok(done);
                 };
-                done.push((index, check(&repository, keyring, signers, *id)?));
+                done.push((index, check(&repository, keyring, *id)?));
             }
         };
         let mut checked = thread::scope(|scope| {
@@ -302,23 +321,27 @@ impl Store {
     }
 }
 
-fn check(
-    repository: &Repository,
-    keyring: &Keyring,
-    signers: &Signers,
-    id: ObjectId,
-) -> Result<Checked> {
+/// The signers as one commit has them; few commits have others than the one before.
+#[derive(Default)]
+struct SignersThen(Option<(ObjectId, Signers)>);
+
+impl SignersThen {
+    fn at(&mut self, repository: &Repository, blob: ObjectId) -> Result<&Signers> {
+        if self.0.as_ref().is_none_or(|(known, _)| *known != blob) {
+            let signers = Signers::parse(&repository.public(blob)?)
+                .map_err(|why| Error::damaged("signers", why))?;
+            self.0 = Some((blob, signers));
+        }
+        Ok(&self.0.as_ref().expect("read above").1)
+    }
+}
+
+fn check(repository: &Repository, keyring: &Keyring, id: ObjectId) -> Result<Checked> {
     let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
     let (commit, bytes) = repository.commit(id)?;
-    let signer = signers
-        .verify(&commit.signed_bytes, &commit.signature)
-        .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
+    let signed = SignedBy::check(&commit.signed_bytes, &commit.signature)
+        .ok_or_else(|| fault("its signature is not one over it"))?;
     let event = Event::from_message(&commit.message, keyring).map_err(|e| e.of(id))?;
-    if commit.author != author(signer, event.time) {
-        return Err(fault(
-            "its author or time is not its signer's or its record's",
-        ));
-    }
     if event.tree != commit.tree {
         return Err(fault("its record belongs to another tree"));
     }
@@ -329,6 +352,8 @@ fn check(
     Ok(Checked {
         id,
         digest: Digest::of(&bytes),
+        signed,
+        author: commit.author,
         event,
         tree: commit.tree,
         decided,

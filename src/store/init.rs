@@ -194,5 +194,8 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         memories: Vec::new(),
         rules: Some(redact::VERSION),
         redactions,
+        at: Vec::new(),
+        undone: Vec::new(),
+        lost: None,
     })
 }

@@ -12,6 +12,7 @@ use crate::command::Command;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, Place, Redaction, Touch, bounded};
+use crate::id::MemoryId;
 use crate::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
 use crate::text::Text;
@@ -48,17 +49,18 @@ pub(super) struct Subject {
 /// One memory's part in a plan.
 pub(super) enum Planned {
     Touch(Touch),
-    Add {
-        path: MemoryPath,
-        text: Redacted,
-    },
-    Write {
-        id: crate::id::MemoryId,
-        path: MemoryPath,
-        version: u64,
-        change: Change,
-        text: Redacted,
-    },
+    Add { path: MemoryPath, text: Redacted },
+    Write(Written, Redacted),
+}
+
+/// What a plan says of a version it writes, besides its text.
+pub(super) struct Written {
+    pub(super) id: MemoryId,
+    pub(super) path: MemoryPath,
+    pub(super) version: u64,
+    pub(super) change: Change,
+    /// The earlier version it goes back to.
+    pub(super) from: Option<u64>,
 }
 
 /// Why there is no plan.
@@ -413,6 +415,7 @@ fn touch(memory: &Memory, change: Change) -> Touch {
         version: memory.version,
         bytes: memory.bytes,
         blob: None,
+        from: None,
     }
 }
 
@@ -441,13 +444,14 @@ fn write_plan(
     let content: Text = content.into();
     let sha256 = Some(Digest::of(text.text().as_str().as_bytes()));
     let content = noted(content.as_str(), &text.kinds());
-    let step = Planned::Write {
+    let written = Written {
         id: memory.id,
         path,
         version: memory.version + 1,
         change,
-        text,
+        from: None,
     };
+    let step = Planned::Write(written, text);
     Plan {
         subject: Some(Subject { sha256 }),
         ..Plan::answer(content, at(memory), vec![step])

@@ -9,8 +9,8 @@ use crate::redact::Redacted;
 
 use super::super::Store;
 use super::{
-    Call, Drafted, Plan, Planned, Subject, Target, already, check_base, does_not_exist, needs_file,
-    noted, refuse, touch, write_plan,
+    Call, Drafted, Plan, Planned, Subject, Target, Written, already, check_base, does_not_exist,
+    needs_file, noted, refuse, touch, write_plan,
 };
 
 impl Store {
@@ -133,16 +133,19 @@ impl Store {
             let path = path.or_else(|fault| self.refuse_path(memory.path.as_str(), &fault))?;
             let text = self.text_of(memory)?;
             let text = self.redacted(&path, path.as_str(), &text)?;
-            steps.push(Planned::Write {
-                id: memory.id,
-                path,
-                version: memory.version + 1,
-                change: Change::Move,
+            steps.push(Planned::Write(
+                Written {
+                    id: memory.id,
+                    path,
+                    version: memory.version + 1,
+                    change: Change::Move,
+                    from: None,
+                },
                 text,
-            });
+            ));
         }
         let texts = steps.iter().filter_map(|step| match step {
-            Planned::Write { text, .. } => Some(text),
+            Planned::Write(_, text) => Some(text),
             _ => None,
         });
         let kinds: Vec<&str> = texts.flat_map(Redacted::kinds).collect();
