@@ -33,6 +33,13 @@ pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
     }
 }
 
+/// The folder for what is known of stores and kept outside them; `None` where there is no home.
+pub(super) fn state() -> Option<PathBuf> {
+    base("XDG_STATE_HOME", ".local/state")
+        .ok()
+        .map(|base| base.join("agekeep"))
+}
+
 /// Both keys, read.
 pub(super) fn keys(global: &Global) -> Result<Keys> {
     let (identity, signing_key) = (identity(global)?, signing_key(global)?);
