@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::event::{Outcome, Redaction, rfc3339};
+use crate::event::{Outcome, Redaction};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -118,7 +118,7 @@ pub struct Meta {
     /// Its commit.
     pub commit: ObjectId,
     /// When, by the store's clock.
-    #[serde(serialize_with = "as_rfc3339")]
+    #[serde(serialize_with = "crate::event::as_rfc3339")]
     pub time: DateTime<Utc>,
     /// How the command ended.
     pub outcome: Outcome,
@@ -154,11 +154,4 @@ pub struct MemoryMeta {
 
 fn as_text<S: serde::Serializer>(path: &MemoryPath, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(path.as_str())
-}
-
-fn as_rfc3339<S: serde::Serializer>(
-    time: &DateTime<Utc>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&rfc3339(*time))
 }

@@ -1,5 +1,8 @@
 //! The command line: parse, call the library, show.
 
+mod changes;
+mod events;
+mod history;
 mod init;
 mod lines;
 mod log;
@@ -10,6 +13,7 @@ mod policy;
 mod redact;
 mod status;
 mod tool;
+mod undo;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,7 +37,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 precondition failed, 7 denied,
 9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
-16 I/O or disk full.";
+15 merge conflict, 16 I/O or disk full.";
 
 /// Options every verb takes.
 #[derive(Args)]
@@ -63,11 +67,11 @@ struct Global {
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     signing_key: Option<PathBuf>,
     /// Who acts, for the event record [default: `AGEKEEP_ACTOR`, or the user's name where a person
-    /// gives the command]; in `log`: whose events to show
+    /// gives the command]; in `log` and `revert`: whose events
     // The variable is not read by clap: it must never narrow what `log` shows.
     #[arg(long, global = true, value_name = "NAME")]
     actor: Option<String>,
-    /// The session, for the event record; in `log`: which session's events to show
+    /// The session, for the event record; in `log` and `revert`: which session's events
     #[arg(long, global = true, value_name = "ID")]
     session: Option<String>,
     /// Why, for the event record
@@ -76,6 +80,12 @@ struct Global {
     /// Print JSON: one object, or one on each line
     #[arg(long, global = true)]
     json: bool,
+    /// When to print in colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: output::Color,
+    /// Do not start a pager
+    #[arg(long, global = true)]
+    no_pager: bool,
     /// The time to go by instead of the machine's clock, in RFC 3339: for tests
     #[arg(long, global = true, hide = true, value_name = "TIME")]
     now: Option<DateTime<Utc>>,
@@ -89,6 +99,22 @@ enum Verb {
     Status,
     /// Show who did what and when, newest first
     Log(log::Log),
+    /// Show who read a memory and when, newest first
+    Access(log::Access),
+    /// Show an event and what it changed, or a file as it was: REV:PATH
+    Show(history::Show),
+    /// Show what differs between two moments, or what the last change was
+    Diff(history::Diff),
+    /// Show who wrote each line of a file, when, and in which event and session
+    Blame(history::BlameArgs),
+    /// Look for a pattern in what is remembered, or ever was
+    Grep(history::Grep),
+    /// Bring a file or directory back to what it was, also a deleted one
+    Restore(undo::Restore),
+    /// Undo events, and keep what others changed since
+    Revert(undo::Revert),
+    /// Bring the whole store back to a moment
+    Rollback(undo::Rollback),
     /// Show a file with line numbers, or a directory
     #[command(visible_aliases = ["cat", "ls"])]
     View(memory::View),
@@ -123,7 +149,15 @@ pub(crate) fn run() -> ExitCode {
         Verb::Init(args) => init::run(&global, &args),
         Verb::Status => status::run(&global),
         Verb::Log(args) => log::run(&global, &args),
-        Verb::View(args) => memory::run(&global, &args),
+        Verb::Access(args) => log::access(&global, &args),
+        Verb::Show(args) => history::show(&global, &args),
+        Verb::Diff(args) => history::diff(&global, &args),
+        Verb::Blame(args) => history::blame(&global, &args),
+        Verb::Grep(args) => history::grep(&global, &args),
+        Verb::Restore(args) => undo::restore(&global, &args),
+        Verb::Revert(args) => undo::revert(&global, &args),
+        Verb::Rollback(args) => undo::rollback(&global, &args),
+        Verb::View(args) => memory::view(&global, &args),
         Verb::Create(args) => memory::run(&global, &args),
         Verb::StrReplace(args) => memory::run(&global, &args),
         Verb::Insert(args) => memory::run(&global, &args),
@@ -185,6 +219,14 @@ impl Global {
         context.session.clone_from(&self.session);
         context.reason.clone_from(&self.reason);
         context.door = Some("cli");
+        context
+    }
+
+    /// The context where `--actor` and `--session` say whose events are meant.
+    fn onlooker(&self) -> Context {
+        let mut context = self.context();
+        context.actor = place::actor().or_else(place::user);
+        context.session = None;
         context
     }
 }

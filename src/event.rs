@@ -501,3 +501,11 @@ struct Format {
 pub(crate) fn rfc3339(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
+
+/// [`rfc3339`] for what is printed as JSON.
+pub(crate) fn as_rfc3339<S: serde::Serializer>(
+    time: &DateTime<Utc>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&rfc3339(*time))
+}

@@ -45,6 +45,7 @@
 //! | [`path`], [`command`], [`text`](Text) | what comes in, made canonical |
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
+//! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
 //! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
@@ -84,6 +85,7 @@
 
 mod aead;
 mod base64;
+mod blame;
 mod catalog;
 mod digest;
 mod disk;
@@ -91,24 +93,30 @@ mod edit;
 mod journal;
 mod keyring;
 mod listing;
+mod merge;
 mod repository;
 mod seal;
 mod sign;
 mod text;
+mod timeline;
 mod version;
 
 pub mod answer;
 pub mod command;
+pub mod diff;
 pub mod error;
 pub mod event;
 pub mod id;
 pub mod keyfile;
 pub mod log;
+pub mod past;
 pub mod path;
 pub mod policy;
 pub mod recipients;
 pub mod redact;
+pub mod revision;
 pub mod store;
+pub mod undo;
 pub mod wire;
 
 pub use crate::digest::Digest;

@@ -3,9 +3,11 @@
 mod commit;
 mod history;
 mod init;
+mod past;
 mod plan;
 mod status;
 mod trees;
+mod undo;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ use crate::redact::{FingerprintKey, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::Signers;
+use crate::timeline::Timeline;
+use crate::timeline::file::TimelineFile;
 
 pub use self::status::{Signer, Status};
 pub use crate::seal::{Identity, Recipient};
@@ -65,6 +69,9 @@ pub struct Store {
     keyring: Keyring,
     catalog: Catalog,
     catalog_file: CatalogFile,
+    /// What happened when; read when history is first asked for.
+    timeline: Option<Timeline>,
+    timeline_file: TimelineFile,
     trees: Trees,
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
@@ -109,6 +116,8 @@ impl Store {
         }
         let mut store = Self {
             catalog_file: CatalogFile::new(root.join("catalog"), id),
+            timeline: None,
+            timeline_file: TimelineFile::new(root.join("timeline"), id),
             root: root.into(),
             id,
             policy,

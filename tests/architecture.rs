@@ -17,11 +17,11 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("globset::", &["src/redact/redactor.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("memchr::", &["src/redact"]),
-    ("regex::", &["src/redact"]),
+    ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     ("rustix", &["src/disk.rs"]),
     ("sha2::", &["src/digest.rs"]),
     ("ssh_key", &["src/sign.rs"]),
-    ("postcard", &["src/catalog/file.rs"]),
+    ("postcard", &["src/catalog/file.rs", "src/timeline/file.rs"]),
     ("toml::", &["src/policy.rs", "src/redact/gitleaks"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.

@@ -1,32 +1,33 @@
-//! `log`: who did what and when, newest first.
-
-use std::fmt::Write;
+//! `log`: who did what and when, newest first; and `access`: who read a memory.
 
 use agekeep::command::NAMES;
 use agekeep::error::{Error, Result};
-use agekeep::event::{Change, Event, Outcome, Place};
+use agekeep::event::{OWNER_COMMANDS, Outcome};
 use agekeep::log::{Entry, Filter};
-use agekeep::path::MemoryPath;
+use agekeep::past::Shown;
+use agekeep::revision::parse_time;
 use agekeep::store::Store;
-use chrono::{DateTime, Duration, NaiveDate, NaiveTime, SecondsFormat, Utc};
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 
-use super::Global;
 use super::output::Pages;
+use super::{Global, changes, events, output};
 
 /// Arguments of `log`.
 #[derive(Args)]
 pub(super) struct Log {
-    /// Only events that name this path or one below it
+    /// Only events about what was ever at this path or below it, through renames
     path: Option<String>,
+    /// Also show what each event changed; that is a look, and recorded
+    #[arg(short, long)]
+    patch: bool,
     /// Only this command: view, create, … or init
     #[arg(long, value_name = "NAME")]
     command: Option<String>,
     /// Only events that ended like this
     #[arg(long)]
     outcome: Option<Ended>,
-    /// Only events then or later: an RFC 3339 time, a date, or an age such as 30m, 2h, 7d
+    /// Only events then or later: an RFC 3339 time, a date, `yesterday`, or an age such as 30m, 2h,
+    /// 7d
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Only events before then
@@ -35,9 +36,16 @@ pub(super) struct Log {
     /// At most this many events
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Do not start a pager
-    #[arg(long)]
-    no_pager: bool,
+}
+
+/// Arguments of `access`.
+#[derive(Args)]
+pub(super) struct Access {
+    /// What was ever at this path or below it, through renames
+    path: String,
+    /// At most this many events
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -48,26 +56,73 @@ enum Ended {
 }
 
 pub(super) fn run(global: &Global, args: &Log) -> Result<u8> {
-    let store = global.open_to_look()?;
+    let mut store = global.open_to_look()?;
     let filter = filter(global, args, &store)?;
-    let mut pages = Pages::start(!args.no_pager && !global.json);
-    let mut left = args.limit.unwrap_or(usize::MAX);
-    for entry in store.log() {
-        if left == 0 {
-            break;
-        }
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let pages = Pages::start(!global.no_pager && !global.json, global.color);
+    if args.patch {
+        return with_changes(global, pages, &mut store, &filter, limit);
+    }
+    if is_empty(&filter) {
+        // The newest events are found without the rest of history.
+        return print(global, pages, store.log().take(limit));
+    }
+    print(global, pages, store.events(&filter)?.take(limit))
+}
+
+pub(super) fn access(global: &Global, args: &Access) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let path = store.parse_path(&args.path)?;
+    let pages = Pages::start(!global.no_pager && !global.json, global.color);
+    let entries = store.accesses(&path)?;
+    print(
+        global,
+        pages,
+        entries.take(args.limit.unwrap_or(usize::MAX)),
+    )
+}
+
+fn print(
+    global: &Global,
+    mut pages: Pages,
+    entries: impl Iterator<Item = Result<Entry>>,
+) -> Result<u8> {
+    for entry in entries {
         let entry = entry?;
-        if !filter.admits(&entry.event) {
-            continue;
-        }
-        left -= 1;
         let line = if global.json {
-            to_json(&entry).to_string()
+            events::to_json(&entry).to_string()
         } else {
-            to_text(&entry)
+            events::to_text(&entry)
         };
         if !pages.line(&line)? {
             break;
+        }
+    }
+    pages.finish();
+    Ok(0)
+}
+
+fn with_changes(
+    global: &Global,
+    mut pages: Pages,
+    store: &mut Store,
+    filter: &Filter,
+    limit: usize,
+) -> Result<u8> {
+    let looked = store.events_with_changes(filter, limit, &global.onlooker())?;
+    output::unless_recorded(&looked.recorded);
+    for shown in looked.found {
+        let shown: Shown = shown?;
+        let lines = if global.json {
+            vec![output::plain(&changes::shown_to_json(&shown).to_string())]
+        } else {
+            changes::shown_to_lines(&shown)
+        };
+        for line in lines {
+            if !pages.styled(&line)? {
+                pages.finish();
+                return Ok(0);
+            }
         }
     }
     pages.finish();
@@ -96,168 +151,26 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
     Ok(filter)
 }
 
+fn is_empty(filter: &Filter) -> bool {
+    filter.path.is_none()
+        && filter.actor.is_none()
+        && filter.session.is_none()
+        && filter.command.is_none()
+        && filter.outcome.is_none()
+        && filter.since.is_none()
+        && filter.until.is_none()
+}
+
 /// A command as records name it.
 fn command_name(text: &str) -> Result<String> {
     let name = text.replace('-', "_");
-    if NAMES.contains(&name.as_str()) || ["init", "unknown"].contains(&name.as_str()) {
+    let known = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);
+    if known.clone().any(|known| *known == name) {
         return Ok(name);
     }
+    let known: Vec<&str> = known.copied().collect();
     Err(Error::Invalid {
         what: "the command",
-        why: format!("it is none of init, {}, unknown", NAMES.join(", ")),
-    })
-}
-
-/// An RFC 3339 time, a date (its start, in UTC), or an age.
-fn parse_time(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Ok(time.to_utc());
-    }
-    if let Ok(date) = text.parse::<NaiveDate>() {
-        return Ok(date.and_time(NaiveTime::MIN).and_utc());
-    }
-    let age = || {
-        let (at, unit) = text.char_indices().last()?;
-        let n: i64 = text[..at].parse().ok().filter(|n| *n >= 0)?;
-        match unit {
-            's' => Duration::try_seconds(n),
-            'm' => Duration::try_minutes(n),
-            'h' => Duration::try_hours(n),
-            'd' => Duration::try_days(n),
-            _ => None,
-        }
-    };
-    age()
-        .and_then(|age| now.checked_sub_signed(age))
-        .ok_or_else(|| Error::Invalid {
-            what: "the time",
-            why: format!("{text} is not an RFC 3339 time, a date, or an age such as 2h"),
-        })
-}
-
-fn to_text(entry: &Entry) -> String {
-    let event = &entry.event;
-    let mut line = format!(
-        "{:>6}  {}  {:<12} {:<6}  {}",
-        event.number,
-        event.time.to_rfc3339_opts(SecondsFormat::Secs, true),
-        event.command,
-        event.outcome.as_str(),
-        shown_paths(event),
-    );
-    if let Some(error) = &event.error {
-        let _ = write!(line, "  ({error})");
-    }
-    line.push_str(&sizes(event));
-    line.push_str(&stripped(event));
-    for (name, value) in [
-        ("by", &event.actor),
-        ("session", &event.session),
-        ("client", &event.client),
-        ("tool-use", &event.tool_use_id),
-        ("reason", &event.reason),
-    ] {
-        if let Some(value) = value {
-            let _ = write!(line, "  {name}={}", quoted(value));
-        }
-    }
-    if entry.signer.is_none() {
-        line.push_str("  NOT SIGNED BY A SIGNER OF THIS STORE");
-    }
-    line
-}
-
-/// A caller's word as it is, or in quotes if it could be mistaken for more than one.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-:@/+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("{text:?}")
-    }
-}
-
-fn shown_paths(event: &Event) -> String {
-    match (&event.path, &event.new_path) {
-        (None, _) => "-".into(),
-        (Some(path), None) => quoted(&shown(path)),
-        (Some(path), Some(new)) => format!("{} -> {}", quoted(&shown(path)), quoted(&shown(new))),
-    }
-}
-
-fn shown(place: &Place) -> String {
-    match place {
-        Place::Root => "/memories".into(),
-        Place::Of(_, Some(path)) => path.as_str().into(),
-        Place::Of(id, None) => format!("(erased {id})"),
-        Place::Asked(text) => text.clone(),
-        _ => "?".into(),
-    }
-}
-
-/// How many secrets were stripped, and of which kinds.
-fn stripped(event: &Event) -> String {
-    let mut kinds: Vec<&str> = Vec::new();
-    for redaction in &event.redactions {
-        if !kinds.contains(&redaction.kind.as_str()) {
-            kinds.push(&redaction.kind);
-        }
-    }
-    match event.redactions.len() {
-        0 => String::new(),
-        count => format!("  {count} redacted: {}", kinds.join(", ")),
-    }
-}
-
-fn sizes(event: &Event) -> String {
-    match &event.memories[..] {
-        [] => String::new(),
-        [touch] if touch.change == Change::None => String::new(),
-        [touch] => format!("  v{} {} bytes", touch.version, touch.bytes),
-        touches => {
-            let bytes: u64 = touches.iter().map(|touch| touch.bytes).sum();
-            format!("  {} memories {bytes} bytes", touches.len())
-        }
-    }
-}
-
-fn to_json(entry: &Entry) -> Value {
-    let event = &entry.event;
-    let memories: Vec<_> = event
-        .memories
-        .iter()
-        .map(|touch| {
-            json!({
-                "memory": touch.id,
-                "change": touch.change,
-                "path": touch.path.as_ref().map(MemoryPath::as_str),
-                "version": touch.version,
-                "bytes": touch.bytes,
-                "blob": touch.blob.map(|(blob, _)| blob),
-                "sealed_sha256": touch.blob.map(|(_, digest)| digest),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "agekeep.event/1",
-        "event": event.number,
-        "commit": entry.commit,
-        "signer": entry.signer,
-        "time": event.time.to_rfc3339_opts(SecondsFormat::Millis, true),
-        "clock_behind_ms": event.clock_behind_ms,
-        "command": event.command,
-        "outcome": event.outcome,
-        "error": event.error,
-        "door": event.door,
-        "actor": event.actor,
-        "session": event.session,
-        "tool_use_id": event.tool_use_id,
-        "client": event.client,
-        "reason": event.reason,
-        "path": event.path.as_ref().map(shown),
-        "new_path": event.new_path.as_ref().map(shown),
-        "memories": memories,
-        "rules": event.rules,
-        "redactions": event.redactions,
+        why: format!("it is none of {}", known.join(", ")),
     })
 }

@@ -12,7 +12,7 @@ use agekeep::{Digest, Text};
 use clap::Args;
 use serde_json::json;
 
-use super::{Global, output};
+use super::{Global, history, output};
 
 /// A verb that becomes one memory command.
 pub(super) trait MemoryVerb {
@@ -128,8 +128,19 @@ pub(super) struct View {
     /// Only these lines, counted from 1: START:END, START: or START
     #[arg(short = 'L', long, value_name = "RANGE", value_parser = parse_lines, allow_hyphen_values = true)]
     lines: Option<(i64, i64)>,
+    /// As it was after this moment: an event, a commit, HEAD~N or a time; no read by an agent
+    #[arg(long, value_name = "REV", conflicts_with = "base_sha256")]
+    at: Option<String>,
     #[command(flatten)]
     base: Base,
+}
+
+/// `view`, now or at another moment.
+pub(super) fn view(global: &Global, args: &View) -> Result<u8> {
+    match &args.at {
+        Some(at) => history::view_at(global, &args.path, args.lines, at),
+        None => run(global, args),
+    }
 }
 
 fn parse_lines(text: &str) -> Result<(i64, i64), String> {

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
+use agekeep::past::Recorded;
 use serde::Serialize;
 use serde_json::json;
 
@@ -125,26 +126,104 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
         .into()
 }
 
+/// How a piece of a line looks on a terminal. None of it says what its text does not.
+#[derive(Clone, Copy)]
+pub(super) enum Style {
+    Plain,
+    Heading,
+    Place,
+    Removed,
+    RemovedWord,
+    Added,
+    AddedWord,
+}
+
+/// A line in pieces, each with its look.
+pub(super) type Line = Vec<(Style, String)>;
+
+/// A line without any look.
+pub(super) fn plain(text: &str) -> Line {
+    vec![(Style::Plain, text.to_owned())]
+}
+
+impl Style {
+    /// The parameters of the escape sequence that turns it on (ECMA-48, SGR).
+    fn sgr(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Heading => Some("1"),
+            Self::Place => Some("36"),
+            Self::Removed => Some("31"),
+            Self::RemovedWord => Some("31;7"),
+            Self::Added => Some("32"),
+            Self::AddedWord => Some("32;7"),
+        }
+    }
+}
+
+/// When output is in colour.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn is_on(self, terminal: bool) -> bool {
+        match self {
+            Self::Auto => terminal && !place::no_color(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+/// Says that a look is not on record, where it is not.
+pub(super) fn unless_recorded(recorded: &Recorded) {
+    if let Recorded::Not(why) = recorded {
+        note(&format!("note: this look was not recorded: {why}"));
+    }
+}
+
 /// Long output: through a pager on a terminal, straight to standard output otherwise.
 pub(super) struct Pages {
     pager: Option<Child>,
     terminal: bool,
+    color: bool,
 }
 
 impl Pages {
-    pub(super) fn start(wanted: bool) -> Self {
+    pub(super) fn start(wanted: bool, color: Color) -> Self {
         let terminal = io::stdout().is_terminal();
         let pager = (wanted && terminal).then(spawn_pager).flatten();
-        Self { pager, terminal }
+        Self {
+            pager,
+            terminal,
+            color: color.is_on(terminal),
+        }
     }
 
     /// Adds a line; `false` when nobody reads on.
     pub(super) fn line(&mut self, text: &str) -> Result<bool> {
-        let text = if self.terminal {
-            escaped(text)
-        } else {
-            text.into()
-        };
+        self.styled(&plain(text))
+    }
+
+    /// Adds a line in pieces; `false` when nobody reads on.
+    pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
+        let mut text = String::new();
+        for (style, piece) in line {
+            let piece = if self.terminal || self.color {
+                escaped(piece)
+            } else {
+                piece.into()
+            };
+            match style.sgr().filter(|_| self.color && !piece.is_empty()) {
+                Some(sgr) => text.extend(["\u{1b}[", sgr, "m", &piece, "\u{1b}[m"]),
+                None => text.push_str(&piece),
+            }
+        }
         let pipe = self.pager.as_mut().and_then(|pager| pager.stdin.as_mut());
         let written = match pipe {
             Some(pipe) => writeln!(pipe, "{text}"),

@@ -85,6 +85,12 @@ pub(super) fn user() -> Option<String> {
         .find_map(|name| env::var(name).ok().filter(|u| !u.is_empty()))
 }
 
+/// Whether the environment asks for output without colour (no-color.org).
+pub(super) fn no_color() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || env::var_os("TERM").is_some_and(|value| value == "dumb")
+}
+
 /// The program to page long output with, and its arguments.
 pub(super) fn pager() -> Vec<String> {
     let chosen = ["AGEKEEP_PAGER", "PAGER"]

@@ -72,7 +72,7 @@ pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
 
 /// What sealing a plan makes.
 #[derive(Default)]
-struct Sealing {
+pub(super) struct Sealing {
     new: Vec<NewMemory>,
     objects: Vec<Object>,
     blobs: Vec<(MemoryId, Option<ObjectId>)>,
@@ -80,6 +80,14 @@ struct Sealing {
 }
 
 impl Sealing {
+    /// Of a plan that writes nothing.
+    pub(super) fn touching(touches: Vec<Touch>) -> Self {
+        Self {
+            touches,
+            ..Self::default()
+        }
+    }
+
     fn name_key(&self, id: MemoryId) -> Option<&Key> {
         self.new
             .iter()
@@ -104,6 +112,8 @@ impl Store {
             steps,
             subject,
             stripped: in_paths,
+            at,
+            undone,
         } = plan;
         let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
         let mut redactions = in_paths;
@@ -116,6 +126,7 @@ impl Store {
         let path = path.map(|place| place_of(place, &sealing));
         event.path = path;
         event.new_path = new_path;
+        (event.at, event.undone) = (at, undone);
         redactions.truncate(REDACTIONS_MAX);
         event.redactions.clone_from(&redactions);
         let (event, commit) = self
@@ -176,7 +187,7 @@ impl Store {
     }
 
     /// Seals every text of a plan to its memory's own key.
-    fn seal(&mut self, steps: Vec<Planned>) -> Result<Sealing> {
+    pub(super) fn seal(&mut self, steps: Vec<Planned>) -> Result<Sealing> {
         let mut sealing = Sealing::default();
         for step in steps {
             match step {
@@ -207,7 +218,7 @@ impl Store {
         Ok(sealing)
     }
 
-    fn event(
+    pub(super) fn event(
         &self,
         command: &str,
         context: &Context,
@@ -246,7 +257,11 @@ impl Store {
     }
 
     /// Builds the commit, makes it durable, and brings everything to its place.
-    fn record(&mut self, mut event: Event, sealing: Sealing) -> Result<(Event, ObjectId)> {
+    pub(super) fn record(
+        &mut self,
+        mut event: Event,
+        sealing: Sealing,
+    ) -> Result<(Event, ObjectId)> {
         let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
         let signer = self.signers.name_of(key).ok_or_else(|| Error::NotASigner {
             fingerprint: key.fingerprint(),
@@ -292,6 +307,7 @@ impl Store {
             self.catalog_file
                 .write_snapshot(&self.catalog, self.keyring.names_key());
         }
+        self.follow_in_timeline(&event, id);
         Ok((event, id))
     }
 

@@ -20,7 +20,7 @@ use super::Store;
 use super::commit::author;
 
 /// Commits that are opened at a time when history is read from an earlier point on.
-const FOLD_CHUNK: usize = 2_048;
+pub(super) const FOLD_CHUNK: usize = 2_048;
 /// Fewer commits than this are not worth a second thread.
 const FOLD_THREAD_MIN: usize = 64;
 
@@ -127,12 +127,12 @@ fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
 }
 
 /// A commit that was checked on its own: hash, signature, record.
-struct Checked {
-    id: ObjectId,
+pub(super) struct Checked {
+    pub(super) id: ObjectId,
     digest: Digest,
     signed: SignedBy,
     author: String,
-    event: Event,
+    pub(super) event: Event,
     tree: ObjectId,
     /// What its tree says the owner decided, where the event changes the tree.
     decided: Option<Decided>,
@@ -220,7 +220,7 @@ impl Store {
     }
 
     /// The commits after `known`, oldest first; `None` if history does not contain `known`.
-    fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
+    pub(super) fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
         let mut commits = Vec::new();
         let mut next = Some(self.journal.head());
         while next != known {
@@ -292,7 +292,7 @@ impl Store {
     }
 
     /// Checks commits one by one, on every core: opening a record costs more than all the rest.
-    fn check_all(&self, commits: &[ObjectId]) -> Result<Vec<Checked>> {
+    pub(super) fn check_all(&self, commits: &[ObjectId]) -> Result<Vec<Checked>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = cores.min(commits.len() / FOLD_THREAD_MIN).max(1);
         let (keyring, root) = (&self.keyring, &self.root);

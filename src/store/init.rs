@@ -87,7 +87,10 @@ impl Store {
         }
         disk::sync_folder(above)?;
         drop(lock);
-        Self::open(root, keys, clock)
+        let mut store = Self::open(root, keys, clock)?;
+        // From the first event on, so that it never has to be made from all of history.
+        store.locked(Self::load_timeline)?;
+        Ok(store)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::catalog::Memory;
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Place, Redaction, Touch, bounded};
+use crate::event::{Change, Context, Moment, Place, Redaction, Touch, bounded};
 use crate::id::MemoryId;
 use crate::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
@@ -32,6 +32,10 @@ pub(super) struct Plan {
     pub(super) subject: Option<Subject>,
     /// What was stripped from the paths it names.
     pub(super) stripped: Vec<Redaction>,
+    /// The moments it goes back to.
+    pub(super) at: Vec<Moment>,
+    /// The events it undoes, as runs.
+    pub(super) undone: Vec<(u64, u64)>,
 }
 
 /// Where the command's first path points.
@@ -100,6 +104,16 @@ impl Plan {
             steps,
             subject: None,
             stripped: Vec::new(),
+            at: Vec::new(),
+            undone: Vec::new(),
+        }
+    }
+
+    /// A plan of those who look after the store: there is no answer for a model.
+    pub(super) fn of_owner(path: Option<Place>, steps: Vec<Planned>) -> Self {
+        Self {
+            path: path.map(Target::At),
+            ..Self::answer("", Target::At(Place::Root), steps)
         }
     }
 
@@ -207,6 +221,8 @@ impl Store {
             subject: (!steps.is_empty()).then_some(Subject { sha256: None }),
             steps,
             stripped,
+            at: Vec::new(),
+            undone: Vec::new(),
         })
     }
 

@@ -3,6 +3,8 @@
 use crate::catalog::Memory;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
 use crate::seal::Sealed;
 use crate::text::Text;
 use crate::version::{self, VersionFault};
@@ -26,7 +28,7 @@ impl Store {
                 "its blob does not have the SHA-256 that its event recorded",
             ));
         }
-        self.open_version(memory, &sealed, memory.version)
+        self.open_version(memory.id, &memory.path, &sealed, memory.version)
     }
 
     /// The version before the present one, if its text is the one the caller acts upon: then the
@@ -36,18 +38,21 @@ impl Store {
             return Ok(None);
         };
         let sealed = self.repository.sealed(blob)?;
-        let text = self.open_version(memory, &sealed, memory.version - 1)?;
+        let text = self.open_version(memory.id, &memory.path, &sealed, memory.version - 1)?;
         Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
     }
 
-    fn open_version(&self, memory: &Memory, sealed: &Sealed, version: u64) -> Result<Text> {
-        let what = || format!("version {version} of the memory {}", memory.id);
-        let key = self.keyring.memory_key(memory.id)?;
-        let place = version::Place {
-            id: memory.id,
-            path: &memory.path,
-            version,
-        };
+    /// Opens a version and checks that it belongs where it was found.
+    pub(super) fn open_version(
+        &self,
+        id: MemoryId,
+        path: &MemoryPath,
+        sealed: &Sealed,
+        version: u64,
+    ) -> Result<Text> {
+        let what = || format!("version {version} of the memory {id}");
+        let key = self.keyring.memory_key(id)?;
+        let place = version::Place { id, path, version };
         version::open(&key, &place, sealed).map_err(|fault| match fault {
             VersionFault::Unknown(found) => Error::UnknownFormat {
                 what: what(),

@@ -1,0 +1,271 @@
+//! Which version of a text wrote each of its lines.
+
+use std::collections::BTreeMap;
+
+use crate::diff::{bare_lines, changed_lines, unchanged};
+use crate::text::Text;
+
+/// The lines of a text with the versions that wrote them, brought forward version by version.
+///
+/// A line that stayed from the version before keeps its origin. A version that goes back to an
+/// earlier one (a restore, a revert, a rollback) did not write what it brings back: those lines
+/// have the origin they had there. A line is the same with and without a newline at its end, so
+/// who adds a note after the last one did not write that one.
+///
+/// It holds the newest text, and of the versions that will be gone back to only the origins, in
+/// runs, until the last that needs them.
+pub(crate) struct Blame {
+    text: Text,
+    origins: Vec<u32>,
+    version: u32,
+    remembered: BTreeMap<u32, Remembered>,
+}
+
+/// An earlier version that a version goes back to.
+#[derive(Clone, Copy)]
+pub(crate) struct Earlier<'t> {
+    /// Its place among the versions, from 0.
+    pub(crate) version: u32,
+    /// Its text.
+    pub(crate) text: &'t Text,
+}
+
+/// The origins of a version's lines, for those that go back to it.
+#[derive(Default)]
+struct Remembered {
+    /// How many still will.
+    uses: usize,
+    /// An origin and how many lines in a row have it.
+    runs: Vec<(u32, usize)>,
+}
+
+impl Blame {
+    /// Begins with version 0. `gone_back_to` names the version that is gone back to once for each
+    /// version that does; a version it does not name is not remembered.
+    pub(crate) fn new(first: Text, gone_back_to: impl IntoIterator<Item = u32>) -> Self {
+        let mut remembered = BTreeMap::<u32, Remembered>::new();
+        for version in gone_back_to {
+            remembered.entry(version).or_default().uses += 1;
+        }
+        let mut blame = Self {
+            origins: vec![0; bare_lines(first.as_str()).len()],
+            text: first,
+            version: 0,
+            remembered,
+        };
+        blame.remember();
+        blame
+    }
+
+    /// Goes on to the next version. Of its lines that are new, those that stayed from `earlier`
+    /// have the origin they had there, if that version was named at the beginning.
+    pub(crate) fn step(&mut self, text: Text, earlier: Option<Earlier>) {
+        self.version += 1;
+        let lines = bare_lines(text.as_str());
+        let mut origins = vec![None; lines.len()];
+        inherit(
+            &mut origins,
+            &lines,
+            &bare_lines(self.text.as_str()),
+            &self.origins,
+        );
+        if let Some(earlier) = earlier {
+            let known = self.recall(earlier.version);
+            inherit(
+                &mut origins,
+                &lines,
+                &bare_lines(earlier.text.as_str()),
+                &known,
+            );
+        }
+        let written = |origin: Option<u32>| origin.unwrap_or(self.version);
+        self.origins = origins.into_iter().map(written).collect();
+        self.text = text;
+        self.remember();
+    }
+
+    /// For each line of the newest text, the version that wrote it, from 0.
+    pub(crate) fn origins(&self) -> &[u32] {
+        &self.origins
+    }
+
+    /// The newest text.
+    pub(crate) fn text(&self) -> &Text {
+        &self.text
+    }
+
+    fn remember(&mut self) {
+        if let Some(remembered) = self.remembered.get_mut(&self.version) {
+            let runs = self.origins.chunk_by(|one, next| one == next);
+            remembered.runs = runs.map(|run| (run[0], run.len())).collect();
+        }
+    }
+
+    /// The origins of an earlier version's lines, which are forgotten with the last use.
+    fn recall(&mut self, version: u32) -> Vec<u32> {
+        let Some(remembered) = self.remembered.get_mut(&version) else {
+            return Vec::new();
+        };
+        remembered.uses -= 1;
+        let runs = remembered.runs.iter();
+        let origins = runs
+            .flat_map(|(origin, lines)| std::iter::repeat_n(*origin, *lines))
+            .collect();
+        if remembered.uses == 0 {
+            self.remembered.remove(&version);
+        }
+        origins
+    }
+}
+
+/// Gives lines that stayed from `before` the origins they had there, unless they have one.
+fn inherit(origins: &mut [Option<u32>], lines: &[&str], before: &[&str], known: &[u32]) {
+    let hunks = changed_lines(before, lines);
+    for (from, to) in unchanged(&hunks, before.len()) {
+        origins[to] = origins[to].or(known.get(from).copied());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    /// Versions as their texts, each with the version it goes back to.
+    fn blamed(versions: &[(&str, Option<u32>)]) -> Vec<u32> {
+        let texts: Vec<Text> = versions.iter().map(|(text, _)| (*text).into()).collect();
+        let mut blame = Blame::new(
+            texts[0].clone(),
+            versions.iter().filter_map(|version| version.1),
+        );
+        for (text, (_, back)) in texts.iter().zip(versions).skip(1) {
+            let earlier = back.map(|version| Earlier {
+                version,
+                text: &texts[version as usize],
+            });
+            blame.step(text.clone(), earlier);
+        }
+        assert!(blame.remembered.is_empty(), "nothing is kept for later");
+        blame.origins().to_vec()
+    }
+
+    #[test]
+    fn lines_keep_the_version_that_wrote_them() {
+        assert_eq!(blamed(&[("a\nb\n", None)]), [0, 0]);
+        assert_eq!(
+            blamed(&[("a\nb\n", None), ("x\na\nb\n", None), ("x\na\nB\n", None)]),
+            [1, 0, 2]
+        );
+        assert_eq!(blamed(&[("a\n", None), ("", None), ("a\n", None)]), [2]);
+        assert_eq!(blamed(&[("", None)]), [0; 0]);
+        // The line moved, and is as new there as any other.
+        assert_eq!(
+            blamed(&[("a\nb\nc\n", None), ("b\nc\na\n", None)]),
+            [0, 0, 1]
+        );
+    }
+
+    #[test]
+    fn what_a_version_brings_back_was_written_before() {
+        let ruined = [("a\nb\n", None), ("a\nb\nc\n", None), ("gone\n", None)];
+        let with = |last| blamed(&[&ruined[..], &[last]].concat());
+        assert_eq!(with(("a\nb\nc\n", Some(1))), [0, 0, 1]);
+        assert_eq!(with(("a\nb\nc\n", None)), [3, 3, 3]);
+        assert_eq!(with(("a\nnew\nc\ngone\n", Some(1))), [0, 3, 1, 2]);
+        // Back to a version that had gone back itself.
+        let twice = [
+            ("a\n", None),
+            ("b\n", None),
+            ("a\nc\n", Some(0)),
+            ("", None),
+            ("a\nc\n", Some(2)),
+        ];
+        assert_eq!(blamed(&twice), [0, 2]);
+    }
+
+    #[test]
+    fn a_newline_added_at_the_end_writes_no_line() {
+        assert_eq!(blamed(&[("a\nb", None), ("a\nb\nc", None)]), [0, 0, 1]);
+        assert_eq!(blamed(&[("a\nb", None), ("a\nb\n", None)]), [0, 0]);
+        assert_eq!(
+            blamed(&[("a\nb", None), ("", None), ("a\nb\n", Some(0))]),
+            [0, 0]
+        );
+    }
+
+    #[test]
+    fn a_version_that_was_not_named_is_not_remembered() {
+        let text = |text: &str| Text::from(text);
+        let mut blame = Blame::new(text("a\n"), []);
+        blame.step(text(""), None);
+        blame.step(
+            text("a\n"),
+            Some(Earlier {
+                version: 0,
+                text: &text("a\n"),
+            }),
+        );
+        assert_eq!(blame.origins(), [2]);
+    }
+
+    /// Who wrote a line, asked of each version anew.
+    fn naive(versions: &[(String, Option<usize>)], version: usize, line: usize) -> usize {
+        let stayed_from = |earlier: usize| {
+            let (before, after) = (
+                bare_lines(&versions[earlier].0),
+                bare_lines(&versions[version].0),
+            );
+            let hunks = changed_lines(&before, &after);
+            let found = unchanged(&hunks, before.len()).find(|(_, to)| *to == line);
+            found.map(|(from, _)| naive(versions, earlier, from))
+        };
+        let Some(before) = version.checked_sub(1) else {
+            return 0;
+        };
+        stayed_from(before)
+            .or_else(|| versions[version].1.and_then(stayed_from))
+            .unwrap_or(version)
+    }
+
+    proptest! {
+        #[test]
+        fn as_if_every_version_were_asked(
+            drawn in prop::collection::vec(("([a-d]\n){0,6}[a-d]{0,1}", any::<Option<prop::sample::Index>>()), 1..9),
+        ) {
+            let versions: Vec<_> = drawn
+                .into_iter()
+                .enumerate()
+                .map(|(at, (text, back))| (text, back.filter(|_| at > 0).map(|back| back.index(at))))
+                .collect();
+            let last = versions.len() - 1;
+            let lines = bare_lines(&versions[last].0).len();
+            let want: Vec<_> = (0..lines).map(|line| naive(&versions, last, line)).collect();
+            let given: Vec<_> = versions
+                .iter()
+                .map(|(text, back)| (text.as_str(), back.map(|back| u32::try_from(back).expect("few"))))
+                .collect();
+            let got: Vec<_> = blamed(&given).into_iter().map(|origin| origin as usize).collect();
+            prop_assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn five_hundred_versions_of_five_hundred_lines() {
+        let mut lines: Vec<String> = (0..500)
+            .map(|line| format!("note {line} as it was written"))
+            .collect();
+        let whole = |lines: &[String]| Text::from(lines.join("\n") + "\n");
+        let mut blame = Blame::new(whole(&lines), []);
+        let start = Instant::now();
+        for version in 1..=500 {
+            lines[version * 7 % 500] = format!("note of version {version}");
+            blame.step(whole(&lines), None);
+        }
+        // A tenth of a second is the aim with optimization; a test build is allowed for.
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+        for version in 1..=500usize {
+            assert_eq!(blame.origins()[version * 7 % 500] as usize, version);
+        }
+    }
+}

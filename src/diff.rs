@@ -1,0 +1,358 @@
+//! Which lines of one text became which of another, found in bounded time whatever the texts are.
+
+mod anchor;
+mod emphasis;
+mod unified;
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, Interner, Token};
+
+pub use self::unified::{DiffHunk, DiffLine, LineKind, TextDiff};
+
+/// Lines of two texts together up to which they are compared as a whole, as stock git does it.
+/// The search is quadratic where every other line changed, which is nothing at this size.
+const WHOLE_LINES_MAX: usize = 4096;
+
+/// The bytes of a line that say how far it is indented; no heuristic needs more.
+const INDENT_BYTES_MAX: usize = 256;
+
+/// A run of lines of one text that became a run of lines of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    /// The lines in the text before: from 0, without the end.
+    pub(crate) before: Range<usize>,
+    /// The lines in the text after: from 0, without the end.
+    pub(crate) after: Range<usize>,
+}
+
+/// The hunks that turn `before` into `after`, in order; between two there is always a line that
+/// stayed. A last line without its newline is another line than the same one with it.
+pub(crate) fn hunks(before: &str, after: &str) -> Vec<Hunk> {
+    changed_lines(
+        &before.split_inclusive('\n').collect::<Vec<_>>(),
+        &after.split_inclusive('\n').collect::<Vec<_>>(),
+    )
+}
+
+/// The lines of a text without their newlines; an empty text has none.
+pub(crate) fn bare_lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').map(bare).collect()
+}
+
+/// A line without its newline.
+fn bare(line: &str) -> &str {
+    line.strip_suffix('\n').unwrap_or(line)
+}
+
+/// The hunks between two texts that were cut into lines. How they were cut decides whether a
+/// missing newline at the end is a difference.
+pub(crate) fn changed_lines(before: &[&str], after: &[&str]) -> Vec<Hunk> {
+    let mut interner = Interner::new(0);
+    let before = interned(&mut interner, before);
+    let after = interned(&mut interner, after);
+    let mut diff = Diff::default();
+    if before.len() + after.len() <= WHOLE_LINES_MAX {
+        diff.compute_with(Algorithm::Histogram, &before, &after, interner.num_tokens());
+    } else {
+        let pairs = anchor::pairs(&numbers(&before), &numbers(&after), closest);
+        diff = with_pairs(&pairs, before.len(), after.len());
+    }
+    // Among equally good places for a run of lines, the one where people would put it.
+    let indent = |line| {
+        let line: &str = interner[line];
+        IndentLevel::for_ascii_line(line.bytes().take(INDENT_BYTES_MAX), 8)
+    };
+    diff.postprocess_with(&before, &after, IndentHeuristic::new(indent));
+    found(&diff)
+}
+
+/// The hunks between two lines that were cut into words.
+fn changed_words(before: &[&str], after: &[&str]) -> Vec<Hunk> {
+    let mut interner = Interner::new(0);
+    let before = interned(&mut interner, before);
+    let after = interned(&mut interner, after);
+    let mut diff = Diff::default();
+    diff.compute_with(Algorithm::Myers, &before, &after, interner.num_tokens());
+    diff.postprocess_with(&before, &after, imara_diff::NoSliderHeuristic);
+    found(&diff)
+}
+
+fn interned<'t>(interner: &mut Interner<&'t str>, pieces: &[&'t str]) -> Vec<Token> {
+    pieces.iter().map(|piece| interner.intern(piece)).collect()
+}
+
+fn numbers(tokens: &[Token]) -> Vec<u32> {
+    tokens.iter().map(|token| token.0).collect()
+}
+
+fn found(diff: &Diff) -> Vec<Hunk> {
+    let lines = |range: Range<u32>| range.start as usize..range.end as usize;
+    diff.hunks()
+        .map(|hunk| Hunk {
+            before: lines(hunk.before),
+            after: lines(hunk.after),
+        })
+        .collect()
+}
+
+/// The places that correspond in two short sequences, by the histogram of their numbers.
+fn closest(before: &[u32], after: &[u32]) -> Vec<(usize, usize)> {
+    // The search allocates for every number there is, so they are counted anew here.
+    let mut distinct: Vec<u32> = before.iter().chain(after).copied().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let renumber = |sequence: &[u32]| -> Vec<Token> {
+        let place = |number| distinct.partition_point(|known| known < number);
+        sequence.iter().map(|number| token(place(number))).collect()
+    };
+    let mut diff = Diff::default();
+    diff.compute_with(
+        Algorithm::Histogram,
+        &renumber(before),
+        &renumber(after),
+        token(distinct.len()).0,
+    );
+    unchanged(&found(&diff), before.len()).collect()
+}
+
+/// The lines that stayed, as pairs of their places before and after. `lines` is how many there
+/// were before.
+pub(crate) fn unchanged(hunks: &[Hunk], lines: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let starts =
+        std::iter::once((0, 0)).chain(hunks.iter().map(|hunk| (hunk.before.end, hunk.after.end)));
+    let ends = hunks
+        .iter()
+        .map(|hunk| hunk.before.start)
+        .chain(std::iter::once(lines));
+    starts
+        .zip(ends)
+        .flat_map(|((before, after), end)| (before..end).zip(after..))
+}
+
+/// A diff in which exactly these pairs stayed: both of a pair get one number, every other place
+/// a number of its own, and of such sequences the common part is found in one pass.
+fn with_pairs(pairs: &[(usize, usize)], before: usize, after: usize) -> Diff {
+    let old: Vec<Token> = (0..before).map(token).collect();
+    let mut new: Vec<Token> = (before..before + after).map(token).collect();
+    for (from, to) in pairs {
+        new[*to] = old[*from];
+    }
+    let mut diff = Diff::default();
+    diff.compute_with(Algorithm::Myers, &old, &new, token(before + after).0);
+    diff
+}
+
+fn token(number: usize) -> Token {
+    Token(u32::try_from(number).expect("a text has fewer than 2^31 lines"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    fn ranges(before: &str, after: &str) -> Vec<(Range<usize>, Range<usize>)> {
+        let hunks = hunks(before, after).into_iter();
+        hunks.map(|hunk| (hunk.before, hunk.after)).collect()
+    }
+
+    #[test]
+    fn lines_that_changed() {
+        assert_eq!(ranges("a\nb\nc\n", "a\nc\n"), [(1..2, 1..1)]);
+        assert_eq!(ranges("a\nc\n", "a\nb\nc\n"), [(1..1, 1..2)]);
+        assert_eq!(
+            ranges("a\nb\nc\n", "x\nb\nz\n"),
+            [(0..1, 0..1), (2..3, 2..3)]
+        );
+        assert_eq!(ranges("", ""), []);
+        assert_eq!(ranges("", "a"), [(0..0, 0..1)]);
+        assert_eq!(ranges("a\nb", "a\nb\n"), [(1..2, 1..2)]);
+        assert_eq!(ranges("a\n", "a\r\n"), [(0..1, 0..1)]);
+    }
+
+    #[test]
+    fn a_run_of_lines_is_put_where_people_would() {
+        // A new block slides to where its own blank line is, not that of the block after it.
+        let before = "one:\n  a\n\nthree:\n  a\n";
+        let after = "one:\n  a\n\ntwo:\n  a\n\nthree:\n  a\n";
+        assert_eq!(ranges(before, after), [(3..3, 3..6)]);
+    }
+
+    proptest! {
+        #[test]
+        fn lines_outside_of_hunks_stayed(
+            before in "([a-d]{0,1}\n){0,60}[a-d]{0,1}",
+            after in "([a-e]{0,1}\n){0,60}[a-e]{0,1}",
+        ) {
+            check(&before, &after)?;
+        }
+
+        // Lines that occur often are searched in another way than others.
+        #[test]
+        fn lines_outside_of_hunks_stayed_where_they_repeat(
+            before in prop::collection::vec("[a-c]\n", 0..400),
+            after in prop::collection::vec("[a-d]\n", 0..400),
+        ) {
+            check(&before.concat(), &after.concat())?;
+        }
+
+        #[test]
+        fn a_diff_has_exactly_the_pairs_it_is_made_of(
+            before in prop::collection::vec(0u32..5, 0..30),
+            after in prop::collection::vec(0u32..5, 0..30),
+        ) {
+            let pairs = closest(&before, &after);
+            let diff = with_pairs(&pairs, before.len(), after.len());
+            let hunks = found(&diff);
+            prop_assert_eq!(unchanged(&hunks, before.len()).collect::<Vec<_>>(), pairs);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn lines_outside_of_hunks_stayed_in_long_texts(
+            kinds in prop::sample::select(vec![2u32, 100, 5000]),
+            seeds in any::<[u64; 2]>(),
+            lines in WHOLE_LINES_MAX / 2 + 1..WHOLE_LINES_MAX,
+        ) {
+            let [before, after] = seeds.map(|seed| drawn(seed, lines, kinds));
+            check(&before, &after)?;
+            check(&before, &format!("new\n{}{after}", before.replace("\n7", "\nseven")))?;
+        }
+
+        #[test]
+        fn every_edit_of_a_long_text_of_different_lines_is_found(
+            edits in prop::collection::btree_set(0..WHOLE_LINES_MAX, 0..40),
+        ) {
+            let before = text_of(0..WHOLE_LINES_MAX, |line| format!("{line}\n"));
+            let after = text_of(0..WHOLE_LINES_MAX, |line| match (edits.contains(&line), line % 3) {
+                (true, 0) => String::new(),
+                (true, 1) => format!("changed\n{line}\n"),
+                (true, _) => "changed\n".to_owned(),
+                (false, _) => format!("{line}\n"),
+            });
+            check(&before, &after)?;
+            let hunks = hunks(&before, &after);
+            let removed: usize = hunks.iter().map(|hunk| hunk.before.len()).sum();
+            prop_assert_eq!(removed, edits.iter().filter(|line| *line % 3 != 1).count());
+            let added: usize = hunks.iter().map(|hunk| hunk.after.len()).sum();
+            prop_assert_eq!(added, edits.iter().filter(|line| *line % 3 != 0).count());
+        }
+    }
+
+    /// That the hunks are in order, apart, and all that differs.
+    fn check(before: &str, after: &str) -> Result<(), TestCaseError> {
+        let old: Vec<_> = before.split_inclusive('\n').collect();
+        let new: Vec<_> = after.split_inclusive('\n').collect();
+        let hunks = hunks(before, after);
+        prop_assert!(
+            hunks
+                .iter()
+                .all(|hunk| !hunk.before.is_empty() || !hunk.after.is_empty())
+        );
+        prop_assert!(hunks.is_sorted_by(|one, next| {
+            one.before.end < next.before.start && one.after.end < next.after.start
+        }));
+        let stayed: Vec<_> = unchanged(&hunks, old.len()).collect();
+        prop_assert!(stayed.iter().all(|(from, to)| old[*from] == new[*to]));
+        let added: usize = hunks.iter().map(|hunk| hunk.after.len()).sum();
+        prop_assert_eq!(stayed.len() + added, new.len());
+        Ok(())
+    }
+
+    fn text_of(lines: impl Iterator<Item = usize>, line: impl Fn(usize) -> String) -> String {
+        lines.map(line).collect::<Vec<_>>().concat()
+    }
+
+    /// So many lines, drawn from so many kinds.
+    fn drawn(seed: u64, lines: usize, kinds: u32) -> String {
+        let mut state = seed;
+        let mut draw = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % u64::from(kinds)
+        };
+        (0..lines)
+            .flat_map(|_| [draw().to_string(), "\n".to_owned()])
+            .collect()
+    }
+
+    /// Texts for which a search can get out of hand, at a size where it would be felt.
+    fn hard_cases() -> Vec<(&'static str, String, String)> {
+        let named = |lines: usize, name: &str| text_of(0..lines, |line| format!("{line}{name}\n"));
+        let every_second = |name: &str, kinds: usize| {
+            text_of(0..60_000, |at| format!("k{}\n{name}{at}\n", at % kinds))
+        };
+        let equal = |lines: usize| "a\n".repeat(lines);
+        let returns = "\r".repeat(1 << 21);
+        vec![
+            ("all different", named(120_000, "a"), named(120_000, "b")),
+            ("all equal", equal(200_000), equal(100_000)),
+            (
+                "equal but the ends",
+                format!("x\n{}y\n", equal(200_000)),
+                equal(100_000) + "z\n",
+            ),
+            ("two kinds", drawn(1, 200_000, 2), drawn(2, 200_000, 2)),
+            (
+                "two kinds, searched",
+                drawn(8, 16_000, 2),
+                drawn(9, 16_000, 2),
+            ),
+            (
+                "two kinds and others",
+                drawn(8, 200_000, 2),
+                drawn(9, 200_000, 4),
+            ),
+            (
+                "many kinds",
+                drawn(5, 120_000, 40_000),
+                drawn(6, 120_000, 40_000),
+            ),
+            ("one giant line", "a".repeat(1 << 21), "b".repeat(1 << 21)),
+            (
+                "every second",
+                every_second("x", 60_000),
+                every_second("y", 60_000),
+            ),
+            (
+                "every second, in pairs",
+                every_second("x", 30_000),
+                every_second("y", 30_000),
+            ),
+            (
+                "every second, repeating",
+                every_second("x", 100),
+                every_second("y", 100),
+            ),
+            (
+                "indented by returns",
+                format!("{returns}\na\n"),
+                format!("{returns}\na\na\n"),
+            ),
+            (
+                "backwards",
+                named(120_000, ""),
+                text_of((0..120_000).rev(), |line| format!("{line}\n")),
+            ),
+        ]
+    }
+
+    // With optimization each takes some hundredths of a second; a search that is quadratic in
+    // these texts takes minutes.
+    #[test]
+    fn texts_that_are_hard_to_compare_end_quickly() {
+        for (name, before, after) in hard_cases() {
+            for (one, other) in [(&before, &after), (&after, &before)] {
+                let start = Instant::now();
+                check(one, other).expect(name);
+                let took = start.elapsed();
+                assert!(took.as_secs() < 10, "{name}: {took:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Reading any moment of history, and keeping a record of who looked.
+
+mod access;
+mod blame;
+mod differ;
+mod grep;
+mod view;
+
+use std::io;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::digest::Digest;
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::event::{Change, Context, Event, Moment, Place, Touch};
+use crate::past::{Recorded, Side};
+use crate::path::MemoryPath;
+use crate::repository::object::ObjectId;
+use crate::revision::{Revision, RevisionKind};
+use crate::text::Text;
+use crate::timeline::{Timeline, Version};
+
+use super::Store;
+use super::commit::Sealing;
+use super::history::FOLD_CHUNK;
+
+/// Most commits that an ambiguous revision lists.
+const CANDIDATES_MAX: usize = 20;
+
+/// What a look was at, for its record.
+pub(super) struct Look {
+    pub(super) command: &'static str,
+    pub(super) path: Option<Place>,
+    pub(super) at: Vec<Moment>,
+    pub(super) touches: Vec<Touch>,
+}
+
+impl Store {
+    /// Does something on the state as it is now, with the lock held and the timeline at hand.
+    pub(super) fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let done = act(self);
+        drop(lock);
+        done
+    }
+
+    /// Does something as [`Self::locked`] does, with the timeline at hand.
+    pub(super) fn in_history<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.locked(|store| {
+            store.load_timeline()?;
+            act(store)
+        })
+    }
+
+    /// Brings the timeline to the newest event: from its file as far as that goes, then from
+    /// history.
+    pub(super) fn load_timeline(&mut self) -> Result<()> {
+        let head = Some(self.journal.head());
+        if self
+            .timeline
+            .as_ref()
+            .is_some_and(|known| known.head() == head)
+        {
+            return Ok(());
+        }
+        let key = self.keyring.names_key();
+        let mut timeline = self.timeline_file.load(key);
+        let missing = if let Some(missing) = self.commits_since(timeline.head())? {
+            missing
+        } else {
+            timeline = Timeline::default();
+            self.commits_since(None)?.unwrap_or_default()
+        };
+        let from = timeline.len();
+        for chunk in missing.chunks(FOLD_CHUNK) {
+            for checked in self.check_all(chunk)? {
+                if checked.event.number != timeline.len() {
+                    let what = format!("commit {}", checked.id);
+                    return Err(Error::damaged(what, "its event number is not the next"));
+                }
+                timeline.push(&checked.event, checked.id);
+            }
+        }
+        if timeline.len() > from {
+            let key = self.keyring.names_key();
+            self.timeline_file.append(&timeline, from, key);
+        }
+        self.timeline = Some(timeline);
+        Ok(())
+    }
+
+    /// Adds an event that was just recorded to the timeline and its file, where they are up to it.
+    pub(super) fn follow_in_timeline(&mut self, event: &Event, commit: ObjectId) {
+        let known = self.timeline.take();
+        self.timeline = known
+            .filter(|known| known.len() == event.number)
+            .map(|mut known| {
+                known.push(event, commit);
+                known
+            });
+        let key = self.keyring.names_key();
+        if self.timeline_file.is_next(event.number, key) {
+            let mut single = Timeline::default();
+            single.push(event, commit);
+            self.timeline_file.append_one(&single, event.number, key);
+        }
+    }
+
+    pub(super) fn timeline(&self) -> &Timeline {
+        self.timeline.as_ref().expect("loaded by in_history")
+    }
+
+    /// The moment a revision means.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`] if there is none, [`Error::Ambiguous`] if there are several.
+    pub fn moment(&mut self, revision: &Revision) -> Result<Moment> {
+        self.in_history(|store| store.resolve(revision))
+    }
+
+    pub(super) fn resolve(&self, revision: &Revision) -> Result<Moment> {
+        let timeline = self.timeline();
+        let newest = timeline.len() - 1;
+        let event = match revision.kind {
+            RevisionKind::Head(back) => newest.checked_sub(back).ok_or_else(|| {
+                revision.missing(format!("there are only {} events", timeline.len()))
+            })?,
+            RevisionKind::Number(Some(number)) if number <= newest => number,
+            RevisionKind::Number(_) => {
+                return self.commit_named(revision, format!("the newest event is {newest}"));
+            }
+            RevisionKind::Commit => {
+                let why = "no commit of this store begins like that".into();
+                return self.commit_named(revision, why);
+            }
+            RevisionKind::Time(time) => timeline.at_time(time).ok_or_else(|| {
+                let begin = timeline.time(0).map(seconds).unwrap_or_default();
+                revision.missing(format!("the store began at {begin}"))
+            })?,
+        };
+        Ok(timeline.moment(event).expect("not past the newest"))
+    }
+
+    /// The one commit whose id begins as the revision says.
+    fn commit_named(&self, revision: &Revision, missing: String) -> Result<Moment> {
+        let text = revision.as_str();
+        let mut found = self.timeline().with_prefix(text);
+        let first = found
+            .next()
+            .filter(|_| text.len() >= 4)
+            .ok_or_else(|| revision.missing(missing))?;
+        let others: Vec<Moment> = found.take(CANDIDATES_MAX - 1).collect();
+        if others.is_empty() {
+            return Ok(first);
+        }
+        let shown = |moment: &Moment| {
+            let command = self.timeline().command(moment.event);
+            let (command, outcome) = command.expect("an event of the timeline");
+            let time = self.timeline().time(moment.event).map(seconds);
+            format!(
+                "{} event {} {} {command} {}",
+                moment.commit,
+                moment.event,
+                time.unwrap_or_default(),
+                outcome.as_str()
+            )
+        };
+        Err(Error::Ambiguous {
+            revision: text.to_owned(),
+            candidates: std::iter::once(&first).chain(&others).map(shown).collect(),
+        })
+    }
+
+    /// The record of an event.
+    pub(super) fn event_at(&self, number: u64) -> Result<Event> {
+        let moment = self
+            .timeline()
+            .moment(number)
+            .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
+        Ok(self.entry(moment.commit)?.0.event)
+    }
+
+    /// The text of any version, checked against the event that wrote it and against its header.
+    pub(super) fn text_then(&self, version: &Version) -> Result<Text> {
+        Ok(self.version_then(version)?.0)
+    }
+
+    /// As [`Self::text_then`], with the touch that wrote it and its event.
+    pub(super) fn version_then(&self, version: &Version) -> Result<(Text, Touch, Event)> {
+        let event = self.event_at(version.event)?;
+        let what = || format!("version {} of the memory {}", version.version, version.id);
+        let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
+        let touch = event.memories.iter().find(written).cloned();
+        let touch = touch
+            .filter(|touch| touch.version == version.version)
+            .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
+        let path = touch.path.as_ref().ok_or_else(|| Error::MissingKey {
+            memory: version.id.to_string(),
+        })?;
+        let (blob, digest) = touch
+            .blob
+            .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
+        let sealed = self.repository.sealed(blob)?;
+        if sealed.digest() != digest {
+            return Err(Error::damaged(
+                what(),
+                "its blob does not have the SHA-256 that its event recorded",
+            ));
+        }
+        let text = self.open_version(version.id, path, &sealed, version.version)?;
+        Ok((text, touch, event))
+    }
+
+    /// How the record of a look or an undo names a path: by a memory that is or was there, or
+    /// below it, or as it was asked for.
+    pub(super) fn place_ever(&self, path: &MemoryPath, event: u64) -> Result<Place> {
+        if path.is_root() {
+            return Ok(Place::Root);
+        }
+        let timeline = self.timeline();
+        let there = timeline.at(path, event).map(|version| version.id);
+        let ever = || timeline.ever_within(path).into_iter().min();
+        match there.or_else(ever) {
+            Some(id) if self.keyring.has(id)? => Ok(Place::Of(id, Some(path.clone()))),
+            _ => Ok(Place::asked(&self.redactor()?.line(path.as_str()).0)),
+        }
+    }
+
+    /// Records a look, where the caller can write to the store.
+    pub(super) fn record_look(&mut self, look: Look, context: &Context) -> Result<Recorded> {
+        let recorded = self.try_record_look(look, context);
+        match recorded {
+            Ok(event) => Ok(Recorded::Event(event)),
+            Err(error) if cannot_write(&error) => Ok(Recorded::Not(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_record_look(&mut self, look: Look, context: &Context) -> Result<u64> {
+        let mut redactions = Vec::new();
+        let mut event = self.event(look.command, context, &mut redactions)?;
+        event.path = look.path;
+        event.at = look.at;
+        event.redactions = redactions;
+        let recorded = self.record(event, Sealing::touching(look.touches));
+        let (event, _) = recorded.inspect_err(|_| self.trees.forget())?;
+        Ok(event.number)
+    }
+}
+
+/// Whether an error says that the caller may look at the store and not write to it.
+fn cannot_write(error: &Error) -> bool {
+    match error {
+        Error::NoSigningKey | Error::NotASigner { .. } => true,
+        Error::Io { source, .. } => matches!(
+            source.kind(),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+        ),
+        _ => false,
+    }
+}
+
+/// The touch that says a version was looked at.
+pub(super) fn looked_at(version: &Version) -> Touch {
+    Touch {
+        id: version.id,
+        change: Change::Look,
+        path: version.path.clone(),
+        version: version.version,
+        bytes: version.bytes,
+        blob: None,
+        from: None,
+    }
+}
+
+/// A version as callers see it.
+pub(super) fn side(version: &Version) -> Side {
+    Side {
+        id: version.id,
+        path: version.path.clone(),
+        version: version.version,
+        bytes: version.bytes,
+        event: version.event,
+    }
+}
+
+/// A time for a sentence.
+pub(super) fn seconds(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// The error for a path at which nothing was at a moment.
+pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
+    let shown = path.as_str().to_owned();
+    let time = known.time(at.event).map(seconds).unwrap_or_default();
+    let hint = if known.ever_within(path).is_empty() {
+        "`agekeep view --at REV /memories` lists what was there".into()
+    } else {
+        "something was there at another time: `agekeep log` with this path shows when".to_owned()
+    };
+    Error::NotThere {
+        path: shown,
+        when: format!("after event {} ({time})", at.event),
+        hint,
+    }
+}
+
+/// The identity of a text, for plans.
+pub(super) fn digest_of(text: &Text) -> Digest {
+    Digest::of(text.as_str().as_bytes())
+}

@@ -1,0 +1,125 @@
+//! Who wrote each line of a memory.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::blame;
+use crate::diff::bare_lines;
+use crate::error::Result;
+use crate::event::{Context, Event};
+use crate::past::{Blame, BlamedLine, Looked, Origin};
+use crate::path::MemoryPath;
+use crate::revision::Revision;
+use crate::text::Text;
+use crate::timeline::Version;
+
+use super::super::Store;
+use super::{Look, looked_at, not_there, side};
+
+impl Store {
+    /// Who wrote each line of the file that was at a path, when, in which event and session. It
+    /// follows the memory through renames; lines that an undo brought back are still theirs who
+    /// wrote them.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotThere`] if no file was at the path then;
+    /// [`crate::error::Error::NoRevision`] or [`crate::error::Error::Ambiguous`].
+    pub fn blame(
+        &mut self,
+        path: &MemoryPath,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<Blame>> {
+        self.in_history(|store| {
+            let at = store.resolve(revision)?;
+            let timeline = store.timeline();
+            let of = timeline
+                .at(path, at.event)
+                .ok_or_else(|| not_there(path, at, timeline))?;
+            let found = store.blame_of(&of)?;
+            let look = Look {
+                command: "blame",
+                path: Some(store.place_ever(path, at.event)?),
+                at: vec![at],
+                touches: vec![looked_at(&of)],
+            };
+            let recorded = store.record_look(look, context)?;
+            Ok(Looked { found, recorded })
+        })
+    }
+
+    fn blame_of(&self, of: &Version) -> Result<Blame> {
+        let versions = self.timeline().versions(of.id, of.event);
+        let indices: HashMap<u64, u32> = versions
+            .iter()
+            .zip(0..)
+            .map(|(version, index)| (version.version, index))
+            .collect();
+        let earlier = |version: &Version| {
+            let index = *indices.get(&version.from?)?;
+            Some((index, &versions[index as usize]))
+        };
+        let gone_back_to = versions
+            .iter()
+            .filter_map(|version| Some(earlier(version)?.0));
+        let (first, later) = versions
+            .split_first()
+            .expect("a version that was found is among its memory's");
+        let mut walk = blame::Blame::new(self.text_then(first)?, gone_back_to);
+        for version in later {
+            let text = self.text_then(version)?;
+            match earlier(version) {
+                None => walk.step(text, None),
+                Some((index, from)) => {
+                    let from = self.text_then(from)?;
+                    let earlier = blame::Earlier {
+                        version: index,
+                        text: &from,
+                    };
+                    walk.step(text, Some(earlier));
+                }
+            }
+        }
+        self.blamed(of, &versions, walk.text(), walk.origins())
+    }
+
+    /// Puts names to the versions that still have a line.
+    fn blamed(
+        &self,
+        of: &Version,
+        versions: &[Version],
+        text: &Text,
+        origins: &[u32],
+    ) -> Result<Blame> {
+        let used: BTreeSet<u32> = origins.iter().copied().collect();
+        let places: HashMap<u32, usize> = used.iter().copied().zip(0..).collect();
+        let named = used.iter().map(|index| {
+            let version = &versions[*index as usize];
+            Ok(self.origin(version, &self.event_at(version.event)?))
+        });
+        let lines = bare_lines(text.as_str()).into_iter();
+        let lines = lines.zip(origins).zip(1..);
+        Ok(Blame {
+            of: side(of),
+            origins: named.collect::<Result<_>>()?,
+            lines: lines
+                .map(|((line, origin), number)| BlamedLine {
+                    number,
+                    text: line.into(),
+                    origin: places[origin],
+                })
+                .collect(),
+        })
+    }
+
+    fn origin(&self, version: &Version, event: &Event) -> Origin {
+        let moment = self.timeline().moment(version.event);
+        Origin {
+            version: side(version),
+            commit: moment.expect("an event of the timeline").commit,
+            time: event.time,
+            command: event.command.clone(),
+            actor: event.actor.clone(),
+            session: event.session.clone(),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What an event changed, and what differs between two moments.
+
+use std::collections::HashSet;
+
+use crate::diff::TextDiff;
+use crate::error::{Error, Result};
+use crate::event::{Change, Context, Moment, Touch};
+use crate::id::MemoryId;
+use crate::log::Filter;
+use crate::past::{Changed, Difference, Looked, Shown, Side};
+use crate::path::MemoryPath;
+use crate::revision::Revision;
+use crate::text::Text;
+use crate::timeline::Version;
+
+use super::super::Store;
+use super::{Look, looked_at, side};
+
+/// One memory before and after.
+type Pair = (Option<Version>, Option<Version>);
+
+impl Store {
+    /// An event and what it changed, as a readable difference.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. A memory whose texts do not open is a
+    /// [`Changed::problem`], not an error.
+    pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
+        self.in_history(|store| {
+            let at = store.resolve(revision)?;
+            let (changes, touches) = store.compare_all(&store.pairs_of(at.event));
+            let entry = store.entry(at.commit)?.0;
+            let look = Look {
+                command: "show",
+                path: None,
+                at: vec![at],
+                touches,
+            };
+            let recorded = store.record_look(look, context)?;
+            Ok(Looked {
+                found: Shown { entry, changes },
+                recorded,
+            })
+        })
+    }
+
+    /// The newest events that meet a filter, each with what it changed, newest first. One look
+    /// is recorded for all of them.
+    ///
+    /// # Errors
+    /// As for [`Store::events`].
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn events_with_changes(
+        &mut self,
+        filter: &Filter,
+        limit: usize,
+        context: &Context,
+    ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
+        let (numbers, recorded) = self.in_history(|store| {
+            let mut numbers = store.numbers(filter);
+            numbers.drain(..numbers.len().saturating_sub(limit));
+            let look = Look {
+                command: "log",
+                path: match &filter.path {
+                    Some(path) => Some(store.place_ever(path, u64::MAX)?),
+                    None => None,
+                },
+                at: Vec::new(),
+                touches: store.newest_of(&numbers),
+            };
+            Ok((numbers, store.record_look(look, context)?))
+        })?;
+        let store = &*self;
+        let within = filter.path.as_ref();
+        let memories = within.map(|path| store.timeline().ever_within(path));
+        let found = numbers.into_iter().rev().map(move |number| {
+            let moment = store
+                .timeline()
+                .moment(number)
+                .expect("an event of the timeline");
+            let mut pairs = store.pairs_of(number);
+            pairs.retain(|(before, after)| {
+                let either = after.as_ref().or(before.as_ref());
+                let inside = |ids: &HashSet<MemoryId>| either.is_some_and(|v| ids.contains(&v.id));
+                memories.as_ref().is_none_or(inside)
+            });
+            let (changes, _) = store.compare_all(&pairs);
+            let entry = store.entry(moment.commit)?.0;
+            Ok(Shown { entry, changes })
+        });
+        Ok(Looked { found, recorded })
+    }
+
+    /// What differs between two moments: between what is there now and `from`, if `to` is not
+    /// given; if neither is, what the last event changed that changed anything.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`] or [`Error::Ambiguous`].
+    pub fn diff(
+        &mut self,
+        from: Option<&Revision>,
+        to: Option<&Revision>,
+        within: Option<&MemoryPath>,
+        context: &Context,
+    ) -> Result<Looked<Difference>> {
+        self.in_history(|store| {
+            let (from, to) = store.ends(from, to, within)?;
+            let pairs = store.pairs_between(from, to, within);
+            let (mut changes, touches) = store.compare_all(&pairs);
+            // What an undo brought back is another version of the same text.
+            changes.retain(|changed| {
+                let moved =
+                    || side_path(changed.before.as_ref()) != side_path(changed.after.as_ref());
+                changed.diff.is_some() || changed.problem.is_some() || moved()
+            });
+            let look = Look {
+                command: "diff",
+                path: match within {
+                    Some(path) => Some(store.place_ever(path, to.event)?),
+                    None => None,
+                },
+                at: from.into_iter().chain([to]).collect(),
+                touches,
+            };
+            let recorded = store.record_look(look, context)?;
+            Ok(Looked {
+                found: Difference { from, to, changes },
+                recorded,
+            })
+        })
+    }
+
+    fn ends(
+        &self,
+        from: Option<&Revision>,
+        to: Option<&Revision>,
+        within: Option<&MemoryPath>,
+    ) -> Result<(Option<Moment>, Moment)> {
+        let head = Revision::head();
+        let Some(from) = from else {
+            let to = self.moment_of_last_change(within)?;
+            let before = to.event.checked_sub(1);
+            return Ok((before.and_then(|event| self.timeline().moment(event)), to));
+        };
+        let (from, to) = (self.resolve(from)?, self.resolve(to.unwrap_or(&head))?);
+        Ok((Some(from), to))
+    }
+
+    /// The newest event that changed a memory within a path.
+    fn moment_of_last_change(&self, within: Option<&MemoryPath>) -> Result<Moment> {
+        let timeline = self.timeline();
+        let memories = within.map(|path| timeline.ever_within(path));
+        let changed = |event: &u64| {
+            timeline.parts_of(*event).iter().any(|part| {
+                (part.change.writes() || part.change == Change::Remove)
+                    && memories.as_ref().is_none_or(|ids| ids.contains(&part.id))
+            })
+        };
+        let event = (0..timeline.len()).rev().find(changed);
+        event
+            .and_then(|event| timeline.moment(event))
+            .ok_or_else(|| Error::NoRevision {
+                revision: "the last change".into(),
+                why: "no event has changed a memory there".into(),
+            })
+    }
+
+    /// What an event changed, memory by memory.
+    fn pairs_of(&self, event: u64) -> Vec<Pair> {
+        let timeline = self.timeline();
+        let parts = timeline.parts_of(event).into_iter();
+        let changes = |change: Change| change.writes() || change == Change::Remove;
+        parts
+            .filter(|part| changes(part.change))
+            .map(|part| {
+                let before = event.checked_sub(1);
+                (
+                    before.and_then(|before| timeline.version_at(part.id, before)),
+                    timeline.version_at(part.id, event),
+                )
+            })
+            .collect()
+    }
+
+    fn pairs_between(
+        &self,
+        from: Option<Moment>,
+        to: Moment,
+        within: Option<&MemoryPath>,
+    ) -> Vec<Pair> {
+        let timeline = self.timeline();
+        let mut before = from.map_or_else(Default::default, |from| timeline.state(from.event));
+        let after = timeline.state(to.event);
+        let mut pairs: Vec<Pair> = after
+            .into_iter()
+            .map(|(id, after)| (before.remove(&id), Some(after)))
+            .collect();
+        pairs.extend(before.into_values().map(|before| (Some(before), None)));
+        pairs.retain(|(before, after)| {
+            let version = |side: &Option<Version>| side.as_ref().map(|side| side.version);
+            version(before) != version(after)
+                && within.is_none_or(|path| {
+                    is_within(before.as_ref(), path) || is_within(after.as_ref(), path)
+                })
+        });
+        pairs.sort_by_cached_key(sort_key);
+        pairs
+    }
+
+    /// Opens the texts of pairs and compares them. Answers also what was looked at.
+    fn compare_all(&self, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
+        let changes = pairs.iter().map(|pair| self.compare(pair)).collect();
+        let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
+        (changes, sides.flatten().map(looked_at).collect())
+    }
+
+    fn compare(&self, (before, after): &Pair) -> Changed {
+        let text = |version: &Option<Version>| match version {
+            Some(version) => self.text_then(version),
+            None => Ok(Text::from("")),
+        };
+        let texts = text(before).and_then(|before| Ok((before, text(after)?)));
+        let (diff, problem) = match texts {
+            Ok((before, after)) if before == after => (None, None),
+            Ok((before, after)) => (Some(TextDiff::of(&before, &after)), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Changed {
+            before: before.as_ref().map(side),
+            after: after.as_ref().map(side),
+            diff,
+            problem,
+        }
+    }
+
+    /// The newest version of every memory that some events changed.
+    fn newest_of(&self, numbers: &[u64]) -> Vec<Touch> {
+        let mut seen: HashSet<MemoryId> = HashSet::new();
+        let newest_first = numbers.iter().rev().flat_map(|event| self.pairs_of(*event));
+        newest_first
+            .filter_map(|(before, after)| after.or(before))
+            .filter(|version| seen.insert(version.id))
+            .map(|version| looked_at(&version))
+            .collect()
+    }
+}
+
+fn side_path(side: Option<&Side>) -> Option<&MemoryPath> {
+    side.and_then(|side| side.path.as_ref())
+}
+
+fn is_within(version: Option<&Version>, path: &MemoryPath) -> bool {
+    let found = version.and_then(|version| version.path.as_ref());
+    found.is_some_and(|found| found == path || found.is_below(path))
+}
+
+/// By the later path, so that a listing reads like the store.
+fn sort_key((before, after): &Pair) -> Option<String> {
+    let version = after.as_ref().or(before.as_ref())?;
+    version.path.as_ref().map(|path| path.as_str().to_owned())
+}

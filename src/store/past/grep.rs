@@ -1,0 +1,172 @@
+//! Looking for a pattern in texts, now or in all of history. The one other owner of `regex`.
+
+use std::collections::HashMap;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::error::{Error, Result};
+use crate::event::{Context, Touch};
+use crate::id::MemoryId;
+use crate::past::{Looked, Match, Matches, Recorded, Search};
+use crate::path::MemoryPath;
+use crate::text::Text;
+use crate::timeline::Version;
+
+use super::super::Store;
+use super::{Look, looked_at, side};
+
+/// Largest compiled pattern, in bytes: a bound on what one search can take.
+const PATTERN_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+impl Store {
+    /// Looks for a pattern in the texts of memories; that is no access to any of them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the pattern is not one. A version that does not open is one of
+    /// [`Matches::problems`].
+    pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
+        let pattern = compile(search)?;
+        self.in_history(|store| {
+            let mut found = Matches {
+                lines: Vec::new(),
+                problems: Vec::new(),
+            };
+            let mut touches = Vec::new();
+            for versions in store.searched(search) {
+                let seen = found.lines.len();
+                store.search_one(&pattern, &versions, &mut found);
+                touches.extend(touched(&versions, &found.lines[seen..]));
+            }
+            let within = search.within.as_ref();
+            let look = Look {
+                command: "grep",
+                path: match within {
+                    Some(path) => Some(store.place_ever(path, u64::MAX)?),
+                    None => None,
+                },
+                at: Vec::new(),
+                touches,
+            };
+            // A search that shows no line has told of no memory what is in it.
+            let recorded = if found.lines.is_empty() {
+                Recorded::NotNeeded
+            } else {
+                store.record_look(look, context)?
+            };
+            Ok(Looked { found, recorded })
+        })
+    }
+
+    /// The versions to look into, memory by memory in the order of paths, each oldest first.
+    fn searched(&self, search: &Search) -> Vec<Vec<Version>> {
+        let timeline = self.timeline();
+        let newest = timeline.len() - 1;
+        let mut memories: Vec<Vec<Version>> = if search.history {
+            timeline
+                .memories()
+                .map(|id| timeline.versions(id, newest))
+                .collect()
+        } else {
+            let state = timeline.state(newest);
+            state.into_values().map(|version| vec![version]).collect()
+        };
+        if let Some(within) = &search.within {
+            let inside = |version: &Version| {
+                let path = version.path.as_ref();
+                path.is_some_and(|path| path == within || path.is_below(within))
+            };
+            memories.retain(|versions| versions.iter().any(inside));
+        }
+        memories.retain(|versions| !versions.is_empty());
+        memories.sort_by_cached_key(|versions| {
+            let path = versions.last().and_then(|version| version.path.clone());
+            path.map(|path| path.as_str().to_owned())
+        });
+        memories
+    }
+
+    /// Finds each line of a memory that fits once, with the versions it stood in.
+    fn search_one(&self, pattern: &Regex, versions: &[Version], found: &mut Matches) {
+        let mut present: HashMap<Text, usize> = HashMap::new();
+        let begin = found.lines.len();
+        for version in versions {
+            let text = match self.text_then(version) {
+                Ok(text) => text,
+                Err(error) => {
+                    found.problems.push(error.to_string());
+                    continue;
+                }
+            };
+            let mut still: HashMap<Text, usize> = HashMap::new();
+            for (index, line) in text.as_str().lines().enumerate() {
+                if !pattern.is_match(line) {
+                    continue;
+                }
+                let line = Text::from(line);
+                let at = present.get(&line).or_else(|| still.get(&line)).copied();
+                let at = at.unwrap_or_else(|| {
+                    found.lines.push(Match {
+                        version: side(version),
+                        number: index + 1,
+                        text: line.clone(),
+                        gone: None,
+                    });
+                    found.lines.len() - 1
+                });
+                still.insert(line, at);
+            }
+            for (line, at) in present {
+                if !still.contains_key(&line) {
+                    found.lines[at].gone = Some(version.event);
+                }
+            }
+            present = still;
+        }
+        let removed = versions
+            .last()
+            .and_then(|last| self.timeline().removed_after(last));
+        if let Some(event) = removed {
+            let lines = &mut found.lines[begin..];
+            lines
+                .iter_mut()
+                .filter(|line| line.gone.is_none())
+                .for_each(|line| line.gone = Some(event));
+        }
+    }
+}
+
+fn compile(search: &Search) -> Result<Regex> {
+    let pattern = if search.fixed {
+        regex::escape(&search.pattern)
+    } else {
+        search.pattern.clone()
+    };
+    RegexBuilder::new(&pattern)
+        .case_insensitive(search.ignore_case)
+        .size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|_| Error::Invalid {
+            what: "the pattern",
+            why: "it is not a regular expression; with --fixed-strings it is taken as it is".into(),
+        })
+}
+
+/// The versions of which a line is shown.
+fn touched(versions: &[Version], lines: &[Match]) -> Vec<Touch> {
+    let shown: Vec<(MemoryId, u64)> = lines
+        .iter()
+        .map(|line| (line.version.id, line.version.version))
+        .collect();
+    let is_shown = |version: &&Version| shown.contains(&(version.id, version.version));
+    versions.iter().filter(is_shown).map(looked_at).collect()
+}
+
+/// A path is looked for only where there is one.
+impl Search {
+    /// Looks only at a path and below it.
+    #[must_use]
+    pub fn within(mut self, path: MemoryPath) -> Self {
+        self.within = Some(path);
+        self
+    }
+}

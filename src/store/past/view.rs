@@ -1,0 +1,109 @@
+//! A file or directory as it was.
+
+use crate::edit;
+use crate::error::{Error, Result};
+use crate::event::{Context, Moment};
+use crate::listing;
+use crate::past::{Looked, View};
+use crate::path::MemoryPath;
+use crate::revision::Revision;
+use crate::text::Text;
+
+use super::super::Store;
+use super::{Look, looked_at, not_there, side};
+
+impl Store {
+    /// What the memory tool's `view` would have answered at a moment.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if nothing was at the path then; [`Error::NoRevision`] or
+    /// [`Error::Ambiguous`]; [`Error::Invalid`] for a range that the file did not have.
+    pub fn view_at(
+        &mut self,
+        path: &str,
+        range: Option<(i64, i64)>,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        let parsed = self.parse_path(path)?;
+        self.in_history(|store| {
+            let at = store.resolve(revision)?;
+            let heading = format!("Here's the content of {path} with line numbers:");
+            let limit = store.policy.limits.view_characters;
+            store.view_then(path, &parsed, at, context, "view_at", |text| {
+                let (from, to) =
+                    edit::resolve_range(text.as_str(), range).map_err(|fault| Error::Invalid {
+                        what: "the range of lines",
+                        why: format!("the file had lines 1 to {} then", fault.lines),
+                    })?;
+                Ok(edit::number_lines(heading, text.as_str(), from, to, limit))
+            })
+        })
+    }
+
+    /// A file's text as it was, byte for byte, or the listing of a directory.
+    ///
+    /// # Errors
+    /// As for [`Store::view_at`].
+    pub fn show_at(
+        &mut self,
+        path: &str,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        let parsed = self.parse_path(path)?;
+        self.in_history(|store| {
+            let at = store.resolve(revision)?;
+            store.view_then(path, &parsed, at, context, "show", Ok)
+        })
+    }
+
+    fn view_then(
+        &mut self,
+        shown: &str,
+        path: &MemoryPath,
+        at: Moment,
+        context: &Context,
+        command: &'static str,
+        render: impl FnOnce(Text) -> Result<Text>,
+    ) -> Result<Looked<View>> {
+        let timeline = self.timeline();
+        let time = timeline.time(at.event).expect("a resolved moment");
+        let version = timeline.at(path, at.event);
+        let (text, touches) = if let Some(file) = &version {
+            (render(self.text_then(file)?)?, vec![looked_at(file)])
+        } else {
+            (self.list_then(shown, path, at)?, Vec::new())
+        };
+        let look = Look {
+            command,
+            path: Some(self.place_ever(path, at.event)?),
+            at: vec![at],
+            touches,
+        };
+        let recorded = self.record_look(look, context)?;
+        Ok(Looked {
+            found: View {
+                content: text,
+                at,
+                time,
+                version: version.as_ref().map(side),
+            },
+            recorded,
+        })
+    }
+
+    fn list_then(&self, shown: &str, path: &MemoryPath, at: Moment) -> Result<Text> {
+        let timeline = self.timeline();
+        let state = timeline.state(at.event);
+        let below: Vec<(&MemoryPath, u64)> = state
+            .values()
+            .filter_map(|version| Some((version.path.as_ref()?, version.bytes)))
+            .filter(|(found, _)| found.is_below(path))
+            .collect();
+        if below.is_empty() && !path.is_root() {
+            return Err(not_there(path, at, timeline));
+        }
+        Ok(listing::render(shown, path, below.into_iter()).into())
+    }
+}

@@ -1,0 +1,127 @@
+//! Undoing: first what every memory should be, then how that differs from what it is, then one
+//! event that brings it about.
+
+mod restore;
+mod revert;
+mod settle;
+
+use std::collections::BTreeMap;
+
+use crate::answer::Meta;
+use crate::error::{Error, Result};
+use crate::event::{Context, Moment, Place, UNDONE_RUNS_MAX};
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::text::Text;
+use crate::undo::{Conflict, OnTop, Plan, Undo};
+
+use self::settle::Settled;
+use super::Store;
+use super::plan;
+
+/// Most later changes that a conflict names.
+const ON_TOP_MAX: usize = 5;
+
+/// What a memory should be.
+pub(super) enum Wanted {
+    /// Not there.
+    Gone,
+    /// There, with this text.
+    There {
+        path: MemoryPath,
+        text: Text,
+        /// The earlier version this is, or, after a merge, goes back to.
+        from: Option<u64>,
+        merged: bool,
+    },
+}
+
+/// What an undo wants.
+#[derive(Default)]
+pub(super) struct Aim {
+    pub(super) path: Option<Place>,
+    pub(super) at: Option<Moment>,
+    pub(super) undone: Vec<(u64, u64)>,
+    pub(super) wanted: BTreeMap<MemoryId, Wanted>,
+    pub(super) conflicts: Vec<Conflict>,
+}
+
+impl Store {
+    /// What an undo would do now. Nothing is changed or recorded, and no text is shown.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`], [`Error::Ambiguous`] or [`Error::NotThere`] if there is nothing like
+    /// that to undo.
+    pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
+        self.in_history(|store| Ok(store.settled(undo)?.0.plan))
+    }
+
+    /// Undoes, by one new event. `wanted` is the digest of the plan that must be carried out, if
+    /// it must be a certain one; `partial` says to do what can be done and to leave the rest.
+    ///
+    /// With nothing to do, nothing is recorded.
+    ///
+    /// # Errors
+    /// [`Error::PlanChanged`] if the plan is another one by now, [`Error::Conflict`] if others have
+    /// changed the same since; otherwise as for [`Store::plan_undo`] and [`Store::execute`].
+    pub fn undo(
+        &mut self,
+        undo: &Undo,
+        wanted: Option<&str>,
+        partial: bool,
+        context: &Context,
+    ) -> Result<(Plan, Option<Meta>)> {
+        self.in_history(|store| {
+            let (Settled { plan, steps }, path) = store.settled(undo)?;
+            if let Some(wanted) = wanted.filter(|wanted| !plan.is(wanted)) {
+                return Err(Error::PlanChanged {
+                    wanted: crate::event::bounded(wanted, 80),
+                    found: plan.digest.to_string(),
+                });
+            }
+            if !plan.conflicts.is_empty() && !partial {
+                return Err(Error::Conflict {
+                    conflicts: plan.conflicts.iter().map(Conflict::sentence).collect(),
+                });
+            }
+            if steps.is_empty() {
+                return Ok((plan, None));
+            }
+            let mut undone = plan.undone.clone();
+            undone.truncate(UNDONE_RUNS_MAX);
+            let draft = plan::Plan {
+                at: plan.at.into_iter().collect(),
+                undone,
+                ..plan::Plan::of_owner(path, steps)
+            };
+            let answer = store.commit(draft, undo.command(), context)?;
+            Ok((plan, Some(answer.meta)))
+        })
+    }
+
+    fn settled(&mut self, undo: &Undo) -> Result<(Settled, Option<Place>)> {
+        let mut aim = match undo {
+            Undo::Restore { path, from } => self.aim_restore(path, from)?,
+            Undo::Revert(selection) => self.aim_revert(selection)?,
+            Undo::Rollback { to } => self.aim_rollback(to)?,
+        };
+        let path = aim.path.take();
+        Ok((self.settle(undo.command(), aim)?, path))
+    }
+
+    /// The later changes of a memory that nobody undoes, newest first.
+    pub(super) fn on_top(&self, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
+        let timeline = self.timeline();
+        let known = |event: u64| {
+            let (actor, session) = timeline.who(event)?;
+            Some(OnTop {
+                event,
+                time: timeline.time(event)?,
+                actor: actor.map(str::to_owned),
+                session: session.map(str::to_owned),
+                command: timeline.command(event)?.0.to_owned(),
+            })
+        };
+        events.take(ON_TOP_MAX).filter_map(known).collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! What `restore` and `rollback` want: memories as they were at a moment.
+
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::revision::Revision;
+use crate::timeline::Version;
+
+use super::super::Store;
+use super::super::past::not_there;
+use super::{Aim, Wanted};
+
+impl Store {
+    /// One memory, or every memory of a directory, as it was at a moment.
+    ///
+    /// What `view --at` shows at the path is what is restored; only if nothing was there then is
+    /// it the memory that is there now, as it was wherever it was.
+    pub(super) fn aim_restore(&self, path: &MemoryPath, from: &Revision) -> Result<Aim> {
+        let at = self.resolve(from)?;
+        let (timeline, newest) = (self.timeline(), self.timeline().len() - 1);
+        let mut aim = Aim {
+            at: Some(at),
+            path: Some(self.place_ever(path, newest)?),
+            ..Aim::default()
+        };
+        let now = timeline.at(path, newest);
+        if let Some(then) = timeline.at(path, at.event) {
+            let id = self.restored_as(path, &then, now.as_ref())?;
+            aim.wanted.insert(id, self.wanted_as(&then, path, id)?);
+            return Ok(aim);
+        }
+        let same = now.and_then(|now| timeline.version_at(now.id, at.event));
+        if let Some(then) = same {
+            aim.wanted
+                .insert(then.id, self.wanted_as(&then, path, then.id)?);
+            return Ok(aim);
+        }
+        for then in timeline.state(at.event).into_values() {
+            let Some(at_path) = then.path.clone().filter(|found| found.is_below(path)) else {
+                continue;
+            };
+            let now = timeline.at(&at_path, newest);
+            let id = self.restored_as(&at_path, &then, now.as_ref())?;
+            aim.wanted.insert(id, self.wanted_as(&then, &at_path, id)?);
+        }
+        if aim.wanted.is_empty() {
+            return Err(not_there(path, at, timeline));
+        }
+        Ok(aim)
+    }
+
+    /// Which memory gets the text that was at a path: the one that is there now, or, where nothing
+    /// is, the one that was there then.
+    fn restored_as(
+        &self,
+        path: &MemoryPath,
+        then: &Version,
+        now: Option<&Version>,
+    ) -> Result<MemoryId> {
+        if let Some(now) = now {
+            return Ok(now.id);
+        }
+        let (timeline, newest) = (self.timeline(), self.timeline().len() - 1);
+        match timeline
+            .version_at(then.id, newest)
+            .and_then(|now| now.path)
+        {
+            None => Ok(then.id),
+            Some(elsewhere) => Err(Error::NotThere {
+                path: path.as_str().to_owned(),
+                when: format!("now: what was there has moved to {}", elsewhere.as_str()),
+                hint: format!(
+                    "restore {} instead, or rename it back first",
+                    elsewhere.as_str()
+                ),
+            }),
+        }
+    }
+
+    fn wanted_as(&self, then: &Version, path: &MemoryPath, id: MemoryId) -> Result<Wanted> {
+        Ok(Wanted::There {
+            path: path.clone(),
+            text: self.text_then(then)?,
+            from: (id == then.id).then_some(then.version),
+            merged: false,
+        })
+    }
+
+    /// Every memory as it was at a moment.
+    pub(super) fn aim_rollback(&self, to: &Revision) -> Result<Aim> {
+        let at = self.resolve(to)?;
+        let (timeline, newest) = (self.timeline(), self.timeline().len() - 1);
+        let mut aim = Aim {
+            at: Some(at),
+            ..Aim::default()
+        };
+        let mut now = timeline.state(newest);
+        for then in timeline.state(at.event).into_values() {
+            let present = now.remove(&then.id);
+            if present.is_some_and(|present| present.version == then.version) {
+                continue;
+            }
+            let path = then.path.clone().ok_or_else(|| Error::MissingKey {
+                memory: then.id.to_string(),
+            })?;
+            aim.wanted
+                .insert(then.id, self.wanted_as(&then, &path, then.id)?);
+        }
+        aim.wanted
+            .extend(now.into_keys().map(|id| (id, Wanted::Gone)));
+        Ok(aim)
+    }
+}

@@ -1,0 +1,272 @@
+//! What `revert` wants: what some events changed undone, and what others changed since kept.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::error::{Error, Result};
+use crate::event::Change;
+use crate::id::MemoryId;
+use crate::log::Filter;
+use crate::merge;
+use crate::path::MemoryPath;
+use crate::text::Text;
+use crate::timeline::{Part, Version};
+use crate::undo::{Conflict, Selection};
+
+use super::super::Store;
+use super::{Aim, Wanted};
+
+/// One memory, on the way back: what it would be once the newer events are undone.
+struct Way<'a> {
+    store: &'a Store,
+    /// Everything that changed it, oldest first.
+    life: Vec<Part>,
+    /// `None` while it would not be there.
+    state: Option<State>,
+    texts: HashMap<u64, Text>,
+    /// The events in the way, newest first, and why.
+    conflict: Option<&'static str>,
+}
+
+#[derive(Clone)]
+struct State {
+    path: MemoryPath,
+    text: Text,
+    from: Option<u64>,
+    merged: bool,
+}
+
+impl Store {
+    pub(super) fn aim_revert(&self, selection: &Selection) -> Result<Aim> {
+        let events = self.selected(selection)?;
+        let timeline = self.timeline();
+        let mut memories: Vec<MemoryId> = Vec::new();
+        let mut known = HashSet::new();
+        let mut undone = Vec::new();
+        for event in &events {
+            let parts = timeline.parts_of(*event);
+            let changed = parts.iter().filter(|part| changes(part.change));
+            let ids: Vec<MemoryId> = changed.map(|part| part.id).collect();
+            if !ids.is_empty() {
+                undone.push(*event);
+            }
+            memories.extend(ids.into_iter().filter(|id| known.insert(*id)));
+        }
+        if undone.is_empty() {
+            return Err(Error::NoRevision {
+                revision: described(selection),
+                why: "no such event changed a memory, so there is nothing to undo".into(),
+            });
+        }
+        let chosen: HashSet<u64> = undone.iter().copied().collect();
+        let mut aim = Aim {
+            undone: runs(&undone),
+            ..Aim::default()
+        };
+        for id in memories {
+            match self.way_back(id, &chosen)? {
+                Ok(Some(wanted)) => drop(aim.wanted.insert(id, wanted)),
+                Ok(None) => {}
+                Err(conflict) => aim.conflicts.push(conflict),
+            }
+        }
+        Ok(aim)
+    }
+
+    /// The events a selection means, oldest first.
+    fn selected(&self, selection: &Selection) -> Result<Vec<u64>> {
+        let filter = Filter {
+            session: selection.session.clone(),
+            actor: selection.actor.clone(),
+            since: selection.since,
+            ..Filter::default()
+        };
+        let mut events = self.numbers(&filter);
+        if let Some((first, last)) = &selection.range {
+            let (first, last) = (self.resolve(first)?.event, self.resolve(last)?.event);
+            if first > last {
+                return Err(Error::Invalid {
+                    what: "the range of events",
+                    why: format!("event {first} is after event {last}"),
+                });
+            }
+            events.retain(|event| (first..=last).contains(event));
+        }
+        Ok(events)
+    }
+
+    /// What one memory should be once the chosen events are undone; `None` if that is what it is.
+    fn way_back(
+        &self,
+        id: MemoryId,
+        chosen: &HashSet<u64>,
+    ) -> Result<Result<Option<Wanted>, Conflict>> {
+        let timeline = self.timeline();
+        let mut life = timeline.life(id);
+        life.retain(|part| changes(part.change));
+        let mut way = Way {
+            store: self,
+            life,
+            state: None,
+            texts: HashMap::new(),
+            conflict: None,
+        };
+        way.state = way.state_after(way.life.len())?;
+        for at in (0..way.life.len()).rev() {
+            if chosen.contains(&way.life[at].event) {
+                way.undo(at, chosen)?;
+            }
+            if let Some(why) = way.conflict {
+                let later = way.life[at + 1..].iter().rev().map(|part| part.event);
+                let kept = later.filter(|event| !chosen.contains(event));
+                return Ok(Err(Conflict {
+                    id,
+                    path: way.life.iter().rev().find_map(|part| part.path.clone()),
+                    why: why.to_owned(),
+                    on_top: self.on_top(kept),
+                }));
+            }
+        }
+        Ok(Ok(Some(match way.state {
+            None => Wanted::Gone,
+            Some(state) => Wanted::There {
+                path: state.path,
+                text: state.text,
+                from: state.from,
+                merged: state.merged,
+            },
+        })))
+    }
+}
+
+impl Way<'_> {
+    /// Undoes one part of the memory's life.
+    fn undo(&mut self, at: usize, chosen: &HashSet<u64>) -> Result<()> {
+        let later = &self.life[at + 1..];
+        let touched_since = later.iter().any(|part| !chosen.contains(&part.event));
+        match self.life[at].change {
+            Change::Add | Change::Restore => {
+                if touched_since && self.state.is_some() {
+                    self.conflict =
+                        Some("it was changed since by others, and undoing would remove it");
+                } else {
+                    self.state = None;
+                }
+            }
+            Change::Remove => {
+                // Whoever brought it back, or removed it again, has the last word.
+                if !touched_since {
+                    self.state = self.state_after(at)?;
+                }
+            }
+            _ => self.undo_write(at)?,
+        }
+        Ok(())
+    }
+
+    fn undo_write(&mut self, at: usize) -> Result<()> {
+        // Removed since by others: what would be undone is gone already.
+        let Some(now) = self.state.clone() else {
+            return Ok(());
+        };
+        let (Some(before), Some(after)) = (self.state_after(at)?, self.state_after(at + 1)?) else {
+            return Ok(());
+        };
+        let text = if now.text == after.text || before.text == after.text {
+            let back = now.text == after.text;
+            Ok((if back { &before.text } else { &now.text }).clone())
+        } else {
+            merge::merge(after.text.as_str(), now.text.as_str(), before.text.as_str())
+                .map(Text::from)
+        };
+        let Ok(text) = text else {
+            self.conflict = Some("the same lines were changed since by others");
+            return Ok(());
+        };
+        let path = if before.path == after.path || now.path == before.path {
+            now.path
+        } else if now.path == after.path {
+            before.path.clone()
+        } else {
+            self.conflict = Some("it was moved again since by others");
+            return Ok(());
+        };
+        let merged = now.merged || (text != before.text && text != now.text);
+        self.state = Some(State {
+            path,
+            text,
+            from: before.from,
+            merged,
+        });
+        Ok(())
+    }
+
+    /// What the memory was after so many parts of its life.
+    fn state_after(&mut self, parts: usize) -> Result<Option<State>> {
+        let Some(part) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
+            return Ok(None);
+        };
+        if part.change == Change::Remove {
+            return Ok(None);
+        }
+        let path = part.path.clone().ok_or_else(|| Error::MissingKey {
+            memory: part.id.to_string(),
+        })?;
+        let text = if let Some(text) = self.texts.get(&part.version) {
+            text.clone()
+        } else {
+            let version = Version {
+                id: part.id,
+                path: part.path.clone(),
+                version: part.version,
+                bytes: part.bytes,
+                event: part.event,
+                from: None,
+            };
+            let text = self.store.text_then(&version)?;
+            self.texts.insert(part.version, text.clone());
+            text
+        };
+        Ok(Some(State {
+            path,
+            text,
+            from: Some(part.version),
+            merged: false,
+        }))
+    }
+}
+
+fn changes(change: Change) -> bool {
+    change.writes() || change == Change::Remove
+}
+
+/// Sorted numbers as runs with both ends.
+fn runs(numbers: &[u64]) -> Vec<(u64, u64)> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == *number => *end = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    runs
+}
+
+/// A selection in words, for an error.
+fn described(selection: &Selection) -> String {
+    let mut words = Vec::new();
+    if let Some((first, last)) = &selection.range {
+        words.push(if first == last {
+            first.as_str().to_owned()
+        } else {
+            format!("{}..{}", first.as_str(), last.as_str())
+        });
+    }
+    let named = [("session", &selection.session), ("actor", &selection.actor)];
+    for (name, value) in named {
+        words.extend(value.as_ref().map(|value| format!("{name} {value}")));
+    }
+    if let Some(since) = selection.since {
+        words.push(format!("since {}", super::super::past::seconds(since)));
+    }
+    words.join(", ")
+}

@@ -1,0 +1,285 @@
+//! From what memories should be to what has to be done: steps, and what stands in their way.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::diff::TextDiff;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::event::Change;
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::redact::{Redacted, Withheld};
+use crate::text::Text;
+use crate::timeline::Version;
+use crate::undo::{Conflict, Plan, Step};
+
+use super::super::Store;
+use super::super::past::{digest_of, looked_at};
+use super::super::plan::{Planned, Written};
+use super::{Aim, Wanted};
+
+/// Most bytes of text that one undo writes: what is held in memory three times over.
+const UNDO_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// A plan, and what carries it out.
+pub(super) struct Settled {
+    pub(super) plan: Plan,
+    pub(super) steps: Vec<Planned>,
+}
+
+/// One memory's part in an undo.
+struct Part {
+    step: Step,
+    planned: Planned,
+}
+
+impl Store {
+    pub(super) fn settle(&self, command: &'static str, aim: Aim) -> Result<Settled> {
+        let newest = self.timeline().len() - 1;
+        let (mut parts, mut conflicts) = (Vec::new(), aim.conflicts);
+        let mut bytes = 0;
+        for (id, wanted) in aim.wanted {
+            let now = self.timeline().version_at(id, newest);
+            match self.part(id, now, wanted)? {
+                Ok(Some(part)) => {
+                    bytes += written_bytes(&part.planned);
+                    parts.push(part);
+                }
+                Ok(None) => {}
+                Err(conflict) => conflicts.push(conflict),
+            }
+            if bytes > UNDO_BYTES_MAX {
+                return Err(Error::Invalid {
+                    what: "so large an undo",
+                    why: format!("it would write more than {UNDO_BYTES_MAX} bytes at once"),
+                });
+            }
+        }
+        self.keep_apart(&mut parts, &mut conflicts);
+        parts.sort_by_cached_key(|part| {
+            let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
+            path.map(|path| path.as_str().to_owned())
+        });
+        conflicts.sort_by_cached_key(Conflict::sentence);
+        let (steps, planned) = parts
+            .into_iter()
+            .map(|part| (part.step, part.planned))
+            .unzip();
+        let plan = Plan {
+            digest: Digest::of(b""),
+            command,
+            at: aim.at,
+            undone: aim.undone,
+            steps,
+            conflicts,
+        };
+        Ok(Settled {
+            plan: plan.sealed(),
+            steps: planned,
+        })
+    }
+
+    /// How one memory gets to be what it should be; nothing if it is that already.
+    fn part(
+        &self,
+        id: MemoryId,
+        now: Option<Version>,
+        wanted: Wanted,
+    ) -> Result<Result<Option<Part>, Conflict>> {
+        let last = self.timeline().versions(id, u64::MAX - 1).pop();
+        let last =
+            last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
+        match (now, wanted) {
+            (None, Wanted::Gone) => Ok(Ok(None)),
+            (Some(now), Wanted::Gone) => Ok(Ok(Some(self.removal(now)))),
+            (
+                now,
+                Wanted::There {
+                    path,
+                    text,
+                    from,
+                    merged,
+                },
+            ) => {
+                let text = match self.allowed(&path, &text)? {
+                    Ok(text) => text,
+                    Err(why) => {
+                        return Ok(Err(Conflict {
+                            id,
+                            path: Some(path),
+                            why,
+                            on_top: Vec::new(),
+                        }));
+                    }
+                };
+                let before = match &now {
+                    Some(now) => self.text_then(now)?,
+                    None => Text::from(""),
+                };
+                let change = match &now {
+                    None => Change::Restore,
+                    Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
+                    Some(_) if before == *text.text() => return Ok(Ok(None)),
+                    Some(_) => Change::Edit,
+                };
+                let diff = TextDiff::of(&before, text.text());
+                let step = Step {
+                    id,
+                    change,
+                    path_now: now.and_then(|now| now.path),
+                    path: Some(path.clone()),
+                    version_now: last.version,
+                    from,
+                    lines_added: diff.added(),
+                    lines_removed: diff.removed(),
+                    merged,
+                    stripped: text.kinds().into_iter().map(str::to_owned).collect(),
+                    sha256: Some(digest_of(text.text())),
+                };
+                let written = Written {
+                    id,
+                    path,
+                    version: last.version + 1,
+                    change,
+                    from,
+                };
+                let planned = Planned::Write(written, text);
+                Ok(Ok(Some(Part { step, planned })))
+            }
+        }
+    }
+
+    fn removal(&self, now: Version) -> Part {
+        let removed = self
+            .text_then(&now)
+            .map(|text| text.as_str().lines().count());
+        let mut touch = looked_at(&now);
+        touch.change = Change::Remove;
+        Part {
+            step: Step {
+                id: now.id,
+                change: Change::Remove,
+                path_now: now.path,
+                path: None,
+                version_now: now.version,
+                from: None,
+                lines_added: 0,
+                // What does not open can be removed all the same.
+                lines_removed: removed.unwrap_or(0),
+                merged: false,
+                stripped: Vec::new(),
+                sha256: None,
+            },
+            planned: Planned::Touch(touch),
+        }
+    }
+
+    /// The text as it may be kept now: redaction may know more than it did then.
+    fn allowed(&self, path: &MemoryPath, text: &Text) -> Result<Result<Redacted, String>> {
+        let redactor = self.redactor()?;
+        if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
+            let why = "its path holds what looks like a secret, and paths are kept as they are";
+            return Ok(Err(why.into()));
+        }
+        Ok(redactor
+            .redact(path.as_str(), text)
+            .map_err(|withheld| match withheld {
+                Withheld::Found(_) => "its text holds secrets, and the policy refuses them".into(),
+                Withheld::Unfinished => {
+                    "looking for secrets in its text would take too long".into()
+                }
+            }))
+    }
+
+    /// Takes out what would end at a path that something else has, or above or below a file.
+    fn keep_apart(&self, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
+        loop {
+            let places = self.places_after(parts);
+            let known = parts.len();
+            // What is taken out stays where it is now, and may be in the way of others then.
+            parts.retain(|part| {
+                let Some(path) = &part.step.path else {
+                    return true;
+                };
+                let Some((other, taken)) = rival(&places, path, part.step.id) else {
+                    return true;
+                };
+                conflicts.push(self.in_the_way(part, path, other, &taken));
+                false
+            });
+            if parts.len() == known {
+                return;
+            }
+        }
+    }
+
+    fn in_the_way(
+        &self,
+        part: &Part,
+        path: &MemoryPath,
+        other: MemoryId,
+        taken: &MemoryPath,
+    ) -> Conflict {
+        let timeline = self.timeline();
+        let newest = timeline.version_at(other, timeline.len() - 1);
+        Conflict {
+            id: part.step.id,
+            path: Some(path.clone()),
+            why: format!("{} is in the way", taken.as_str()),
+            on_top: self.on_top(newest.map(|version| version.event).into_iter()),
+        }
+    }
+
+    /// Every path as it would be, with its memories.
+    fn places_after(&self, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
+        let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
+            .iter()
+            .map(|part| (part.step.id, part.step.path.as_ref()))
+            .collect();
+        let mut places: BTreeMap<String, Vec<MemoryId>> = BTreeMap::new();
+        let mut put = |path: &MemoryPath, id| {
+            places.entry(path.as_str().to_owned()).or_default().push(id);
+        };
+        for memory in self.catalog.memories() {
+            if !moved.contains_key(&memory.id) {
+                put(&memory.path, memory.id);
+            }
+        }
+        for (id, path) in moved {
+            if let Some(path) = path {
+                put(path, id);
+            }
+        }
+        places
+    }
+}
+
+/// Another memory that has a path, or lies above or below it.
+fn rival(
+    places: &BTreeMap<String, Vec<MemoryId>>,
+    path: &MemoryPath,
+    id: MemoryId,
+) -> Option<(MemoryId, MemoryPath)> {
+    let other = |path: &str| {
+        let ids = places.get(path)?;
+        ids.iter().copied().find(|found| *found != id)
+    };
+    let above = path
+        .ancestors()
+        .find_map(|above| Some((other(above.as_str())?, above)));
+    let same = || Some((other(path.as_str())?, path.clone()));
+    let below = || {
+        let begin = format!("{}/", path.as_str());
+        let (found, ids) = places.range(begin.clone()..).next()?;
+        let found = found.starts_with(&begin).then(|| found.clone())?;
+        Some((*ids.first()?, MemoryPath::from_canonical(found)))
+    };
+    above.or_else(same).or_else(below)
+}
+
+fn written_bytes(planned: &Planned) -> u64 {
+    match planned {
+        Planned::Write(_, text) => text.text().len() as u64,
+        _ => 0,
+    }
+}
