@@ -2,11 +2,14 @@
 #![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
 #![allow(clippy::format_push_string, clippy::format_collect)] // speed does not matter here
 
+#[path = "support/forge.rs"]
+mod forge;
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::Read;
+use std::ops::Deref;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};
 
@@ -15,10 +18,10 @@ use agekeep::event::{Context, Place};
 use agekeep::keyfile;
 use agekeep::store::{Keys, Store};
 use base64ct::{Base64, Base64Unpadded, Encoding};
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
-use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use forge::{Means, entry_bytes, has_means, private};
 use support::{Home, feed, git, has_peer, stderr, stdout};
 
 // ---- the canary ----
@@ -429,16 +432,19 @@ const B: &str = "/memories/b.md";
 /// A store with two memories of two versions each, and what a thief of its keys could make.
 struct Forge {
     home: Home,
-    epoch: Value,
-    audit: Value,
+    means: Means,
+}
+
+impl Deref for Forge {
+    type Target = Means;
+
+    fn deref(&self) -> &Means {
+        &self.means
+    }
 }
 
 fn forge() -> Option<Forge> {
-    let why = "forged commits are refused";
-    if !["git", "age", "ssh-keygen"]
-        .iter()
-        .all(|peer| has_peer(peer, why))
-    {
+    if !has_means("forged commits are refused") {
         return None;
     }
     let home = Home::with_store();
@@ -450,37 +456,11 @@ fn forge() -> Option<Forge> {
     ] {
         ok(&home.run(&["write", path, "--text", text]));
     }
-    let open = |name: &str| {
-        let mut age = Process::new("age");
-        age.arg("-d").arg("-i").arg(home.identity());
-        let sealed = fs::read(home.store().join("keyring").join(name)).expect("there");
-        serde_json::from_str(&ok(&feed(age, &sealed))).expect("JSON")
-    };
-    let (epoch, audit) = (open("epoch.age"), open("audit.age"));
-    Some(Forge { home, epoch, audit })
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits = (0..text.len()).step_by(2);
-    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("hex");
-    digits.map(byte).collect()
+    let means = Means::of(&home.store(), &home.identity(), home.path());
+    Some(Forge { home, means })
 }
 
 impl Forge {
-    fn git(&self, args: &[&str]) -> String {
-        ok(&self.home.git(args))
-    }
-
-    fn git_fed(&self, args: &[&str], input: &str) -> String {
-        let mut git = Process::new("git");
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null");
-        // The time of every forged record.
-        git.env("GIT_AUTHOR_DATE", "1767225600 +0000");
-        git.env("GIT_COMMITTER_DATE", "1767225600 +0000");
-        git.arg("--git-dir").arg(self.home.store()).args(args);
-        ok(&feed(git, input.as_bytes()))
-    }
-
     fn events(&self) -> Vec<Value> {
         let mut log = support::json_lines(&self.home.run(&["--json", "log"]).stdout);
         log.reverse();
@@ -502,35 +482,6 @@ impl Forge {
             .find(|touch| touch["path"] == path)
             .expect("a write");
         found["blob"].as_str().expect("a blob").to_owned()
-    }
-
-    /// The tree with `blob` at the place of a memory.
-    fn tree_with(&self, tree: &str, id: &str, blob: &str) -> String {
-        let folder = &id[..2];
-        let put = |tree: &str, name: &str, line: String| {
-            let list = self.git(&["ls-tree", tree]);
-            let mut lines: Vec<&str> = list.lines().collect();
-            lines.retain(|line| !line.ends_with(&format!("\t{name}")));
-            lines.push(&line);
-            self.git_fed(&["mktree"], &(lines.join("\n") + "\n"))
-        };
-        let inner = put(
-            &format!("{tree}:{folder}"),
-            id,
-            format!("100644 blob {blob}\t{id}"),
-        );
-        put(tree, folder, format!("040000 tree {inner}\t{folder}"))
-    }
-
-    /// The tree with another text in one of its public files.
-    fn tree_with_file(&self, name: &str, text: &str) -> String {
-        let blob = self.git_fed(&["hash-object", "-w", "--stdin"], text);
-        let list = self.git(&["ls-tree", "main"]);
-        let mut lines: Vec<&str> = list.lines().collect();
-        lines.retain(|line| !line.ends_with(&format!("\t{name}")));
-        let line = format!("100644 blob {blob}\t{name}");
-        lines.push(&line);
-        self.git_fed(&["mktree"], &(lines.join("\n") + "\n"))
     }
 
     /// A record that fits on top of history, with `changes` made to it.
@@ -577,15 +528,6 @@ impl Forge {
         }]})
     }
 
-    fn seal_record(&self, record: &Value) -> String {
-        let key = self.home.path().join("audit.key");
-        let identity = self.audit["identities"][0].as_str().expect("an identity");
-        private(&key, identity);
-        let mut age = Process::new("age");
-        age.args(["-e", "-a", "-i"]).arg(&key);
-        ok(&feed(age, record.to_string().as_bytes()))
-    }
-
     /// A commit on top of history; `None` is no signature.
     fn commit(&self, tree: &str, message: &str, key: Option<&Path>) -> String {
         let signer = key.unwrap_or(Path::new("none")).display();
@@ -598,17 +540,6 @@ impl Forge {
         self.git_fed(&args, message)
     }
 
-    /// Makes a commit the head, in the ref and in the journal.
-    fn adopt(&self, commit: &str) {
-        self.git(&["update-ref", "refs/heads/main", commit]);
-        let path = self.home.store().join("journal");
-        let mut header = fs::read(&path).expect("there")[..128].to_vec();
-        header[32..52].copy_from_slice(&unhex(commit));
-        let sum = Sha256::digest(&header[..96]);
-        header[96..].copy_from_slice(&sum);
-        fs::write(path, header).expect("written");
-    }
-
     /// Adopts a commit by the real signer whose record says `changes`.
     fn adopt_signed(&self, tree: &str, changes: &Value) {
         let message = self.message(tree, changes);
@@ -618,42 +549,6 @@ impl Forge {
 
     fn assert_refused(&self, args: &[&str], code: &str, exit: i32, words: &str) {
         assert_refused(&self.home, args, code, exit, words);
-    }
-
-    /// The path of a memory, sealed as in a record.
-    fn sealed_path(&self, id: &str, path: &str) -> String {
-        let id = unhex(id);
-        let store = unhex(self.audit["store"].as_str().expect("an id"));
-        let key = self.secret("names", "agekeep/1 names ", &self.audit["names_key"], &id);
-        let associated = [b"agekeep/1 path ".as_slice(), &store, &id].concat();
-        Base64Unpadded::encode_string(&aead(&key, &associated, path.as_bytes(), true))
-    }
-
-    /// The secret in a memory's entry of a table.
-    fn secret(&self, table: &str, label: &str, key: &Value, id: &[u8]) -> Vec<u8> {
-        let bytes = fs::read(self.home.store().join("keyring").join(table)).expect("there");
-        let size = entry_bytes(table);
-        let mut entries = bytes[64..].chunks_exact(size);
-        let entry = entries.find(|entry| entry[..16] == *id).expect("an entry");
-        let associated = [label.as_bytes(), &bytes[16..40], id].concat();
-        let key = Base64Unpadded::decode_vec(key.as_str().expect("text")).expect("base64");
-        aead(&key, &associated, &entry[16..], false)
-    }
-
-    /// Seals a plaintext to a memory's own key, as only a reader can.
-    fn seal_version(&self, id: &str, plain: &str) -> String {
-        let key = &self.epoch["key"];
-        let identity = self.secret("ring", "agekeep/1 ring ", key, &unhex(id));
-        let path = self.home.path().join("memory.key");
-        private(&path, std::str::from_utf8(&identity).expect("text"));
-        let mut age = Process::new("age");
-        age.args(["-e", "-i"]).arg(&path);
-        let sealed = feed(age, plain.as_bytes());
-        assert!(sealed.status.success(), "{}", stderr(&sealed));
-        let file = self.home.path().join("sealed");
-        fs::write(&file, sealed.stdout).expect("written");
-        let file = file.to_str().expect("UTF-8");
-        self.git(&["hash-object", "-w", file])
     }
 
     /// A touch that says that a memory got this blob as its next version.
@@ -675,38 +570,11 @@ impl Forge {
     /// Adopts a real signer's commit that makes `blob` the next version of a memory.
     fn adopt_edit(&self, path: &str, blob: &str) {
         let edit = self.edit(path, blob);
-        let tree = self.tree_with("main", edit["id"].as_str().expect("an id"), blob);
+        let tree = self.tree_with("main", edit["id"].as_str().expect("an id"), Some(blob));
         self.adopt_signed(
             &tree,
             &json!({"command": "memory_write", "memories": [edit]}),
         );
-    }
-}
-
-fn private(path: &Path, text: &str) {
-    let mut options = fs::OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = file.open(path).expect("made");
-    file.write_all(text.as_bytes()).expect("written");
-}
-
-/// Seals or opens as docs/format.md says; the nonce of what is sealed here does not matter.
-fn aead(key: &[u8], aad: &[u8], msg: &[u8], seal: bool) -> Vec<u8> {
-    let cipher = XChaCha20Poly1305::new_from_slice(key).expect("32 bytes");
-    if seal {
-        let nonce = [7; 24];
-        let sealed = cipher.encrypt(XNonce::from_slice(&nonce), Payload { msg, aad });
-        return [&nonce[..], &sealed.expect("short")].concat();
-    }
-    let (nonce, msg) = msg.split_at(24);
-    let opened = cipher.decrypt(XNonce::from_slice(nonce), Payload { msg, aad });
-    opened.expect("opens")
-}
-
-fn entry_bytes(table: &str) -> usize {
-    match table {
-        "ring" => 130,
-        _ => 88,
     }
 }
 
@@ -777,7 +645,7 @@ fn a_stranger_who_signs_himself_in_is_refused() {
     private(&stranger, &key.to_file());
     let line = format!("owner namespaces=\"git\" {}\n", key.public_line());
     let signers = forge.git(&["show", "main:signers"]) + "\n" + &line;
-    let tree = forge.tree_with_file("signers", &signers);
+    let tree = forge.tree_with_file("main", "signers", &signers);
     let message = forge.message(&tree, &forge.removing(B));
     forge.adopt(&forge.commit(&tree, &message, Some(&stranger)));
     for without_catalog in [false, true] {
@@ -868,7 +736,10 @@ fn a_policy_of_another_format_version_is_its_own_error() {
         let Some(forge) = forge() else { return };
         let policy = forge.git(&["show", "main:agekeep.toml"]);
         let policy = policy.replacen("format = 1", "format = 2", 1) + more;
-        forge.adopt_signed(&forge.tree_with_file("agekeep.toml", &policy), &json!({}));
+        forge.adopt_signed(
+            &forge.tree_with_file("main", "agekeep.toml", &policy),
+            &json!({}),
+        );
         forge.assert_refused(&["read", "a.md"], "unknown_format", 1, "version 2");
     }
 }
@@ -878,7 +749,7 @@ fn a_policy_that_was_changed_in_passing_is_refused() {
     let Some(forge) = forge() else { return };
     let policy = forge.git(&["show", "main:agekeep.toml"]);
     let policy = policy.replacen("lines = 999999", "lines = 9", 1);
-    let tree = forge.tree_with_file("agekeep.toml", &policy);
+    let tree = forge.tree_with_file("main", "agekeep.toml", &policy);
     forge.adopt_signed(&tree, &forge.removing(B));
     forge.assert_refused(&["read", "a.md"], "damaged", 13, "without saying so");
 }
@@ -887,7 +758,7 @@ fn a_policy_that_was_changed_in_passing_is_refused() {
 fn a_tree_that_changes_under_a_view_is_refused() {
     let Some(forge) = forge() else { return };
     let id = forge.touch(A)["memory"].as_str().expect("an id").to_owned();
-    let tree = forge.tree_with("main", &id, &forge.first_blob(A));
+    let tree = forge.tree_with("main", &id, Some(&forge.first_blob(A)));
     forge.adopt_signed(&tree, &json!({}));
     forge.assert_refused(
         &["read", B],
@@ -903,8 +774,8 @@ fn two_memories_swapped_in_the_tree_are_refused() {
     ok(&forge.home.run(&["write", "c.md", "--text", "first of c"]));
     let (a, b) = (forge.touch(A), forge.touch(B));
     let text = |touch: &Value, name: &str| touch[name].as_str().expect("text").to_owned();
-    let tree = forge.tree_with("main", &text(&a, "memory"), &text(&b, "blob"));
-    let tree = forge.tree_with(&tree, &text(&b, "memory"), &text(&a, "blob"));
+    let tree = forge.tree_with("main", &text(&a, "memory"), Some(&text(&b, "blob")));
+    let tree = forge.tree_with(&tree, &text(&b, "memory"), Some(&text(&a, "blob")));
     forge.adopt_signed(&tree, &forge.removing("/memories/c.md"));
     for path in [A, B] {
         forge.assert_refused(&["read", path], "damaged", 13, "another version");
@@ -932,7 +803,7 @@ fn an_older_version_in_the_tree_is_refused() {
     let Some(forge) = forge() else { return };
     let a = forge.touch(A);
     let id = a["memory"].as_str().expect("an id");
-    let tree = forge.tree_with("main", id, &forge.first_blob(A));
+    let tree = forge.tree_with("main", id, Some(&forge.first_blob(A)));
     forge.adopt_signed(&tree, &forge.removing(B));
     forge.assert_refused(&["read", A], "damaged", 13, "another version");
 }

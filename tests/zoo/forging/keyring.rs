@@ -1,0 +1,136 @@
+//! Scenarios of keys: entries that are gone, forged or from another moment.
+
+use std::fs;
+
+use agekeep::store::Identity;
+use sha2::{Digest, Sha256};
+
+use super::{Forged, Memory, Zoo};
+use crate::forge::{entry_bytes, unhex};
+use crate::support::stderr;
+
+pub(super) const ALL: &[Forged] = &[
+    ("ring-entry-copied-from-another", |zoo| {
+        let (from, to) = (
+            zoo.memory("handover.md").id,
+            zoo.memory("project/plan.md").id,
+        );
+        let secret = entry(zoo, "ring", &from)[16..].to_vec();
+        replace(zoo, "ring", &to, &[&unhex(&to)[..], &secret].concat());
+    }),
+    ("ring-entry-of-random-bytes", |zoo| noise(zoo, "ring")),
+    ("ring-entry-sealed-anew", |zoo| {
+        let (from, to) = (
+            zoo.memory("handover.md").id,
+            zoo.memory("project/plan.md").id,
+        );
+        let identity = zoo.memory_identity(&from);
+        replace(
+            zoo,
+            "ring",
+            &to,
+            &zoo.entry("ring", &to, identity.as_bytes()),
+        );
+    }),
+    ("ring-entry-removed", |zoo| {
+        remove(zoo, "ring", &zoo.memory("project/plan.md").id);
+    }),
+    ("names-entry-of-random-bytes", |zoo| noise(zoo, "names")),
+    ("names-entry-sealed-anew", |zoo| {
+        let id = zoo.memory("project/plan.md").id;
+        replace(zoo, "names", &id, &zoo.entry("names", &id, &[9; 32]));
+    }),
+    ("names-entry-removed", |zoo| {
+        remove(zoo, "names", &zoo.memory("project/plan.md").id);
+    }),
+    ("keyring-older-than-history", |zoo| {
+        for table in ["ring", "names"] {
+            remove(zoo, table, &zoo.memory("handover.md").id);
+        }
+    }),
+    ("history-older-than-keyring", |zoo| {
+        zoo.adopt(&zoo.commit_of(23));
+    }),
+    ("keyring-gone", |zoo| {
+        fs::remove_dir_all(zoo.store().join("keyring")).expect("there");
+    }),
+    ("keyring-without-the-epoch-key", |zoo| {
+        fs::remove_file(zoo.store().join("keyring/epoch.age")).expect("there");
+    }),
+    ("keyring-of-another-store", |zoo| {
+        let other = zoo.home.path().join("other");
+        let path = other.to_str().expect("UTF-8");
+        let made = zoo.home.run(&["-C", path, "init"]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        for name in ["epoch.age", "audit.age"] {
+            let name = format!("keyring/{name}");
+            let bytes = fs::read(other.join(&name)).expect("there");
+            zoo.edit(&name, |file| *file = bytes);
+        }
+    }),
+    ("control-erased-memory", |zoo| {
+        for table in ["ring", "names"] {
+            remove(zoo, table, &zoo.memory("scratch.md").id);
+        }
+    }),
+];
+
+/// The keys of a memory that is not in history yet, at this path.
+pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
+    let id: String = format!("{:x}", Sha256::digest(path))[..32].into();
+    let identity = Identity::generate().to_file();
+    let identity = identity
+        .lines()
+        .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
+    let identity = identity.expect("an identity").as_bytes();
+    for (table, secret) in [("ring", identity), ("names", &[5; 32])] {
+        let entry = zoo.entry(table, &id, secret);
+        zoo.edit(&format!("keyring/{table}"), |bytes| bytes.extend(entry));
+    }
+    Memory {
+        id,
+        path: format!("/memories/{path}"),
+        version: 0,
+        bytes: 20,
+        blob: String::new(),
+    }
+}
+
+/// Where a memory's entry is.
+fn place(zoo: &Zoo, table: &str, id: &str) -> usize {
+    let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+    let mut entries = bytes[64..].chunks_exact(entry_bytes(table));
+    let slot = entries
+        .position(|entry| entry[..16] == unhex(id))
+        .expect("an entry");
+    64 + slot * entry_bytes(table)
+}
+
+fn entry(zoo: &Zoo, table: &str, id: &str) -> Vec<u8> {
+    let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+    let at = place(zoo, table, id);
+    bytes[at..at + entry_bytes(table)].to_vec()
+}
+
+fn replace(zoo: &Zoo, table: &str, id: &str, entry: &[u8]) {
+    let at = place(zoo, table, id);
+    zoo.edit(&format!("keyring/{table}"), |bytes| {
+        bytes[at..at + entry.len()].copy_from_slice(entry);
+    });
+}
+
+fn remove(zoo: &Zoo, table: &str, id: &str) {
+    let at = place(zoo, table, id);
+    zoo.edit(&format!("keyring/{table}"), |bytes| {
+        bytes.drain(at..at + entry_bytes(table));
+    });
+}
+
+/// Bytes that look as random as any entry, under the id of the plan.
+fn noise(zoo: &Zoo, table: &str) {
+    let id = zoo.memory("project/plan.md").id;
+    let mut entry = unhex(&id);
+    let pieces = (0u8..).flat_map(|n| Sha256::digest([n]).to_vec());
+    entry.extend(pieces.take(entry_bytes(table) - 16));
+    replace(zoo, table, &id, &entry);
+}

@@ -1,0 +1,160 @@
+//! Scenarios that are made when they are tested: they need what the program keeps outside the
+//! store, or in a form of its own.
+
+use std::fs;
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+
+use base64ct::{Base64Unpadded, Encoding};
+
+use crate::forge::{has_means, unhex};
+use crate::forging::Zoo;
+use crate::scenario;
+use crate::support::{Home, stderr, stdout};
+use crate::verify::{is_built, verify};
+
+/// The findings that are shown here.
+pub(crate) const FINDINGS: &[&str] = &["catalog", "pin-rolled-back"];
+
+/// Makes `home` keyless.
+fn forget_keys(home: &Home) {
+    let folder = home.path().join("config");
+    fs::rename(folder, home.path().join("config.away")).expect("moved");
+}
+
+fn run(home: &Home, args: &[&str]) {
+    let output = home.run(args);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+/// The newest events are dropped, together with everything in the store that remembers them.
+fn dropped() -> Home {
+    let home = scenario::base_home(true);
+    let before = Zoo::at(&home).git(&["rev-parse", "main"]);
+    run(&home, &["write", "handover.md", "--text", "one more"]);
+    run(&home, &["read", "handover.md"]);
+    let zoo = Zoo::at(&home);
+    zoo.git(&["update-ref", "refs/heads/main", &before]);
+    for name in ["journal", "catalog"] {
+        fs::remove_file(home.store().join(name)).expect("there");
+    }
+    home
+}
+
+#[test]
+fn dropped_events_are_missed_by_who_has_seen_them() {
+    if !(is_built("verify.rs") && is_built("pin.rs") && has_means("events are dropped")) {
+        return;
+    }
+    let home = dropped();
+    verify(&home).assert(&["pin-rolled-back"]);
+    forget_keys(&home);
+    verify(&home).assert(&["pin-rolled-back"]);
+}
+
+/// Nothing in the store tells: whoever never saw the dropped events cannot miss them.
+#[test]
+fn dropped_events_are_not_missed_by_who_never_saw_them() {
+    if !(is_built("verify.rs") && has_means("events are dropped")) {
+        return;
+    }
+    let home = dropped();
+    fs::remove_dir_all(home.path().join(".local")).ok();
+    verify(&home).assert(&[]);
+}
+
+#[test]
+fn dropped_events_stop_an_ordinary_command() {
+    if !(is_built("pin.rs") && has_means("events are dropped")) {
+        return;
+    }
+    let output = dropped().run(&["--json", "read", "handover.md"]);
+    assert_eq!(output.status.code(), Some(13));
+    assert!(
+        stderr(&output).contains("rolled_back"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// A store whose catalog, sealed with the right key, says of one memory that it was last read a
+/// minute later than it was: as somebody would have it who wants to keep it from expiring.
+fn catalog_forged(by_millis: i64) -> Home {
+    let home = scenario::base_home(true);
+    run(&home, &["status"]);
+    let zoo = Zoo::at(&home);
+    let read = zoo.last_access("handover.md");
+    let key = zoo.audit["names_key"].as_str().expect("text");
+    let key = Base64Unpadded::decode_vec(key).expect("base64");
+    let store = unhex(zoo.audit["store"].as_str().expect("an id"));
+    let path = home.store().join("catalog");
+    let bytes = fs::read(&path).expect("there");
+    let length = u32::from_le_bytes(bytes[48..52].try_into().expect("four bytes")) as usize;
+    assert_eq!(bytes.len(), 52 + length, "the catalog is one snapshot");
+    let context = [b"agekeep/1 catalog ", &store[..], &bytes[32..48], &[0; 8]].concat();
+    let cipher = XChaCha20Poly1305::new_from_slice(&key).expect("32 bytes");
+    let nonce = XNonce::from_slice(&bytes[52..76]);
+    let (msg, aad) = (&bytes[76..], &context[..]);
+    let mut plain = cipher.decrypt(nonce, Payload { msg, aad }).expect("opens");
+    let (is, says) = (varint(read), varint(read + by_millis));
+    let mut places = plain
+        .windows(is.len())
+        .enumerate()
+        .filter(|(_, window)| *window == is);
+    let at = places.next().expect("the time is in it").0;
+    plain.splice(at..at + is.len(), says);
+    let msg = &plain[..];
+    let sealed = cipher.encrypt(nonce, Payload { msg, aad }).expect("short");
+    fs::write(&path, [&bytes[..76], &sealed].concat()).expect("written");
+    home
+}
+
+/// A signed number as the catalog has it: zigzag, seven bits a byte, the low ones first.
+fn varint(number: i64) -> Vec<u8> {
+    let mut rest = (number << 1 ^ number >> 63).cast_unsigned();
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(rest & 0x7f).expect("seven bits");
+        rest >>= 7;
+        if rest == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+#[test]
+fn a_catalog_that_says_something_else_than_history_is_found() {
+    if !(is_built("verify.rs") && has_means("a catalog is forged")) {
+        return;
+    }
+    let home = catalog_forged(60_000);
+    verify(&home).assert(&["catalog"]);
+    forget_keys(&home);
+    // Without a key it does not open.
+    verify(&home).assert(&[]);
+}
+
+#[test]
+fn a_catalog_that_was_sealed_anew_as_it_was_is_no_finding() {
+    if is_built("verify.rs") && has_means("a catalog is forged") {
+        verify(&catalog_forged(0)).assert(&[]);
+    }
+}
+
+/// The control: the forged catalog opens and is believed by an ordinary command, so that what
+/// verification finds there is what it says and not that it is broken.
+#[test]
+fn an_ordinary_command_goes_by_the_forged_catalog() {
+    if !has_means("a catalog is forged") {
+        return;
+    }
+    let home = catalog_forged(60_000);
+    let before = fs::read(home.store().join("catalog")).expect("there");
+    let status = home.run(&["status"]);
+    assert!(status.status.success(), "{}", stdout(&status));
+    let after = fs::read(home.store().join("catalog")).expect("there");
+    assert!(before == after, "it was not made anew");
+}
