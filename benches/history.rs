@@ -54,7 +54,12 @@ fn main() {
     bench.one_shot("view --at any moment", |n| {
         // Spread over all of history, in an order of its own.
         let at = bench.scale.memories + n * 7_919 % (bench.scale.events - bench.scale.memories);
-        words(&["view", &path(n % bench.scale.memories), "--at", &at.to_string()])
+        words(&[
+            "view",
+            &path(n % bench.scale.memories),
+            "--at",
+            &at.to_string(),
+        ])
     });
     bench.one_shot("blame of the long file", |_| words(&["blame", LONG]));
     bench.verify();

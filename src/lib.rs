@@ -30,7 +30,10 @@
 //!   the ref update the commit point. That costs an fsync for each object, key entry and the ref,
 //!   some ten for a command; one for the record gives the same promise.)
 //! - A kernel lock orders processes; the head is read under it.
-//! - The state is a fold over signed events. The catalog file only saves reading them again.
+//! - The state is a fold over signed events. The files `catalog` and `timeline` only save reading
+//!   them again.
+//! - History is never rewritten: an undo is a new event, and so is a look at what somebody
+//!   remembered, which is no access to it.
 //! - Unknown formats, damage, missing keys and things that are not there are different errors, and
 //!   none is a fallback to another.
 //!
@@ -46,8 +49,10 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo` |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
+//! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
+//! | [`past`], [`undo`] | what is found when history is looked at; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
 //! | `keyring` | the keys outside history, whose loss is erasure |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |

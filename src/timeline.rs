@@ -4,6 +4,7 @@
 //! Like the catalog it is a fold over the events, and its file is a sealed copy that can be thrown
 //! away. It says where to look; what is shown or undone is opened from history itself.
 
+mod block;
 pub(crate) mod file;
 
 use std::collections::{HashMap, HashSet};

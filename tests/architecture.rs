@@ -16,6 +16,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("git2", &["src/repository.rs"]),
     ("globset::", &["src/redact/redactor.rs"]),
     ("hmac::", &["src/digest.rs"]),
+    ("imara_diff::", &["src/diff.rs"]),
     ("memchr::", &["src/redact"]),
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     ("rustix", &["src/disk.rs"]),

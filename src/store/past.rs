@@ -100,10 +100,10 @@ impl Store {
                 known.push(event, commit);
                 known
             });
-        let key = self.keyring.names_key();
-        if self.timeline_file.is_next(event.number, key) {
+        if self.timeline_file.is_next(event.number) {
             let mut single = Timeline::default();
             single.push(event, commit);
+            let key = self.keyring.names_key();
             self.timeline_file.append_one(&single, event.number, key);
         }
     }

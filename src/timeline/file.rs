@@ -8,23 +8,23 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{NONE, Row, Timeline, Touched};
+use super::Timeline;
+use super::block::Block;
 use crate::aead::{self, Key};
 use crate::disk;
-use crate::event::{Change, Outcome};
-use crate::id::{MemoryId, StoreId};
-use crate::repository::object::ObjectId;
+use crate::id::StoreId;
 
 const MAGIC: &[u8; 16] = b"agekeep-timelin1";
 /// Magic, store id, a random id of this file, its generation, and where its single events begin:
 /// the byte and the number.
 const HEADER_BYTES: usize = 72;
 /// As many single events become one block: few enough to write at once, enough that what sealing
-/// adds to each is nothing.
-const BLOCK_EVENTS: u64 = 256;
+/// adds to each, and the words that are said again in each block, are next to nothing.
+const BLOCK_EVENTS: u64 = 2_048;
+/// Fewest bytes of a sealed block.
+const BLOCK_BYTES_MIN: usize = aead::OVERHEAD + 8;
 /// Largest file that is read, in bytes: some thirty million events.
 const FILE_BYTES_MAX: u64 = 1 << 31;
 
@@ -55,39 +55,6 @@ struct Header {
     singles_from: u64,
 }
 
-/// Events that follow one another. Words and memories are named by their place in the lists,
-/// counted from 1; 0 is none.
-#[derive(Serialize, Deserialize)]
-struct Block<'a> {
-    first: u64,
-    #[serde(borrow)]
-    words: Vec<&'a str>,
-    memories: Vec<[u8; 16]>,
-    rows: Vec<BlockRow>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct BlockRow {
-    commit: [u8; 20],
-    millis: i64,
-    command: u32,
-    actor: u32,
-    session: u32,
-    named: [u32; 2],
-    outcome: Outcome,
-    touches: Vec<BlockTouch>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct BlockTouch {
-    memory: u32,
-    path: u32,
-    version: u64,
-    bytes: u64,
-    from: u64,
-    change: Change,
-}
-
 impl TimelineFile {
     pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
         Self {
@@ -108,7 +75,7 @@ impl TimelineFile {
     }
 
     /// Whether the next event the file takes is this one. Follows what other processes added.
-    pub(crate) fn is_next(&mut self, event: u64, key: &Key) -> bool {
+    pub(crate) fn is_next(&mut self, event: u64) -> bool {
         let same = match (&self.open, fs::metadata(&self.path)) {
             (Some(open), Ok(meta)) => {
                 open.inode == meta.ino()
@@ -126,7 +93,7 @@ impl TimelineFile {
             return false;
         };
         if open.events < event {
-            open.read_on(self.store, key, |_| true);
+            open.count_on();
         }
         open.events == event
     }
@@ -244,14 +211,34 @@ impl Open {
         self.events = self.header.singles_from;
     }
 
+    /// Counts the single events from where reading ended, without opening them: one that turns out
+    /// not to open ends what is read of the file, and history tells the rest.
+    fn count_on(&mut self) {
+        let Some(bytes) = self.rest() else { return };
+        let mut rest = &bytes[..];
+        while let Some((length, tail)) = rest.split_first_chunk() {
+            let length = u32::from_le_bytes(*length) as usize;
+            let Some(tail) = tail.get(length..).filter(|_| length >= BLOCK_BYTES_MIN) else {
+                return;
+            };
+            self.end += 4 + length as u64;
+            self.events += 1;
+            rest = tail;
+        }
+    }
+
+    /// Everything after what was read.
+    fn rest(&self) -> Option<Vec<u8>> {
+        let length = self.file.metadata().ok()?.len();
+        let length = length.min(FILE_BYTES_MAX).checked_sub(self.end)?;
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        self.file.read_exact_at(&mut bytes, self.end).ok()?;
+        Some(bytes)
+    }
+
     /// Reads blocks from where reading ended, and hands each to `take` until one does not fit.
     fn read_on(&mut self, store: StoreId, key: &Key, mut take: impl FnMut(&Block<'_>) -> bool) {
-        let length = self.file.metadata().map_or(0, |meta| meta.len());
-        let length = length.min(FILE_BYTES_MAX).saturating_sub(self.end);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-        if self.file.read_exact_at(&mut bytes, self.end).is_err() {
-            return;
-        }
+        let Some(bytes) = self.rest() else { return };
         let mut rest = &bytes[..];
         while let Some((length, tail)) = rest.split_first_chunk() {
             let length = u32::from_le_bytes(*length) as usize;
@@ -322,135 +309,5 @@ impl Open {
             ..header
         };
         self.header.write(&self.file, store)
-    }
-}
-
-impl<'a> Block<'a> {
-    /// Everything a timeline holds from one of its rows on, which is event number `first`.
-    fn of(timeline: &'a Timeline, from: usize, first: u64) -> Self {
-        Self::of_rows(timeline, from, timeline.rows.len(), first)
-    }
-
-    fn of_range(timeline: &'a Timeline, from: u64, to: u64) -> Self {
-        let at = |event: u64| usize::try_from(event).expect("an event that is in memory");
-        Self::of_rows(timeline, at(from), at(to), from)
-    }
-
-    fn of_rows(timeline: &'a Timeline, from: usize, to: usize, first: u64) -> Self {
-        let mut words = Local::new(timeline.words.len());
-        let mut memories = Local::new(timeline.memories.len());
-        let rows = (from..to)
-            .map(|at| {
-                let row = &timeline.rows[at];
-                let touches = timeline.touches_of(at).iter().map(|touched| BlockTouch {
-                    memory: memories.of(touched.memory),
-                    path: words.of(touched.path),
-                    version: touched.version,
-                    bytes: touched.bytes,
-                    from: touched.from,
-                    change: touched.change,
-                });
-                BlockRow {
-                    touches: touches.collect(),
-                    commit: row.commit.0,
-                    millis: row.millis,
-                    command: words.of(row.command),
-                    actor: words.of(row.actor),
-                    session: words.of(row.session),
-                    named: row.named.map(|word| words.of(word)),
-                    outcome: row.outcome,
-                }
-            })
-            .collect();
-        let memory = |at: &u32| timeline.memories[*at as usize].0;
-        Self {
-            first,
-            words: words
-                .order
-                .iter()
-                .map(|at| &*timeline.words[*at as usize])
-                .collect(),
-            memories: memories.order.iter().map(memory).collect(),
-            rows,
-        }
-    }
-}
-
-/// The numbers of words or memories within one block.
-struct Local {
-    known: Vec<u32>,
-    order: Vec<u32>,
-}
-
-impl Local {
-    fn new(count: usize) -> Self {
-        Self {
-            known: vec![0; count],
-            order: Vec::new(),
-        }
-    }
-
-    fn of(&mut self, at: u32) -> u32 {
-        let Some(known) = self.known.get_mut(at as usize) else {
-            return 0;
-        };
-        if *known == 0 {
-            self.order.push(at);
-            *known = super::index(self.order.len());
-        }
-        *known
-    }
-}
-
-impl Timeline {
-    /// Adds a block that comes next; `false` if it does not fit.
-    fn extend(&mut self, block: &Block<'_>) -> bool {
-        self.extend_from(block, 0)
-    }
-
-    /// As [`Self::extend`], where this timeline began at event number `origin`.
-    fn extend_from(&mut self, block: &Block<'_>, origin: u64) -> bool {
-        if block.first != origin + self.len() {
-            return false;
-        }
-        let words: Vec<u32> = block
-            .words
-            .iter()
-            .map(|word| self.word(Some(word)))
-            .collect();
-        let memories = block.memories.iter().map(|id| self.memory(MemoryId(*id)));
-        let memories: Vec<u32> = memories.collect();
-        let place = |at: u32| (at as usize).checked_sub(1);
-        let word = |at: u32| {
-            let known = place(at).and_then(|at| words.get(at));
-            known.copied().unwrap_or(NONE)
-        };
-        for row in &block.rows {
-            for touch in &row.touches {
-                let Some(memory) = place(touch.memory).and_then(|at| memories.get(at)) else {
-                    return false;
-                };
-                self.touches.push(Touched {
-                    memory: *memory,
-                    path: word(touch.path),
-                    version: touch.version,
-                    bytes: touch.bytes,
-                    from: touch.from,
-                    change: touch.change,
-                });
-            }
-            self.push_row(Row {
-                commit: ObjectId(row.commit),
-                millis: row.millis,
-                latest: 0,
-                touches_end: self.touches.len(),
-                command: word(row.command),
-                actor: word(row.actor),
-                session: word(row.session),
-                named: row.named.map(word),
-                outcome: row.outcome,
-            });
-        }
-        true
     }
 }
