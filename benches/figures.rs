@@ -142,6 +142,7 @@ impl Bench {
         Keys {
             identity: keyfile::read_identity(&identity).unwrap(),
             signing_key: Some(keyfile::read_signing_key(&signing_key).unwrap()),
+            state: None,
         }
     }
 

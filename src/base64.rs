@@ -1,6 +1,6 @@
-//! Base64 (RFC 4648, unpadded) of keys and small ciphertexts inside JSON, in constant time.
+//! Base64 (RFC 4648) of keys and small ciphertexts inside JSON, in constant time.
 
-use base64ct::{Base64Unpadded, Encoding};
+use base64ct::{Base64, Base64Unpadded, Encoding};
 use zeroize::Zeroizing;
 
 pub(crate) fn encode(bytes: &[u8]) -> String {
@@ -13,6 +13,16 @@ pub(crate) fn encode_secret(bytes: &[u8]) -> Zeroizing<String> {
 
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Base64Unpadded::decode_vec(text).ok()
+}
+
+/// With padding, as signed notes have it.
+pub(crate) fn encode_padded(bytes: &[u8]) -> String {
+    Base64::encode_string(bytes)
+}
+
+/// Decodes what has its padding.
+pub(crate) fn decode_padded(text: &str) -> Option<Vec<u8>> {
+    Base64::decode_vec(text).ok()
 }
 
 /// Decodes what may be of either alphabet, padded or not, cut short or not.

@@ -18,7 +18,7 @@ use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
 /// A live memory.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) id: MemoryId,
     pub(crate) path: MemoryPath,
@@ -32,6 +32,13 @@ pub(crate) struct Memory {
     pub(crate) before: Option<ObjectId>,
     /// When its text was last read or written.
     pub(crate) accessed: DateTime<Utc>,
+}
+
+impl Memory {
+    /// Whether no key opens its path.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.path.as_str().starts_with(NAMELESS)
+    }
 }
 
 /// Every live memory, and where in history this is true.
@@ -199,7 +206,7 @@ impl Catalog {
             return Err("it writes to a path that is taken");
         }
         self.versions += 1;
-        self.bytes += touch.bytes;
+        self.bytes = self.bytes.saturating_add(touch.bytes);
         let memory = Memory {
             id: touch.id,
             before: old.filter(|old| old.path == path).map(|old| old.blob),
@@ -217,8 +224,66 @@ impl Catalog {
     fn take(&mut self, id: MemoryId) -> Option<Memory> {
         let memory = self.memories.remove(&id)?;
         self.paths.remove(&key(&memory.path));
-        self.bytes -= memory.bytes;
+        self.bytes = self.bytes.saturating_sub(memory.bytes);
         Some(memory)
+    }
+
+    /// Takes an event at its word that does not fit the state, so that later ones can be followed.
+    pub(crate) fn assume(&mut self, step: &Step) {
+        let time = DateTime::from_timestamp_millis(step.millis);
+        let time = time.or(self.last).unwrap_or_default();
+        for touch in &step.touches {
+            match touch.change {
+                Change::None | Change::Look => {}
+                Change::Read => {
+                    if let Some(memory) = self.memories.get_mut(&touch.id) {
+                        memory.accessed = time;
+                    }
+                }
+                Change::Remove => self.forget(touch.id),
+                Change::Add | Change::Edit | Change::Move | Change::Restore => {
+                    let old = self.take(touch.id);
+                    self.assume_written(touch, old, time);
+                }
+            }
+        }
+        self.events = step.number.saturating_add(1);
+        self.head = Some(step.head);
+        self.last = Some(time);
+    }
+
+    fn assume_written(&mut self, touch: &TouchStep, old: Option<Memory>, time: DateTime<Utc>) {
+        let Some((blob, sealed)) = touch.blob else {
+            return;
+        };
+        let said = touch.path.clone().map(MemoryPath::from_canonical);
+        let path = said
+            .filter(|path| !self.paths.contains_key(&key(path)))
+            .unwrap_or_else(|| MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)));
+        let memory = Memory {
+            id: touch.id,
+            before: old.filter(|old| old.path == path).map(|old| old.blob),
+            path,
+            version: touch.version,
+            bytes: touch.bytes,
+            blob,
+            sealed,
+            accessed: time,
+        };
+        self.versions += 1;
+        self.bytes = self.bytes.saturating_add(touch.bytes);
+        self.paths.insert(key(&memory.path), memory.id);
+        self.memories.insert(memory.id, memory);
+    }
+
+    /// Lets go of a memory whose state is not known any more.
+    pub(crate) fn forget(&mut self, id: MemoryId) {
+        drop(self.take(id));
+    }
+
+    /// A live memory by its id.
+    pub(crate) fn memory(&self, id: MemoryId) -> Option<&Memory> {
+        self.memories.get(&id)
     }
 
     /// The memory at a path.
@@ -242,10 +307,9 @@ impl Catalog {
 
     /// A live memory whose path no key opens, if there is one.
     pub(crate) fn nameless(&self) -> Option<MemoryId> {
-        let nameless = |memory: &&Memory| memory.path.as_str().starts_with(NAMELESS);
         self.memories
             .values()
-            .find(nameless)
+            .find(|memory| memory.is_nameless())
             .map(|memory| memory.id)
     }
 

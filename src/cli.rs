@@ -1,6 +1,8 @@
 //! The command line: parse, call the library, show.
 
+mod accept;
 mod changes;
+mod checkpoint;
 mod events;
 mod history;
 mod init;
@@ -14,6 +16,7 @@ mod redact;
 mod status;
 mod tool;
 mod undo;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -136,10 +139,16 @@ enum Verb {
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
     Tool(tool::Tool),
+    /// Print a signed note that says where history ends now, for an auditor to keep
+    Checkpoint(checkpoint::Checkpoint),
+    /// Go on from a history that was turned back; needs --reason, and is recorded
+    AcceptRollback,
     /// Show the policy in force, or put another one in place
     Policy(policy::PolicyArgs),
     /// Show what redaction looks for, and try it on texts
     Redact(redact::Redact),
+    /// Check history and keys: that everything is as it was written, by who may, and says so
+    Verify(verify::Verify),
 }
 
 /// Runs the command line of this process.
@@ -166,8 +175,11 @@ pub(crate) fn run() -> ExitCode {
         Verb::Read(args) => memory::run(&global, &args),
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Checkpoint(args) => checkpoint::run(&global, &args),
+        Verb::AcceptRollback => accept::run(&global),
         Verb::Policy(args) => policy::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
+        Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {
         Ok(code) => ExitCode::from(code),

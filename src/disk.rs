@@ -24,6 +24,23 @@ pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
         .map_err(Error::io("make", path))
 }
 
+/// As [`make_private_folder`], and the names of all folders it makes are durable.
+pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
+    let there = |path: &&Path| path.is_dir() || path.as_os_str().is_empty();
+    let existing = path.ancestors().find(there);
+    make_private_folder(path)?;
+    let new = path
+        .ancestors()
+        .take_while(|folder| Some(*folder) != existing);
+    for folder in new {
+        let above = folder
+            .parent()
+            .filter(|above| !above.as_os_str().is_empty());
+        sync_folder(above.unwrap_or(Path::new(".")))?;
+    }
+    Ok(())
+}
+
 /// Begins the name of a file that is not yet in its place. Stock git sweeps up such names in its
 /// object folders.
 const ASIDE: &str = "tmp_agekeep_";
@@ -119,6 +136,34 @@ pub(crate) fn sync_file_system(folder: &Path) -> Result<()> {
         }
     }
     sync_folder(folder)
+}
+
+/// A file with bytes that are not yet durable.
+pub(crate) struct Unsynced<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) path: &'a Path,
+}
+
+impl Unsynced<'_> {
+    /// Makes the bytes durable. The file's length was so before.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let synced = self.file.sync_data();
+        synced.map_err(Error::io("write", self.path))
+    }
+
+    /// Makes the bytes of two files durable at the same time: that takes half as long again as
+    /// one, and one after the other takes twice as long.
+    pub(crate) fn sync_beside(&self, other: &Self) -> Result<()> {
+        thread::scope(|scope| {
+            let beside = thread::Builder::new().spawn_scoped(scope, || other.sync());
+            let synced = self.sync();
+            let beside = match beside {
+                Ok(thread) => thread.join().expect("a sync does not panic"),
+                Err(_) => other.sync(),
+            };
+            synced.and(beside)
+        })
+    }
 }
 
 /// Names the running boot of the machine: what was written before another boot may be torn.

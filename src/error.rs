@@ -113,6 +113,15 @@ pub enum Error {
         /// Where history ends now.
         found: String,
     },
+    /// What was kept of a store's newest moment cannot be read.
+    BadPin {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A rollback was to be accepted, and there was none.
+    NotRolledBack,
     /// No moment in history is meant by a revision.
     NoRevision {
         /// The revision as it was given.
@@ -195,6 +204,8 @@ impl Error {
             Self::Damaged { .. } => "damaged",
             Self::HeadMoved { .. } => "head_moved",
             Self::RolledBack { .. } => "rolled_back",
+            Self::BadPin { .. } => "bad_pin",
+            Self::NotRolledBack => "not_rolled_back",
             Self::NoRevision { .. } => "no_revision",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotThere { .. } => "not_found",
@@ -214,7 +225,7 @@ impl Error {
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
-            Self::PlanChanged { .. } => 6,
+            Self::PlanChanged { .. } | Self::NotRolledBack => 6,
             Self::NotASigner { .. } => 7,
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
@@ -225,7 +236,10 @@ impl Error {
             | Self::NoKeyring { .. }
             | Self::NoSigningKey
             | Self::MissingKey { .. } => 12,
-            Self::Damaged { .. } | Self::HeadMoved { .. } | Self::RolledBack { .. } => 13,
+            Self::Damaged { .. }
+            | Self::HeadMoved { .. }
+            | Self::RolledBack { .. }
+            | Self::BadPin { .. } => 13,
             Self::Conflict { .. } => 15,
             Self::Io { .. } => 16,
         }
@@ -297,6 +311,14 @@ impl Error {
                  accept-rollback --reason TEXT`, which is recorded"
                     .into()
             }
+            Self::BadPin { .. } => {
+                "find out who changed it; if the store is as you left it, move that file away: the \
+                 next command then takes the store as it finds it"
+                    .into()
+            }
+            Self::NotRolledBack => {
+                "go on as always: every moment that was seen is still in history".into()
+            }
             Self::NoRevision { .. } => {
                 "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
                  a time: @2026-11-01T09:00Z, 2h ago, yesterday"
@@ -346,7 +368,8 @@ fn io_hint(source: &io::Error) -> &'static str {
             "free some space and try again; nothing acknowledged was lost"
         }
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            "every command is recorded, so the store must be writable by this user"
+            "every command is recorded, so the store must be writable by this user, and so must the \
+             folder for what was seen of it (XDG_STATE_HOME)"
         }
         _ => "check the disk and try again; nothing acknowledged was lost",
     }
@@ -405,6 +428,12 @@ impl fmt::Display for Error {
                 "history was turned back: event {event} ({seen}) was seen, and history now ends \
                  at {found} without it"
             ),
+            Self::BadPin { path, why } => write!(
+                f,
+                "what was seen of the store cannot be read from {}: {why}",
+                path.display()
+            ),
+            Self::NotRolledBack => write!(f, "history was not turned back"),
             Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
             Self::Ambiguous {
                 revision,

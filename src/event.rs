@@ -10,6 +10,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
 use crate::aead::Key;
 use crate::digest::Digest;
@@ -39,6 +40,9 @@ pub const UNDONE_RUNS_MAX: usize = 1_000;
 /// The command of an event that changes the policy: no door lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
 
+/// The command of an event that accepts a history without the newest moment that was seen of it.
+pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
+
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
 pub const OWNER_COMMANDS: [&str; 12] = [
@@ -53,7 +57,7 @@ pub const OWNER_COMMANDS: [&str; 12] = [
     "restore",
     "revert",
     "rollback",
-    "accept_rollback",
+    ACCEPT_COMMAND,
 ];
 
 /// A file that is public by design, and that only a command which says so may change.
@@ -432,11 +436,38 @@ impl Event {
 
     /// Reads a commit message: opens the record, and checks that subject and trailers say the same.
     pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, EventFault> {
+        let message = Message::split(message)?;
+        let event = message.open(&PathOpener::strict(keyring))?;
+        message.check(&event).map_err(EventFault::Damaged)?;
+        Ok(event)
+    }
+}
+
+/// A commit message taken apart; not opened, and nothing in it believed.
+pub(crate) struct Message<'a> {
+    pub(crate) subject: &'a str,
+    armored: &'a str,
+    pub(crate) trailers: &'a str,
+}
+
+impl<'a> Message<'a> {
+    pub(crate) fn split(message: &'a str) -> Result<Self, EventFault> {
         let (subject, rest) = message.split_once("\n\n").ok_or("it has no record")?;
         let (armored, trailers) = rest.split_once("\n\n").ok_or("it has no trailers")?;
-        let plain = seal::open_armored(armored, keyring.audit()).map_err(|fault| match fault {
-            OpenFault::WrongKey => "its record is sealed to another audit identity",
-            OpenFault::Damaged => "its record does not open whole",
+        Ok(Self {
+            subject,
+            armored,
+            trailers,
+        })
+    }
+
+    /// Opens the record.
+    pub(crate) fn open(&self, opener: &PathOpener<'_>) -> Result<Event, EventFault> {
+        let plain = seal::open_armored(self.armored, opener.keyring.audit()).map_err(|fault| {
+            EventFault::Closed(match fault {
+                OpenFault::WrongKey => "its record is sealed to another audit identity",
+                OpenFault::Damaged => "its record does not open whole",
+            })
         })?;
         // The version first: another one may have other fields.
         let format: Format =
@@ -446,26 +477,36 @@ impl Event {
         }
         let json: RecordJson =
             serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
-        let event = json.open(keyring)?;
+        Ok(json.open(opener)?)
+    }
+
+    /// Checks that subject and trailers say what the record says, byte for byte.
+    pub(crate) fn check(&self, event: &Event) -> Result<(), &'static str> {
         let expected: Vec<String> = event
             .memories
             .iter()
             .map(|touch| format!("Memory: {}", touch.id))
             .chain([event.chain_trailer()])
             .collect();
-        if !trailers.lines().eq(expected.iter().map(String::as_str)) {
-            return Err(EventFault::Damaged("its trailers do not match its record"));
+        if !self
+            .trailers
+            .lines()
+            .eq(expected.iter().map(String::as_str))
+        {
+            return Err("its trailers do not match its record");
         }
-        if subject != event.subject() {
-            return Err(EventFault::Damaged("its subject does not match its record"));
+        if self.subject != event.subject() {
+            return Err("its subject does not match its record");
         }
-        Ok(event)
+        Ok(())
     }
 }
 
 /// Why a commit message is no event.
 #[derive(Debug)]
 pub(crate) enum EventFault {
+    /// Its record does not open.
+    Closed(&'static str),
     Damaged(&'static str),
     /// Written by a format version not known here.
     Unknown(u32),
@@ -482,7 +523,7 @@ impl EventFault {
     pub(crate) fn of(self, commit: ObjectId) -> Error {
         let what = format!("commit {commit}");
         match self {
-            Self::Damaged(why) => Error::damaged(what, why),
+            Self::Closed(why) | Self::Damaged(why) => Error::damaged(what, why),
             Self::Unknown(found) => Error::UnknownFormat {
                 what,
                 found: found.to_string(),

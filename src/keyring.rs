@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
 use crate::base64;
+use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
@@ -147,6 +148,11 @@ impl Keyring {
         &self.audit
     }
 
+    /// The store it belongs to.
+    pub(crate) fn store(&self) -> StoreId {
+        self.store
+    }
+
     /// The key of the catalog, which readers and auditors share.
     pub(crate) fn names_key(&self) -> &Key {
         &self.names_key
@@ -219,9 +225,41 @@ impl Keyring {
             .filter_map(Table::problem)
     }
 
+    /// How many entries `ring` and `names` have.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        (self.ring.next_slot(), self.names.next_slot())
+    }
+
+    /// The memories with an entry after the first so many of `ring`, and of `names`.
+    pub(crate) fn ids_after(
+        &self,
+        (ring, names): (u32, u32),
+    ) -> Result<(Vec<MemoryId>, Vec<MemoryId>)> {
+        Ok((self.ring.ids_from(ring)?, self.names.ids_from(names)?))
+    }
+
+    /// Digests of the first so many entries of `ring` and `names`; `None` if there are fewer.
+    pub(crate) fn digests_of_first(
+        &self,
+        (ring, names): (u32, u32),
+    ) -> Result<Option<(Digest, Digest)>> {
+        let ring = self.ring.digest_of_first(ring)?;
+        Ok(ring.zip(self.names.digest_of_first(names)?))
+    }
+
     /// Whether there is a key for the memory.
     pub(crate) fn has(&self, id: MemoryId) -> Result<bool> {
-        Ok(self.ring.has(id)? && self.names.has(id)?)
+        Ok(self.in_ring(id)? && self.in_names(id)?)
+    }
+
+    /// Whether there is a key that opens the memory's versions.
+    pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
+        self.ring.has(id)
+    }
+
+    /// Whether there is a key that opens the memory's paths.
+    pub(crate) fn in_names(&self, id: MemoryId) -> Result<bool> {
+        self.names.has(id)
     }
 
     /// The key that opens the paths of a memory in event records.

@@ -57,7 +57,9 @@
 //! | `keyring` | the keys outside history, whose loss is erasure |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files |
+//! | [`verify`] | proof that nothing was touched, or where something was |
 //! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
+//! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |
 //! | [`answer`], [`wire`], [`log`] | what goes out |
 //!
 //! # Example
@@ -70,7 +72,7 @@
 //!
 //! # fn main() -> agekeep::error::Result<()> {
 //! # let folder = tempfile::tempdir().expect("a temporary folder");
-//! let keys = Keys { identity: Identity::generate(), signing_key: Some(SigningKey::generate()) };
+//! let keys = Keys { identity: Identity::generate(), signing_key: Some(SigningKey::generate()), state: None };
 //! let mut context = Context::default();
 //! context.actor = Some("support-agent".into());
 //! let mut store = Store::init(
@@ -99,6 +101,7 @@ mod journal;
 mod keyring;
 mod listing;
 mod merge;
+mod pin;
 mod repository;
 mod seal;
 mod sign;
@@ -115,6 +118,7 @@ pub mod id;
 pub mod keyfile;
 pub mod log;
 pub mod past;
+pub mod note;
 pub mod path;
 pub mod policy;
 pub mod recipients;
@@ -122,6 +126,7 @@ pub mod redact;
 pub mod revision;
 pub mod store;
 pub mod undo;
+pub mod verify;
 pub mod wire;
 
 pub use crate::digest::Digest;

@@ -24,7 +24,7 @@ pub(crate) const BRANCH: &str = "refs/heads/main";
 
 /// The configuration stock git finds. Repacking by `git gc` is safe; packing the ref is not,
 /// because that deletes a file which this program replaces.
-const CONFIG: &str = "\
+pub(crate) const CONFIG: &str = "\
 [core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -47,6 +47,14 @@ pub(crate) struct Repository {
     objects: PathBuf,
     /// What was packed when it was last looked at.
     packs: RefCell<Option<git2::Odb<'static>>>,
+}
+
+/// What strict reading of an object finds: nothing is mended, and nothing taken from elsewhere.
+pub(crate) enum Strict {
+    Whole(Kind, Vec<u8>),
+    Missing,
+    /// With what a torn or changed file still holds, as far as it inflates.
+    Damaged(String, Vec<u8>),
 }
 
 /// The name of an object: SHA-1 over its kind, length and bytes.
@@ -109,11 +117,16 @@ impl Repository {
         if !(root.join("HEAD").is_file() && objects.is_dir() && root.join("refs").is_dir()) {
             return Err(Error::NoStore { path: root.into() });
         }
-        Ok(Self {
+        Ok(Self::of_whatever_is_there(root))
+    }
+
+    /// The repository at `root`, even if parts of it are missing: for looking into damage.
+    pub(crate) fn of_whatever_is_there(root: &Path) -> Self {
+        Self {
             root: root.into(),
-            objects,
+            objects: root.join("objects"),
             packs: RefCell::new(None),
-        })
+        }
     }
 
     /// The commit the branch points at; `None` if there is no such ref or its file is torn.
@@ -224,6 +237,53 @@ impl Repository {
         self.read_journaled(id, "it is missing")
     }
 
+    /// Reads an object as its file or pack has it, checks its hash, and mends nothing.
+    pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<Strict> {
+        for look_again in [false, true] {
+            let path = loose::path(&self.objects, id);
+            match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
+                Loose::Whole(kind, bytes) => return Ok(Strict::Whole(kind, bytes)),
+                Loose::Damaged(why) => {
+                    let rest = loose::salvage(&self.objects, id);
+                    return Ok(Strict::Damaged(why.into(), rest));
+                }
+                Loose::Absent => {}
+            }
+            if self.borrows() && !self.has_packs() {
+                continue;
+            }
+            match self.read_packed(id, look_again) {
+                Ok(Some((kind, bytes))) if name(kind, &bytes) == id => {
+                    return Ok(Strict::Whole(kind, bytes));
+                }
+                Ok(Some((_, bytes))) => {
+                    let why = "its pack entry does not hash to its name";
+                    return Ok(Strict::Damaged(why.into(), bytes));
+                }
+                Ok(None) => {}
+                Err(Error::Damaged { why, .. }) if !self.borrows() => {
+                    return Ok(Strict::Damaged(why, Vec::new()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Strict::Missing)
+    }
+
+    /// Whether objects of another folder are said to be part of it.
+    fn borrows(&self) -> bool {
+        self.objects.join("info/alternates").exists()
+    }
+
+    fn has_packs(&self) -> bool {
+        let entries = fs::read_dir(self.objects.join("pack"));
+        entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| entry.path().extension().is_some_and(|e| e == "idx"))
+    }
+
     /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
     /// if it is recent, and is written anew from there.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
@@ -270,7 +330,7 @@ impl Repository {
     fn open_packs(&self) -> Result<git2::Odb<'static>> {
         let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
         // libgit2 would read from the folders named there, and hang on what is torn in them.
-        if self.objects.join("info/alternates").exists() {
+        if self.borrows() {
             return Err(Error::damaged(
                 "objects/info/alternates",
                 "objects of another folder are no part of a store; remove the file",

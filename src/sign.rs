@@ -1,7 +1,9 @@
-//! SSH signatures over commits, as git makes and checks them. The only module that names `ssh_key`.
+//! Signatures over commits, as git makes and checks them, and over notes. The only module that
+//! names `ssh_key` and `signature`.
 
+use signature::{Signer, Verifier};
 use ssh_key::rand_core::OsRng;
-use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
+use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
 use zeroize::Zeroizing;
 
 /// The signature namespace git uses (gitformat-signature, `ssh-keygen -Y sign -n git`).
@@ -62,6 +64,34 @@ impl SigningKey {
             .sign(NAMESPACE, HashAlg::Sha512, commit)
             .and_then(|signature| signature.to_pem(LineEnding::LF))
             .expect("an unencrypted Ed25519 key signs any message")
+    }
+
+    /// Signs bytes with Ed25519 alone (RFC 8032). What is signed so must not be mistakable for
+    /// what [`Self::sign`] signs: that begins with `SSHSIG`.
+    pub(crate) fn sign_bare(&self, bytes: &[u8]) -> Vec<u8> {
+        let signature: Signature = Signer::sign(&self.0, bytes);
+        signature.as_bytes().to_vec()
+    }
+
+    /// The public half.
+    pub(crate) fn verifying_key(&self) -> VerifyingKey {
+        VerifyingKey(self.0.public_key().clone())
+    }
+}
+
+/// The public half of a signing key.
+pub(crate) struct VerifyingKey(PublicKey);
+
+impl VerifyingKey {
+    /// Its 32 bytes (RFC 8032); `None` if it is not an Ed25519 key.
+    pub(crate) fn bytes(&self) -> Option<[u8; 32]> {
+        self.0.key_data().ed25519().map(|key| key.0)
+    }
+
+    /// Whether this is a signature by [`SigningKey::sign_bare`] over these bytes.
+    pub(crate) fn verifies(&self, bytes: &[u8], signature: &[u8]) -> bool {
+        Signature::new(Algorithm::Ed25519, signature)
+            .is_ok_and(|signature| self.0.key_data().verify(bytes, &signature).is_ok())
     }
 }
 
@@ -136,6 +166,13 @@ impl Signers {
         self.0
             .iter()
             .map(|(name, key)| (name.as_str(), public_line(key)))
+    }
+
+    /// Names and keys, in the order of the file.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, VerifyingKey)> {
+        self.0
+            .iter()
+            .map(|(name, key)| (name.as_str(), VerifyingKey(key.clone())))
     }
 
     fn find(&self, key: &PublicKey) -> Option<&str> {

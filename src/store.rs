@@ -4,6 +4,7 @@ mod commit;
 mod history;
 mod init;
 mod past;
+pub(crate) mod pinning;
 mod plan;
 mod status;
 mod trees;
@@ -15,6 +16,7 @@ use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
+use self::pinning::Pinning;
 use self::trees::Trees;
 use crate::answer::Answer;
 use crate::catalog::Catalog;
@@ -36,6 +38,8 @@ use crate::sign::Signers;
 use crate::timeline::Timeline;
 use crate::timeline::file::TimelineFile;
 
+pub(crate) use self::commit::checkpoint;
+pub(crate) use self::history::{Unclean, restore_objects};
 pub use self::status::{Signer, Status};
 pub use crate::seal::{Identity, Recipient};
 pub use crate::sign::SigningKey;
@@ -52,6 +56,9 @@ pub struct Keys {
     pub identity: Identity,
     /// Signs commits; without one a store can be looked at, and every command is refused.
     pub signing_key: Option<SigningKey>,
+    /// A folder outside the store in which the newest moment that was seen of it is kept, so that
+    /// an older copy in its place is noticed. Without one only what this process has seen counts.
+    pub state: Option<PathBuf>,
 }
 
 /// A store, open for reading and writing.
@@ -73,6 +80,7 @@ pub struct Store {
     timeline: Option<Timeline>,
     timeline_file: TimelineFile,
     trees: Trees,
+    pinning: Pinning,
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
     clock: Clock,
@@ -86,8 +94,23 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NoStore`] where there is none, [`Error::NotARecipient`] if the identity does not
-    /// open it, [`Error::Damaged`] if what was written since the last time does not check out.
+    /// open it, [`Error::Damaged`] if what was written since the last time does not check out,
+    /// [`Error::RolledBack`] if history does not contain what was seen of it.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
+        let (mut store, lock, ()) = Self::open_checked(root, keys, clock, Pinning::check)?;
+        store.note_head();
+        drop(lock);
+        Ok(store)
+    }
+
+    /// Opens the store, and keeps its lock. `check` compares where its history ends with what was
+    /// seen of it; what it finds is answered too.
+    fn open_checked<T>(
+        root: &Path,
+        keys: Keys,
+        clock: Clock,
+        check: impl FnOnce(&mut Pinning, &Repository, ObjectId) -> Result<T>,
+    ) -> Result<(Self, Lock, T)> {
         let repository = Repository::open(root).map_err(|error| {
             if root.join("keyring").is_dir() {
                 return Error::damaged("the repository", "HEAD, objects or refs is missing");
@@ -100,10 +123,11 @@ impl Store {
         let lock = Lock::acquire(&root.join("lock"))?;
         disk::remove_asides(root);
         let mut journal = history::open_journal(root, &repository)?;
-        let unclean =
-            history::restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
+        let unclean = restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
         let decided = history::decided_at(&repository, journal.head())?;
         let (id, policy) = Policy::parse_file(&repository.public(decided.policy)?)?;
+        let mut pinning = Pinning::new(keys.state.as_deref(), id);
+        let found = check(&mut pinning, &repository, journal.head())?;
         let file_fault = |file: &'static str| move |why: String| Error::damaged(file, why);
         let members = crate::recipients::parse(&repository.public(decided.recipients)?)
             .map_err(file_fault("recipients"))?;
@@ -112,7 +136,7 @@ impl Store {
         let mut keyring = Keyring::open(&root.join("keyring"), id, &keys.identity)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
-            commit::checkpoint(&repository, &keyring, &mut journal)?;
+            checkpoint(&repository, &keyring, &mut journal)?;
         }
         let mut store = Self {
             catalog_file: CatalogFile::new(root.join("catalog"), id),
@@ -130,6 +154,7 @@ impl Store {
             keyring,
             catalog: Catalog::empty(),
             trees: Trees::default(),
+            pinning,
             chain: Digest::of(b""),
             clock,
             redactor: OnceLock::new(),
@@ -141,8 +166,7 @@ impl Store {
                 "it changes agekeep.toml, recipients or signers without saying so",
             ));
         }
-        drop(lock);
-        Ok(store)
+        Ok((store, lock, found))
     }
 
     /// Carries out a command and records it. When this returns an answer, the command is durable.

@@ -35,8 +35,10 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
         Ok(answer) => call.shape.answer(&answer),
         Err(error) => {
             let text = match error {
-                // The hint of the one names the folder, of the other what only people may do.
-                Error::NoStore { .. } | Error::RolledBack { .. } => public_text(&error),
+                // The hint of the one names the folder, of the others what only people may do.
+                Error::NoStore { .. } | Error::RolledBack { .. } | Error::BadPin { .. } => {
+                    public_text(&error)
+                }
                 _ => format!("{} ({})", public_text(&error), error.hint()),
             };
             call.shape.fault(error.code(), &text, true)
@@ -61,6 +63,7 @@ fn public_text(error: &Error) -> String {
         Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
         Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
         Error::RolledBack { .. } => "the store's history was turned back".into(),
+        Error::BadPin { .. } => "what was seen of the store cannot be read".into(),
         Error::UnknownFormat { found, .. } => {
             format!("the store has a format version {found}, which is not known here")
         }
@@ -76,7 +79,8 @@ fn public_text(error: &Error) -> String {
         | Error::Ambiguous { .. }
         | Error::NotThere { .. }
         | Error::Conflict { .. }
-        | Error::PlanChanged { .. } => error.to_string(),
+        | Error::PlanChanged { .. }
+        | Error::NotRolledBack => error.to_string(),
         Error::NoStore { .. }
         | Error::StoreExists { .. }
         | Error::NotEmpty { .. }

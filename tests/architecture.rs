@@ -17,12 +17,17 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("globset::", &["src/redact/redactor.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
+    ("indicatif", &["src/cli/output.rs"]),
     ("memchr::", &["src/redact"]),
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     ("rustix", &["src/disk.rs"]),
     ("sha2::", &["src/digest.rs"]),
+    ("signature::", &["src/sign.rs"]),
     ("ssh_key", &["src/sign.rs"]),
-    ("postcard", &["src/catalog/file.rs", "src/timeline/file.rs"]),
+    (
+        "postcard",
+        &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],
+    ),
     ("toml::", &["src/policy.rs", "src/redact/gitleaks"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.
@@ -49,7 +54,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/keyfile.rs",
         ],
     ),
-    ("sync_data", &["src/journal.rs"]),
+    ("sync_data", &["src/disk.rs"]),
 ];
 
 /// Words that stand nowhere: what they do is done another way here, or not at all.

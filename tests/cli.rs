@@ -1132,8 +1132,11 @@ fn without_a_home_everything_has_to_be_named() {
         "config/agekeep/signing_key",
     ];
     let output = bare(&[&keys[..], &["read", "f"]].concat());
-    assert_ok(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), "one");
+    let warned = stderr(&output);
+    assert_eq!(warned.matches("warning: ").count(), 1, "{warned}");
+    assert!(warned.contains("would not be noticed"), "{warned}");
     assert_eq!(log(&home, &["-n", "1"])[0]["actor"], Value::Null);
 }
 

@@ -84,6 +84,7 @@ fn open(home: &Home) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
+        state: None,
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now)).expect("opens")
 }
@@ -92,6 +93,7 @@ fn fresh(folder: &Path) -> Store {
     let keys = Keys {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),
+        state: None,
     };
     let (policy, context) = (Policy::default(), Context::default());
     Store::init(folder, keys, &policy, &context, Box::new(chrono::Utc::now)).expect("makes a store")

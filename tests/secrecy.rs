@@ -207,6 +207,7 @@ fn open(home: &Home) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a key")),
+        state: None,
     };
     let clock = Box::new(chrono::Utc::now);
     Store::open(&home.store(), keys, clock).expect("opens")

@@ -162,10 +162,9 @@ impl CatalogFile {
     }
 
     fn try_write_snapshot(&self, catalog: &Catalog, names_key: &Key) -> io::Result<Option<Open>> {
-        let Some(snapshot) = Snapshot::of(catalog) else {
+        let Some(plain) = to_snapshot(catalog) else {
             return Ok(None);
         };
-        let plain = Zeroizing::new(postcard::to_stdvec(&snapshot).expect("memory to encode it in"));
         let id: [u8; 16] = aead::random();
         let mut bytes = [&MAGIC[..], &self.store.0, &id].concat();
         bytes.extend(block(names_key, &context(self.store, &id, 0), &plain));
@@ -292,6 +291,18 @@ impl MemoryRow<'_> {
             accessed: DateTime::from_timestamp_millis(self.accessed)?,
         })
     }
+}
+
+/// A catalog as bytes that [`from_snapshot`] reads; to be sealed. `None` before the first event.
+pub(crate) fn to_snapshot(catalog: &Catalog) -> Option<Zeroizing<Vec<u8>>> {
+    let snapshot = Snapshot::of(catalog)?;
+    let plain = postcard::to_stdvec(&snapshot).expect("memory to encode it in");
+    Some(Zeroizing::new(plain))
+}
+
+/// The catalog that [`to_snapshot`] wrote.
+pub(crate) fn from_snapshot(plain: &[u8]) -> Option<Catalog> {
+    postcard::from_bytes::<Snapshot>(plain).ok()?.restore()
 }
 
 /// Blocks are bound to store, file and position: none can be swapped, repeated or moved.

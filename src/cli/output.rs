@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
 use agekeep::past::Recorded;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
@@ -64,6 +65,36 @@ pub(super) fn note(text: &str) {
 /// Prints a warning.
 pub(super) fn warn(text: &str) {
     complain(&format!("warning: {text}"));
+}
+
+/// The progress of a long verb: a bar on standard error, and only on a terminal.
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub(super) fn start(what: &'static str) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let style = "{wide_bar} {pos} of {len} {msg}";
+            let style = ProgressStyle::with_template(style).expect("a template that parses");
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(style).with_message(what)
+        });
+        Self(bar)
+    }
+
+    /// Shows how far it is; `total` is `None` while that is still being counted.
+    pub(super) fn show(&mut self, done: u64, total: Option<u64>) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(total.unwrap_or(done));
+            bar.set_position(total.map_or(0, |_| done));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 fn complain(text: &str) {

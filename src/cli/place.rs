@@ -47,6 +47,7 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
     Ok(Keys {
         identity: keyfile::read_identity(&identity)?,
         signing_key: Some(keyfile::read_signing_key(&signing_key)?),
+        state: state_or_warn(),
     })
 }
 
@@ -61,7 +62,19 @@ pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
     Ok(Keys {
         identity: keyfile::read_identity(&identity)?,
         signing_key,
+        state: state_or_warn(),
     })
+}
+
+fn state_or_warn() -> Option<PathBuf> {
+    let state = state();
+    if state.is_none() {
+        output::warn(
+            "neither XDG_STATE_HOME nor HOME is an absolute path, so there is no place to keep \
+             what was seen of the store: an older copy in its place would not be noticed",
+        );
+    }
+    state
 }
 
 fn warn_if_open(paths: &[&PathBuf]) {

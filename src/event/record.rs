@@ -1,5 +1,7 @@
 //! The record of an event as JSON, in which every path is sealed once more.
 
+use std::cell::RefCell;
+
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
@@ -158,7 +160,7 @@ impl RecordJson {
         })
     }
 
-    pub(super) fn open(self, keyring: &Keyring) -> Result<Event, &'static str> {
+    pub(super) fn open(self, opener: &PathOpener<'_>) -> Result<Event, &'static str> {
         let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
         let memories = self.memories.into_iter().map(|touch| {
             let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
@@ -170,7 +172,7 @@ impl RecordJson {
             Ok(Touch {
                 id,
                 change: touch.change,
-                path: open_path(keyring, id, &touch.path)?,
+                path: opener.open(id, &touch.path)?,
                 version: touch.version,
                 bytes: touch.bytes,
                 blob,
@@ -193,8 +195,8 @@ impl RecordJson {
             tool_use_id: self.tool_use_id,
             client: self.client,
             reason: self.reason,
-            path: self.path.map(|place| place.open(keyring)).transpose()?,
-            new_path: self.new_path.map(|place| place.open(keyring)).transpose()?,
+            path: self.path.map(|place| place.open(opener)).transpose()?,
+            new_path: self.new_path.map(|place| place.open(opener)).transpose()?,
             rules: self.rules,
             redactions: self.redactions,
             at: self.at,
@@ -205,15 +207,51 @@ impl RecordJson {
 }
 
 impl PlaceJson {
-    fn open(self, keyring: &Keyring) -> Result<Place, &'static str> {
+    fn open(self, opener: &PathOpener<'_>) -> Result<Place, &'static str> {
         Ok(match self {
             Self::Root => Place::Root,
             Self::Asked(text) => Place::Asked(text),
             Self::Of(id, sealed) => {
                 let id = MemoryId::from_hex(&id).ok_or("a memory id in it is not one")?;
-                Place::Of(id, open_path(keyring, id, &sealed)?)
+                Place::Of(id, opener.open(id, &sealed)?)
             }
         })
+    }
+}
+
+/// Opens the paths in a record.
+pub(crate) struct PathOpener<'a> {
+    pub(super) keyring: &'a Keyring,
+    /// Takes note of memories of which a path does not open, where reading goes on all the same.
+    closed: Option<&'a RefCell<Vec<MemoryId>>>,
+}
+
+impl<'a> PathOpener<'a> {
+    /// One for which a path that does not open is a fault of the record.
+    pub(super) fn strict(keyring: &'a Keyring) -> Self {
+        Self {
+            keyring,
+            closed: None,
+        }
+    }
+
+    /// One that goes on without such a path, and says whose it is.
+    pub(crate) fn noting(keyring: &'a Keyring, closed: &'a RefCell<Vec<MemoryId>>) -> Self {
+        Self {
+            keyring,
+            closed: Some(closed),
+        }
+    }
+
+    /// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
+    fn open(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
+        match (open_path(self.keyring, id, sealed), self.closed) {
+            (Err(_), Some(closed)) => {
+                closed.borrow_mut().push(id);
+                Ok(None)
+            }
+            (opened, _) => opened,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::aead::Key;
+use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
@@ -203,6 +204,28 @@ impl Table {
                 self.torn_bytes
             )
         })
+    }
+
+    /// The memories that have an entry in this slot or a later one.
+    pub(super) fn ids_from(&self, first: u32) -> Result<Vec<MemoryId>> {
+        // Any lookup makes the index.
+        self.slot(MemoryId([0; ID_BYTES]))?;
+        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = |(id, slot): (&MemoryId, &u32)| (*slot >= first).then_some(*id);
+        Ok(index.slots.iter().filter_map(from).collect())
+    }
+
+    /// SHA-256 of the header and the first `count` entries; `None` if there are fewer.
+    pub(super) fn digest_of_first(&self, count: u32) -> Result<Option<Digest>> {
+        if count > self.count {
+            return Ok(None);
+        }
+        let length = usize::try_from(self.shape.offset(count)).expect("a table in memory");
+        let mut bytes = vec![0; length];
+        self.file
+            .read_exact_at(&mut bytes, 0)
+            .map_err(Error::io("read", &self.path))?;
+        Ok(Some(Digest::of(&bytes)))
     }
 
     pub(super) fn next_slot(&self) -> u32 {

@@ -21,6 +21,9 @@ const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// How often a write is tried again because its folder was swept away meanwhile.
 const SWEPT_TRIES_MAX: u32 = 20;
 
+/// Most that is looked at of an object that is not whole: the headers of a commit, with room.
+const SALVAGE_BYTES_MAX: u64 = 64 * 1024;
+
 /// Longest loose header: kind, length, NUL.
 const HEADER_BYTES_MAX: usize = 32;
 
@@ -54,6 +57,18 @@ pub(super) fn read(objects: &Path, id: ObjectId) -> io::Result<Loose> {
         Some((kind, bytes)) if super::name(kind, &bytes) == id => Loose::Whole(kind, bytes),
         Some(_) => Loose::Damaged("its file does not hash to its name"),
     })
+}
+
+/// What a torn or changed file still holds behind its header, as far as it inflates.
+pub(super) fn salvage(objects: &Path, id: ObjectId) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path(objects, id)) {
+        let mut inflated = ZlibDecoder::new(BufReader::new(file)).take(SALVAGE_BYTES_MAX);
+        // An error ends what can be had.
+        let _ = inflated.read_to_end(&mut bytes);
+    }
+    let header = bytes.iter().take(HEADER_BYTES_MAX).position(|b| *b == 0);
+    header.map_or_else(Vec::new, |end| bytes.split_off(end + 1))
 }
 
 fn is_content_fault(error: &io::Error) -> bool {

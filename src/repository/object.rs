@@ -207,6 +207,34 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     (add_signature(&commit.signed_bytes, &commit.signature) == bytes).then_some(commit)
 }
 
+/// What can be made out of the headers of any commit, however strange or torn.
+pub(crate) struct Outline {
+    pub(crate) tree: ObjectId,
+    /// The first of its parents.
+    pub(crate) parent: Option<ObjectId>,
+    pub(crate) signed: bool,
+    /// Whether it can be seen to have no parent.
+    pub(crate) begins_history: bool,
+}
+
+/// Reads the outline of a commit object that need not be a store's, nor whole.
+pub(crate) fn outline(bytes: &[u8]) -> Option<Outline> {
+    let headers = &bytes[..headers_end(bytes).unwrap_or(bytes.len())];
+    let mut lines = headers.split(|b| *b == b'\n');
+    let id = |line: Option<&[u8]>, name: &str| {
+        let line = std::str::from_utf8(line?).ok()?;
+        ObjectId::from_hex(line.strip_prefix(name)?)
+    };
+    let tree = id(lines.next(), "tree ")?;
+    let second = lines.next();
+    Some(Outline {
+        tree,
+        parent: id(second, "parent "),
+        begins_history: second.is_some_and(|line| line.starts_with(b"author ")),
+        signed: lines.any(|line| line.starts_with(b"gpgsig")),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

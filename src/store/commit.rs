@@ -9,11 +9,13 @@ use crate::digest::Digest;
 use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{
-    Change, Context, Event, Outcome, POLICY_COMMAND, Place, REDACTIONS_MAX, Redaction, Said, Touch,
+    Change, Context, Event, Moment, Outcome, POLICY_COMMAND, Place, REDACTIONS_MAX, Redaction,
+    Said, Touch,
 };
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
+use crate::pin::Seen;
 use crate::policy::Policy;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
@@ -25,7 +27,7 @@ use super::plan::{Plan, Planned, Subject, Written};
 use super::{Clock, Store};
 
 /// Makes everything the journal holds durable in its place, and starts a new journal.
-pub(super) fn checkpoint(
+pub(crate) fn checkpoint(
     repository: &Repository,
     keyring: &Keyring,
     journal: &mut Journal,
@@ -293,7 +295,16 @@ impl Store {
         if self.journal.is_full() {
             checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
         }
-        self.journal.append(&record)?;
+        let seen = Seen {
+            moment: Moment {
+                event: event.number,
+                commit: id,
+            },
+            digest: chain,
+        };
+        let pin = self.pinning.begin(&self.journal, seen)?;
+        self.journal.append(&record, pin.as_ref())?;
+        self.pinning.finish(seen);
         // From here on the command is durable. If bringing it to its place fails, the ref still
         // points at the commit before, and the next command or open does it again.
         let _ = self.apply(&record);

@@ -26,14 +26,14 @@ const FOLD_THREAD_MIN: usize = 64;
 
 /// What an unclean stop left to do once the objects are in their places. The ref comes last: as
 /// long as it points at an earlier commit, the next open does all of this again.
-pub(super) struct Unclean {
+pub(crate) struct Unclean {
     records: Vec<Record>,
     head: ObjectId,
 }
 
 impl Unclean {
     /// Brings key entries to where the journal says they are, and then the ref.
-    pub(super) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
+    pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
         keyring.refresh()?;
         for record in &self.records {
             keyring.write(&record.keys)?;
@@ -45,7 +45,7 @@ impl Unclean {
 /// Brings objects to where the journal says they are, if that is not known to be so: when the ref
 /// lags behind, or when nothing is `trusted` because the machine was started anew. Answers what is
 /// left to do then.
-pub(super) fn restore_objects(
+pub(crate) fn restore_objects(
     repository: &Repository,
     journal: &Journal,
     trusted: bool,
@@ -142,7 +142,9 @@ impl Store {
     /// Follows what other processes have done. Called with the lock held, before every command.
     pub(super) fn refresh(&mut self) -> Result<()> {
         self.journal.refresh()?;
-        if let Some(unclean) = restore_objects(&self.repository, &self.journal, true)? {
+        let unclean = restore_objects(&self.repository, &self.journal, true)?;
+        self.pinning.check(&self.repository, self.journal.head())?;
+        if let Some(unclean) = unclean {
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
         self.keyring.refresh()?;
@@ -150,7 +152,9 @@ impl Store {
             self.catch_up()?;
             self.follow_policy()?;
         }
-        self.load_trees()
+        self.load_trees()?;
+        self.know_head();
+        Ok(())
     }
 
     /// Follows a policy that another process has put in place.

@@ -81,6 +81,7 @@ impl Store {
 
     fn problems(&self) -> Result<Vec<String>> {
         let mut problems: Vec<String> = self.keyring.problems().collect();
+        problems.extend(self.pinning.problem());
         let (mut keyless, mut missing) = (0, 0);
         for memory in self.catalog.memories() {
             keyless += usize::from(!self.keyring.has(memory.id)?);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::model::*;
-use crate::support::{Home, has_peer, json_lines, stderr, stdout};
+use crate::support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
 
 /// When a process is killed.
 #[derive(Debug)]
@@ -131,7 +131,14 @@ const CHANGING_CALLS: [&str; 12] = [
 fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usize) -> Output {
     let traced = home.command(args);
     Process::new("strace")
-        .args(["-qq", "-o", "/dev/null", "-e", &format!("trace={call}")])
+        .args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("trace={call}"),
+        ])
         .args(["-e", &format!("inject={call}:{what}:when={number}")])
         .arg(traced.get_program())
         .args(traced.get_args())
@@ -326,7 +333,15 @@ fn calls_of(home: &Home, args: &[&str], names: &str) -> Vec<(String, String, Str
     let traced = home.command(args);
     let trace = home.path().join("trace");
     let run = Process::new("strace")
-        .args(["-qq", "-y", "-s", "4096", "-e", &format!("trace={names}")])
+        .args([
+            "-f",
+            "-qq",
+            "-y",
+            "-s",
+            "4096",
+            "-e",
+            &format!("trace={names}"),
+        ])
         .arg("-o")
         .arg(&trace)
         .arg(traced.get_program())
@@ -340,13 +355,12 @@ fn calls_of(home: &Home, args: &[&str], names: &str) -> Vec<(String, String, Str
         .output()
         .expect("strace runs");
     assert!(run.status.success(), "{}", stderr(&run));
-    fs::read_to_string(trace)
-        .expect("traced")
-        .lines()
+    returned_calls(&fs::read_to_string(trace).expect("traced"))
+        .iter()
         .filter_map(|line| {
             let (name, rest) = line.split_once('(')?;
             let first = rest.split([',', ')']).next()?;
-            Some((name.to_owned(), first.to_owned(), line.to_owned()))
+            Some((name.to_owned(), first.to_owned(), line.clone()))
         })
         .collect()
 }

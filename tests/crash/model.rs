@@ -280,6 +280,7 @@ pub(crate) fn open(home: &Home, when: &str) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
+        state: Some(home.state()),
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now))
         .unwrap_or_else(|error| panic!("{when}: the store does not open: {error}"))
@@ -342,16 +343,25 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// Puts the store back as it was when it was kept, and what was seen of it until then: this is no
+/// rollback, but another try from the same moment.
 pub(crate) fn put_back(from: &Path, home: &Home) {
-    fs::remove_dir_all(home.store()).expect("there");
-    copy_folder(from, &home.store());
+    for (kept, place) in [(from, home.store()), (&seen_until(from), home.state())] {
+        fs::remove_dir_all(&place).expect("there");
+        copy_folder(kept, &place);
+    }
 }
 
-/// Keeps a copy of the store in the home folder.
+/// Keeps a copy of the store in the home folder, and of what was seen of it.
 pub(crate) fn keep(home: &Home, name: &str) -> PathBuf {
     let copy = home.path().join(name);
     copy_folder(&home.store(), &copy);
+    copy_folder(&home.state(), &seen_until(&copy));
     copy
+}
+
+fn seen_until(copy: &Path) -> PathBuf {
+    copy.with_extension("state")
 }
 
 // Killed processes.

@@ -30,6 +30,7 @@ pub(crate) fn open(home: &Home) -> Store {
     let keys = Keys {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a key")),
+        state: None,
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now)).expect("opens")
 }

@@ -250,6 +250,7 @@ fn put_together(parts: &[String], order: &[usize]) -> String {
     let keys = Keys {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),
+        state: None,
     };
     let (root, context) = (folder.path().join("store"), Context::default());
     let clock = Box::new(chrono::Utc::now);

@@ -45,6 +45,11 @@ impl Home {
         self.path().join("config/agekeep/signing_key")
     }
 
+    /// Where what was seen of stores is kept.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path().join(".local/state/agekeep")
+    }
+
     /// The binary with this home's environment and no other.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agekeep"));
@@ -121,6 +126,28 @@ pub(crate) fn stdout(output: &Output) -> String {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The system calls that `strace -f` saw, without the thread's number, in the order in which they
+/// returned: one that another thread's interrupted is put together again.
+pub(crate) fn returned_calls(trace: &str) -> Vec<String> {
+    let mut unfinished = std::collections::BTreeMap::new();
+    let mut calls = Vec::new();
+    for line in trace.lines() {
+        let Some((thread, call)) = line.split_once(' ') else {
+            continue;
+        };
+        let call = call.trim_start();
+        if let Some(begun) = call.strip_suffix("<unfinished ...>") {
+            unfinished.insert(thread, begun.trim_end().to_owned());
+        } else if let Some((_, end)) = call.split_once(" resumed>") {
+            let begun = unfinished.remove(thread).unwrap_or_default();
+            calls.push(begun + end);
+        } else {
+            calls.push(call.to_owned());
+        }
+    }
+    calls
 }
 
 /// Whether a program can be run; says loudly if not, so that nobody takes silence for a pass.

@@ -1,0 +1,307 @@
+//! Whether history still contains what was seen of it, and what is kept of that.
+
+use std::path::Path;
+
+use crate::answer::Meta;
+use crate::digest::Digest;
+use crate::disk::{Lock, Unsynced};
+use crate::error::{Error, Result};
+use crate::event::{ACCEPT_COMMAND, Context, Moment};
+use crate::id::StoreId;
+use crate::journal::Journal;
+use crate::note::Checkpoint;
+use crate::pin::{Pin, PinPlace, Seen, Slot};
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+
+use super::commit::Sealing;
+use super::{Clock, Keys, Store};
+
+/// The newest moment that was seen of a store: by this process, and by all of this user's.
+pub(crate) struct Pinning {
+    /// Where it is kept outside the store, if anywhere.
+    place: Option<PinPlace>,
+    /// What this process has seen, once it has.
+    known: Option<Seen>,
+    /// Why what was seen when the store was opened could not be kept, if it could not.
+    unkept: Option<Error>,
+    /// What the file said when it was last looked at, under the lock that is still held.
+    read: Option<Read>,
+}
+
+struct Read {
+    pin: Pin,
+    /// The slot of the newest moment that was acknowledged: no write may touch it before another
+    /// one is durable.
+    keep: usize,
+    /// Whether that slot is marked as seen, and where history ends.
+    settled: bool,
+}
+
+impl Read {
+    fn other(&self) -> usize {
+        1 - self.keep
+    }
+}
+
+impl Pinning {
+    pub(crate) fn new(state: Option<&Path>, store: StoreId) -> Self {
+        Self {
+            place: state.map(|state| PinPlace::new(state, store)),
+            known: None,
+            unkept: None,
+            read: None,
+        }
+    }
+
+    /// Refuses a history that ends at `head` if it does not contain what was seen of it. Called
+    /// with the lock held, before anything is changed.
+    pub(crate) fn check(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {
+        self.read = None;
+        if let Some(known) = self.known
+            && known.moment.commit != head
+            && newest_in(repository, head, &[known])?.is_none()
+        {
+            return Err(rolled_back(known.moment, head));
+        }
+        let pin = match &self.place {
+            Some(place) => place.read()?,
+            None => None,
+        };
+        let Some(pin) = pin else { return Ok(()) };
+        let (keep, slot) = self.acknowledged(&pin, repository, head)?;
+        self.read = Some(Read {
+            settled: slot.seen.moment.commit == head && !slot.in_flight,
+            pin,
+            keep,
+        });
+        Ok(())
+    }
+
+    /// The slot of the newest moment that was acknowledged. One in flight that is not in history
+    /// never was: then it is the other, which was settled before that was begun.
+    fn acknowledged(
+        &self,
+        pin: &Pin,
+        repository: &Repository,
+        head: ObjectId,
+    ) -> Result<(usize, Slot)> {
+        let slots = pin.newest_first();
+        let newest = slots[0];
+        if self.known == Some(newest.1.seen) && newest.1.seen.moment.commit == head {
+            return Ok(newest);
+        }
+        let wanted: Vec<Seen> = slots.iter().map(|(_, slot)| slot.seen).collect();
+        match newest_in(repository, head, &wanted)? {
+            Some(0) => Ok(newest),
+            Some(at) if newest.1.in_flight => Ok(slots[at]),
+            _ => Err(rolled_back(pinned(&slots).1.seen.moment, head)),
+        }
+    }
+
+    /// As [`Self::check`], where it is refused and that is accepted: answers the moment that is
+    /// lost, whose slot stays until the acceptance is durable.
+    fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Moment> {
+        match self.check(repository, head) {
+            Ok(()) => return Err(Error::NotRolledBack),
+            Err(Error::RolledBack { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let place = self.place.as_ref().ok_or(Error::NotRolledBack)?;
+        let pin = place.read()?.ok_or(Error::NotRolledBack)?;
+        let (keep, slot) = pinned(&pin.newest_first());
+        self.read = Some(Read {
+            pin,
+            keep,
+            settled: true,
+        });
+        Ok(slot.seen.moment)
+    }
+
+    /// What is wrong with how it is kept.
+    pub(super) fn problem(&self) -> Option<String> {
+        let why = self.unkept.as_ref()?;
+        Some(format!(
+            "what was seen of the store could not be kept ({why}), so an older copy in its place may \
+             not be noticed"
+        ))
+    }
+
+    /// Takes note of where history ends, now that it was read and checked.
+    pub(super) fn know(&mut self, seen: Seen) {
+        self.known = Some(seen);
+    }
+
+    /// Brings the file to where history ends. That has to be durable itself first: a process that
+    /// was killed may have left a record that is not.
+    pub(super) fn settle(&mut self, journal: &Journal) -> Result<()> {
+        let (Some(place), Some(known)) = (&self.place, self.known) else {
+            return Ok(());
+        };
+        match &mut self.read {
+            Some(read) if read.settled => {}
+            Some(read) => {
+                journal.sync()?;
+                read.pin.write(read.other(), known, false)?;
+                read.pin.unsynced().sync()?;
+                read.keep = read.other();
+                read.settled = true;
+            }
+            None => {
+                journal.sync()?;
+                self.read = Some(Read {
+                    pin: place.create(known)?,
+                    keep: 1,
+                    settled: true,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what is about to become durable, and answers what has to be synced together
+    /// with the journal.
+    pub(super) fn begin(&mut self, journal: &Journal, next: Seen) -> Result<Option<Unsynced<'_>>> {
+        self.settle(journal)?;
+        let Some(read) = &mut self.read else {
+            return Ok(None);
+        };
+        read.pin.write(read.other(), next, true)?;
+        Ok(Some(read.pin.unsynced()))
+    }
+
+    /// Marks what was begun as seen: it is durable.
+    pub(super) fn finish(&mut self, next: Seen) {
+        self.known = Some(next);
+        if let Some(read) = &mut self.read {
+            read.keep = read.other();
+            // A slot that stays in flight is settled by whoever looks next.
+            read.settled = read.pin.mark_seen(read.keep).is_ok();
+        }
+    }
+}
+
+/// The moment that was surely acknowledged: the older one, if the newer was still in flight.
+fn pinned(slots: &[(usize, Slot)]) -> (usize, Slot) {
+    match slots {
+        [newest, other] if newest.1.in_flight => *other,
+        slots => slots[0],
+    }
+}
+
+fn rolled_back(seen: Moment, head: ObjectId) -> Error {
+    Error::RolledBack {
+        event: seen.event,
+        seen: seen.commit.to_string(),
+        found: head.to_string(),
+    }
+}
+
+/// Which of these moments history comes to first, going back from its end. That ends as soon as
+/// one is met, so it costs as much as there is newer than that one.
+fn newest_in(repository: &Repository, head: ObjectId, wanted: &[Seen]) -> Result<Option<usize>> {
+    let mut next = Some(head);
+    while let Some(id) = next {
+        let (commit, bytes) = repository.commit(id)?;
+        let is_it = |seen: &Seen| seen.moment.commit == id && seen.digest == Digest::of(&bytes);
+        if let Some(at) = wanted.iter().position(is_it) {
+            return Ok(Some(at));
+        }
+        next = commit.parent;
+    }
+    Ok(None)
+}
+
+impl Store {
+    /// Takes note of where history ends: in this process, and outside the store where that can be
+    /// written. Where it cannot, whoever only looks is not kept from looking; a command is.
+    pub(super) fn note_head(&mut self) {
+        self.know_head();
+        self.pinning.unkept = self.pinning.settle(&self.journal).err();
+    }
+
+    pub(super) fn know_head(&mut self) {
+        self.pinning.know(Seen {
+            moment: Moment {
+                event: self.catalog.events.saturating_sub(1),
+                commit: self.journal.head(),
+            },
+            digest: self.chain,
+        });
+    }
+
+    /// Where history ends now, and a signed note that says so, for an auditor to keep. Making one
+    /// is not an event.
+    ///
+    /// # Errors
+    /// [`Error::NoSigningKey`] or [`Error::NotASigner`] without a signer's key.
+    pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        // What is signed for must not be lost with the power.
+        self.journal.sync()?;
+        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
+        let signer = self.signers.name_of(key).ok_or_else(|| Error::NotASigner {
+            fingerprint: key.fingerprint(),
+        })?;
+        let head = self.journal.head();
+        let time = self
+            .catalog
+            .last
+            .ok_or_else(|| Error::damaged("history", "it has no event"))?;
+        let checkpoint = Checkpoint {
+            store: self.id,
+            events: self.catalog.events,
+            digest: self.chain,
+            commit: head,
+            time,
+        };
+        let note = checkpoint.to_note(signer, key)?;
+        drop(lock);
+        Ok((checkpoint, note))
+    }
+
+    /// Opens a store whose history no longer contains the newest moment that was seen of it, and
+    /// records that somebody accepts that. From there on history is what it is now. Answers the
+    /// store, the moment that is lost, and what was recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotRolledBack`] if there is nothing to accept, [`Error::Invalid`] without a reason
+    /// in `context`; then nothing is recorded. Otherwise as for [`Store::open`] and
+    /// [`Store::execute`].
+    pub fn accept_rollback(
+        root: &Path,
+        keys: Keys,
+        clock: Clock,
+        context: &Context,
+    ) -> Result<(Self, Moment, Meta)> {
+        if context
+            .reason
+            .as_deref()
+            .is_none_or(|reason| reason.trim().is_empty())
+        {
+            return Err(Error::Invalid {
+                what: "the reason",
+                why: "a rollback is accepted only with one".into(),
+            });
+        }
+        let (mut store, lock, lost) = Self::open_checked(root, keys, clock, Pinning::accept)?;
+        store.know_head();
+        let mut redactions = Vec::new();
+        let mut event = store.event(ACCEPT_COMMAND, context, &mut redactions)?;
+        event.redactions.clone_from(&redactions);
+        event.lost = Some(lost);
+        let (event, commit) = store.record(event, Sealing::default())?;
+        drop(lock);
+        let meta = Meta {
+            event: event.number,
+            commit,
+            time: event.time,
+            outcome: event.outcome,
+            error: None,
+            memory: None,
+            redactions,
+        };
+        Ok((store, lost, meta))
+    }
+}

@@ -1,0 +1,435 @@
+//! Proof that nothing was touched: history and keys checked for what they mean, not only hashed.
+//!
+//! ```text
+//! opening   the store as it is, under its lock    layout   refs, config, hooks, strangers' files
+//! walk      commits from the newest back, then, oldest first and on every core:
+//! examine   one commit and the one before it: form, chain, signature, record, tree, blobs
+//! fold      in order: numbers, times, the state         keys   keyring, every live memory opened
+//! ```
+//!
+//! Nothing is mended on the way and nothing is recorded. A fault never ends a run: what comes
+//! after it is measured by what the store has there, so that one fault is one finding.
+//! `point` keeps what was found right, outside the store, so that the next run reads only what is new.
+
+mod chain;
+mod examine;
+mod findings;
+mod fold;
+mod keys;
+mod layout;
+mod opening;
+mod point;
+mod tree;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::id::{MemoryId, StoreId};
+use crate::repository::object::ObjectId;
+use crate::seal::Identity;
+
+use self::examine::Before;
+use self::findings::{Fault, Findings, Spot};
+use self::fold::Fold;
+use self::opening::Opened;
+use self::point::Point;
+use self::walk::{Line, Start};
+
+pub use self::chain::{Chain, Link};
+pub use self::findings::{FINDINGS, Finding};
+
+/// How to verify.
+#[derive(Default)]
+pub struct Options {
+    /// Opens the keyring. Without one, what needs no key is checked.
+    pub identity: Option<Identity>,
+    /// Whether to begin with the first event whatever was verified before.
+    pub full: bool,
+    /// The folder in which the last verified point of each store is kept; none is kept without it.
+    pub state: Option<PathBuf>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Commits done.
+    pub done: u64,
+    /// Commits to do; `None` while they are still being counted.
+    pub total: Option<u64>,
+}
+
+/// How many memories there are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memories {
+    /// Those that history says are there.
+    pub live: u64,
+    /// Those that were opened with their key, at their place.
+    pub opened: u64,
+}
+
+/// What a run found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The store's id, if its policy can be read.
+    pub store: Option<StoreId>,
+    /// Where the history ends that was verified.
+    pub head: Option<ObjectId>,
+    /// How many events there are.
+    pub events: u64,
+    /// The first event that was checked; 0 if all were.
+    pub from: u64,
+    /// How many versions were read and compared with their events.
+    pub versions: u64,
+    /// The live memories; all zero without a key.
+    pub memories: Memories,
+    /// Memories that are gone and whose keys are destroyed.
+    pub erased: Vec<MemoryId>,
+    /// What is not as it should be: the first 1,000 of it.
+    pub findings: Vec<Finding>,
+    /// How many findings there are in all.
+    pub findings_total: u64,
+    /// What could not be checked, and why: one phrase each.
+    pub not_checked: Vec<String>,
+}
+
+/// Verifies the store at `root`.
+///
+/// # Errors
+/// [`Error::NoStore`] where there is none, [`Error::Io`] where the disk cannot be read. Damage is
+/// no error but a finding.
+pub fn verify(
+    root: &Path,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
+    verify_claims(root, options, progress, &mut |_| Ok(Vec::new()))
+}
+
+/// Verifies the store at `root`, and then `claims` about its history that were made elsewhere:
+/// called with the line as it was verified, it answers what does not fit.
+///
+/// # Errors
+/// As for [`verify`], and those of `claims`.
+pub fn verify_claims(
+    root: &Path,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+    claims: &mut dyn FnMut(&Chain<'_>) -> Result<Vec<Finding>>,
+) -> Result<Report> {
+    let mut findings = Findings::default();
+    let mut not_checked = Vec::new();
+    let identity = options.identity.as_ref();
+    let opened = opening::open(root, identity, &mut findings, &mut not_checked);
+    let opened = match opened {
+        Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
+            not_checked.push(unread(&why));
+            Opened::nothing(root)
+        }
+        opened => opened?,
+    };
+    let mut run = Run {
+        root,
+        options,
+        opened,
+        findings,
+        not_checked,
+    };
+    match run.history(progress, claims) {
+        Err(Error::Damaged { why, .. }) if run.findings.has_found("alternates") => {
+            run.not_checked.push(unread(&why));
+            Ok(run.report(Outcome::default()))
+        }
+        done => done.map(|outcome| run.report(outcome)),
+    }
+}
+
+/// What lies in another folder is never read, and as long as one is named, packs cannot be either.
+fn unread(why: &str) -> String {
+    format!("history and contents: {why}")
+}
+
+/// A run, with the store as it was when it began.
+struct Run<'a> {
+    root: &'a Path,
+    options: &'a Options,
+    opened: Opened,
+    findings: Findings,
+    not_checked: Vec<String>,
+}
+
+/// What the part of a run that reads history comes to.
+#[derive(Default)]
+struct Outcome {
+    events: u64,
+    from: u64,
+    versions: u64,
+    memories: Memories,
+    erased: Vec<MemoryId>,
+}
+
+/// A line, and the state before it.
+struct Begun {
+    line: Line,
+    fold: Fold,
+    /// The number of the first commit, if it is known.
+    first: Option<u64>,
+    point: Option<Point>,
+}
+
+impl Run<'_> {
+    fn history(
+        &mut self,
+        progress: &mut dyn FnMut(Progress),
+        claims: &mut dyn FnMut(&Chain<'_>) -> Result<Vec<Finding>>,
+    ) -> Result<Outcome> {
+        let Some(head) = self.opened.head else {
+            self.not_checked.push("history: it has no end".into());
+            return Ok(Outcome::default());
+        };
+        let mut begun = self.begin(head, progress)?;
+        self.examine(&mut begun, progress)?;
+        let mut outcome = Outcome {
+            events: begun.first.unwrap_or(0) + begun.line.commits.len() as u64,
+            from: begun.first.unwrap_or(0),
+            versions: begun.fold.versions,
+            ..Outcome::default()
+        };
+        if self.opened.keyring.is_some() {
+            self.keys(&begun, &mut outcome)?;
+        }
+        let Some(first) = begun.first else {
+            self.not_checked
+                .push("what was before a commit that cannot be read".into());
+            return Ok(outcome);
+        };
+        let chain = Chain {
+            repository: &self.opened.repository,
+            first,
+            commits: &begun.line.commits,
+            before: begun.point.as_ref().map(|point| point.commit),
+        };
+        let claimed = claims(&chain)?;
+        let newest = (self.findings.total == 0 && claimed.is_empty())
+            .then(|| chain.newest())
+            .transpose()?
+            .flatten();
+        self.findings.extend(claimed);
+        if let Some(newest) = newest {
+            self.keep_point(begun.fold, &newest)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Finds the line of commits that is to be read, and what is known before it.
+    fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<Begun> {
+        let point = match (&self.options.state, &self.opened.keyring) {
+            (Some(state), Some(keyring)) if !self.options.full => Point::load(state, keyring),
+            _ => None,
+        };
+        let known = point.and_then(|point| point.fold().map(|fold| (point, fold)));
+        let until = known.as_ref().map(|(point, _)| point.commit);
+        let line = walk::walk(
+            &self.opened.repository,
+            head,
+            until,
+            &self.opened.parents,
+            &mut self.findings,
+            progress,
+        )?;
+        match (known, line.start) {
+            (Some((point, fold)), Start::After(_)) => Ok(Begun {
+                first: Some(fold.catalog.events),
+                line,
+                fold,
+                point: Some(point),
+            }),
+            (known, start) => {
+                if let Some((point, fold)) = known {
+                    self.moved(&point, &fold, start);
+                }
+                let cut = start == Start::Cut;
+                Ok(Begun {
+                    first: (!cut).then_some(0),
+                    line,
+                    fold: Fold::new(Catalog::empty(), cut),
+                    point: None,
+                })
+            }
+        }
+    }
+
+    /// The point that was verified last is not met on the way back.
+    fn moved(&mut self, point: &Point, fold: &Fold, start: Start) {
+        if start == Start::Cut {
+            // It may lie behind what cannot be read, which is a finding of its own.
+            self.not_checked
+                .push("that history contains what was verified last".into());
+            return;
+        }
+        let spot = Spot {
+            event: fold.catalog.events.checked_sub(1),
+            commit: Some(point.commit),
+        };
+        let what = "it was verified, and today's history does not contain it";
+        self.findings.add(Fault::new("history-moved", what), spot);
+    }
+
+    /// Examines every commit, and follows the state.
+    fn examine(&mut self, begun: &mut Begun, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        let total = begun.line.commits.len() as u64;
+        let keyring = self.opened.keyring.as_ref();
+        let repository = &self.opened.repository;
+        let before = match &begun.point {
+            Some(point) => Before {
+                root: false,
+                digest: Some(point.digest),
+                tree: opening::tree_of(repository, point.commit)?,
+                certain: true,
+            },
+            None => Before {
+                root: begun.first.is_some(),
+                ..Before::default()
+            },
+        };
+        let cached = self.opened.cached.as_ref();
+        let findings = &mut self.findings;
+        let mut met = compare_at_point(begun, cached, repository, findings)?;
+        let (commits, fold) = (&begun.line.commits, &mut begun.fold);
+        walk::examine_all(self.root, keyring, commits, &before, |index, examined| {
+            let (id, index) = (commits[index], index as u64);
+            let number = begun.first.map(|first| first + index);
+            fold.take(repository, id, number, examined, findings)?;
+            if let Some(cached) = cached.filter(|cached| cached.head == Some(id)) {
+                met = true;
+                compare_cached(fold, cached, repository, findings)?;
+            }
+            if (index + 1).is_multiple_of(256) || index + 1 == total {
+                progress(Progress {
+                    done: index + 1,
+                    total: Some(total),
+                });
+            }
+            Ok(())
+        })?;
+        if !met && cached.is_some() && !begun.fold.blind {
+            let what = "the catalog file is of a commit that is not in this history";
+            findings.add_outside(Fault::new("catalog", what));
+        }
+        Ok(())
+    }
+
+    /// Checks the keyring, and opens what lives: all of it, or what is new since the last point.
+    fn keys(&mut self, begun: &Begun, outcome: &mut Outcome) -> Result<()> {
+        let keyring = self.opened.keyring.as_ref().expect("asked by the caller");
+        let known = match &begun.point {
+            Some(point) => point.keys_known(keyring)?,
+            None => None,
+        };
+        let fold = &begun.fold;
+        let first = known.unwrap_or_default();
+        outcome.erased = keys::check(keyring, first, fold, &mut self.findings)?;
+        let wanted = |id: &MemoryId| {
+            (known.is_none() || fold.written.contains(id)) && !fold.unsure.contains(id)
+        };
+        let memories: Vec<_> = fold
+            .catalog
+            .memories()
+            .filter(|memory| wanted(&memory.id))
+            .collect();
+        outcome.memories.live = fold.catalog.len() as u64;
+        outcome.memories.opened =
+            keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
+        if !fold.unsure.is_empty() {
+            self.not_checked.push(format!(
+                "{} memories whose state no sound event tells",
+                fold.unsure.len()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps the end of history as the point where the next run begins.
+    fn keep_point(&mut self, mut fold: Fold, newest: &Link) -> Result<()> {
+        let (Some(state), Some(keyring)) = (&self.options.state, &self.opened.keyring) else {
+            return Ok(());
+        };
+        fold.catalog.decided = opening::decided_at(&self.opened.repository, newest.commit)?;
+        // Without it the next run reads more: no reason to fail this one.
+        let _ = Point::save(state, keyring, &fold, newest.digest);
+        Ok(())
+    }
+
+    fn report(self, outcome: Outcome) -> Report {
+        Report {
+            store: self.opened.store,
+            head: self.opened.head,
+            events: outcome.events,
+            from: outcome.from,
+            versions: outcome.versions,
+            memories: outcome.memories,
+            erased: outcome.erased,
+            findings: self.findings.listed,
+            findings_total: self.findings.total,
+            not_checked: self.not_checked,
+        }
+    }
+}
+
+/// Compares the catalog file with the state at the last verified point, if it is of that commit.
+/// Answers whether it is settled: what it said before that point was compared then, or is past.
+fn compare_at_point(
+    begun: &Begun,
+    cached: Option<&Catalog>,
+    repository: &crate::repository::Repository,
+    findings: &mut Findings,
+) -> Result<bool> {
+    let (Some(point), Some(cached)) = (&begun.point, cached) else {
+        return Ok(false);
+    };
+    if cached.head == Some(point.commit) {
+        compare_cached(&begun.fold, cached, repository, findings)?;
+        return Ok(true);
+    }
+    Ok(cached.events < begun.fold.catalog.events)
+}
+
+/// Compares what the catalog file says with what history says at the same commit.
+fn compare_cached(
+    fold: &Fold,
+    cached: &Catalog,
+    repository: &crate::repository::Repository,
+    findings: &mut Findings,
+) -> Result<()> {
+    // A state that did not come about as it should is a finding already.
+    if !fold.fits {
+        return Ok(());
+    }
+    let Some(head) = cached.head else {
+        return Ok(());
+    };
+    let told = &fold.catalog;
+    let numbers = (told.events, told.versions, told.last, told.len());
+    let differs = if numbers != (cached.events, cached.versions, cached.last, cached.len()) {
+        Some((None, "the catalog file counts other events or memories"))
+    } else if opening::decided_at(repository, head)? != cached.decided {
+        Some((None, "the catalog file names other public files"))
+    } else {
+        told.memories()
+            .filter(|memory| !memory.is_nameless())
+            .find(|memory| cached.memory(memory.id) != Some(*memory))
+            .map(|memory| (Some(memory.id), "the catalog file has another state of it"))
+    };
+    if let Some((memory, what)) = differs {
+        let fault = Fault {
+            memory,
+            ..Fault::new("catalog", what)
+        };
+        findings.add_outside(fault);
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! One commit, examined on its own and against the one before it; done on every core.
+
+mod change;
+mod said;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use self::said::Said;
+use super::findings::Fault;
+use super::tree::RawTree;
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::event::{Event, EventFault, PathOpener};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::repository::object::{self, Commit, Kind, ObjectId};
+use crate::repository::{Repository, Strict};
+use crate::sign::{SignedBy, Signers};
+
+/// Trees that one reader keeps at hand.
+const TREES_MAX: usize = 256;
+
+/// What is known of history right before a commit.
+#[derive(Clone, Default)]
+pub(super) struct Before {
+    /// Whether the commit is to be the first of all.
+    pub(super) root: bool,
+    /// SHA-256 of the commit before; `None` if that is not known for sure.
+    pub(super) digest: Option<Digest>,
+    /// The tree of the last commit that could be read.
+    pub(super) tree: Option<ObjectId>,
+    /// Whether that is the commit right before.
+    pub(super) certain: bool,
+}
+
+/// A memory whose place in the tree is another one than before.
+#[derive(Clone, Copy)]
+pub(super) struct Changed {
+    pub(super) id: MemoryId,
+    pub(super) old: Option<ObjectId>,
+    pub(super) new: Option<ObjectId>,
+}
+
+/// What was made of one commit.
+#[derive(Default)]
+pub(super) struct Examined {
+    pub(super) faults: Vec<Fault>,
+    /// Its record, if that is really this commit's.
+    pub(super) event: Option<Event>,
+    /// Memories of which a path in the record does not open.
+    pub(super) closed: Vec<MemoryId>,
+    pub(super) changed: Vec<Changed>,
+    /// The memories its trailers name.
+    pub(super) named: Vec<MemoryId>,
+    /// Whether record and tree tell one story, so that the state can be believed.
+    pub(super) sound: bool,
+    /// Whether it follows the commit before, as far as that can be told.
+    pub(super) linked: bool,
+    /// A signature that is right, by somebody who was no signer then.
+    pub(super) stranger: Option<SignedBy>,
+    /// The signers it has, where they are others than before.
+    pub(super) signers: Option<ObjectId>,
+    /// How many versions it writes.
+    pub(super) versions: u64,
+}
+
+/// Reads and examines commits; each thread has its own.
+pub(super) struct Examiner<'a> {
+    repository: Repository,
+    keyring: Option<&'a Keyring>,
+    trees: HashMap<ObjectId, Rc<RawTree>>,
+    signers: HashMap<ObjectId, Option<Rc<Signers>>>,
+}
+
+impl<'a> Examiner<'a> {
+    pub(super) fn new(repository: Repository, keyring: Option<&'a Keyring>) -> Self {
+        Self {
+            repository,
+            keyring,
+            trees: HashMap::new(),
+            signers: HashMap::new(),
+        }
+    }
+
+    /// What a commit leaves behind for the one after it; `None` if it cannot be read.
+    pub(super) fn after(&self, id: ObjectId) -> Result<Option<Before>> {
+        Ok(match self.repository.read_strictly(id)? {
+            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| Before {
+                root: false,
+                digest: Some(Digest::of(&bytes)),
+                tree: Some(outline.tree),
+                certain: true,
+            }),
+            _ => None,
+        })
+    }
+
+    /// Examines a commit, and answers what it leaves behind for the next.
+    pub(super) fn examine(&mut self, id: ObjectId, before: &Before) -> Result<(Examined, Before)> {
+        let mut seen = Examined {
+            linked: before.certain || before.root,
+            ..Examined::default()
+        };
+        let Some(bytes) = self.object(id, Kind::Commit, &mut seen.faults)? else {
+            return Ok((seen, before.unreadable()));
+        };
+        let Some(outline) = object::outline(&bytes) else {
+            seen.faults.push(Fault::new(
+                "commit-form",
+                "it does not begin with a tree and a parent",
+            ));
+            return Ok((seen, before.unreadable()));
+        };
+        let after = Before {
+            root: false,
+            digest: Some(Digest::of(&bytes)),
+            tree: Some(outline.tree),
+            certain: true,
+        };
+        let commit = form(&bytes, outline.signed, &mut seen.faults);
+        let said = commit.as_ref().and_then(|commit| {
+            let said = Said::parse(&commit.message);
+            if said.is_none() {
+                let what = "its message is not a subject, a record and trailers";
+                seen.faults.push(Fault::new("commit-form", what));
+            }
+            said
+        });
+        if let Some(said) = &said {
+            seen.named.clone_from(&said.memories);
+            check_chain(said, before, &mut seen);
+        }
+        if let (Some(commit), Some(said)) = (&commit, &said) {
+            self.open_record(commit, said, before, &mut seen);
+        }
+        self.check_tree(outline.tree, before, said.as_ref(), &mut seen)?;
+        if let Some(commit) = commit.filter(|_| outline.signed) {
+            self.check_signature(&commit, before, outline.tree, &mut seen)?;
+        }
+        Ok((seen, after))
+    }
+
+    /// Reads an object of a kind; what is wrong with it is a fault, and not an error.
+    fn object(&self, id: ObjectId, kind: Kind, faults: &mut Vec<Fault>) -> Result<Option<Vec<u8>>> {
+        read_object(&self.repository, id, kind, faults)
+    }
+
+    /// A tree, read once.
+    fn tree(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
+        if let Some(tree) = self.trees.get(&id) {
+            return Ok(Some(tree.clone()));
+        }
+        let Some(bytes) = self.object(id, Kind::Tree, faults)? else {
+            return Ok(None);
+        };
+        let Some(tree) = RawTree::parse(&bytes) else {
+            let what = format!("the tree {id} does not parse");
+            faults.push(Fault::of_object("tree-form", id, what));
+            return Ok(None);
+        };
+        if !tree.ordered {
+            let what = format!("the tree {id} is not in order");
+            faults.push(Fault::of_object("tree-form", id, what));
+        }
+        if self.trees.len() >= TREES_MAX {
+            self.trees.clear();
+        }
+        let tree = Rc::new(tree);
+        self.trees.insert(id, tree.clone());
+        Ok(Some(tree))
+    }
+
+    /// Opens the record and compares it with the commit it is in.
+    fn open_record(&self, commit: &Commit, said: &Said<'_>, before: &Before, seen: &mut Examined) {
+        let Some(keyring) = self.keyring else { return };
+        let closed = RefCell::default();
+        let event = match said.message.open(&PathOpener::noting(keyring, &closed)) {
+            Ok(event) => event,
+            Err(fault) => return seen.faults.push(record_fault(&fault)),
+        };
+        // Where the trailer is wrong already, it is enough that the record says what either says.
+        let follows = event.parent == before.digest
+            || (before.digest.is_none() && !before.root)
+            || (!seen.linked && event.parent == said.chain);
+        if event.tree != commit.tree || !follows {
+            let what = "its record belongs to another commit";
+            return seen.faults.push(Fault::new("record-swapped", what));
+        }
+        if seen.linked
+            && let Err(why) = said.message.check(&event)
+        {
+            seen.faults.push(Fault::new("record-mismatch", why));
+        }
+        let seconds = commit.author.rsplit(' ').nth(1);
+        if seconds != Some(event.time.timestamp().to_string().as_str()) {
+            let what = "its commit does not have the second of its record";
+            seen.faults.push(Fault::new("time-author", what));
+        }
+        let odd = |t: &&crate::event::Touch| t.blob.is_some() != t.change.writes();
+        if event.memories.iter().any(|touch| odd(&touch)) {
+            let what = "its record names a blob where none is written, or none where one is";
+            seen.faults.push(Fault::new("record-malformed", what));
+        }
+        seen.closed = closed.into_inner();
+        seen.event = Some(event);
+    }
+
+    /// Checks the signature, and that its key belongs to a signer of the commit before: nobody
+    /// signs himself in.
+    fn check_signature(
+        &mut self,
+        commit: &Commit,
+        before: &Before,
+        own_tree: ObjectId,
+        seen: &mut Examined,
+    ) -> Result<()> {
+        let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
+            let what = "its signature is not one over it";
+            seen.faults.push(Fault::new("signature", what));
+            return Ok(());
+        };
+        // The trees were read and reported on already.
+        let tree = self.tree(before.tree.unwrap_or(own_tree), &mut Vec::new())?;
+        let Some(blob) = tree.and_then(|tree| tree.file("signers")) else {
+            return Ok(());
+        };
+        let Some(signers) = self.signers(blob)? else {
+            return Ok(());
+        };
+        let Some(name) = signers.holder(&signed) else {
+            seen.stranger = Some(signed);
+            return Ok(());
+        };
+        let begin = format!("{name} <{name}@agekeep> ");
+        let rest = commit.author.strip_prefix(&begin);
+        let seconds = rest.and_then(|rest| rest.strip_suffix(" +0000"));
+        if seconds.and_then(|s| s.parse::<u64>().ok()).is_none() {
+            let what = format!("its author is not {name:?}, who signed it");
+            seen.faults.push(Fault::new("author", what));
+        }
+        Ok(())
+    }
+
+    fn signers(&mut self, blob: ObjectId) -> Result<Option<Rc<Signers>>> {
+        if let Some(known) = self.signers.get(&blob) {
+            return Ok(known.clone());
+        }
+        let signers = read_signers(&self.repository, blob)?.map(Rc::new);
+        self.signers.insert(blob, signers.clone());
+        Ok(signers)
+    }
+}
+
+impl Before {
+    fn unreadable(&self) -> Self {
+        Self {
+            root: false,
+            digest: None,
+            tree: self.tree,
+            certain: false,
+        }
+    }
+}
+
+/// Reads an object of a kind; what is wrong with it is a fault.
+pub(super) fn read_object(
+    repository: &Repository,
+    id: ObjectId,
+    kind: Kind,
+    faults: &mut Vec<Fault>,
+) -> Result<Option<Vec<u8>>> {
+    let name = kind.name();
+    let (finding, what) = match repository.read_strictly(id)? {
+        Strict::Whole(found, bytes) if found == kind => return Ok(Some(bytes)),
+        Strict::Whole(found, _) => {
+            let what = format!("the object {id} is a {}, not a {name}", found.name());
+            ("object-damaged", what)
+        }
+        Strict::Missing => ("object-missing", format!("the {name} {id} is missing")),
+        Strict::Damaged(why, _) => ("object-damaged", format!("the {name} {id}: {why}")),
+    };
+    faults.push(Fault::of_object(finding, id, what));
+    Ok(None)
+}
+
+/// The signers a blob names; `None` if it cannot be read as such.
+pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Option<Signers>> {
+    Ok(match repository.read_strictly(blob)? {
+        Strict::Whole(Kind::Blob, bytes) => std::str::from_utf8(&bytes)
+            .ok()
+            .and_then(|text| Signers::parse(text).ok()),
+        _ => None,
+    })
+}
+
+/// The commit in the one form a store writes; without a signature the rest may still have it.
+fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
+    if let Some(commit) = object::parse_commit(bytes) {
+        return Some(commit);
+    }
+    let otherwise = (!signed)
+        .then(|| object::parse_commit(&object::add_signature(bytes, "none")))
+        .flatten();
+    faults.push(match otherwise {
+        Some(_) => Fault::new("unsigned", "it has no signature"),
+        None => Fault::new(
+            "commit-form",
+            "it is a merge, or has headers that agekeep does not write",
+        ),
+    });
+    otherwise
+}
+
+/// Checks what the commit says of the one before it.
+fn check_chain(said: &Said<'_>, before: &Before, seen: &mut Examined) {
+    let broken = match (before.root, said.chain) {
+        (true, None) => {
+            if said.command != "init" {
+                let what = "history begins with it, and it is no `init`";
+                seen.faults.push(Fault::new("history-broken", what));
+            }
+            return;
+        }
+        (true, Some(_)) => {
+            seen.linked = false;
+            let what = "history begins with it, and it says that a commit came before";
+            return seen.faults.push(Fault::new("history-broken", what));
+        }
+        (false, None) => true,
+        (false, Some(chain)) => before.digest.is_some_and(|digest| digest != chain),
+    };
+    if broken {
+        seen.linked = false;
+        let what = "its Chain trailer is not the SHA-256 of the commit before";
+        seen.faults.push(Fault::new("chain", what));
+    }
+}
+
+fn record_fault(fault: &EventFault) -> Fault {
+    match fault {
+        EventFault::Closed(why) => Fault::new("record-closed", *why),
+        EventFault::Damaged(why) => Fault::new("record-malformed", *why),
+        EventFault::Unknown(found) => {
+            let what = format!("its record has the format version {found}, not known here");
+            Fault::new("record-malformed", what)
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What a commit did to the tree, and whether that is what it says.
+
+use std::collections::BTreeMap;
+
+use super::super::findings::Fault;
+use super::super::tree::{Difference, Entry, Mode, RawTree, is_fan, memory_of};
+use super::said::Said;
+use super::{Before, Changed, Examined, Examiner};
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::event::{Change, Event, PublicFile, Touch};
+use crate::id::MemoryId;
+use crate::policy::Policy;
+use crate::repository::object::{Kind, ObjectId};
+use crate::seal::Sealed;
+use crate::sign::Signers;
+
+impl Examiner<'_> {
+    /// Finds what the tree has that the one before had not, and compares it with what is said.
+    pub(super) fn check_tree(
+        &mut self,
+        tree: ObjectId,
+        before: &Before,
+        said: Option<&Said<'_>>,
+        seen: &mut Examined,
+    ) -> Result<()> {
+        let known = before.root || (before.certain && before.tree.is_some());
+        let mut told = known;
+        if before.tree != Some(tree) && (before.root || before.tree.is_some()) {
+            told &= self.compare(tree, before, said, seen)?;
+        }
+        seen.sound = told && seen.linked && seen.event.is_some();
+        if told && seen.linked {
+            let fault = match (&seen.event, said) {
+                (Some(event), _) => differs(event, &seen.changed),
+                (None, Some(said)) => exceeds(said, &seen.changed),
+                (None, None) => None,
+            };
+            if let Some((memory, what)) = fault {
+                seen.sound = false;
+                seen.faults.push(Fault {
+                    memory,
+                    ..Fault::new("tree-change", what)
+                });
+            }
+        }
+        self.check_blobs(seen)
+    }
+
+    /// Gathers the differences; `false` if not all of them could be read.
+    fn compare(
+        &mut self,
+        tree: ObjectId,
+        before: &Before,
+        said: Option<&Said<'_>>,
+        seen: &mut Examined,
+    ) -> Result<bool> {
+        let old = match before.tree.filter(|_| !before.root) {
+            Some(old) => self.tree(old, &mut seen.faults)?,
+            None => Some(std::rc::Rc::default()),
+        };
+        let new = self.tree(tree, &mut seen.faults)?;
+        let (Some(old), Some(new)) = (old, new) else {
+            return Ok(false);
+        };
+        let mut whole = true;
+        for (old, new) in old.differences(&new) {
+            let entry = old.or(new).expect("one of them differs");
+            if let Some(file) = public_file(entry) {
+                self.check_public(file, (old, new), before, said, seen)?;
+                continue;
+            }
+            if let Some(odd) = new.filter(|entry| !is_fan(entry)) {
+                seen.faults.push(tree_form("at the root", odd));
+            }
+            whole &= self.compare_folder(&entry.name, (old, new), seen)?;
+        }
+        if before.root {
+            for file in PublicFile::ALL {
+                if new.file(file.name()).is_none() {
+                    let what = format!("the first tree has no {}", file.name());
+                    seen.faults.push(Fault::new("tree-form", what));
+                }
+            }
+        }
+        Ok(whole)
+    }
+
+    fn compare_folder(
+        &mut self,
+        name: &[u8],
+        (old, new): Difference<'_>,
+        seen: &mut Examined,
+    ) -> Result<bool> {
+        let mut read = |entry: Option<&Entry>, faults: &mut Vec<Fault>| match entry {
+            Some(entry) if is_fan(entry) => self.tree(entry.id, faults),
+            _ => Ok(Some(std::rc::Rc::<RawTree>::default())),
+        };
+        let before = read(old, &mut seen.faults)?;
+        let after = read(new, &mut seen.faults)?;
+        let (Some(before), Some(after)) = (before, after) else {
+            return Ok(false);
+        };
+        if after.is_empty() && new.is_some_and(is_fan) {
+            let what = "a folder in its tree is empty";
+            seen.faults.push(Fault::new("tree-form", what));
+        }
+        for (old, new) in before.differences(&after) {
+            if let Some(odd) = new.filter(|entry| memory_of(name, entry).is_none()) {
+                seen.faults.push(tree_form("in a folder", odd));
+            }
+            let entry = old.or(new).expect("one of them differs");
+            let id = std::str::from_utf8(&entry.name).ok();
+            if let Some(id) = id.and_then(MemoryId::from_hex) {
+                let blob = |entry: Option<&Entry>| {
+                    entry
+                        .filter(|entry| entry.mode == Mode::File)
+                        .map(|entry| entry.id)
+                };
+                let (old, new) = (blob(old), blob(new));
+                seen.changed.push(Changed { id, old, new });
+            }
+        }
+        Ok(true)
+    }
+
+    /// A public file that differs: only a command that says so may do that, and what it puts in
+    /// place must be one.
+    fn check_public(
+        &mut self,
+        file: PublicFile,
+        (old, new): Difference<'_>,
+        before: &Before,
+        said: Option<&Said<'_>>,
+        seen: &mut Examined,
+    ) -> Result<()> {
+        let name = file.name();
+        let says_so = said.is_some_and(|said| said.decides() == Some(file));
+        // After a commit that cannot be read, who changed the file is not known.
+        if old.is_some() && before.certain && seen.linked && !(says_so && new.is_some()) {
+            let id = match file {
+                PublicFile::Policy => "policy-changed",
+                PublicFile::Recipients => "recipients-changed",
+                PublicFile::Signers => "signers-changed",
+            };
+            let what = format!("it changes {name}, and its command does not say so");
+            seen.faults.push(Fault::new(id, what));
+        }
+        let Some(new) = new else { return Ok(()) };
+        if new.mode != Mode::File {
+            seen.faults.push(tree_form("at the root", new));
+            return Ok(());
+        }
+        if file == PublicFile::Signers {
+            seen.signers = Some(new.id);
+        }
+        let Some(bytes) = self.object(new.id, Kind::Blob, &mut seen.faults)? else {
+            return Ok(());
+        };
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let parses = match file {
+            PublicFile::Policy => Policy::parse_file(&text).is_ok(),
+            PublicFile::Recipients => crate::recipients::parse(&text).is_ok_and(|m| !m.is_empty()),
+            PublicFile::Signers => Signers::parse(&text).is_ok(),
+        };
+        if !parses {
+            let what = format!("its {name} does not parse");
+            seen.faults
+                .push(Fault::of_object("tree-form", new.id, what));
+        }
+        Ok(())
+    }
+
+    /// Reads every version that is new in the tree.
+    fn check_blobs(&mut self, seen: &mut Examined) -> Result<()> {
+        for index in 0..seen.changed.len() {
+            let Changed { id, new, .. } = seen.changed[index];
+            let Some(blob) = new else { continue };
+            seen.versions += 1;
+            let Some(bytes) = self.object(blob, Kind::Blob, &mut seen.faults)? else {
+                let last = seen.faults.last_mut().expect("it was just said");
+                last.memory = Some(id);
+                continue;
+            };
+            let digest = Digest::of(&bytes);
+            let touches = seen.event.iter().flat_map(|event| &event.memories);
+            let recorded = touches
+                .filter(|touch| touch.id == id)
+                .find_map(|touch| touch.blob.filter(|(named, _)| *named == blob));
+            if recorded.is_some_and(|(_, sha256)| sha256 != digest) {
+                let what = format!("the blob {blob} does not have the SHA-256 its event recorded");
+                seen.faults.push(Fault {
+                    object: Some(blob),
+                    ..Fault::of_memory("blob-digest", id, what)
+                });
+            } else if Sealed::parse(bytes).is_err() {
+                let what = format!("the blob {blob} is not an age file");
+                seen.faults.push(Fault {
+                    object: Some(blob),
+                    ..Fault::of_memory("blob-form", id, what)
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn public_file(entry: &Entry) -> Option<PublicFile> {
+    let mut all = PublicFile::ALL.into_iter();
+    all.find(|file| *entry.name == *file.name().as_bytes())
+}
+
+fn tree_form(place: &str, entry: &Entry) -> Fault {
+    // A name comes from whoever wrote the tree: its length says enough.
+    let what = format!(
+        "an entry {place} of its tree, with a name of {} bytes, is nothing a store has there",
+        entry.name.len()
+    );
+    Fault::new("tree-form", what)
+}
+
+type Misfit = (Option<MemoryId>, String);
+
+/// Where the change of the tree is not exactly what the record says.
+fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
+    let touched = |touch: &&Touch| touch.change.writes() || touch.change == Change::Remove;
+    let mut told: BTreeMap<MemoryId, &Touch> = BTreeMap::new();
+    for touch in event.memories.iter().filter(touched) {
+        told.insert(touch.id, touch);
+    }
+    for change in changed {
+        let Some(touch) = told.remove(&change.id) else {
+            let what = "it changes a memory that its record does not say it changes";
+            return Some((Some(change.id), what.into()));
+        };
+        let there = change.old.is_some();
+        let fits = match touch.change {
+            Change::Add | Change::Restore => !there,
+            _ => there,
+        };
+        if !fits || change.new != touch.blob.map(|(blob, _)| blob) {
+            let what = "it does something else to a memory than its record says";
+            return Some((Some(change.id), what.into()));
+        }
+    }
+    let (id, _) = told.first_key_value()?;
+    let what = "its record says that it changes a memory, and its tree does not";
+    Some((Some(*id), what.into()))
+}
+
+/// Where the change of the tree goes beyond what subject and trailers allow.
+fn exceeds(said: &Said<'_>, changed: &[Changed]) -> Option<Misfit> {
+    let first = changed.first()?;
+    if !said.may_write() {
+        let what = "its subject says that it changes no memory, and its tree does";
+        return Some((Some(first.id), what.into()));
+    }
+    let unnamed = changed.iter().find(|c| !said.memories.contains(&c.id))?;
+    let what = "it changes a memory that its trailers do not name";
+    Some((Some(unnamed.id), what.into()))
+}

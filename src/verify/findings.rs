@@ -1,0 +1,220 @@
+//! What verification finds: ids that never change, what to do about each, and a bounded list.
+
+use std::collections::HashSet;
+
+use crate::id::MemoryId;
+use crate::repository::object::ObjectId;
+
+/// Most findings that a report lists; the rest is counted.
+pub(super) const LISTED_MAX: usize = 1_000;
+
+const RESTORE: &str = "keep a copy of the store as it is, and restore from a backup or a clone that \
+                       verifies";
+const WHO: &str = "find out who had access to the store and its signing keys; a backup or clone \
+                   from before that event shows what was there";
+const KEYS: &str = "restore the keyring folder from the backup that belongs to this repository";
+
+/// Every finding there is: its id, and what can be done about it.
+pub const FINDINGS: &[(&str, &str)] = &[
+    ("object-missing", RESTORE),
+    ("object-damaged", RESTORE),
+    ("commit-form", WHO),
+    ("history-broken", RESTORE),
+    ("history-moved", WHO),
+    ("chain", WHO),
+    ("unsigned", WHO),
+    ("signature", WHO),
+    ("signer", WHO),
+    ("former-signer", WHO),
+    ("author", WHO),
+    (
+        "head",
+        "find out what moved the branch; the journal has the commit that agekeep acknowledged last",
+    ),
+    (
+        "journal",
+        "keep a copy of it; without the file `journal` history is what the branch says",
+    ),
+    (
+        "refs",
+        "find out who made it; agekeep ignores it, and `git update-ref -d` removes it",
+    ),
+    (
+        "replace-refs",
+        "find out who made it; it deceives stock git alone, and `git replace -d` removes it",
+    ),
+    (
+        "alternates",
+        "remove the file: objects of another folder are no part of a store",
+    ),
+    (
+        "grafts",
+        "remove the file: it deceives stock git about history",
+    ),
+    (
+        "config",
+        "write the file anew as docs/format.md has it; only stock git reads it",
+    ),
+    ("hooks", "remove the file: stock git would run it"),
+    (
+        "stray",
+        "see what it is, and remove it: it is no part of a store",
+    ),
+    ("policy-changed", WHO),
+    ("recipients-changed", WHO),
+    ("signers-changed", WHO),
+    ("tree-form", WHO),
+    ("tree-change", WHO),
+    ("record-closed", WHO),
+    ("record-malformed", WHO),
+    ("record-swapped", WHO),
+    ("record-mismatch", WHO),
+    ("event-number", WHO),
+    ("time-backwards", WHO),
+    ("time-author", WHO),
+    ("state", WHO),
+    ("blob-digest", WHO),
+    ("blob-form", WHO),
+    ("memory-closed", KEYS),
+    ("memory-misplaced", WHO),
+    ("memory-key", KEYS),
+    ("key-damaged", KEYS),
+    (
+        "keyring-ahead",
+        "find out whether history was turned back, or the keyring comes from another moment; \
+         restore both from one backup",
+    ),
+    ("keyring", KEYS),
+    (
+        "catalog",
+        "remove the file `catalog`: it is made anew from history",
+    ),
+];
+
+/// What can be done where the journal still holds an object that is not whole.
+const MENDED: &str = "the journal still holds it: a plain `agekeep view` mends it; then find out \
+                      what damaged it";
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Which check found it: one of [`FINDINGS`].
+    pub id: &'static str,
+    /// The number of the event it is about, by its place in history.
+    pub event: Option<u64>,
+    /// The commit it is about.
+    pub commit: Option<ObjectId>,
+    /// The memory it is about.
+    pub memory: Option<MemoryId>,
+    /// One sentence; never a path or content.
+    pub what: String,
+    /// What can be done about it.
+    pub hint: String,
+}
+
+/// A finding before it is known where in history it is.
+pub(super) struct Fault {
+    pub(super) id: &'static str,
+    pub(super) memory: Option<MemoryId>,
+    /// The object that is at fault itself: it is reported once, wherever it is met.
+    pub(super) object: Option<ObjectId>,
+    pub(super) what: String,
+}
+
+impl Fault {
+    pub(super) fn new(id: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            id,
+            memory: None,
+            object: None,
+            what: what.into(),
+        }
+    }
+
+    pub(super) fn of_memory(id: &'static str, memory: MemoryId, what: impl Into<String>) -> Self {
+        Self {
+            memory: Some(memory),
+            ..Self::new(id, what)
+        }
+    }
+
+    pub(super) fn of_object(id: &'static str, object: ObjectId, what: impl Into<String>) -> Self {
+        Self {
+            object: Some(object),
+            ..Self::new(id, what)
+        }
+    }
+}
+
+/// Where in history a fault is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spot {
+    pub(super) event: Option<u64>,
+    pub(super) commit: Option<ObjectId>,
+}
+
+/// Everything that was found so far.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) listed: Vec<Finding>,
+    pub(super) total: u64,
+    objects: HashSet<ObjectId>,
+    /// What the journal can still mend.
+    pub(super) journaled: HashSet<ObjectId>,
+}
+
+impl Findings {
+    /// Adds a fault, unless its object was reported already.
+    pub(super) fn add(&mut self, fault: Fault, spot: Spot) {
+        let mended = fault
+            .object
+            .is_some_and(|object| self.journaled.contains(&object));
+        if fault
+            .object
+            .is_some_and(|object| !self.objects.insert(object))
+        {
+            return;
+        }
+        self.total += 1;
+        if self.listed.len() == LISTED_MAX {
+            return;
+        }
+        let hint = if mended { MENDED } else { hint(fault.id) };
+        self.listed.push(Finding {
+            id: fault.id,
+            event: spot.event,
+            commit: spot.commit,
+            memory: fault.memory,
+            what: fault.what,
+            hint: hint.into(),
+        });
+    }
+
+    /// Adds a fault that is in no commit.
+    pub(super) fn add_outside(&mut self, fault: Fault) {
+        self.add(fault, Spot::default());
+    }
+
+    /// Adds findings that another check has made.
+    pub(super) fn extend(&mut self, findings: Vec<Finding>) {
+        self.total += findings.len() as u64;
+        let room = LISTED_MAX.saturating_sub(self.listed.len());
+        self.listed.extend(findings.into_iter().take(room));
+    }
+
+    /// Whether a check has found something.
+    pub(super) fn has_found(&self, id: &str) -> bool {
+        self.listed.iter().any(|found| found.id == id)
+    }
+
+    /// Whether an object was reported.
+    pub(super) fn has(&self, object: ObjectId) -> bool {
+        self.objects.contains(&object)
+    }
+}
+
+fn hint(id: &str) -> &'static str {
+    let found = FINDINGS.iter().find(|(known, _)| *known == id);
+    found.expect("every finding is in the table").1
+}

@@ -1,0 +1,257 @@
+//! The state as history tells it, event by event, and where an event does not fit it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::examine::{Examined, read_signers};
+use super::findings::{Fault, Findings, Spot};
+use crate::catalog::{Catalog, Step};
+use crate::error::Result;
+use crate::event::{Change, Event, Touch};
+use crate::id::MemoryId;
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+use crate::sign::SignedBy;
+
+/// Everything that later events are measured by.
+pub(super) struct Fold {
+    pub(super) catalog: Catalog,
+    /// The last version of each memory that was removed.
+    pub(super) removed: HashMap<MemoryId, u64>,
+    /// Every `signers` file there was, oldest first.
+    pub(super) signer_files: Vec<ObjectId>,
+    /// Memories whose state no believable event tells.
+    pub(super) unsure: HashSet<MemoryId>,
+    /// Live memories that were written in what was read.
+    pub(super) written: HashSet<MemoryId>,
+    /// Versions that were read.
+    pub(super) versions: u64,
+    /// Whether the state before the first event is not known.
+    pub(super) blind: bool,
+    /// Whether events so far fit: then the state is what a reader of this history has.
+    pub(super) fits: bool,
+    /// Whether the number and time of the event before are known.
+    follows: bool,
+    /// Memories with a path that does not open: said once.
+    closed: HashSet<MemoryId>,
+}
+
+impl Fold {
+    /// Goes on from a state that is known, or from nothing.
+    pub(super) fn new(catalog: Catalog, blind: bool) -> Self {
+        Self {
+            catalog,
+            removed: HashMap::new(),
+            signer_files: Vec::new(),
+            unsure: HashSet::new(),
+            written: HashSet::new(),
+            versions: 0,
+            blind,
+            fits: !blind,
+            follows: !blind,
+            closed: HashSet::new(),
+        }
+    }
+
+    /// Takes in the next commit.
+    pub(super) fn take(
+        &mut self,
+        repository: &Repository,
+        commit: ObjectId,
+        number: Option<u64>,
+        examined: Examined,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        let event = examined.event.as_ref();
+        let spot = Spot {
+            event: number.or(event.map(|event| event.number)),
+            commit: Some(commit),
+        };
+        if let Some(stranger) = &examined.stranger {
+            findings.add(self.signer_fault(repository, stranger)?, spot);
+        }
+        self.signer_files.extend(examined.signers);
+        self.versions += examined.versions;
+        for id in &examined.closed {
+            if self.closed.insert(*id) {
+                let what = "a path of the memory does not open with its name key";
+                findings.add(Fault::of_memory("record-malformed", *id, what), spot);
+            }
+        }
+        match event {
+            Some(event) => self.follow(event, commit, &examined, findings, spot),
+            None => self.skip(&examined),
+        }
+        for fault in examined.faults {
+            findings.add(fault, spot);
+        }
+        Ok(())
+    }
+
+    /// A right signature by somebody who was no signer at that point.
+    fn signer_fault(&self, repository: &Repository, stranger: &SignedBy) -> Result<Fault> {
+        let key = stranger.fingerprint();
+        for file in &self.signer_files {
+            let signers = read_signers(repository, *file)?;
+            if signers.is_some_and(|signers| signers.holder(stranger).is_some()) {
+                let what = format!("{key}, which signed it, was no signer any more");
+                return Ok(Fault::new("former-signer", what));
+            }
+        }
+        let what = format!("{key}, which signed it, belongs to no signer");
+        Ok(Fault::new("signer", what))
+    }
+
+    fn follow(
+        &mut self,
+        event: &Event,
+        commit: ObjectId,
+        examined: &Examined,
+        findings: &mut Findings,
+        spot: Spot,
+    ) {
+        if self.follows && examined.linked {
+            let faults = [self.number_fault(event), self.time_fault(event)];
+            for fault in faults.into_iter().flatten() {
+                self.fits = false;
+                findings.add(fault, spot);
+            }
+        }
+        self.follows = true;
+        self.catalog.events = event.number;
+        let step = Step::of(event, commit);
+        if !examined.sound {
+            self.doubt(examined);
+            self.catalog.assume(&step);
+            let touched = event.memories.iter().filter(|touch| moves(touch));
+            self.unsure.extend(touched.map(|touch| touch.id));
+            return;
+        }
+        let unsure = event.memories.iter().any(|touch| self.is_unsure(touch.id));
+        let fault = if unsure {
+            self.catalog.assume(&step);
+            None
+        } else {
+            match self.misfit(event) {
+                Some(misfit) => {
+                    self.catalog.assume(&step);
+                    Some(misfit)
+                }
+                None => self.catalog.apply(&step).err().map(|why| {
+                    self.catalog.assume(&step);
+                    (event.memories.first().map(|touch| touch.id), why)
+                }),
+            }
+        };
+        if let Some((memory, what)) = fault {
+            self.fits = false;
+            let fault = Fault {
+                memory,
+                ..Fault::new("state", what)
+            };
+            findings.add(fault, spot);
+        }
+        self.note(event);
+    }
+
+    /// Keeps what the catalog does not: memories that are gone, and those that are new or changed.
+    fn note(&mut self, event: &Event) {
+        for touch in event.memories.iter().filter(|touch| moves(touch)) {
+            self.unsure.remove(&touch.id);
+            if touch.change == Change::Remove {
+                self.removed.insert(touch.id, touch.version);
+                self.written.remove(&touch.id);
+            } else {
+                self.removed.remove(&touch.id);
+                self.written.insert(touch.id);
+            }
+        }
+    }
+
+    /// Passes over a commit whose record cannot be had.
+    fn skip(&mut self, examined: &Examined) {
+        self.doubt(examined);
+        self.catalog.events += 1;
+        self.follows = false;
+    }
+
+    /// What the tree changed without a record that can be believed is not known any more.
+    fn doubt(&mut self, examined: &Examined) {
+        self.fits = false;
+        for changed in &examined.changed {
+            self.unsure.insert(changed.id);
+            if changed.new.is_none() {
+                self.catalog.forget(changed.id);
+            }
+        }
+        self.unsure.extend(&examined.named);
+    }
+
+    fn is_unsure(&self, id: MemoryId) -> bool {
+        self.unsure.contains(&id) || (self.blind && !self.knows(id))
+    }
+
+    /// Whether an event has added the memory.
+    pub(super) fn knows(&self, id: MemoryId) -> bool {
+        self.catalog.memory(id).is_some()
+            || self.removed.contains_key(&id)
+            || self.unsure.contains(&id)
+    }
+
+    fn number_fault(&self, event: &Event) -> Option<Fault> {
+        let next = self.catalog.events;
+        (event.number != next).then(|| {
+            let what = format!("its record has the number {}, not {next}", event.number);
+            Fault::new("event-number", what)
+        })
+    }
+
+    fn time_fault(&self, event: &Event) -> Option<Fault> {
+        let behind = self
+            .catalog
+            .last
+            .map_or(0, |last| (last - event.time).num_milliseconds());
+        let behind = u64::try_from(behind).unwrap_or(0);
+        let said = event.clock_behind_ms.unwrap_or(0);
+        // A clock that is finer than a millisecond may have said one less.
+        let fits = said == behind || (behind > 0 && said + 1 == behind);
+        (!fits).then(|| {
+            let what = format!(
+                "its time is {behind} ms before the event before, and its record says {said} ms"
+            );
+            Fault::new("time-backwards", what)
+        })
+    }
+
+    /// What the catalog does not refuse by itself.
+    fn misfit(&self, event: &Event) -> Option<(Option<MemoryId>, &'static str)> {
+        let why = |touch: &Touch| {
+            let live = self.catalog.memory(touch.id);
+            let gone = self.removed.get(&touch.id);
+            let present = live.is_some_and(|memory| memory.version == touch.version);
+            let from_later = touch
+                .from
+                .is_some_and(|from| from == 0 || from >= touch.version);
+            match touch.change {
+                Change::Read | Change::Remove if !present => {
+                    Some("it reads or removes a memory that is not there in that version")
+                }
+                Change::Look if live.is_none() && gone.is_none() => {
+                    Some("it looks at a memory that never was")
+                }
+                Change::Add if gone.is_some() => Some("it adds a memory that was there before"),
+                Change::Restore if gone.map(|last| last + 1) != Some(touch.version) => {
+                    Some("it restores a memory that was not removed, or not in its next version")
+                }
+                _ if from_later => Some("it goes back to a version that was not before it"),
+                _ => None,
+            }
+        };
+        let mut touches = event.memories.iter();
+        touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
+    }
+}
+
+/// Whether a touch changes the tree.
+fn moves(touch: &Touch) -> bool {
+    touch.change.writes() || touch.change == Change::Remove
+}

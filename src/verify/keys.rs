@@ -1,0 +1,179 @@
+//! The keyring against history, and every live memory opened with its key at its place.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::examine::read_object;
+use super::findings::{Fault, Findings};
+use super::fold::Fold;
+use crate::catalog::Memory;
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::repository::Repository;
+use crate::repository::object::Kind;
+use crate::seal::Sealed;
+use crate::version::{self, Place, VersionFault};
+
+/// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every
+/// live memory has one in each. Answers the memories whose keys are gone.
+pub(super) fn check(
+    keyring: &Keyring,
+    known: (u32, u32),
+    fold: &Fold,
+    findings: &mut Findings,
+) -> Result<Vec<MemoryId>> {
+    let (ring, names) = keyring.ids_after(known)?;
+    let mut ahead: Vec<MemoryId> = ring.iter().chain(&names).copied().collect();
+    ahead.retain(|id| !fold.knows(*id));
+    ahead.sort();
+    ahead.dedup();
+    if let Some(first) = ahead.first().filter(|_| !fold.blind) {
+        let what = format!(
+            "the keyring has keys of {} memories that no event ever added",
+            ahead.len()
+        );
+        findings.add_outside(Fault::of_memory("keyring-ahead", *first, what));
+    }
+    let mut damaged = |id: MemoryId, table: &str, error: Error| match error {
+        Error::Damaged { why, .. } => {
+            let what = format!("its entry in {table} is damaged: {why}");
+            findings.add_outside(Fault::of_memory("key-damaged", id, what));
+            Ok(())
+        }
+        Error::MissingKey { .. } => Ok(()),
+        error => Err(error),
+    };
+    for id in ring {
+        keyring
+            .memory_key(id)
+            .map_or_else(|error| damaged(id, "ring", error), |_| Ok(()))?;
+    }
+    for id in names {
+        keyring
+            .name_key(id)
+            .map_or_else(|error| damaged(id, "names", error), |_| Ok(()))?;
+    }
+    missing(keyring, fold, findings)
+}
+
+/// A live memory needs both keys; one that is gone has both still, or is erased.
+fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Vec<MemoryId>> {
+    let mut erased = Vec::new();
+    let live = fold.catalog.memories().map(|memory| (memory.id, true));
+    let gone = fold.removed.keys().map(|id| (*id, false));
+    for (id, is_live) in live.chain(gone) {
+        let what = match (keyring.in_ring(id)?, keyring.in_names(id)?, is_live) {
+            (true, true, _) => continue,
+            (false, false, false) => {
+                erased.push(id);
+                continue;
+            }
+            (false, false, true) => "a live memory has no key in ring, and none in names",
+            (false, true, _) => "the memory has no key in ring",
+            (true, false, _) => "the memory has no key in names",
+        };
+        findings.add_outside(Fault::of_memory("memory-key", id, what));
+    }
+    erased.sort();
+    Ok(erased)
+}
+
+/// Opens live memories on every core and checks that each is at its place. Answers how many did
+/// open.
+pub(super) fn open_memories(
+    root: &Path,
+    keyring: &Keyring,
+    memories: &[&Memory],
+    findings: &mut Findings,
+) -> Result<u64> {
+    let next = AtomicUsize::new(0);
+    let reported = &*findings;
+    let work = || {
+        let repository = Repository::of_whatever_is_there(root);
+        let mut faults = Vec::new();
+        let mut opened = 0;
+        while let Some(memory) = memories.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // What is wrong with the blob itself has been said.
+            if reported.has(memory.blob) {
+                continue;
+            }
+            match open_memory(&repository, keyring, memory)? {
+                Opening::Opened => opened += 1,
+                Opening::Passed => {}
+                Opening::Failed(fault) => faults.push(fault),
+            }
+        }
+        Result::Ok((opened, faults))
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let done = thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(memories.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
+        let mut done = vec![work()?];
+        for other in others {
+            done.push(other.join().expect("opening does not panic")?);
+        }
+        Result::Ok(done)
+    })?;
+    let mut opened = 0;
+    for (count, faults) in done {
+        opened += count;
+        for fault in faults {
+            findings.add_outside(fault);
+        }
+    }
+    Ok(opened)
+}
+
+enum Opening {
+    Opened,
+    /// Another finding says why it cannot be tried.
+    Passed,
+    Failed(Fault),
+}
+
+fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> Result<Opening> {
+    let id = memory.id;
+    let key = match keyring.memory_key(id) {
+        Ok(key) => key,
+        Err(Error::MissingKey { .. } | Error::Damaged { .. }) => return Ok(Opening::Passed),
+        Err(error) => return Err(error),
+    };
+    if memory.is_nameless() {
+        return Ok(Opening::Passed);
+    }
+    let mut faults = Vec::new();
+    let Some(bytes) = read_object(repository, memory.blob, Kind::Blob, &mut faults)? else {
+        let mut fault = faults.pop().expect("it was not read");
+        fault.memory = Some(id);
+        return Ok(Opening::Failed(fault));
+    };
+    let failed = |finding, what: &str| Opening::Failed(Fault::of_memory(finding, id, what));
+    let Ok(sealed) = Sealed::parse(bytes) else {
+        return Ok(failed("blob-form", "its blob is not an age file"));
+    };
+    let place = Place {
+        id,
+        path: &memory.path,
+        version: memory.version,
+    };
+    Ok(match version::open(&key, &place, &sealed) {
+        Ok(text) if text.len() as u64 == memory.bytes => Opening::Opened,
+        Ok(_) => failed(
+            "memory-misplaced",
+            "its text does not have the length that its event recorded",
+        ),
+        Err(VersionFault::Misplaced) => failed(
+            "memory-misplaced",
+            "its header belongs to another memory, path or version",
+        ),
+        Err(VersionFault::Closed(_)) => failed("memory-closed", "it does not open with its key"),
+        Err(VersionFault::Malformed | VersionFault::Unknown(_)) => failed(
+            "memory-closed",
+            "what its key opens is no version of a memory",
+        ),
+    })
+}

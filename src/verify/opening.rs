@@ -1,0 +1,288 @@
+//! A look at the store at one moment, under its lock: where history ends, the keys, the cache.
+//!
+//! After an unclean stop this brings things to their places as an open does. Apart from that it
+//! changes nothing; what an open would refuse is a finding here, and the look goes on.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::findings::{Fault, Findings};
+use super::tree::RawTree;
+use super::{layout, walk};
+use crate::catalog::file::CatalogFile;
+use crate::catalog::{Catalog, Decided};
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+use crate::journal::Journal;
+use crate::keyring::Keyring;
+use crate::policy::Policy;
+use crate::repository::object::{self, Kind, ObjectId};
+use crate::repository::{Repository, Strict, name};
+use crate::seal::Identity;
+use crate::store::{self, Unclean};
+
+/// The store as it was at that moment.
+pub(super) struct Opened {
+    pub(super) repository: Repository,
+    /// Where history ends; `None` if nothing says so.
+    pub(super) head: Option<ObjectId>,
+    pub(super) store: Option<StoreId>,
+    pub(super) keyring: Option<Keyring>,
+    /// What the catalog file says, if it opens.
+    pub(super) cached: Option<Catalog>,
+    /// The parents of recent commits, as the journal has them.
+    pub(super) parents: HashMap<ObjectId, ObjectId>,
+}
+
+impl Opened {
+    /// A store of which nothing can be read.
+    pub(super) fn nothing(root: &Path) -> Self {
+        Self {
+            repository: Repository::of_whatever_is_there(root),
+            head: None,
+            store: None,
+            keyring: None,
+            cached: None,
+            parents: HashMap::new(),
+        }
+    }
+}
+
+/// Takes the look. What could not be checked is added to `not_checked`, one sentence each.
+pub(super) fn open(
+    root: &Path,
+    identity: Option<&Identity>,
+    findings: &mut Findings,
+    not_checked: &mut Vec<String>,
+) -> Result<Opened> {
+    let there = |name: &str| root.join(name).exists();
+    if !there("HEAD") && !there("keyring") {
+        return Err(Error::NoStore { path: root.into() });
+    }
+    let lock = Lock::acquire(&root.join("lock"))?;
+    layout::check(root, findings);
+    let repository = Repository::of_whatever_is_there(root);
+    let journal = open_journal(root, findings, not_checked)?;
+    let mut parents = HashMap::new();
+    let mut unclean = None;
+    if let Some(journal) = &journal {
+        read_journal(journal, &mut parents, findings)?;
+        unclean = restore(&repository, journal, findings)?;
+    }
+    let head = find_head(&repository, journal.as_ref(), findings)?;
+    let store = match head {
+        Some(head) => store_id(&repository, head)?,
+        None => None,
+    };
+    let mut keyring = match (identity, store) {
+        (None, _) => {
+            not_checked.push("records, keys and contents: there is no identity".into());
+            check_keyring_is_there(root, findings);
+            None
+        }
+        (Some(_), None) => {
+            not_checked.push(
+                "records, keys and contents: the newest commit does not say which store it is"
+                    .into(),
+            );
+            None
+        }
+        (Some(identity), Some(store)) => {
+            open_keyring(root, store, identity, findings, not_checked)?
+        }
+    };
+    if let (Some(unclean), Some(keyring), Some(mut journal)) = (unclean, &mut keyring, journal) {
+        unclean.finish(&repository, keyring)?;
+        store::checkpoint(&repository, keyring, &mut journal)?;
+    }
+    let cached = keyring.as_ref().and_then(|keyring| {
+        let mut cached = Catalog::empty();
+        CatalogFile::new(root.join("catalog"), keyring.store())
+            .load(&mut cached, keyring.names_key());
+        cached.head.is_some().then_some(cached)
+    });
+    // From here on nothing that is looked at changes: history and key entries are only added to.
+    drop(lock);
+    Ok(Opened {
+        repository,
+        head,
+        store,
+        keyring,
+        cached,
+        parents,
+    })
+}
+
+fn open_journal(
+    root: &Path,
+    findings: &mut Findings,
+    not_checked: &mut Vec<String>,
+) -> Result<Option<Journal>> {
+    let path = root.join("journal");
+    if !path.exists() {
+        not_checked
+            .push("that the branch is where the last command left it: there is no journal".into());
+        return Ok(None);
+    }
+    match Journal::open(&path) {
+        Ok(journal) => Ok(Some(journal)),
+        Err(error @ (Error::Damaged { .. } | Error::UnknownFormat { .. })) => {
+            findings.add_outside(Fault::new("journal", error.to_string()));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks that the journal is one line of commits with objects that hash to their names.
+fn read_journal(
+    journal: &Journal,
+    parents: &mut HashMap<ObjectId, ObjectId>,
+    findings: &mut Findings,
+) -> Result<()> {
+    let records = match journal.records() {
+        Ok(records) => records,
+        Err(error @ Error::Damaged { .. }) => {
+            findings.add_outside(Fault::new("journal", error.to_string()));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut head = None;
+    for record in &records {
+        if head.is_some_and(|head| head != record.parent) {
+            let what = "a record in it does not follow the one before";
+            findings.add_outside(Fault::new("journal", what));
+        }
+        head = Some(record.head);
+        parents.insert(record.head, record.parent);
+        for object in &record.objects {
+            if name(object.kind, &object.bytes) == object.id {
+                findings.journaled.insert(object.id);
+            } else {
+                let what = format!("what it holds as {} does not hash to that", object.id);
+                findings.add_outside(Fault::new("journal", what));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn restore(
+    repository: &Repository,
+    journal: &Journal,
+    findings: &mut Findings,
+) -> Result<Option<Unclean>> {
+    let trusted = !journal.is_from_another_boot();
+    let (id, error) = match store::restore_objects(repository, journal, trusted) {
+        Ok(unclean) => return Ok(unclean),
+        Err(error @ Error::HeadMoved { .. }) => ("head", error),
+        Err(error @ Error::Damaged { .. }) => ("journal", error),
+        Err(error) => return Err(error),
+    };
+    // The journal was read a moment ago, and has said of itself what is wrong with it.
+    if id == "head" || findings.total == 0 {
+        findings.add_outside(Fault::new(id, error.to_string()));
+    }
+    Ok(None)
+}
+
+/// Where the history ends that is to be verified: where the journal says, or where the branch is
+/// if that has more or something else to show.
+fn find_head(
+    repository: &Repository,
+    journal: Option<&Journal>,
+    findings: &mut Findings,
+) -> Result<Option<ObjectId>> {
+    let branch = repository.head()?;
+    let Some(journal) = journal else {
+        if branch.is_none() {
+            let what = "neither the branch nor a journal says where history ends";
+            findings.add_outside(Fault::new("head", what));
+        }
+        return Ok(branch);
+    };
+    let acknowledged = journal.head();
+    let Some(branch) = branch.filter(|branch| !journal.knows(*branch)) else {
+        return Ok(Some(acknowledged));
+    };
+    let dropped = walk::descends(repository, acknowledged, branch)?;
+    Ok(Some(if dropped { acknowledged } else { branch }))
+}
+
+/// The tree of a commit, if that can be read.
+pub(super) fn tree_of(repository: &Repository, commit: ObjectId) -> Result<Option<ObjectId>> {
+    Ok(match repository.read_strictly(commit)? {
+        Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| outline.tree),
+        _ => None,
+    })
+}
+
+/// The three public files in the tree of a commit, as far as they can be read.
+pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Option<Decided>> {
+    let Some(tree) = tree_of(repository, commit)? else {
+        return Ok(None);
+    };
+    let Strict::Whole(Kind::Tree, bytes) = repository.read_strictly(tree)? else {
+        return Ok(None);
+    };
+    Ok(RawTree::parse(&bytes).and_then(|tree| {
+        Some(Decided {
+            policy: tree.file("agekeep.toml")?,
+            recipients: tree.file("recipients")?,
+            signers: tree.file("signers")?,
+        })
+    }))
+}
+
+/// The store id, as the policy of a commit says it.
+fn store_id(repository: &Repository, commit: ObjectId) -> Result<Option<StoreId>> {
+    let Some(decided) = decided_at(repository, commit)? else {
+        return Ok(None);
+    };
+    Ok(match repository.read_strictly(decided.policy)? {
+        Strict::Whole(Kind::Blob, bytes) => String::from_utf8(bytes)
+            .ok()
+            .and_then(|text| Policy::parse_file(&text).ok())
+            .map(|(store, _)| store),
+        _ => None,
+    })
+}
+
+/// Without an identity the keyring cannot be opened, but it has to be there.
+fn check_keyring_is_there(root: &Path, findings: &mut Findings) {
+    for name in ["epoch.age", "audit.age", "ring", "names"] {
+        if !root.join("keyring").join(name).exists() {
+            let what = format!("the keyring file {name} is missing");
+            findings.add_outside(Fault::new("keyring", what));
+        }
+    }
+}
+
+fn open_keyring(
+    root: &Path,
+    store: StoreId,
+    identity: &Identity,
+    findings: &mut Findings,
+    not_checked: &mut Vec<String>,
+) -> Result<Option<Keyring>> {
+    let why = match Keyring::open(&root.join("keyring"), store, identity) {
+        Ok(keyring) => {
+            for problem in keyring.problems() {
+                findings.add_outside(Fault::new("keyring", problem));
+            }
+            return Ok(Some(keyring));
+        }
+        Err(Error::NotARecipient { .. }) => "your identity does not open the keyring",
+        Err(
+            error @ (Error::NoKeyring { .. } | Error::Damaged { .. } | Error::UnknownFormat { .. }),
+        ) => {
+            findings.add_outside(Fault::new("keyring", error.to_string()));
+            "the keyring does not open"
+        }
+        Err(error) => return Err(error),
+    };
+    not_checked.push(format!("records, keys and contents: {why}"));
+    Ok(None)
+}

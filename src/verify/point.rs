@@ -1,0 +1,101 @@
+//! The point up to which history was verified, kept outside the store: the next run begins there.
+//!
+//! ```text
+//! <state>/<store id>/verified   "agekeep-verify-1" 16 | AEAD under the names key
+//! ```
+//! Associated data: `"agekeep/1 verified " | store id 16`. What is inside is this program's own; a
+//! file that does not open or parse is as good as none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::fold::Fold;
+use crate::catalog::file::{from_snapshot, to_snapshot};
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::Result;
+use crate::id::{MemoryId, StoreId};
+use crate::keyring::Keyring;
+use crate::repository::object::ObjectId;
+
+const MAGIC: &[u8; 16] = b"agekeep-verify-1";
+
+/// A point in history before which everything was found to be right.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Point {
+    pub(super) commit: ObjectId,
+    /// SHA-256 of that commit.
+    pub(super) digest: Digest,
+    /// How many entries `ring` and `names` had, and what those hash to.
+    counts: (u32, u32),
+    keys: (Digest, Digest),
+    removed: Vec<(MemoryId, u64)>,
+    signer_files: Vec<ObjectId>,
+    snapshot: Vec<u8>,
+}
+
+impl Point {
+    /// Reads the point of a store; `None` if there is none that can be used.
+    pub(super) fn load(state: &Path, keyring: &Keyring) -> Option<Self> {
+        let bytes = fs::read(file(state, keyring.store())).ok()?;
+        let sealed = bytes.strip_prefix(MAGIC)?;
+        let plain = keyring
+            .names_key()
+            .open(&context(keyring.store()), sealed)?;
+        postcard::from_bytes(&plain).ok()
+    }
+
+    /// The state at this point; `None` if it does not parse.
+    pub(super) fn fold(&self) -> Option<Fold> {
+        let mut fold = Fold::new(from_snapshot(&self.snapshot)?, false);
+        if fold.catalog.head != Some(self.commit) {
+            return None;
+        }
+        fold.removed = self.removed.iter().copied().collect();
+        fold.signer_files.clone_from(&self.signer_files);
+        Some(fold)
+    }
+
+    /// How many key entries are still those that were checked; `None` if any of them is not.
+    pub(super) fn keys_known(&self, keyring: &Keyring) -> Result<Option<(u32, u32)>> {
+        let now = keyring.digests_of_first(self.counts)?;
+        Ok((now == Some(self.keys)).then_some(self.counts))
+    }
+
+    /// Keeps the point that was reached. If it cannot be kept, the next run reads more.
+    pub(super) fn save(state: &Path, keyring: &Keyring, fold: &Fold, digest: Digest) -> Result<()> {
+        let counts = keyring.counts();
+        let snapshot = to_snapshot(&fold.catalog);
+        let keys = keyring.digests_of_first(counts)?;
+        let (Some(snapshot), Some(keys), Some(commit)) = (snapshot, keys, fold.catalog.head) else {
+            return Ok(());
+        };
+        let point = Self {
+            commit,
+            digest,
+            counts,
+            keys,
+            removed: fold.removed.iter().map(|(id, last)| (*id, *last)).collect(),
+            signer_files: fold.signer_files.clone(),
+            snapshot: snapshot.to_vec(),
+        };
+        let plain = postcard::to_stdvec(&point).expect("memory to encode it in");
+        let plain = Zeroizing::new(plain);
+        drop(Zeroizing::new(point.snapshot));
+        let sealed = keyring.names_key().seal(&context(keyring.store()), &plain);
+        let file = file(state, keyring.store());
+        disk::make_private_folder(file.parent().expect("a folder of the store's"))?;
+        disk::replace(&file, &[&MAGIC[..], &sealed].concat(), 0o600)
+    }
+}
+
+fn file(state: &Path, store: StoreId) -> PathBuf {
+    state.join(store.to_string()).join("verified")
+}
+
+fn context(store: StoreId) -> Vec<u8> {
+    [b"agekeep/1 verified ".as_slice(), &store.0].concat()
+}

@@ -1,0 +1,167 @@
+//! Trees as they are, foreign entries and all, and what differs between two of them.
+
+use std::cmp::Ordering;
+
+use crate::id::MemoryId;
+use crate::repository::object::ObjectId;
+
+/// What an entry says that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    File,
+    Folder,
+    /// An executable, a link, a module: nothing a store has.
+    Foreign,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: Box<[u8]>,
+    pub(super) mode: Mode,
+    pub(super) id: ObjectId,
+}
+
+/// A tree object, sorted by name.
+#[derive(Default)]
+pub(super) struct RawTree {
+    entries: Vec<Entry>,
+    /// Whether it was in order as it stood, each name once.
+    pub(super) ordered: bool,
+}
+
+/// An entry that differs: what was there before, and what is there after.
+pub(super) type Difference<'a> = (Option<&'a Entry>, Option<&'a Entry>);
+
+impl RawTree {
+    /// Reads a tree object; `None` if its bytes are not even that.
+    pub(super) fn parse(mut bytes: &[u8]) -> Option<Self> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(bytes.len() / 30);
+        while !bytes.is_empty() {
+            let space = bytes.iter().position(|b| *b == b' ')?;
+            let mode = match &bytes[..space] {
+                b"40000" => Mode::Folder,
+                b"100644" => Mode::File,
+                _ => Mode::Foreign,
+            };
+            let rest = &bytes[space + 1..];
+            let nul = rest.iter().position(|b| *b == 0)?;
+            let id = rest.get(nul + 1..nul + 21)?.try_into().ok()?;
+            entries.push(Entry {
+                name: rest[..nul].into(),
+                mode,
+                id: ObjectId(id),
+            });
+            bytes = &rest[nul + 21..];
+        }
+        let ordered = entries.windows(2).all(|two| two[0].name < two[1].name);
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(Self { entries, ordered })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry> {
+        let at = self
+            .entries
+            .binary_search_by(|e| (*e.name).cmp(name))
+            .ok()?;
+        Some(&self.entries[at])
+    }
+
+    /// The blob of a file at the root.
+    pub(super) fn file(&self, name: &str) -> Option<ObjectId> {
+        let entry = self.find(name.as_bytes())?;
+        (entry.mode == Mode::File).then_some(entry.id)
+    }
+
+    /// Every entry that is not the same in `after`, in the order of names.
+    pub(super) fn differences<'a>(&'a self, after: &'a Self) -> Vec<Difference<'a>> {
+        let (mut old, mut new) = (
+            self.entries.iter().peekable(),
+            after.entries.iter().peekable(),
+        );
+        let mut found = Vec::new();
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (None, None) => return found,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.name.cmp(&b.name),
+            };
+            let pair = match order {
+                Ordering::Less => (old.next(), None),
+                Ordering::Greater => (None, new.next()),
+                Ordering::Equal => (old.next(), new.next()),
+            };
+            if pair.0 != pair.1 {
+                found.push(pair);
+            }
+        }
+    }
+}
+
+/// Whether an entry of a root tree is a folder of memories.
+pub(super) fn is_fan(entry: &Entry) -> bool {
+    let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    entry.mode == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(digit)
+}
+
+/// The memory an entry is, if it is one in its folder.
+pub(super) fn memory_of(folder: &[u8], entry: &Entry) -> Option<MemoryId> {
+    let name = std::str::from_utf8(&entry.name).ok()?;
+    let fits = entry.mode == Mode::File && entry.name.starts_with(folder);
+    MemoryId::from_hex(name).filter(|_| fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tree(names: &[(&str, u8)]) -> RawTree {
+        let mut bytes = Vec::new();
+        for (name, id) in names {
+            bytes.extend_from_slice(format!("100644 {name}\0").as_bytes());
+            bytes.extend_from_slice(&[*id; 20]);
+        }
+        RawTree::parse(&bytes).expect("a tree")
+    }
+
+    #[test]
+    fn what_differs_is_found_on_either_side() {
+        let (old, new) = (
+            tree(&[("a", 1), ("b", 2), ("d", 4)]),
+            tree(&[("b", 3), ("c", 1), ("d", 4), ("e", 5)]),
+        );
+        let names: Vec<_> = old
+            .differences(&new)
+            .iter()
+            .map(|(a, b)| (a.map(|e| e.id.0[0]), b.map(|e| e.id.0[0])))
+            .collect();
+        let expected = [
+            (Some(1), None),
+            (Some(2), Some(3)),
+            (None, Some(1)),
+            (None, Some(5)),
+        ];
+        assert_eq!(names, expected);
+        assert!(old.differences(&old).is_empty());
+    }
+
+    #[test]
+    fn disorder_is_seen_and_read_all_the_same() {
+        let foul = tree(&[("b", 1), ("a", 2)]);
+        assert!(!foul.ordered && foul.find(b"a").is_some());
+        assert!(!tree(&[("a", 1), ("a", 2)]).ordered);
+        assert!(tree(&[("a", 1), ("b", 2)]).ordered);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_parser(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = RawTree::parse(&bytes);
+        }
+    }
+}

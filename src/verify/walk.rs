@@ -1,0 +1,235 @@
+//! The line of commits from the newest back, and the work on it in chunks on every core.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::Progress;
+use super::examine::{Before, Examined, Examiner};
+use super::findings::{Fault, Findings, Spot};
+use crate::error::Result;
+use crate::keyring::Keyring;
+use crate::repository::object::{self, Kind, ObjectId, Outline};
+use crate::repository::{Repository, Strict};
+
+/// Commits whose examination is held at a time: what bounds memory.
+const CHUNK: usize = 2_048;
+/// Commits that one thread takes at a time. The first of them needs the one before read again.
+const RUN: usize = 32;
+/// Commits between two words about progress while the line is gathered.
+const WALK_PROGRESS: u64 = 4_096;
+
+/// Where the line begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With a commit that has no parent.
+    Root,
+    /// Right after the commit that was asked for.
+    After(ObjectId),
+    /// With a commit that cannot be read: what was before is not known.
+    Cut,
+}
+
+/// Commits, oldest first.
+pub(super) struct Line {
+    pub(super) commits: Vec<ObjectId>,
+    pub(super) start: Start,
+}
+
+/// Follows parents from `head` to `until`, or to the end. `parents` helps over commits that cannot
+/// be read.
+pub(super) fn walk(
+    repository: &Repository,
+    head: ObjectId,
+    until: Option<ObjectId>,
+    parents: &HashMap<ObjectId, ObjectId>,
+    findings: &mut Findings,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Line> {
+    let mut commits = Vec::new();
+    let mut unreadable = HashSet::new();
+    let mut next = head;
+    let start = loop {
+        if until == Some(next) {
+            break Start::After(next);
+        }
+        let parent = match repository.read_strictly(next)? {
+            Strict::Whole(Kind::Commit, bytes) => match object::outline(&bytes) {
+                Some(outline) => parent_of(&outline),
+                None => Parent::Unknown,
+            },
+            other => {
+                if !unreadable.insert(next) {
+                    let spot = Spot {
+                        commit: Some(next),
+                        event: None,
+                    };
+                    let what = "history comes back to a commit that is damaged";
+                    findings.add(Fault::new("history-broken", what), spot);
+                    break Start::Cut;
+                }
+                match parents.get(&next) {
+                    Some(parent) => Parent::Is(*parent),
+                    None => salvaged_parent(repository, &other)?,
+                }
+            }
+        };
+        commits.push(next);
+        if (commits.len() as u64).is_multiple_of(WALK_PROGRESS) {
+            progress(Progress {
+                done: commits.len() as u64,
+                total: None,
+            });
+        }
+        match parent {
+            Parent::Is(parent) => next = parent,
+            Parent::None => break Start::Root,
+            Parent::Unknown => break Start::Cut,
+        }
+    };
+    commits.reverse();
+    Ok(Line { commits, start })
+}
+
+enum Parent {
+    Is(ObjectId),
+    None,
+    Unknown,
+}
+
+fn parent_of(outline: &Outline) -> Parent {
+    outline.parent.map_or(Parent::None, Parent::Is)
+}
+
+/// The parent that a damaged commit still names, if there is such a commit.
+fn salvaged_parent(repository: &Repository, found: &Strict) -> Result<Parent> {
+    let Strict::Damaged(_, rest) = found else {
+        return Ok(Parent::Unknown);
+    };
+    let Some(outline) = object::outline(rest) else {
+        return Ok(Parent::Unknown);
+    };
+    Ok(match outline.parent {
+        Some(parent) => match repository.read_strictly(parent)? {
+            Strict::Whole(Kind::Commit, _) => Parent::Is(parent),
+            _ => Parent::Unknown,
+        },
+        None if outline.begins_history => Parent::None,
+        None => Parent::Unknown,
+    })
+}
+
+/// Whether `ancestor` is `head` or comes before it.
+pub(super) fn descends(
+    repository: &Repository,
+    head: ObjectId,
+    ancestor: ObjectId,
+) -> Result<bool> {
+    let mut next = Some(head);
+    while let Some(id) = next {
+        if id == ancestor {
+            return Ok(true);
+        }
+        next = match repository.read_strictly(id)? {
+            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).and_then(|o| o.parent),
+            _ => None,
+        };
+    }
+    Ok(false)
+}
+
+/// Examines every commit of a line on every core, and hands them on in order.
+pub(super) fn examine_all(
+    root: &Path,
+    keyring: Option<&Keyring>,
+    commits: &[ObjectId],
+    first: &Before,
+    mut each: impl FnMut(usize, Examined) -> Result<()>,
+) -> Result<()> {
+    for chunk in (0..commits.len()).step_by(CHUNK) {
+        let end = commits.len().min(chunk + CHUNK);
+        let examined = examine_chunk(root, keyring, commits, chunk..end, first)?;
+        for (index, one) in (chunk..end).zip(examined) {
+            each(index, one)?;
+        }
+    }
+    Ok(())
+}
+
+fn examine_chunk(
+    root: &Path,
+    keyring: Option<&Keyring>,
+    commits: &[ObjectId],
+    range: std::ops::Range<usize>,
+    first: &Before,
+) -> Result<Vec<Examined>> {
+    let runs = range.len().div_ceil(RUN);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let repository = Repository::of_whatever_is_there(root);
+        let mut examiner = Examiner::new(repository, keyring);
+        let mut done = Vec::new();
+        loop {
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            if run >= runs {
+                return Ok(done);
+            }
+            let start = range.start + run * RUN;
+            let end = range.end.min(start + RUN);
+            let of_run = examine_run(&mut examiner, commits, start..end, first)?;
+            done.push((run, of_run));
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(runs)).map(|_| scope.spawn(work)).collect();
+        let mut all = work()?;
+        for other in others {
+            all.extend(other.join().expect("examining does not panic")?);
+        }
+        Result::Ok(all)
+    })?;
+    all.sort_by_key(|(run, _)| *run);
+    Ok(all.into_iter().flat_map(|(_, run)| run).collect())
+}
+
+fn examine_run(
+    examiner: &mut Examiner<'_>,
+    commits: &[ObjectId],
+    range: std::ops::Range<usize>,
+    first: &Before,
+) -> Result<Vec<Examined>> {
+    let mut before = before(examiner, &commits[..range.start], first)?;
+    let mut done = Vec::with_capacity(range.len());
+    for id in &commits[range] {
+        let (one, after) = examiner.examine(*id, &before)?;
+        done.push(one);
+        before = after;
+    }
+    Ok(done)
+}
+
+/// What is known after the commits before: of the last of them that can be read.
+fn before(examiner: &Examiner<'_>, commits: &[ObjectId], first: &Before) -> Result<Before> {
+    for (distance, id) in commits.iter().rev().enumerate() {
+        if let Some(after) = examiner.after(*id)? {
+            return Ok(match distance {
+                0 => after,
+                _ => Before {
+                    digest: None,
+                    certain: false,
+                    ..after
+                },
+            });
+        }
+    }
+    Ok(if commits.is_empty() {
+        first.clone()
+    } else {
+        Before {
+            tree: first.tree,
+            ..Before::default()
+        }
+    })
+}

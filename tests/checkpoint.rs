@@ -1,0 +1,193 @@
+//! Signed notes that say where history ends: what stands in them, and that a stranger's tools agree.
+#![allow(clippy::format_collect)] // speed does not matter here
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use agekeep::note::Note;
+use base64ct::{Base64, Encoding};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use support::{Home, has_peer, json_lines, stderr, stdout};
+
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
+}
+
+fn with_events() -> Home {
+    let home = Home::with_store();
+    for name in ["a", "b", "c"] {
+        ok(&home.run(&["create", &format!("/memories/{name}"), "--text", name]));
+    }
+    home
+}
+
+fn refused(home: &Home, args: &[&str], code: &str, exit: i32) {
+    let output = home.run(&[args, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(exit), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+    let said: Value = serde_json::from_str(&stderr(&output)).expect("one object");
+    assert_eq!(said["error"]["code"], code, "{said}");
+}
+
+/// A note taken apart by the rules of docs/format.md alone.
+struct Taken {
+    text: String,
+    name: String,
+    key_id: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+fn take_apart(note: &str) -> Taken {
+    let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line");
+    let line = signatures.strip_suffix('\n').expect("one line");
+    let words: Vec<_> = line.split(' ').collect();
+    assert_eq!((words.len(), words[0]), (3, "\u{2014}"), "{line}");
+    let bytes = Base64::decode_vec(words[2]).expect("base64");
+    assert_eq!(bytes.len(), 4 + 64);
+    Taken {
+        text: format!("{text}\n"),
+        name: words[1].to_owned(),
+        key_id: bytes[..4].to_vec(),
+        signature: bytes[4..].to_vec(),
+    }
+}
+
+/// The 32 bytes of the store's only signer, from its OpenSSH line.
+fn public_key(home: &Home) -> Vec<u8> {
+    let status = ok(&home.run(&["status", "--json"]));
+    let line = json_lines(status.as_bytes())[0]["signers"][0]["key"].clone();
+    let line = line.as_str().expect("a line").to_owned();
+    let blob = line.split(' ').nth(1).expect("a key");
+    let bytes = Base64::decode_vec(blob).expect("base64");
+    assert_eq!(bytes.len(), 4 + 11 + 4 + 32);
+    bytes[19..].to_vec()
+}
+
+#[test]
+fn a_note_says_where_history_ends_and_is_no_event() {
+    let home = with_events();
+    let before = ok(&home.git(&["rev-parse", "main"]));
+    let note = ok(&home.run(&["checkpoint"]));
+    let note_again = ok(&home.run(&["checkpoint"]));
+    assert_eq!(note, note_again, "nothing happened in between");
+    assert_eq!(ok(&home.git(&["rev-parse", "main"])), before);
+
+    let status = &json_lines(ok(&home.run(&["status", "--json"])).as_bytes())[0];
+    let last = &json_lines(ok(&home.run(&["log", "--json", "-n", "1"])).as_bytes())[0];
+    let object = home.git(&["cat-file", "commit", "main"]).stdout;
+    let digest: String = Sha256::digest(&object)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let expected = format!(
+        "agekeep/{}\nevents 4\nsha256 {digest}\ncommit {}\ntime {}\n",
+        text(&status["id"]),
+        before.trim(),
+        text(&last["time"]),
+    );
+    let taken = take_apart(&note);
+    assert_eq!((taken.text, &*taken.name), (expected, "owner"));
+    let hashed = [b"owner\n\x01".as_slice(), &public_key(&home)].concat();
+    assert_eq!(taken.key_id, Sha256::digest(hashed)[..4]);
+
+    let read = Note::parse(&note).expect("our own");
+    assert_eq!(read.checkpoint().events, 4);
+    assert_eq!(read.checkpoint().digest.to_string(), digest);
+    ok(&home.run(&["read", "a"]));
+    let later = ok(&home.run(&["checkpoint"]));
+    assert!(later.contains("\nevents 5\n"), "{later}");
+}
+
+#[test]
+fn openssl_finds_the_signature_right_and_any_other_text_s_wrong() {
+    if !has_peer("openssl", "the signature of a checkpoint") {
+        return;
+    }
+    let home = with_events();
+    let taken = take_apart(&ok(&home.run(&["checkpoint"])));
+    let file = |name: &str, bytes: &[u8]| {
+        let path = home.path().join(name);
+        fs::write(&path, bytes).expect("writes");
+        path
+    };
+    // SubjectPublicKeyInfo of an Ed25519 key (RFC 8410).
+    let prefix = [
+        0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+    ];
+    let key = file("key.der", &[&prefix[..], &public_key(&home)].concat());
+    let signature = file("signature", &taken.signature);
+    let verifies = |text: &Path| {
+        let mut openssl = Command::new("openssl");
+        openssl.args([
+            "pkeyutl", "-verify", "-rawin", "-pubin", "-keyform", "DER", "-inkey",
+        ]);
+        openssl
+            .arg(&key)
+            .arg("-sigfile")
+            .arg(&signature)
+            .arg("-in")
+            .arg(text);
+        let said = openssl.output().expect("runs");
+        let words = stdout(&said) + &stderr(&said);
+        assert!(words.contains("Signature Verifi"), "it did look: {words}");
+        said.status.success()
+    };
+    assert!(verifies(&file("text", taken.text.as_bytes())));
+    assert!(!verifies(&file(
+        "other",
+        taken.text.replace("events 4", "events 5").as_bytes()
+    )));
+    assert!(!verifies(&file(
+        "more",
+        format!("{}\n", taken.text).as_bytes()
+    )));
+}
+
+#[test]
+fn a_note_goes_into_a_new_file_and_never_over_another() {
+    let home = with_events();
+    assert_eq!(ok(&home.run(&["checkpoint", "--out", "note"])), "");
+    let note = fs::read_to_string(home.path().join("note")).expect("written");
+    assert_eq!(note, ok(&home.run(&["checkpoint"])));
+    ok(&home.run(&["read", "a"]));
+    refused(&home, &["checkpoint", "--out", "note"], "io", 16);
+    refused(&home, &["checkpoint", "--out", "no/such/folder"], "io", 16);
+    assert_eq!(
+        fs::read_to_string(home.path().join("note")).expect("there"),
+        note
+    );
+
+    let said = ok(&home.run(&["checkpoint", "--json"]));
+    let said: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(
+        (&said["schema"], &said["events"]),
+        (&json!("agekeep.checkpoint/1"), &json!(5))
+    );
+    assert_eq!(said["note"], json!(ok(&home.run(&["checkpoint"]))));
+}
+
+#[test]
+fn only_a_signer_makes_one() {
+    let (home, stranger) = (with_events(), Home::with_store());
+    let key = stranger.signing_key();
+    let key = key.to_str().expect("UTF-8");
+    refused(
+        &home,
+        &["checkpoint", "--signing-key", key],
+        "not_a_signer",
+        7,
+    );
+    refused(
+        &home,
+        &["checkpoint", "--signing-key", "none"],
+        "no_key_file",
+        12,
+    );
+    refused(&home, &["checkpoint", "--store", "none"], "no_store", 10);
+}

@@ -1,0 +1,1007 @@
+//! A store that was turned back to an earlier moment is refused, until somebody accepts that.
+#![allow(clippy::print_stderr)] // what could not be tested is said loudly
+#![allow(clippy::format_collect)] // speed does not matter here
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+
+use agekeep::command::Command as MemoryCommand;
+use agekeep::error::Error;
+use agekeep::event::Context;
+use agekeep::keyfile;
+use agekeep::store::{Keys, Store};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
+
+/// Every verb that opens a store, with what it needs.
+const VERBS: [&[&str]; 16] = [
+    &["status"],
+    &["log"],
+    &["view", "/memories"],
+    &["view", "/memories/1"],
+    &["read"],
+    &["read", "1"],
+    &["create", "/memories/new", "--text", "x"],
+    &["str-replace", "/memories/1", "--old", "1", "--new", "x"],
+    &["insert", "/memories/1", "0", "--text", "x"],
+    &["delete", "/memories/1"],
+    &["rename", "/memories/1", "/memories/new"],
+    &["write", "new", "--text", "x"],
+    &["policy", "show"],
+    &["policy", "set"],
+    &["checkpoint"],
+    &["tool"],
+];
+
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
+}
+
+fn create(home: &Home, names: &[&str]) {
+    for name in names {
+        ok(&home.run(&["create", &format!("/memories/{name}"), "--text", name]));
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("makes a folder");
+    for entry in fs::read_dir(from).expect("lists") {
+        let path = entry.expect("lists").path();
+        let copy = to.join(path.file_name().expect("has a name"));
+        if path.is_dir() {
+            copy_folder(&path, &copy);
+        } else {
+            fs::copy(&path, &copy).expect("copies");
+        }
+    }
+}
+
+/// A copy of the store as it is now.
+fn keep(home: &Home, name: &str) -> PathBuf {
+    let copy = home.path().join(name);
+    copy_folder(&home.store(), &copy);
+    copy
+}
+
+fn put_back(home: &Home, copy: &Path) {
+    fs::remove_dir_all(home.store()).expect("there");
+    copy_folder(copy, &home.store());
+}
+
+/// Puts back where history ended, and no keys: those may be more than history needs.
+fn put_history_back(home: &Home, copy: &Path) {
+    for file in ["refs/heads/main", "journal", "catalog"] {
+        let place = home.store().join(file);
+        drop(fs::remove_file(&place));
+        fs::copy(copy.join(file), place).expect("copies");
+    }
+}
+
+fn head(home: &Home) -> String {
+    ok(&home.git(&["rev-parse", "main"])).trim().to_owned()
+}
+
+/// A home whose store has events 1 to 4, with copies of it after each.
+fn with_copies() -> (Home, Vec<PathBuf>) {
+    let home = Home::with_store();
+    let copies = ["1", "2", "3", "4"].map(|name| {
+        create(&home, &[name]);
+        keep(&home, &format!("copy-{name}"))
+    });
+    (home, copies.to_vec())
+}
+
+/// The command is refused, with its own code and words, and shows nothing.
+fn refused(home: &Home, args: &[&str], code: &str, exit: i32) -> String {
+    let output = home.run(&[args, &["--json"]].concat());
+    let complaint = stderr(&output);
+    assert_eq!(output.status.code(), Some(exit), "{args:?}: {complaint}");
+    assert_eq!(stdout(&output), "", "{args:?}");
+    let said: Value = serde_json::from_str(&complaint).expect("one object");
+    assert_eq!(said["error"]["code"], code, "{args:?}: {said}");
+    assert_ne!(said["error"]["hint"], "", "{args:?}");
+    said["error"]["message"].as_str().expect("words").to_owned()
+}
+
+fn rolled_back(home: &Home, args: &[&str]) -> String {
+    refused(home, args, "rolled_back", 13)
+}
+
+// ---- the file, as docs/format.md has it ----
+
+struct Slot {
+    turn: u64,
+    event: u64,
+    commit: String,
+    in_flight: bool,
+}
+
+fn pin(home: &Home) -> PathBuf {
+    let mut stores = fs::read_dir(home.state()).expect("lists");
+    let store = stores.next().expect("one store").expect("lists").path();
+    assert!(stores.next().is_none(), "one store");
+    store.join("pin")
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let pair = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal");
+    (0..text.len()).step_by(2).map(pair).collect()
+}
+
+fn slot_bytes(home: &Home, slot: &Slot) -> Vec<u8> {
+    let store = pin(home).parent().expect("a folder").to_owned();
+    let store = unhex(
+        store
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("an id"),
+    );
+    let object = home.git(&["cat-file", "commit", &slot.commit]).stdout;
+    let mut bytes = [
+        b"agekeep-pin-0001",
+        &store[..],
+        &slot.turn.to_le_bytes(),
+        &slot.event.to_le_bytes(),
+        &unhex(&slot.commit),
+        &Sha256::digest(object),
+        &u32::to_le_bytes(if slot.in_flight { 1 } else { 2 }),
+    ]
+    .concat();
+    bytes.extend_from_slice(&Sha256::digest(&bytes));
+    bytes
+}
+
+fn write_pin(home: &Home, slots: [&Slot; 2]) {
+    let mut bytes = vec![0; 8192];
+    for (at, slot) in [0, 4096].into_iter().zip(slots) {
+        let slot = slot_bytes(home, slot);
+        bytes[at..at + slot.len()].copy_from_slice(&slot);
+    }
+    fs::write(pin(home), bytes).expect("writes");
+}
+
+/// The slots of the file, the newer first.
+fn read_pin(home: &Home) -> Vec<Slot> {
+    let bytes = fs::read(pin(home)).expect("reads");
+    assert_eq!(bytes.len(), 8192);
+    let mut slots: Vec<_> = [0, 4096]
+        .into_iter()
+        .map(|at| {
+            let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8"));
+            let slot = Slot {
+                turn: number(at + 32),
+                event: number(at + 40),
+                commit: bytes[at + 48..at + 68]
+                    .iter()
+                    .map(|b| format!("{b:02x}"))
+                    .collect(),
+                in_flight: bytes[at + 100] == 1,
+            };
+            // What never became durable has no object to take the digest of.
+            if home.git(&["cat-file", "-e", &slot.commit]).status.success() {
+                let written = slot_bytes(home, &slot);
+                assert_eq!(bytes[at..at + 136], written, "as documented");
+            }
+            slot
+        })
+        .collect();
+    slots.sort_by_key(|slot| std::cmp::Reverse(slot.turn));
+    slots
+}
+
+/// The commit of each event, oldest first.
+fn commits(home: &Home) -> Vec<String> {
+    let list = ok(&home.git(&["rev-list", "--reverse", "main"]));
+    list.lines().map(str::to_owned).collect()
+}
+
+// ---- a running process ----
+
+/// A running `tool`.
+struct Session {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("starts");
+        Self {
+            input: child.stdin.take().expect("piped"),
+            output: BufReader::new(child.stdout.take().expect("piped")),
+            child,
+        }
+    }
+
+    fn ask(&mut self, path: &str) -> Value {
+        let call = json!({"command": "memory_read", "path": path});
+        writeln!(self.input, "{call}").expect("listens");
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("answers");
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    fn reads(&mut self, path: &str) {
+        let answer = self.ask(path);
+        assert_eq!(
+            (&answer["is_error"], &answer["content"]),
+            (&json!(false), &json!(path))
+        );
+    }
+
+    fn is_refused(&mut self, path: &str) {
+        let answer = self.ask(path);
+        assert_eq!(answer["is_error"], true, "{answer}");
+        assert_eq!(answer["meta"], json!({"error": "rolled_back"}), "{answer}");
+        let said = answer["content"].as_str().expect("words");
+        assert_eq!(said, "Error: the store's history was turned back");
+    }
+
+    fn end(self) -> Option<i32> {
+        let Self {
+            mut child,
+            input,
+            output,
+        } = self;
+        drop((input, output));
+        child.wait().expect("ends").code()
+    }
+}
+
+// ---- what is refused ----
+
+#[test]
+fn an_older_copy_in_its_place_is_refused_by_every_verb() {
+    let (home, copies) = with_copies();
+    let newest = head(&home);
+    for lost in [&[][..], &["catalog"], &["journal"], &["catalog", "journal"]] {
+        put_back(&home, &copies[1]);
+        for file in lost {
+            fs::remove_file(home.store().join(file)).expect("there");
+        }
+        let older = head(&home);
+        for args in VERBS {
+            let said = rolled_back(&home, args);
+            assert!(said.contains("event 4 "), "{said}");
+            assert!(said.contains(&newest) && said.contains(&older), "{said}");
+        }
+        assert_eq!(head(&home), older, "nothing was recorded");
+        put_back(&home, &copies[3]);
+        assert_eq!(
+            ok(&home.run(&["read", "4"])),
+            "4",
+            "the newest copy is good"
+        );
+        put_back(&home, &copies[3]);
+        let said = rolled_back(&home, &["status"]);
+        assert!(
+            said.contains("event 5 "),
+            "now the read is the newest: {said}"
+        );
+        fs::remove_file(pin(&home)).expect("there");
+        ok(&home.run(&["status"]));
+    }
+}
+
+#[test]
+fn one_command_that_is_missing_is_enough() {
+    let (home, copies) = with_copies();
+    put_back(&home, &copies[2]);
+    rolled_back(&home, &["read", "1"]);
+    put_back(&home, &copies[3]);
+    ok(&home.run(&["status"]));
+}
+
+#[test]
+fn a_branch_moved_back_without_its_journal_is_refused() {
+    let (home, _) = with_copies();
+    let newest = head(&home);
+    ok(&home.git(&["update-ref", "refs/heads/main", "main~1"]));
+    fs::remove_file(home.store().join("journal")).expect("there");
+    for args in VERBS {
+        rolled_back(&home, args);
+    }
+    ok(&home.git(&["update-ref", "refs/heads/main", &newest]));
+    fs::remove_file(home.store().join("journal")).expect("there");
+    assert_eq!(ok(&home.run(&["read", "4"])), "4");
+}
+
+#[test]
+fn a_journal_cut_by_one_record_is_refused() {
+    let (home, copies) = with_copies();
+    let cut = fs::read(copies[2].join("journal")).expect("reads");
+    let head = fs::read(copies[2].join("refs/heads/main")).expect("reads");
+    fs::write(home.store().join("journal"), cut).expect("writes");
+    fs::write(home.store().join("refs/heads/main"), head).expect("writes");
+    rolled_back(&home, &["status"]);
+}
+
+#[test]
+fn another_history_as_long_or_longer_is_refused() {
+    let (home, copies) = with_copies();
+    let seen = fs::read(pin(&home)).expect("reads");
+    // What somebody with all keys makes elsewhere of an older copy.
+    put_back(&home, &copies[2]);
+    fs::remove_file(pin(&home)).expect("there");
+    for name in ["other", "longer", "longer still"] {
+        create(&home, &[name]);
+        let here = fs::read(pin(&home)).expect("reads");
+        fs::write(pin(&home), &seen).expect("writes");
+        for args in VERBS {
+            rolled_back(&home, args);
+        }
+        fs::write(pin(&home), here).expect("writes");
+    }
+}
+
+#[test]
+fn a_commit_of_the_same_name_and_other_bytes_is_another() {
+    let (home, _) = with_copies();
+    let mut bytes = fs::read(pin(&home)).expect("reads");
+    for at in [0, 4096] {
+        bytes[at + 68] ^= 1;
+        let sum = Sha256::digest(&bytes[at..at + 104]);
+        bytes[at + 104..at + 136].copy_from_slice(&sum);
+    }
+    fs::write(pin(&home), bytes).expect("writes");
+    rolled_back(&home, &["status"]);
+}
+
+#[test]
+fn a_running_process_notices_at_its_next_command() {
+    let (home, copies) = with_copies();
+    let mut session = Session::start(home.command(&["tool"]));
+    session.reads("4");
+    let newest = keep(&home, "newest");
+    for older in &copies {
+        put_history_back(&home, older);
+        session.is_refused("1");
+        fs::remove_file(home.store().join("catalog")).expect("there");
+        session.is_refused("1");
+        drop(fs::remove_dir_all(home.state()));
+        session.is_refused("1");
+    }
+    put_history_back(&home, &newest);
+    session.reads("4");
+    for older in &copies {
+        put_back(&home, older);
+        session.is_refused("1");
+    }
+    assert_eq!(session.end(), Some(1), "some calls could not be recorded");
+}
+
+#[test]
+fn a_running_process_notices_also_without_a_place_to_keep_what_it_saw() {
+    let (home, copies) = with_copies();
+    let keys = Keys {
+        identity: keyfile::read_identity(&home.identity()).expect("made by init"),
+        signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
+        state: None,
+    };
+    let clock = Box::new(chrono::Utc::now);
+    let mut store = Store::open(&home.store(), keys, clock).expect("opens");
+    put_history_back(&home, &copies[2]);
+    let read = MemoryCommand::Read {
+        path: Some("1".into()),
+    };
+    for _ in 0..2 {
+        let refused = store.execute(&read, &Context::default());
+        assert!(matches!(refused, Err(Error::RolledBack { event: 4, .. })));
+    }
+    assert!(matches!(store.checkpoint(), Err(Error::RolledBack { .. })));
+    put_history_back(&home, &copies[3]);
+    let read = store.execute(&read, &Context::default());
+    assert_eq!(read.expect("the newest copy is good").content.as_str(), "1");
+}
+
+#[test]
+fn a_running_process_knows_what_others_have_seen() {
+    let home = Home::with_store();
+    create(&home, &["1"]);
+    let mut session = Session::start(home.command(&["tool"]));
+    session.reads("1");
+    let older = keep(&home, "older");
+    create(&home, &["2"]);
+    // The session has seen nothing that this copy lacks.
+    put_back(&home, &older);
+    session.is_refused("1");
+    session.end();
+}
+
+#[test]
+fn what_was_only_looked_at_was_seen() {
+    let (home, copies) = with_copies();
+    let as_other = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("XDG_STATE_HOME", home.path().join("other"));
+        command.output().expect("runs")
+    };
+    put_back(&home, &copies[0]);
+    ok(&as_other(&["status"]));
+    put_back(&home, &copies[3]);
+    ok(&as_other(&["log"]));
+    put_back(&home, &copies[2]);
+    let refused = as_other(&["status"]);
+    assert_eq!(refused.status.code(), Some(13), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("event 4 "),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+#[test]
+fn init_keeps_what_it_made_where_only_its_owner_looks() {
+    let home = Home::with_store();
+    let mode = |path: &Path| {
+        let mode = fs::metadata(path).expect("there").permissions().mode();
+        mode & 0o777
+    };
+    let pin = pin(&home);
+    assert_eq!(mode(&pin), 0o600);
+    assert_eq!(mode(pin.parent().expect("a folder")), 0o700);
+    assert_eq!(mode(&home.state()), 0o700);
+    for slot in read_pin(&home) {
+        assert_eq!(
+            (slot.event, slot.commit, slot.in_flight),
+            (0, head(&home), false)
+        );
+    }
+}
+
+// ---- commands that never became durable ----
+
+#[test]
+fn a_command_in_flight_that_never_was_durable_is_forgotten() {
+    let (home, copies) = with_copies();
+    let commits = commits(&home);
+    let slot = |event: usize, turn: u64, in_flight: bool| Slot {
+        turn,
+        event: event as u64,
+        commit: commits[event].clone(),
+        in_flight,
+    };
+    for swapped in [false, true] {
+        let write = |newer: Slot, older: Slot| {
+            let slots = if swapped {
+                [&older, &newer]
+            } else {
+                [&newer, &older]
+            };
+            write_pin(&home, slots);
+        };
+        // The objects of what is missing stay, so that the slots can name them.
+        let end_at = |event: usize| {
+            put_back(&home, &copies[3]);
+            ok(&home.git(&["update-ref", "refs/heads/main", &commits[event]]));
+            fs::remove_file(home.store().join("journal")).expect("there");
+        };
+        end_at(3);
+        write(slot(4, 9, true), slot(3, 8, false));
+        ok(&home.run(&["status"]));
+        end_at(2);
+        rolled_back(&home, &["status"]);
+        // What is recorded next takes its slot, and not the good one.
+        end_at(3);
+        ok(&home.run(&["read", "1"]));
+        let slots = read_pin(&home);
+        assert_eq!((slots[0].event, &slots[0].commit), (4, &head(&home)));
+        assert_eq!((slots[1].event, slots[1].turn), (3, 8));
+        // The mark of the one before may have been lost with the power.
+        end_at(3);
+        write(slot(4, 9, true), slot(3, 8, true));
+        ok(&home.run(&["status"]));
+        // It was durable after all.
+        end_at(4);
+        write(slot(4, 9, true), slot(3, 8, false));
+        ok(&home.run(&["status"]));
+        end_at(3);
+        rolled_back(&home, &["status"]);
+        // Others went on without it.
+        end_at(3);
+        write(slot(4, 9, true), slot(2, 8, false));
+        ok(&home.run(&["status"]));
+        // One more is missing.
+        end_at(2);
+        write(slot(4, 9, true), slot(3, 8, true));
+        let said = rolled_back(&home, &["status"]);
+        assert!(said.contains("event 3 "), "{said}");
+        // It was seen.
+        end_at(3);
+        write(slot(4, 9, false), slot(3, 8, false));
+        let said = rolled_back(&home, &["status"]);
+        assert!(said.contains("event 4 "), "{said}");
+    }
+}
+
+/// Runs a command that may write no file past so many blocks of 512 bytes.
+fn with_short_files(home: &Home, args: &[&str], blocks: usize) -> Output {
+    let inner = home.command(args);
+    let limited = format!("trap '' XFSZ && ulimit -f {blocks} && exec \"$@\"");
+    Command::new("sh")
+        .args(["-c", &limited, "sh"])
+        .arg(inner.get_program())
+        .args(args)
+        .env_clear()
+        .envs(
+            inner
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(home.path())
+        .output()
+        .expect("sh runs")
+}
+
+#[test]
+fn a_command_that_could_not_be_recorded_leaves_the_one_before_seen() {
+    let home = Home::with_store();
+    create(&home, &["1"]);
+    let older = keep(&home, "older");
+    create(&home, &["2"]);
+    fs::write(home.path().join("big"), "x".repeat(300_000)).expect("writes");
+    for _ in 0..3 {
+        let failed = with_short_files(&home, &["create", "/memories/big", "--file", "big"], 400);
+        assert_eq!(failed.status.code(), Some(16), "{}", stderr(&failed));
+        let slots = read_pin(&home);
+        assert!(slots[0].in_flight && slots[0].event == 3);
+        assert_eq!((slots[1].event, &slots[1].commit), (2, &head(&home)));
+    }
+    let newest = keep(&home, "newest");
+    put_back(&home, &older);
+    rolled_back(&home, &["status"]);
+    put_back(&home, &newest);
+    create(&home, &["3"]);
+    let slots = read_pin(&home);
+    assert_eq!((slots[0].event, slots[0].in_flight), (3, false));
+}
+
+/// What a command asks of the kernel, in order.
+fn traced(inner: &Command, home: &Home) -> String {
+    let trace = home.path().join("trace");
+    let mut traced = Command::new("strace");
+    traced.args([
+        "-f",
+        "-qq",
+        "-y",
+        "-e",
+        "trace=pwrite64,fdatasync,write",
+        "-o",
+    ]);
+    traced
+        .arg(&trace)
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .env_clear();
+    traced.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    ok(&traced.output().expect("runs"));
+    returned_calls(&fs::read_to_string(trace).expect("traced")).join("\n")
+}
+
+/// A process that was killed may have left a record that is not yet on the disk.
+#[test]
+fn what_others_did_is_pinned_only_once_it_is_durable() {
+    if !has_peer("strace", "the order of writes to the pin") {
+        return;
+    }
+    let (home, _) = with_copies();
+    let with_other_state = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("XDG_STATE_HOME", home.path().join("other"));
+        command
+    };
+    ok(&with_other_state(&["status"]).output().expect("runs"));
+    create(&home, &["5"]);
+    let trace = traced(&with_other_state(&["status"]), &home);
+    let at = |call: &str, file: &str| {
+        let mut lines = trace.lines();
+        let found = lines.position(|line| line.contains(call) && line.contains(file));
+        found.unwrap_or_else(|| panic!("no {call} of {file} in {trace}"))
+    };
+    let order = [
+        at("fdatasync(", "/journal>"),
+        at("pwrite64(", "/other/agekeep/"),
+        at("fdatasync(", "/other/agekeep/"),
+        at("write(1<", "\"store "),
+    ];
+    assert!(order.is_sorted(), "{trace}");
+}
+
+#[test]
+fn the_answer_goes_out_only_after_the_pin_is_durable() {
+    if !has_peer("strace", "the order of writes to the pin") {
+        return;
+    }
+    let home = Home::with_store();
+    create(&home, &["1"]);
+    let trace = traced(
+        &home.command(&["create", "/memories/2", "--text", "2"]),
+        &home,
+    );
+    let lines: Vec<_> = trace.lines().collect();
+    let at = |from: usize, call: &str, file: &str| {
+        let found = lines[from..]
+            .iter()
+            .position(|line| line.contains(call) && line.contains(file));
+        from + found.unwrap_or_else(|| panic!("no {call} of {file} in {trace}"))
+    };
+    let written = at(0, "pwrite64(", "/pin>");
+    let synced = at(written, "fdatasync(", "/pin>");
+    let recorded = at(written, "pwrite64(", "/journal>");
+    let durable = at(recorded, "fdatasync(", "/journal>");
+    let marked = at(synced.max(durable), "pwrite64(", "/pin>");
+    let answered = at(0, "write(1", "File created successfully");
+    let object = at(0, "write(", "/objects/");
+    assert!(synced.max(durable) < object && marked < answered, "{trace}");
+    let syncs = lines
+        .iter()
+        .filter(|line| line.contains("fdatasync("))
+        .count();
+    assert_eq!(syncs, 2, "one of each: {trace}");
+}
+
+// ---- a pin that is damaged, or cannot be written ----
+
+#[test]
+fn a_half_that_is_torn_leaves_the_other() {
+    let (home, copies) = with_copies();
+    let whole = fs::read(pin(&home)).expect("reads");
+    for torn in [0, 4096] {
+        let was_newest = whole[torn + 40] == 4;
+        for byte in [0, 20, 35, 41, 50, 70, 100, 135] {
+            let mut bytes = whole.clone();
+            bytes[torn + byte] ^= 1;
+            fs::write(pin(&home), &bytes).expect("writes");
+            ok(&home.run(&["status"]));
+            if was_newest {
+                assert_eq!(read_pin(&home)[0].event, 4, "it is whole again");
+            }
+            fs::write(pin(&home), &bytes).expect("writes");
+            put_back(&home, &copies[1]);
+            rolled_back(&home, &["status"]);
+            put_back(&home, &copies[3]);
+        }
+    }
+}
+
+#[test]
+fn a_pin_that_cannot_be_read_is_never_taken_for_none() {
+    let (home, _) = with_copies();
+    let whole = fs::read(pin(&home)).expect("reads");
+    let mut torn = whole.clone();
+    torn[50] ^= 1;
+    torn[4096 + 50] ^= 1;
+    let other = Home::with_store();
+    let foreign = fs::read(pin(&other)).expect("reads");
+    for bytes in [
+        &torn[..],
+        b"",
+        b"garbage",
+        &vec![0; 8192],
+        &whole[..100],
+        &foreign,
+    ] {
+        fs::write(pin(&home), bytes).expect("writes");
+        let before = head(&home);
+        for args in VERBS {
+            let said = refused(&home, args, "bad_pin", 13);
+            assert!(said.contains(&pin(&home).display().to_string()), "{said}");
+        }
+        refused(
+            &home,
+            &["accept-rollback", "--reason", "it is damaged"],
+            "bad_pin",
+            13,
+        );
+        assert_eq!(head(&home), before, "nothing was recorded");
+        assert_eq!(fs::read(pin(&home)).expect("there"), bytes, "nor pinned");
+    }
+    fs::remove_file(pin(&home)).expect("there");
+    assert_eq!(ok(&home.run(&["read", "4"])), "4");
+    assert_eq!(read_pin(&home)[0].event, 5);
+}
+
+#[test]
+fn a_pin_of_a_later_format_is_refused_as_that() {
+    let (home, _) = with_copies();
+    let mut bytes = fs::read(pin(&home)).expect("reads");
+    for at in [0, 4096] {
+        bytes[at + 15] = b'2';
+        let sum = Sha256::digest(&bytes[at..at + 104]);
+        bytes[at + 104..at + 136].copy_from_slice(&sum);
+    }
+    fs::write(pin(&home), bytes).expect("writes");
+    refused(&home, &["status"], "unknown_format", 1);
+}
+
+#[test]
+fn a_state_folder_that_is_no_folder_is_an_error() {
+    let home = Home::with_store();
+    create(&home, &["1"]);
+    let before = head(&home);
+    fs::remove_dir_all(home.state()).expect("there");
+    fs::write(home.state(), "in the way").expect("writes");
+    for args in VERBS {
+        refused(&home, args, "io", 16);
+    }
+    assert_eq!(head(&home), before, "nothing was recorded");
+}
+
+/// Runs the binary in a mount namespace of its own, after `mount` there; `None` where that cannot
+/// be.
+fn mounted(home: &Home, mount: &str, args: &[&str]) -> Option<Output> {
+    let run = |program: &std::ffi::OsStr, args: &[&str]| {
+        let inner = home.command(args);
+        Command::new("unshare")
+            .args(["-rm", "sh", "-c", &format!("{mount} && exec \"$@\""), "sh"])
+            .arg(program)
+            .args(args)
+            .env_clear()
+            .envs(
+                inner
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("STATE", home.path().join(".local/state"))
+            .current_dir(home.path())
+            .output()
+    };
+    let works = run("true".as_ref(), &[]).is_ok_and(|probe| probe.status.success());
+    if !works {
+        eprintln!("\n*** NOT TESTED: nothing can be mounted here: {mount} ***\n");
+        return None;
+    }
+    let program = home.command(&[]).get_program().to_owned();
+    Some(run(&program, args).expect("runs"))
+}
+
+const READ_ONLY: &str = "mount --bind \"$STATE\" \"$STATE\" && mount -o remount,bind,ro \"$STATE\"";
+const EMPTY_AND_READ_ONLY: &str = "mount -t tmpfs -o size=1m,ro agekeep-test \"$STATE\"";
+const EMPTY_AND_FULL: &str = "mount -t tmpfs -o size=32k agekeep-test \"$STATE\" && \
+     { dd if=/dev/zero of=\"$STATE/filler\" bs=1k 2>/dev/null || true; }";
+
+#[test]
+fn a_state_folder_that_cannot_be_written_refuses_commands_and_no_looks() {
+    let (home, copies) = with_copies();
+    for (mount, why) in [
+        (READ_ONLY, "Read-only file system"),
+        (EMPTY_AND_READ_ONLY, "Read-only file system"),
+        (EMPTY_AND_FULL, "No space left on device"),
+    ] {
+        let before = head(&home);
+        for args in [
+            &["status"][..],
+            &["log"],
+            &["policy", "show"],
+            &["checkpoint"],
+        ] {
+            let Some(look) = mounted(&home, mount, args) else {
+                return;
+            };
+            let said = ok(&look);
+            let unkept = args == ["status"] && mount != READ_ONLY;
+            assert_eq!(said.contains("could not be kept"), unkept, "{said}");
+        }
+        for args in [
+            &["read", "1"][..],
+            &["create", "/memories/new", "--text", "x"],
+        ] {
+            let Some(refused) = mounted(&home, mount, args) else {
+                return;
+            };
+            let said = stderr(&refused);
+            assert_eq!(refused.status.code(), Some(16), "{args:?}: {said}");
+            assert_eq!(stdout(&refused), "");
+            assert!(
+                said.contains(".local/state") && said.contains(why),
+                "{said}"
+            );
+        }
+        assert_eq!(head(&home), before, "nothing was recorded");
+    }
+    // What can be read still counts.
+    put_back(&home, &copies[1]);
+    let refused = mounted(&home, READ_ONLY, &["status"]).expect("as before");
+    assert_eq!(refused.status.code(), Some(13), "{}", stderr(&refused));
+}
+
+// ---- accepting ----
+
+#[test]
+fn a_rollback_is_accepted_once_with_a_reason_and_as_an_event() {
+    let (home, copies) = with_copies();
+    let newest = head(&home);
+    let ahead = keep(&home, "ahead");
+    put_back(&home, &copies[1]);
+    let accept = [
+        "accept-rollback",
+        "--reason",
+        "the disk died",
+        "--actor",
+        "ada",
+        "--session",
+        "s9",
+    ];
+    let said = ok(&home.run(&accept));
+    assert!(
+        said.contains("event 3") && said.contains("event 4 ") && said.contains(&newest),
+        "{said}"
+    );
+
+    let log = json_lines(&ok(&home.run(&["log", "--json"])).into_bytes());
+    let event = &log[0];
+    for (field, value) in [
+        ("event", json!(3)),
+        ("command", json!("accept_rollback")),
+        ("outcome", json!("ok")),
+        ("lost", json!({"event": 4, "commit": newest})),
+        ("actor", json!("ada")),
+        ("session", json!("s9")),
+        ("reason", json!("the disk died")),
+        ("signer", json!("owner")),
+    ] {
+        assert_eq!(event[field], value, "{field}");
+    }
+    let shown = ok(&home.run(&["log", "--command", "accept-rollback"]));
+    assert!(
+        shown.contains(&format!("lost event 4 ({newest})")),
+        "{shown}"
+    );
+
+    assert_eq!(ok(&home.run(&["read", "2"])), "2");
+    refused(&home, &accept, "not_rolled_back", 6);
+    // What was newest before is another history now, and so is what was accepted without that.
+    for other in [&ahead, &copies[1], &copies[2]] {
+        let kept = keep(&home, "kept");
+        put_back(&home, other);
+        rolled_back(&home, &["status"]);
+        put_back(&home, &kept);
+        fs::remove_dir_all(kept).expect("there");
+    }
+    let fsck = home.git(&["fsck", "--full", "--strict", "--no-progress"]);
+    assert!(ok(&fsck).is_empty());
+}
+
+#[test]
+fn accepting_answers_in_json() {
+    let (home, copies) = with_copies();
+    let newest = head(&home);
+    put_back(&home, &copies[2]);
+    let said = ok(&home.run(&["accept-rollback", "--reason", "a test", "--json"]));
+    let said: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(said["schema"], "agekeep.accept_rollback/1");
+    assert_eq!(said["lost"], json!({"event": 4, "commit": newest}));
+    assert_eq!(
+        (&said["meta"]["event"], &said["meta"]["commit"]),
+        (&json!(4), &json!(head(&home)))
+    );
+}
+
+#[test]
+fn without_a_reason_a_key_or_a_rollback_nothing_is_accepted() {
+    let (home, copies) = with_copies();
+    let reason = ["accept-rollback", "--reason", "because"];
+    refused(&home, &reason, "not_rolled_back", 6);
+    assert_eq!(commits(&home).len(), 5, "nothing was recorded");
+    fs::remove_file(pin(&home)).expect("there");
+    refused(&home, &reason, "not_rolled_back", 6);
+    ok(&home.run(&["status"]));
+
+    put_back(&home, &copies[1]);
+    let (before, pinned) = (head(&home), fs::read(pin(&home)).expect("reads"));
+    refused(&home, &["accept-rollback"], "invalid", 2);
+    for blank in ["", " ", "\t\n"] {
+        refused(&home, &["accept-rollback", "--reason", blank], "invalid", 2);
+    }
+    let stranger = Home::with_store();
+    let key = stranger.signing_key();
+    let key = key.to_str().expect("UTF-8");
+    refused(
+        &home,
+        &[&reason[..], &["--signing-key", key]].concat(),
+        "not_a_signer",
+        7,
+    );
+    refused(
+        &home,
+        &[&reason[..], &["--signing-key", "none"]].concat(),
+        "no_key_file",
+        12,
+    );
+    let identity = stranger.identity();
+    let identity = identity.to_str().expect("UTF-8");
+    refused(
+        &home,
+        &[&reason[..], &["--identity", identity]].concat(),
+        "not_a_recipient",
+        12,
+    );
+    refused(
+        &home,
+        &[&reason[..], &["--store", "none"]].concat(),
+        "no_store",
+        10,
+    );
+    assert_eq!(head(&home), before, "nothing was recorded");
+    assert_eq!(fs::read(pin(&home)).expect("there"), pinned, "nor pinned");
+    rolled_back(&home, &["status"]);
+}
+
+#[test]
+fn an_acceptance_that_could_not_be_recorded_forgets_nothing() {
+    let (home, copies) = with_copies();
+    put_back(&home, &copies[2]);
+    let accept = ["accept-rollback", "--reason", "a test"];
+    for _ in 0..2 {
+        // Room for the pin, and none in the journal.
+        let failed = with_short_files(&home, &accept, 16);
+        assert_eq!(failed.status.code(), Some(16), "{}", stderr(&failed));
+        let said = rolled_back(&home, &["status"]);
+        assert!(said.contains("event 4 "), "{said}");
+    }
+    ok(&home.run(&accept));
+    ok(&home.run(&["status"]));
+}
+
+#[test]
+fn an_acceptance_that_was_cut_off_is_none() {
+    let (home, copies) = with_copies();
+    let commits = commits(&home);
+    ok(&home.git(&["update-ref", "refs/heads/main", &commits[2]]));
+    fs::remove_file(home.store().join("journal")).expect("there");
+    // Where the acceptance would have been written, any commit that is not in history will do.
+    let slot = |event: u64, commit: &str, turn, in_flight| Slot {
+        turn,
+        event,
+        commit: commit.to_owned(),
+        in_flight,
+    };
+    write_pin(
+        &home,
+        [
+            &slot(3, &commits[3], 9, true),
+            &slot(4, &commits[4], 8, false),
+        ],
+    );
+    let said = rolled_back(&home, &["status"]);
+    assert!(said.contains("event 4 "), "{said}");
+    ok(&home.run(&["accept-rollback", "--reason", "again"]));
+    let log = json_lines(&ok(&home.run(&["log", "--json"])).into_bytes());
+    assert_eq!(log[0]["lost"], json!({"event": 4, "commit": commits[4]}));
+    drop(copies);
+}
+
+#[test]
+fn a_process_that_saw_what_is_lost_goes_on_refusing() {
+    let (home, copies) = with_copies();
+    let mut session = Session::start(home.command(&["tool"]));
+    session.reads("4");
+    put_back(&home, &copies[1]);
+    session.is_refused("1");
+    ok(&home.run(&["accept-rollback", "--reason", "a test"]));
+    session.is_refused("1");
+    session.end();
+    assert_eq!(
+        ok(&home.run(&["read", "1"])),
+        "1",
+        "one started anew goes on"
+    );
+}
