@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench history` measures; `cargo test --benches` does the same work once, small,
 //! so that it cannot rot.
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
+#![allow(clippy::cast_precision_loss, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
@@ -134,9 +134,12 @@ impl Bench {
 
     fn keys(&self) -> Keys {
         let (identity, signing_key) = (self.folder.join("identity"), self.folder.join("key"));
+        keyfile::make_identity(&identity).unwrap();
+        keyfile::make_signing_key(&signing_key).unwrap();
         Keys {
-            identity: keyfile::create_identity(&identity).unwrap(),
-            signing_key: Some(keyfile::create_signing_key(&signing_key).unwrap()),
+            identity: keyfile::read_identity(&identity).unwrap(),
+            signing_key: Some(keyfile::read_signing_key(&signing_key).unwrap()),
+            state: Some(self.folder.join(".local/state/agekeep")),
         }
     }
 

@@ -4,6 +4,8 @@
 //! memory's name key, so that erasing the key reaches it; a path that is no memory's is kept as it
 //! was asked for, under the audit identity alone.
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod record;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -391,11 +393,14 @@ impl Event {
         PublicFile::changed_by(&self.command)
     }
 
-    fn chain_trailer(&self) -> String {
-        self.parent.map_or_else(
-            || "Chain: none".to_owned(),
-            |parent| format!("Chain: sha256:{parent}"),
-        )
+    fn trailers(&self) -> String {
+        let memory = |touch: &Touch| format!("Memory: {}\n", touch.id);
+        let chain = self.parent.map_or_else(
+            || "Chain: none\n".to_owned(),
+            |parent| format!("Chain: sha256:{parent}\n"),
+        );
+        let memories: String = self.memories.iter().map(memory).collect();
+        memories + &chain
     }
 
     /// The whole commit message: subject, sealed record, trailers. `name_key` answers the keys of
@@ -421,16 +426,11 @@ impl Event {
             .last()
             .expect("checked when the keyring was opened");
         let armored = newest.seal_armored(json.as_bytes());
-        let memories = self
-            .memories
-            .iter()
-            .map(|touch| format!("Memory: {}\n", touch.id));
-        let trailers: String = memories.collect();
         Ok(format!(
-            "{}\n\n{}\n\n{trailers}{}\n",
+            "{}\n\n{}\n\n{}",
             self.subject(),
             armored.trim_end(),
-            self.chain_trailer(),
+            self.trailers(),
         ))
     }
 
@@ -482,17 +482,7 @@ impl<'a> Message<'a> {
 
     /// Checks that subject and trailers say what the record says, byte for byte.
     pub(crate) fn check(&self, event: &Event) -> Result<(), &'static str> {
-        let expected: Vec<String> = event
-            .memories
-            .iter()
-            .map(|touch| format!("Memory: {}", touch.id))
-            .chain([event.chain_trailer()])
-            .collect();
-        if !self
-            .trailers
-            .lines()
-            .eq(expected.iter().map(String::as_str))
-        {
+        if self.trailers != event.trailers() {
             return Err("its trailers do not match its record");
         }
         if self.subject != event.subject() {

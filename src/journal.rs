@@ -9,6 +9,9 @@
 //! The file is filled with zeros ahead of its end, so that a record changes no metadata of the
 //! file system: such a sync costs about half of one that also grows the file.
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};

@@ -8,6 +8,8 @@
 //! keyring/names       memory id → the key that seals its paths in event records, under the names key
 //! ```
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod table;
 
 use std::fs;

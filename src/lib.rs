@@ -114,11 +114,14 @@ pub mod command;
 pub mod diff;
 pub mod error;
 pub mod event;
+#[cfg(any(fuzzing, test))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod id;
 pub mod keyfile;
 pub mod log;
-pub mod past;
 pub mod note;
+pub mod past;
 pub mod path;
 pub mod policy;
 pub mod recipients;

@@ -206,7 +206,6 @@ pub(crate) struct Comparison {
 /// `event` answers the commit of an event and the SHA-256 of the commit object, and `None` for a
 /// number past the end. `signers` answers who may sign right after an event, and for a number past
 /// the end who may now.
-#[cfg_attr(not(test), expect(dead_code, reason = "verification calls it"))]
 pub(crate) fn check_against(
     notes: &[Note],
     store: StoreId,

@@ -261,6 +261,29 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_would_swallow_what_stands_behind_it_is_refused() {
+        let rule = |shape: &str| {
+            let kind = "kind = \"acme-key\"\nliterals = [\"acme_\"]";
+            format!("[[redaction.rules]]\n{kind}\nshape = '{shape}'\n")
+        };
+        let allow = |regex: &str| {
+            format!("[redaction]\nallow = [{{ regex = '{regex}', reason = \"r\" }}]\n")
+        };
+        for pattern in [
+            "(?x) acme_[0-9]+ # keys",
+            "(?x)acme_#",
+            "(?x: acme_)(?x) # keys",
+        ] {
+            assert!(Policy::parse(&rule(pattern)).is_err(), "{pattern}");
+            assert!(Policy::parse(&allow(pattern)).is_err(), "{pattern}");
+        }
+        for pattern in ["acme_#[0-9]+", "acme_[#]", "(?x) acme_ \\#"] {
+            assert!(Policy::parse(&rule(pattern)).is_ok(), "{pattern}");
+            assert!(Policy::parse(&allow(pattern)).is_ok(), "{pattern}");
+        }
+    }
+
+    #[test]
     fn another_format_version_is_its_own_error() {
         let text = format!("format = 2\nstore = \"{}\"\n", StoreId::random());
         assert!(matches!(

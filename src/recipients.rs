@@ -36,13 +36,17 @@ pub struct Member {
 
 /// Writes the file.
 pub(crate) fn to_file(members: &[Member]) -> String {
-    let line = |m: &Member| format!("{} {} {}\n", m.role.as_str(), m.name, m.recipient);
-    members.iter().map(line).collect()
+    members.iter().map(line_of).collect()
 }
 
-/// Reads the file.
+fn line_of(member: &Member) -> String {
+    let (role, name) = (member.role.as_str(), &member.name);
+    format!("{role} {name} {}\n", member.recipient)
+}
+
+/// Reads the file: lines as [`to_file`] writes them, to the byte.
 pub(crate) fn parse(text: &str) -> Result<Vec<Member>, String> {
-    text.lines()
+    text.split_inclusive('\n')
         .enumerate()
         .map(|(index, line)| {
             member(line).ok_or_else(|| format!("line {} is not a recipient", index + 1))
@@ -56,11 +60,12 @@ fn member(line: &str) -> Option<Member> {
     if role != Role::Reader.as_str() || name.is_empty() || words.next().is_some() {
         return None;
     }
-    Some(Member {
+    let member = Member {
         role: Role::Reader,
         name: name.to_owned(),
-        recipient: recipient.parse().ok()?,
-    })
+        recipient: recipient.strip_suffix('\n')?.parse().ok()?,
+    };
+    (line_of(&member) == line).then_some(member)
 }
 
 #[cfg(test)]
@@ -84,6 +89,10 @@ mod tests {
             format!("reader owner {recipient} more\n"),
             "reader owner age1nonsense\n".into(),
             "\n".into(),
+            format!("reader owner {recipient}"),
+            format!("reader owner {recipient}\r\n"),
+            format!("reader owner {recipient}\n\n"),
+            format!("reader owner {}\n", recipient.to_string().to_uppercase()),
         ] {
             assert!(parse(&bad).is_err(), "{bad}");
         }

@@ -4,6 +4,8 @@
 //! read: objects and the ref are files with a documented form, and libgit2 is asked only for what
 //! stock git has packed, through an object database that belongs to no repository.
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod loose;
 pub(crate) mod object;
 

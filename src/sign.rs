@@ -122,23 +122,18 @@ pub(crate) struct Signers(Vec<(String, PublicKey)>);
 impl Signers {
     /// The file with one signer.
     pub(crate) fn file(name: &str, key: &SigningKey) -> String {
-        format!("{name} namespaces=\"{NAMESPACE}\" {}\n", key.public_line())
+        line_of(name, key.0.public_key()) + "\n"
     }
 
     /// Reads the file: the lines [`Self::file`] writes, comments and blank lines; nothing looser.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut signers = Vec::new();
-        for (index, line) in text.lines().enumerate() {
+        for (index, line) in text.split('\n').enumerate() {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let fault = || format!("line {} is not a signer", index + 1);
-            let (name, rest) = line.split_once(' ').ok_or_else(fault)?;
-            let key = rest
-                .strip_prefix("namespaces=\"git\" ")
-                .and_then(|key| PublicKey::from_openssh(key).ok())
-                .ok_or_else(fault)?;
-            signers.push((name.to_owned(), key));
+            let signer = signer(line);
+            signers.push(signer.ok_or_else(|| format!("line {} is not a signer", index + 1))?);
         }
         if signers.is_empty() {
             return Err("it names nobody".into());
@@ -179,6 +174,25 @@ impl Signers {
         let found = self.0.iter().find(|(_, k)| k.key_data() == key.key_data());
         found.map(|(name, _)| name.as_str())
     }
+}
+
+fn line_of(name: &str, key: &PublicKey) -> String {
+    format!("{name} namespaces=\"{NAMESPACE}\" {}", public_line(key))
+}
+
+/// Reads a line: the one form of a signer, and behind it a comment at most.
+fn signer(line: &str) -> Option<(String, PublicKey)> {
+    let (name, rest) = line.split_once(' ')?;
+    let key = rest.strip_prefix("namespaces=\"git\" ")?;
+    let key = PublicKey::from_openssh(key).ok()?;
+    // The name stands in the author line of commits, which has its own marks.
+    let no_mark = |c: char| !(c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
+    let comment = line.strip_prefix(&line_of(name, &key))?;
+    let fits = key.algorithm() == Algorithm::Ed25519
+        && !name.is_empty()
+        && name.chars().all(no_mark)
+        && (comment.is_empty() || comment.starts_with(' '));
+    fits.then(|| (name.to_owned(), key))
 }
 
 fn public_line(key: &PublicKey) -> String {
@@ -236,6 +250,13 @@ mod tests {
             format!("owner namespaces=\"*\" {line}"),
             format!("owner cert-authority {line}"),
             "owner namespaces=\"git\" ssh-ed25519 AAAA".into(),
+            format!(" namespaces=\"git\" {line}"),
+            format!("o<x> namespaces=\"git\" {line}"),
+            format!("o\tx namespaces=\"git\" {line}"),
+            format!("owner namespaces=\"git\" {line}\r\n"),
+            format!("owner namespaces=\"git\"  {line}"),
+            // A key of a token (PROTOCOL.u2f): well formed, but no signature of one is accepted.
+            "owner namespaces=\"git\" sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABHNzaDo=".into(),
         ] {
             assert!(Signers::parse(&bad).is_err(), "{bad}");
         }

@@ -4,7 +4,7 @@ mod commit;
 mod history;
 mod init;
 mod past;
-pub(crate) mod pinning;
+mod pinning;
 mod plan;
 mod status;
 mod trees;
@@ -16,7 +16,6 @@ use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
-use self::pinning::Pinning;
 use self::trees::Trees;
 use crate::answer::Answer;
 use crate::catalog::Catalog;
@@ -40,6 +39,7 @@ use crate::timeline::file::TimelineFile;
 
 pub(crate) use self::commit::checkpoint;
 pub(crate) use self::history::{Unclean, restore_objects};
+pub(crate) use self::pinning::Pinning;
 pub use self::status::{Signer, Status};
 pub use crate::seal::{Identity, Recipient};
 pub use crate::sign::SigningKey;

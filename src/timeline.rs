@@ -34,9 +34,6 @@ pub(crate) struct Timeline {
 struct Row {
     commit: ObjectId,
     millis: i64,
-    /// The latest time of this and every earlier event: what a search by time goes by, so that a
-    /// clock that was set back hides nothing.
-    latest: i64,
     touches_end: usize,
     command: u32,
     actor: u32,
@@ -112,7 +109,6 @@ impl Timeline {
         let row = Row {
             commit,
             millis: event.time.timestamp_millis(),
-            latest: 0,
             touches_end: self.touches.len(),
             command: self.word(Some(&event.command)),
             actor: self.word(event.actor.as_deref()),
@@ -120,7 +116,7 @@ impl Timeline {
             named: named.map(|text| self.word(text)),
             outcome: event.outcome,
         };
-        self.push_row(row);
+        self.rows.push(row);
     }
 
     fn push_touch(&mut self, touch: &Touch) {
@@ -133,12 +129,6 @@ impl Timeline {
             change: touch.change,
         };
         self.touches.push(touched);
-    }
-
-    fn push_row(&mut self, mut row: Row) {
-        let before = self.rows.last().map_or(i64::MIN, |last| last.latest);
-        row.latest = row.millis.max(before);
-        self.rows.push(row);
     }
 
     fn memory(&mut self, id: MemoryId) -> u32 {
@@ -198,11 +188,12 @@ impl Timeline {
         self.rows.get(usize::try_from(event).ok()?)
     }
 
-    /// The last event at or before a time; `None` if the store is younger.
+    /// The last event at or before a time, by what its own clock said; `None` if the store is
+    /// younger.
     pub(crate) fn at_time(&self, time: DateTime<Utc>) -> Option<u64> {
         let millis = time.timestamp_millis();
-        let after = self.rows.partition_point(|row| row.latest <= millis);
-        after.checked_sub(1).map(|at| at as u64)
+        let at = self.rows.iter().rposition(|row| row.millis <= millis)?;
+        Some(at as u64)
     }
 
     /// Every event whose commit id begins with these hexadecimal digits.

@@ -12,6 +12,7 @@
 //! `point` keeps what was found right, outside the store, so that the next run reads only what is new.
 
 mod chain;
+mod claims;
 mod examine;
 mod findings;
 mod fold;
@@ -27,9 +28,11 @@ use std::path::{Path, PathBuf};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
+use crate::note::Note;
 use crate::repository::object::ObjectId;
 use crate::seal::Identity;
 
+use self::chain::{Chain, Link};
 use self::examine::Before;
 use self::findings::{Fault, Findings, Spot};
 use self::fold::Fold;
@@ -37,7 +40,6 @@ use self::opening::Opened;
 use self::point::Point;
 use self::walk::{Line, Start};
 
-pub use self::chain::{Chain, Link};
 pub use self::findings::{FINDINGS, Finding};
 
 /// How to verify.
@@ -47,8 +49,11 @@ pub struct Options {
     pub identity: Option<Identity>,
     /// Whether to begin with the first event whatever was verified before.
     pub full: bool,
-    /// The folder in which the last verified point of each store is kept; none is kept without it.
+    /// The folder outside the store in which the last verified point and the newest moment that was
+    /// seen of each store are kept; without it neither is known.
     pub state: Option<PathBuf>,
+    /// Checkpoints that history has to contain.
+    pub checkpoints: Vec<Note>,
 }
 
 /// How far a run is.
@@ -107,24 +112,9 @@ pub fn verify(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    verify_claims(root, options, progress, &mut |_| Ok(Vec::new()))
-}
-
-/// Verifies the store at `root`, and then `claims` about its history that were made elsewhere:
-/// called with the line as it was verified, it answers what does not fit.
-///
-/// # Errors
-/// As for [`verify`], and those of `claims`.
-pub fn verify_claims(
-    root: &Path,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
-    claims: &mut dyn FnMut(&Chain<'_>) -> Result<Vec<Finding>>,
-) -> Result<Report> {
     let mut findings = Findings::default();
     let mut not_checked = Vec::new();
-    let identity = options.identity.as_ref();
-    let opened = opening::open(root, identity, &mut findings, &mut not_checked);
+    let opened = opening::open(root, options, &mut findings, &mut not_checked);
     let opened = match opened {
         Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
             not_checked.push(unread(&why));
@@ -139,7 +129,7 @@ pub fn verify_claims(
         findings,
         not_checked,
     };
-    match run.history(progress, claims) {
+    match run.history(progress) {
         Err(Error::Damaged { why, .. }) if run.findings.has_found("alternates") => {
             run.not_checked.push(unread(&why));
             Ok(run.report(Outcome::default()))
@@ -182,11 +172,7 @@ struct Begun {
 }
 
 impl Run<'_> {
-    fn history(
-        &mut self,
-        progress: &mut dyn FnMut(Progress),
-        claims: &mut dyn FnMut(&Chain<'_>) -> Result<Vec<Finding>>,
-    ) -> Result<Outcome> {
+    fn history(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
         let Some(head) = self.opened.head else {
             self.not_checked.push("history: it has no end".into());
             return Ok(Outcome::default());
@@ -213,13 +199,21 @@ impl Run<'_> {
             commits: &begun.line.commits,
             before: begun.point.as_ref().map(|point| point.commit),
         };
-        let claimed = claims(&chain)?;
-        let newest = (self.findings.total == 0 && claimed.is_empty())
-            .then(|| chain.newest())
-            .transpose()?
-            .flatten();
-        self.findings.extend(claimed);
-        if let Some(newest) = newest {
+        match self.opened.store {
+            Some(store) => claims::check(
+                &chain,
+                store,
+                &self.options.checkpoints,
+                &mut self.findings,
+                &mut self.not_checked,
+            )?,
+            None => self
+                .not_checked
+                .push("checkpoints: the store's id cannot be read".into()),
+        }
+        if self.findings.total == 0
+            && let Some(newest) = chain.newest()?
+        {
             self.keep_point(begun.fold, &newest)?;
         }
         Ok(outcome)

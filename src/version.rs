@@ -5,6 +5,9 @@
 //! the text, byte for byte, to the end of the file
 //! ```
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
+
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -53,7 +56,10 @@ pub(crate) enum VersionFault {
 
 /// Seals a text as the version that belongs at `place`.
 pub(crate) fn seal(key: &SealKey, place: &Place<'_>, redacted: &Redacted) -> Sealed {
-    let text = redacted.text();
+    key.seal(&plaintext(place, redacted.text()))
+}
+
+fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
     let header = |pad: usize| {
         serde_json::to_string(&Header {
             agekeep: FORMAT,
@@ -71,7 +77,7 @@ pub(crate) fn seal(key: &SealKey, place: &Place<'_>, redacted: &Redacted) -> Sea
     plain.extend_from_slice(Zeroizing::new(header(size - least)).as_bytes());
     plain.push(b'\n');
     plain.extend_from_slice(text.as_str().as_bytes());
-    key.seal(&plain)
+    plain
 }
 
 /// Opens a version and checks that it belongs at `place`.
@@ -81,6 +87,10 @@ pub(crate) fn open(
     sealed: &Sealed,
 ) -> Result<Text, VersionFault> {
     let plain = key.open(sealed).map_err(VersionFault::Closed)?;
+    read(&plain, place)
+}
+
+fn read(plain: &[u8], place: &Place<'_>) -> Result<Text, VersionFault> {
     let at = plain
         .iter()
         .position(|b| *b == b'\n')

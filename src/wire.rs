@@ -6,6 +6,9 @@
 //! | `{"id":…,"input":…,"context":…}` | the same with its `id` |
 //! | a `tool_use` block | a `tool_result` block |
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
+
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;

@@ -150,3 +150,20 @@ fn no_agent_changes_it() {
     let shown = stdout(&home.run(&["policy", "show"]));
     assert!(shown.contains("mode = \"reject\""), "{shown}");
 }
+
+#[test]
+fn a_rule_whose_comment_runs_on_is_refused_before_it_is_needed() {
+    let home = Home::with_store();
+    let file = home.path().join("policy.toml");
+    let shapes = ["(?x) acme_[0-9]{4} # keys", "(?x)acme_\\\\d#"];
+    for shape in shapes {
+        let rule = "[[redaction.rules]]\nkind = \"acme-key\"\nliterals = [\"acme_\"]\n";
+        fs::write(&file, format!("{rule}shape = \"{shape}\"\n")).expect("written");
+        let set = home.run(&["policy", "set", "--policy", file.to_str().expect("UTF-8")]);
+        assert!(!set.status.success(), "{shape}");
+        assert!(stderr(&set).contains("`shape`"), "{}", stderr(&set));
+        let made = home.run(&["create", "/memories/a.md", "--text", "acme_1234\n"]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert!(home.run(&["delete", "/memories/a.md"]).status.success());
+    }
+}

@@ -53,7 +53,7 @@ fn moments(event: &Event) -> String {
         let _ = write!(out, "  undone={}", runs(&event.undone));
     }
     if let Some(Moment { event, commit }) = &event.lost {
-        let _ = write!(out, "  lost={event} ({commit})");
+        let _ = write!(out, "  lost event {event} ({commit})");
     }
     out
 }

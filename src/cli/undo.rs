@@ -114,13 +114,11 @@ pub(super) fn revert(global: &Global, args: &Revert) -> Result<u8> {
 }
 
 fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
-    match text.split_once("..") {
-        Some((first, last)) => Ok((revision(global, first)?, revision(global, last)?)),
-        None => {
-            let one = revision(global, text)?;
-            Ok((one.clone(), one))
-        }
+    if let Some((first, last)) = text.split_once("..") {
+        return Ok((revision(global, first)?, revision(global, last)?));
     }
+    let one = revision(global, text)?;
+    Ok((one.clone(), one))
 }
 
 /// A plan needs no signing key.

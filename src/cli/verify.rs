@@ -1,15 +1,17 @@
 //! `verify`: whether everything is as it was written, and what is not.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
 use agekeep::keyfile;
+use agekeep::note::Note;
 use agekeep::verify::{self, Finding, Options, Report};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::output::{self, Bar};
-use super::{Global, place};
+use super::{Global, place, policy};
 
 /// The exit code where something is not as it should be.
 const FINDINGS_PRESENT: u8 = 13;
@@ -20,6 +22,10 @@ pub(super) struct Verify {
     /// Begin with the first event, whatever was verified before
     #[arg(long)]
     full: bool,
+    /// Also prove that history contains what this checkpoint says; more than one also have to fit
+    /// each other
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Vec<PathBuf>,
 }
 
 pub(super) fn run(global: &Global, args: &Verify) -> Result<u8> {
@@ -33,6 +39,11 @@ pub(super) fn run(global: &Global, args: &Verify) -> Result<u8> {
         identity,
         full: args.full,
         state: place::state(),
+        checkpoints: args
+            .checkpoint
+            .iter()
+            .map(|file| note(file))
+            .collect::<Result<_>>()?,
     };
     let mut bar = Bar::start("events verified");
     let report = verify::verify(&store, &options, &mut |progress| {
@@ -49,6 +60,15 @@ pub(super) fn run(global: &Global, args: &Verify) -> Result<u8> {
     }
     let clean = report.findings_total == 0;
     Ok(if clean { 0 } else { FINDINGS_PRESENT })
+}
+
+/// Reads a checkpoint.
+fn note(file: &Path) -> Result<Note> {
+    let text = policy::read(file)?;
+    Note::parse(&text).map_err(|why| Error::Invalid {
+        what: "the checkpoint",
+        why: format!("{}: {why}", file.display()),
+    })
 }
 
 fn to_text(report: &Report) -> String {

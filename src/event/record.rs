@@ -162,6 +162,9 @@ impl RecordJson {
 
     pub(super) fn open(self, opener: &PathOpener<'_>) -> Result<Event, &'static str> {
         let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
+        if rfc3339(time.to_utc()) != self.time {
+            return Err("its time is not in UTC and milliseconds");
+        }
         let memories = self.memories.into_iter().map(|touch| {
             let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
             let blob = match (touch.blob, touch.sha256) {
@@ -246,14 +249,19 @@ impl<'a> PathOpener<'a> {
     /// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
     fn open(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
         match (open_path(self.keyring, id, sealed), self.closed) {
-            (Err(_), Some(closed)) => {
-                closed.borrow_mut().push(id);
+            (Err(why), Some(closed)) => {
+                // A damaged entry is the keyring's fault, and said where that is checked.
+                if why != ENTRY_FAULT {
+                    closed.borrow_mut().push(id);
+                }
                 Ok(None)
             }
             (opened, _) => opened,
         }
     }
 }
+
+const ENTRY_FAULT: &str = "the keyring's entry for a memory in it is damaged";
 
 /// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
 fn open_path(
@@ -265,7 +273,7 @@ fn open_path(
     let key = match keyring.name_key(id) {
         Ok(key) => key,
         Err(Error::MissingKey { .. }) => return Ok(None),
-        Err(_) => return Err("the keyring's entry for a memory in it is damaged"),
+        Err(_) => return Err(ENTRY_FAULT),
     };
     let sealed = base64::decode(sealed).ok_or(FAULT)?;
     let path = keyring.open_path(id, &key, &sealed).ok_or(FAULT)?;

@@ -256,9 +256,9 @@ impl Table {
             .map_err(Error::io("write", &self.path))?;
         let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
         if slot < index.count {
-            // An entry written anew after an unclean stop: what stood there before is gone.
-            index.slots.retain(|_, other| *other != slot);
-            index.slots.insert(id_of(entry), slot);
+            // An entry written anew after an unclean stop: what stood there before is gone, and an
+            // earlier or later entry of either id may be the one that counts.
+            *index = Index::default();
         }
         self.count = self.count.max(slot + 1);
         Ok(())

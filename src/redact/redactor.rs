@@ -398,7 +398,7 @@ pub(crate) fn is_personal(kind: &str) -> bool {
 
 /// Whether a pattern of the owner's can be followed.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
-    let empty = token::compile(pattern)
+    let empty = token::compile_new(pattern)
         .map_err(|e| e.to_string())?
         .is_match(b"");
     if empty {

@@ -15,6 +15,8 @@ use crate::policy::redaction::OwnRule;
 
 /// Largest compiled form of one shape, in bytes.
 const SHAPE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// What a group and anchors around a shape add to that at most, in bytes.
+const ANCHORS_BYTES_MAX: usize = 64 * 1024;
 /// How far behind a vendor's name a bare shape may stand, in bytes.
 const KEYED_REACH: usize = 160;
 /// How far before a vendor's name the word for a key or token may stand, in bytes.
@@ -278,11 +280,24 @@ const VERBS: [&[u8]; 8] = [
     b"currently",
 ];
 
-/// Compiles a pattern on bytes.
+/// Compiles a pattern on bytes. One that was accepted by itself has room for anchors around it.
 pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    compile_within(pattern, SHAPE_BYTES_MAX + ANCHORS_BYTES_MAX)
+}
+
+/// Compiles a pattern of the owner's, to see whether it can be accepted.
+pub(super) fn compile_new(pattern: &str) -> Result<Regex, regex::Error> {
+    if pattern.contains('#') {
+        // In a group, a comment that runs to the end of the pattern would swallow the group's.
+        compile(&format!("^(?:{pattern})$"))?;
+    }
+    compile_within(pattern, SHAPE_BYTES_MAX)
+}
+
+fn compile_within(pattern: &str, bytes_max: usize) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern)
         .unicode(false)
-        .size_limit(SHAPE_BYTES_MAX)
+        .size_limit(bytes_max)
         .build()
 }
 

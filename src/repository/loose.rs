@@ -79,7 +79,7 @@ fn is_content_fault(error: &io::Error) -> bool {
 }
 
 /// Inflates `kind length NUL bytes` and no more; `None` if it is anything else.
-fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
+pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
     let mut inflated = ZlibDecoder::new(file);
     let mut header = Vec::with_capacity(HEADER_BYTES_MAX);
     let mut byte = [0];
@@ -102,22 +102,15 @@ fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
 fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
     let (name, length) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
-    let length = length.parse().ok().filter(|n| *n <= OBJECT_BYTES_MAX)?;
-    Some((kind, length))
+    let bytes: u64 = length.parse().ok().filter(|n| *n <= OBJECT_BYTES_MAX)?;
+    // One spelling only: no sign and no zeros before it.
+    (bytes.to_string() == length).then_some((kind, bytes))
 }
 
 /// Writes an object over whatever stands in its place. Not yet durable.
 pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
-    // Ciphertext does not shrink; trees and commits do a little.
-    let level = match object.kind {
-        Kind::Blob => Compression::none(),
-        Kind::Tree | Kind::Commit => Compression::fast(),
-    };
-    let mut deflated = ZlibEncoder::new(Vec::with_capacity(object.bytes.len() + 64), level);
-    write!(deflated, "{} {}\0", object.kind.name(), object.bytes.len())?;
-    deflated.write_all(&object.bytes)?;
-    let deflated = deflated.finish()?;
-
+    let header = format!("{} {}\0", object.kind.name(), object.bytes.len());
+    let deflated = deflate(object.kind, header.as_bytes(), &object.bytes)?;
     let mut tries = 0;
     loop {
         // Stock git sweeps away empty folders, and on request files that are not in their place.
@@ -126,6 +119,18 @@ pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
             done => return done,
         }
     }
+}
+
+pub(super) fn deflate(kind: Kind, header: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
+    // Ciphertext does not shrink; trees and commits do a little.
+    let level = match kind {
+        Kind::Blob => Compression::none(),
+        Kind::Tree | Kind::Commit => Compression::fast(),
+    };
+    let mut deflated = ZlibEncoder::new(Vec::with_capacity(bytes.len() + 64), level);
+    deflated.write_all(header)?;
+    deflated.write_all(bytes)?;
+    deflated.finish()
 }
 
 fn put(objects: &Path, path: &Path, deflated: &[u8]) -> io::Result<()> {
@@ -203,6 +208,8 @@ mod tests {
             b"blob",
             b"tag 3",
             b"blob 0x3",
+            b"blob +3",
+            b"blob 03",
         ] {
             assert!(parse_header(header).is_none());
         }

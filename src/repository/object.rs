@@ -112,6 +112,9 @@ pub(crate) fn parse_tree(mut bytes: &[u8]) -> Option<Tree> {
         let rest = &bytes[space + 1..];
         let nul = rest.iter().position(|b| *b == 0)?;
         let name = std::str::from_utf8(&rest[..nul]).ok()?;
+        if name.is_empty() || name.contains('/') {
+            return None;
+        }
         let id = ObjectId::from_slice(rest.get(nul + 1..nul + 21)?)?;
         if tree
             .last_key_value()
@@ -301,6 +304,10 @@ mod tests {
         assert_eq!(parse_tree(&bytes[..bytes.len() - 1]), None);
         assert_eq!(parse_tree(&[bytes.clone(), bytes.clone()].concat()), None);
         assert_eq!(parse_tree(b"120000 link\0aaaaaaaaaaaaaaaaaaaa"), None);
+        for name in ["", "a/b", "/"] {
+            let bytes = [b"100644 ", name.as_bytes(), &[0; 21]].concat();
+            assert_eq!(parse_tree(&bytes), None, "{name}");
+        }
         assert_eq!(parse_tree(b""), Some(Tree::new()));
     }
 

@@ -169,10 +169,9 @@ impl Timeline {
                 });
             }
             millis = millis.wrapping_add(row.after);
-            self.push_row(Row {
+            self.rows.push(Row {
                 commit: ObjectId(*commit),
                 millis,
-                latest: 0,
                 touches_end: self.touches.len(),
                 command: word(row.command),
                 actor: word(row.actor),

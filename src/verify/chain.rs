@@ -4,13 +4,14 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::repository::object::{self, Kind, ObjectId};
 use crate::repository::{Repository, Strict};
+use crate::sign::Signers;
 
 use super::examine::read_signers;
 use super::opening::decided_at;
 
 /// History as it was verified. Nothing but the names of its commits is held; the rest is read when
 /// it is asked for.
-pub struct Chain<'a> {
+pub(super) struct Chain<'a> {
     pub(super) repository: &'a Repository,
     /// The number of the first of `commits`.
     pub(super) first: u64,
@@ -22,22 +23,18 @@ pub struct Chain<'a> {
 
 /// One commit of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Link {
+pub(super) struct Link {
     /// The event it records, by its place in history.
-    pub event: u64,
+    pub(super) event: u64,
     /// Its name.
-    pub commit: ObjectId,
+    pub(super) commit: ObjectId,
     /// SHA-256 of the commit object.
-    pub digest: Digest,
-    /// Names and public keys of who may write after it, as in `signers`.
-    pub signers: Vec<(String, String)>,
+    pub(super) digest: Digest,
 }
 
 impl Chain<'_> {
     /// How many events there are.
-    #[must_use]
-    pub fn events(&self) -> u64 {
+    pub(super) fn events(&self) -> u64 {
         self.first + self.commits.len() as u64
     }
 
@@ -45,7 +42,7 @@ impl Chain<'_> {
     ///
     /// # Errors
     /// As for [`Chain::at`].
-    pub fn newest(&self) -> Result<Option<Link>> {
+    pub(super) fn newest(&self) -> Result<Option<Link>> {
         match self.events().checked_sub(1) {
             Some(event) => self.at(event),
             None => Ok(None),
@@ -57,7 +54,7 @@ impl Chain<'_> {
     ///
     /// # Errors
     /// [`Error::Damaged`] if a commit on the way cannot be read.
-    pub fn at(&self, event: u64) -> Result<Option<Link>> {
+    pub(super) fn at(&self, event: u64) -> Result<Option<Link>> {
         if event >= self.events() {
             return Ok(None);
         }
@@ -81,17 +78,19 @@ impl Chain<'_> {
 
     fn link(&self, event: u64, commit: ObjectId) -> Result<Link> {
         let (digest, _) = self.read(commit)?;
-        let signers = match decided_at(self.repository, commit)? {
-            Some(decided) => read_signers(self.repository, decided.signers)?,
-            None => None,
-        };
-        let signers = signers.iter().flat_map(crate::sign::Signers::list);
         Ok(Link {
             event,
             commit,
             digest,
-            signers: signers.map(|(name, key)| (name.to_owned(), key)).collect(),
         })
+    }
+
+    /// Who may write after a commit; `None` if that cannot be read.
+    pub(super) fn signers_after(&self, commit: ObjectId) -> Result<Option<Signers>> {
+        match decided_at(self.repository, commit)? {
+            Some(decided) => read_signers(self.repository, decided.signers),
+            None => Ok(None),
+        }
     }
 
     /// The digest of a commit, and its parent.

@@ -180,10 +180,7 @@ impl<'a> Examiner<'a> {
             Ok(event) => event,
             Err(fault) => return seen.faults.push(record_fault(&fault)),
         };
-        // Where the trailer is wrong already, it is enough that the record says what either says.
-        let follows = event.parent == before.digest
-            || (before.digest.is_none() && !before.root)
-            || (!seen.linked && event.parent == said.chain);
+        let follows = event.parent == before.digest || (before.digest.is_none() && !before.root);
         if event.tree != commit.tree || !follows {
             let what = "its record belongs to another commit";
             return seen.faults.push(Fault::new("record-swapped", what));

@@ -14,6 +14,9 @@ const WHO: &str = "find out who had access to the store and its signing keys; a 
                    from before that event shows what was there";
 const KEYS: &str = "restore the keyring folder from the backup that belongs to this repository";
 
+const BACK: &str = "somebody put an older copy of the store in its place, or another history; restore \
+                    the newest copy, or go on from here with `agekeep accept-rollback --reason TEXT`";
+
 /// Every finding there is: its id, and what can be done about it.
 pub const FINDINGS: &[(&str, &str)] = &[
     ("object-missing", RESTORE),
@@ -88,6 +91,21 @@ pub const FINDINGS: &[(&str, &str)] = &[
     (
         "catalog",
         "remove the file `catalog`: it is made anew from history",
+    ),
+    ("pin-rolled-back", BACK),
+    (
+        "pin-damaged",
+        "find out what damaged it; verify against a checkpoint, and then remove the file `pin`",
+    ),
+    ("checkpoint-rolled-back", BACK),
+    ("checkpoint-fork", WHO),
+    (
+        "checkpoint-unsigned",
+        "do not rely on it; ask for one that a signer made",
+    ),
+    (
+        "checkpoint-foreign",
+        "name the store it belongs to with --store",
     ),
 ];
 
@@ -194,13 +212,6 @@ impl Findings {
     /// Adds a fault that is in no commit.
     pub(super) fn add_outside(&mut self, fault: Fault) {
         self.add(fault, Spot::default());
-    }
-
-    /// Adds findings that another check has made.
-    pub(super) fn extend(&mut self, findings: Vec<Finding>) {
-        self.total += findings.len() as u64;
-        let room = LISTED_MAX.saturating_sub(self.listed.len());
-        self.listed.extend(findings.into_iter().take(room));
     }
 
     /// Whether a check has found something.

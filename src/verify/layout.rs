@@ -20,6 +20,7 @@ const KNOWN: &[&str] = &[
     "journal",
     "journal.new",
     "catalog",
+    "timeline",
     "lock",
     "packed-refs",
     "info",

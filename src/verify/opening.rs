@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::findings::{Fault, Findings};
 use super::tree::RawTree;
-use super::{layout, walk};
+use super::{Options, claims, layout, walk};
 use crate::catalog::file::CatalogFile;
 use crate::catalog::{Catalog, Decided};
 use crate::disk::Lock;
@@ -52,10 +52,11 @@ impl Opened {
 /// Takes the look. What could not be checked is added to `not_checked`, one sentence each.
 pub(super) fn open(
     root: &Path,
-    identity: Option<&Identity>,
+    options: &Options,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<Opened> {
+    let identity = options.identity.as_ref();
     let there = |name: &str| root.join(name).exists();
     if !there("HEAD") && !there("keyring") {
         return Err(Error::NoStore { path: root.into() });
@@ -75,6 +76,9 @@ pub(super) fn open(
         Some(head) => store_id(&repository, head)?,
         None => None,
     };
+    if let (Some(state), Some(head), Some(store)) = (&options.state, head, store) {
+        claims::check_pin(&repository, head, state, store, findings, not_checked)?;
+    }
     let mut keyring = match (identity, store) {
         (None, _) => {
             not_checked.push("records, keys and contents: there is no identity".into());

@@ -12,7 +12,7 @@ use crate::forge::{has_means, unhex};
 use crate::forging::Zoo;
 use crate::scenario;
 use crate::support::{Home, stderr, stdout};
-use crate::verify::{is_built, verify};
+use crate::verify::verify;
 
 /// The findings that are shown here.
 pub(crate) const FINDINGS: &[&str] = &["catalog", "pin-rolled-back"];
@@ -44,7 +44,7 @@ fn dropped() -> Home {
 
 #[test]
 fn dropped_events_are_missed_by_who_has_seen_them() {
-    if !(is_built("verify.rs") && is_built("pin.rs") && has_means("events are dropped")) {
+    if !has_means("events are dropped") {
         return;
     }
     let home = dropped();
@@ -56,7 +56,7 @@ fn dropped_events_are_missed_by_who_has_seen_them() {
 /// Nothing in the store tells: whoever never saw the dropped events cannot miss them.
 #[test]
 fn dropped_events_are_not_missed_by_who_never_saw_them() {
-    if !(is_built("verify.rs") && has_means("events are dropped")) {
+    if !has_means("events are dropped") {
         return;
     }
     let home = dropped();
@@ -66,7 +66,7 @@ fn dropped_events_are_not_missed_by_who_never_saw_them() {
 
 #[test]
 fn dropped_events_stop_an_ordinary_command() {
-    if !(is_built("pin.rs") && has_means("events are dropped")) {
+    if !has_means("events are dropped") {
         return;
     }
     let output = dropped().run(&["--json", "read", "handover.md"]);
@@ -127,7 +127,7 @@ fn varint(number: i64) -> Vec<u8> {
 
 #[test]
 fn a_catalog_that_says_something_else_than_history_is_found() {
-    if !(is_built("verify.rs") && has_means("a catalog is forged")) {
+    if !has_means("a catalog is forged") {
         return;
     }
     let home = catalog_forged(60_000);
@@ -139,7 +139,7 @@ fn a_catalog_that_says_something_else_than_history_is_found() {
 
 #[test]
 fn a_catalog_that_was_sealed_anew_as_it_was_is_no_finding() {
-    if is_built("verify.rs") && has_means("a catalog is forged") {
+    if has_means("a catalog is forged") {
         verify(&catalog_forged(0)).assert(&[]);
     }
 }

@@ -199,10 +199,28 @@ impl Zoo<'_> {
         })
     }
 
+    /// The text of a version, behind its header, if this identity opens it.
+    fn opened_text(&self, identity: &str, blob: &[u8]) -> Option<Vec<u8>> {
+        let key = self.home.path().join("memory.key");
+        crate::forge::private(&key, identity);
+        let mut age = Process::new("age");
+        age.args(["-d", "-i"]).arg(key);
+        let opened = feed(age, blob);
+        let end = opened.stdout.iter().position(|byte| *byte == b'\n')?;
+        opened
+            .status
+            .success()
+            .then(|| opened.stdout[end + 1..].to_vec())
+    }
+
     /// A touch that writes a version, which `next` says, with this blob.
     pub(super) fn write_touch(&self, next: &Memory, change: &str, blob: &str) -> Value {
         let mut touch = self.touch(next, change);
         let bytes = git(&self.store(), &["cat-file", "blob", blob]).stdout;
+        let identity = self.memory_identity(&next.id);
+        if let Some(text) = self.opened_text(&identity, &bytes) {
+            touch["bytes"] = text.len().into();
+        }
         touch["blob"] = blob.into();
         touch["sha256"] = format!("{:x}", Sha256::digest(bytes)).into();
         touch

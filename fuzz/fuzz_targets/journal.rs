@@ -1,0 +1,14 @@
+//! Any bytes as the journal: what is whole is read, and what is added is behind it.
+//!
+//! `fuzz/run journal`
+
+#![no_main]
+
+use agekeep::fuzzing;
+use libfuzzer_sys::fuzz_target;
+use tempfile::NamedTempFile;
+
+fuzz_target!(|bytes: &[u8]| {
+    let file = NamedTempFile::new().expect("a place to write to");
+    fuzzing::journal(file.path(), bytes);
+});

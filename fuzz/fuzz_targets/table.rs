@@ -1,0 +1,14 @@
+//! Any bytes as `ring` or `names`: nothing is lost, and the last entry of an id counts.
+//!
+//! `fuzz/run table`
+
+#![no_main]
+
+use agekeep::fuzzing;
+use libfuzzer_sys::fuzz_target;
+use tempfile::NamedTempFile;
+
+fuzz_target!(|bytes: &[u8]| {
+    let file = NamedTempFile::new().expect("a place to write to");
+    fuzzing::table(file.path(), bytes);
+});

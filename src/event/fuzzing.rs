@@ -1,0 +1,89 @@
+//! Laws of the record of an event: as JSON once it is open, and in the message of its commit.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+use std::fs;
+use std::path::Path;
+
+use super::record::{PathOpener, RecordJson};
+use super::{Event, Place};
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+use crate::keyring::Keyring;
+use crate::store::Identity;
+
+/// What opens records.
+pub struct Keys(Keyring);
+
+impl Keys {
+    /// Opens the keyring of whatever store it belongs to.
+    ///
+    /// # Errors
+    /// As for the store itself.
+    pub fn open(keyring: &Path, identity: &Identity) -> Result<Self> {
+        let ring = fs::read(keyring.join("ring")).map_err(Error::io("read", keyring))?;
+        let store = ring.get(16..32).and_then(|id| id.try_into().ok());
+        let store = StoreId(store.expect("a ring with a header"));
+        Keyring::open(keyring, store, identity).map(Self)
+    }
+}
+
+/// Takes `json` for a record that was opened: what is read is written back the same, as JSON and,
+/// where every path in it opened, as the message of a commit.
+pub fn record(keys: &Keys, json: &[u8]) {
+    let Ok(record) = serde_json::from_slice::<RecordJson>(json) else {
+        return;
+    };
+    let written = serde_json::to_string(&record).expect("a record has a JSON form");
+    let again: RecordJson = serde_json::from_str(&written).expect("its own output");
+    let again = serde_json::to_string(&again).expect("a record has a JSON form");
+    assert_eq!(written, again, "it is not written back as it was read");
+    let Ok(event) = record.open(&PathOpener::strict(&keys.0)) else {
+        return;
+    };
+    if !every_path_opened(&event) {
+        return;
+    }
+    let message = event
+        .to_message(&keys.0, |_| None)
+        .expect("every key is there");
+    match Event::from_message(&message, &keys.0) {
+        Ok(again) => assert!(again == event, "another event was read back"),
+        // No message can say a command with an empty line in it.
+        Err(_) => assert!(event.command.contains('\n'), "its own message is not read"),
+    }
+}
+
+fn every_path_opened(event: &Event) -> bool {
+    let opened = |place: &Place| !matches!(place, Place::Of(_, None));
+    event.memories.iter().all(|touch| touch.path.is_some())
+        && event.path.iter().chain(&event.new_path).all(opened)
+}
+
+/// Takes `text` for the message of a commit: the one that is accepted says, byte for byte, what
+/// its record says.
+pub fn message(keys: &Keys, text: &str) {
+    let Ok(event) = Event::from_message(text, &keys.0) else {
+        return;
+    };
+    let mut trailers: Vec<String> = event
+        .memories
+        .iter()
+        .map(|t| format!("Memory: {}", t.id))
+        .collect();
+    trailers.push(match event.parent {
+        Some(parent) => format!("Chain: sha256:{parent}"),
+        None => "Chain: none".to_owned(),
+    });
+    let before = format!(
+        "{}\n\n-----BEGIN AGE ENCRYPTED FILE-----\n",
+        event.subject()
+    );
+    let after = format!(
+        "\n-----END AGE ENCRYPTED FILE-----\n\n{}\n",
+        trailers.join("\n")
+    );
+    assert!(text.starts_with(&before), "another subject");
+    assert!(text.ends_with(&after), "other trailers");
+    let armored = &text[before.len()..text.len() - after.len()];
+    assert!(!armored.contains(['\r', ' ']), "another armour");
+}

@@ -1,0 +1,206 @@
+//! Laws that every reader of outside bytes keeps: one function for each target in `fuzz/`.
+//!
+//! A function takes any bytes for what its parser reads, and panics where a law is broken: that
+//! what is accepted is written back as it was, that limits hold, that nothing is lost. It is
+//! compiled for `cargo fuzz`, and for the tests, which try the seeds and so what was once found.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+pub use crate::event::fuzzing::{Keys, message, record};
+pub use crate::journal::fuzzing::journal;
+pub use crate::keyring::fuzzing::table;
+pub use crate::repository::fuzzing::{loose, object};
+pub use crate::version::fuzzing::version;
+pub use crate::wire::fuzzing::wire;
+
+use crate::error::Error;
+use crate::policy::{self, Policy};
+use crate::recipients;
+use crate::redact::Redactor;
+use crate::sign::Signers;
+use crate::text::Text;
+
+/// Takes `text` for one of a memory: its redaction ends, twice is as once, and what is no finding
+/// stays.
+pub fn redact(text: &str) {
+    let redactor = Redactor::default();
+    let Ok(once) = redactor.redact("/memories/a.md", &Text::from(text)) else {
+        return;
+    };
+    let twice = redactor.redact("/memories/a.md", once.text());
+    let twice = twice.expect("shorter than before");
+    assert!(once.text() == twice.text() && twice.findings().is_empty());
+    if once.findings().is_empty() {
+        assert_eq!(once.text().as_str(), text);
+    }
+}
+
+/// Takes `text` for a policy, with and without the lines that name the store: what is accepted is
+/// within its bounds, is written back the same, and can be followed.
+pub fn policy(text: &str) {
+    match Policy::parse_file(text) {
+        Ok((store, policy)) => {
+            let file = policy.to_file(store);
+            let again = Policy::parse_file(&file).expect("its own output");
+            assert_eq!(again, (store, policy));
+        }
+        Err(error) => assert_names_a_line(&error, text),
+    }
+    match Policy::parse(text) {
+        Ok(policy) => {
+            let again = Policy::parse(&policy.to_toml()).expect("its own output");
+            assert_eq!(again, policy);
+            assert_within_bounds(&policy);
+            assert_can_be_followed(&policy);
+        }
+        Err(error) => assert_names_a_line(&error, text),
+    }
+}
+
+fn assert_names_a_line(error: &Error, text: &str) {
+    match error {
+        Error::Policy { line: None, .. } | Error::UnknownFormat { .. } => {}
+        Error::Policy {
+            line: Some(line), ..
+        } => assert!((1..=1 + text.matches('\n').count()).contains(line)),
+        other => panic!("{other}"),
+    }
+}
+
+fn assert_within_bounds(policy: &Policy) {
+    let limits = &policy.limits;
+    assert!((1..=policy::MEMORY_BYTES_MAX).contains(&limits.memory_bytes));
+    assert!((1..=policy::LINES).contains(&limits.lines));
+    assert!(limits.memories >= 1);
+    assert!((policy::PATH_BYTES_MIN..=policy::PATH_BYTES_MAX).contains(&limits.path_bytes));
+    let request_bytes = policy::REQUEST_BYTES_MIN..=policy::REQUEST_BYTES_MAX;
+    assert!(request_bytes.contains(&limits.request_bytes));
+    assert!(policy.redaction.rules.len() <= policy::redaction::RULES_MAX);
+}
+
+/// Its own rules are tried where each of their literals stands.
+fn assert_can_be_followed(policy: &Policy) {
+    let redaction = &policy.redaction;
+    if *redaction == policy::redaction::Redaction::default() {
+        return;
+    }
+    let Ok(redactor) = Redactor::of_policy(redaction) else {
+        assert!(redaction.gitleaks.is_some(), "accepted, and of no use");
+        return;
+    };
+    for literal in redaction.rules.iter().flat_map(|rule| &rule.literals) {
+        let (once, _) = redactor.line(&format!("{literal} {literal}0a{literal}\n"));
+        assert_eq!(redactor.line(&once).0, once, "twice is not as once");
+    }
+}
+
+/// Takes `text` for the `signers` file: who is in it can sign, and the file that says so in the
+/// one form there is names the same.
+pub fn signers(text: &str) {
+    let Ok(signers) = Signers::parse(text) else {
+        return;
+    };
+    let list: Vec<_> = signers.list().collect();
+    assert!(!list.is_empty() && list.len() <= text.lines().count());
+    let line = |(name, key): &(&str, String)| {
+        assert!(!name.is_empty() && !name.contains(char::is_whitespace));
+        assert!(key.starts_with("ssh-ed25519 "), "a key that cannot sign");
+        format!("{name} namespaces=\"git\" {key}")
+    };
+    let lines: Vec<String> = list.iter().map(line).collect();
+    let mut rest = text.split('\n');
+    for line in &lines {
+        let found = rest.any(|given| {
+            let comment = given.strip_prefix(line.as_str());
+            comment.is_some_and(|comment| comment.is_empty() || comment.starts_with(' '))
+        });
+        assert!(found, "another form is accepted");
+    }
+    let again = Signers::parse(&(lines.join("\n") + "\n")).expect("its own output");
+    assert!(again.list().eq(list), "not the same signers");
+}
+
+/// Takes `text` for the `recipients` file: what is accepted is written back to the same bytes.
+pub fn recipients(text: &str) {
+    if let Ok(members) = recipients::parse(text) {
+        assert_eq!(recipients::to_file(&members), text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::store::Identity;
+
+    fn root() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+    }
+
+    fn names(folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(root().join(folder)).expect("a folder of fuzz/");
+        let path = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").path();
+        let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
+        let mut names: Vec<_> = entries.map(path).filter_map(stem).collect();
+        names.sort();
+        names
+    }
+
+    /// What opens the records among the seeds.
+    fn keys() -> Keys {
+        let file = root().join("fixtures/format-v1/TEST-ONLY-identity.txt");
+        let identity = Identity::parse(&fs::read_to_string(file).expect("readable"));
+        Keys::open(
+            &root().join("fuzz/keyring"),
+            &identity.expect("an identity"),
+        )
+        .expect("opens")
+    }
+
+    #[test]
+    fn every_seed_keeps_its_law() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (keys, file) = (keys(), folder.path().join("file"));
+        for target in names("fuzz/seeds") {
+            let seeds = fs::read_dir(root().join("fuzz/seeds").join(&target)).expect("a folder");
+            let seeds: Vec<_> = seeds.map(|seed| seed.expect("an entry").path()).collect();
+            assert!(seeds.len() >= 3, "{target} has too few seeds");
+            for seed in seeds {
+                let bytes = fs::read(&seed).expect("readable");
+                let text = String::from_utf8_lossy(&bytes);
+                match target.as_str() {
+                    "journal" => journal(&file, &bytes),
+                    "loose" => loose(&bytes),
+                    "message" => message(&keys, &text),
+                    "object" => object(&bytes),
+                    "policy" => policy(&text),
+                    "recipients" => recipients(&text),
+                    "record" => record(&keys, &bytes),
+                    "redact" => redact(&text),
+                    "signers" => signers(&text),
+                    "table" => table(&file, &bytes),
+                    "version" => version(&bytes),
+                    "wire" => wire(&bytes),
+                    other => panic!("nobody knows the law of {other}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_target_has_seeds_and_is_built() {
+        let targets = names("fuzz/fuzz_targets");
+        assert_eq!(targets, names("fuzz/seeds"));
+        let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("readable");
+        for target in targets {
+            let named = manifest.contains(&format!("name = \"{target}\""));
+            assert!(named, "{target} is not built");
+            let file = root().join(format!("fuzz/fuzz_targets/{target}.rs"));
+            let source = fs::read_to_string(file).expect("readable");
+            assert!(source.contains(&format!("fuzzing::{target}(")), "{target}");
+            let words = root().join(format!("fuzz/dictionaries/{target}.dict"));
+            assert!(words.is_file(), "{target} has no dictionary");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Laws of the journal file.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+use std::fs;
+use std::path::Path;
+
+use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record, decode, encode};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::repository::object::{Kind, Object, ObjectId};
+
+/// The salt of the journals that are made here.
+const SALT: [u8; 16] = *b"salt of a fuzzer";
+/// Where their history begins.
+const BASE: ObjectId = ObjectId([0xba; 20]);
+
+/// Takes `bytes` for a journal: as they are if they begin with its magic, otherwise as payloads,
+/// each with its length before it in two bytes, which get the header and checksums that they need.
+/// What is whole is read, what comes next is added behind it, and all of it is there again.
+pub fn journal(path: &Path, bytes: &[u8]) {
+    let whole = bytes.starts_with(&MAGIC[..8]);
+    let (file, expected) = if whole {
+        (bytes.to_vec(), None)
+    } else {
+        let (file, payloads) = made_of(bytes);
+        (file, Some(payloads))
+    };
+    fs::write(path, &file).expect("a place to write to");
+    let mut journal = match Journal::open(path) {
+        Ok(journal) => journal,
+        Err(Error::UnknownFormat { .. }) => return assert!(whole),
+        Err(Error::Damaged { .. }) => {
+            let parses = |payloads: Vec<&[u8]>| payloads.into_iter().all(|p| decode(p).is_some());
+            return assert!(!expected.is_some_and(parses), "whole, and refused");
+        }
+        Err(other) => panic!("{other}"),
+    };
+    let mut records = read(&journal);
+    if let Some(expected) = expected {
+        assert_eq!(records, expected, "not what was written");
+    }
+    journal.append(&next(), None).expect("a place to write to");
+    records.push(encode(&next()));
+    assert_eq!(journal.head(), next().head);
+    assert_eq!(read(&Journal::open(path).expect("its own output")), records);
+}
+
+/// The payloads of the records that a journal has.
+fn read(journal: &Journal) -> Vec<Vec<u8>> {
+    let records = journal.records().expect("they were read before");
+    let head = records.last().map_or(journal.base, |record| record.head);
+    assert_eq!((journal.head(), journal.heads.len()), (head, records.len()));
+    records.iter().map(encode).collect()
+}
+
+/// A journal of the payloads in `bytes`, and the payloads. What is left over stands at its end,
+/// where the checksum of a record that was cut short does not fit.
+fn made_of(mut bytes: &[u8]) -> (Vec<u8>, Vec<&[u8]>) {
+    let mut file = MAGIC.to_vec();
+    file.extend_from_slice(&SALT);
+    file.extend_from_slice(&BASE.0);
+    file.resize(96, 0);
+    let sum = Digest::of(&file).0;
+    file.extend_from_slice(&sum);
+    assert_eq!(file.len(), HEADER_BYTES);
+    let mut payloads = Vec::new();
+    while let Some((length, rest)) = bytes.split_first_chunk() {
+        let length = usize::from(u16::from_le_bytes(*length));
+        let Some((payload, rest)) = rest.split_at_checked(length).filter(|_| length > 0) else {
+            break;
+        };
+        let at = file.len() as u64;
+        let sum = Digest::of_pieces(&[&SALT, &at.to_le_bytes(), payload]).0;
+        file.extend_from_slice(&u32::from(u16::try_from(length).expect("two bytes")).to_le_bytes());
+        file.extend_from_slice(&sum);
+        file.extend_from_slice(payload);
+        payloads.push(payload);
+        bytes = rest;
+    }
+    file.extend_from_slice(bytes);
+    (file, payloads)
+}
+
+fn next() -> Record {
+    Record {
+        parent: BASE,
+        head: ObjectId([0xed; 20]),
+        objects: vec![Object {
+            id: ObjectId([0xb0; 20]),
+            kind: Kind::Blob,
+            bytes: b"sealed".to_vec(),
+        }],
+        keys: vec![KeyEntry {
+            table: 1,
+            slot: 7,
+            bytes: vec![0x5e; 88],
+        }],
+    }
+}

@@ -1,0 +1,172 @@
+//! Laws of the table files `ring` and `names`.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use super::table::{self, Lookup, Shape, Table};
+use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
+use crate::aead::Key;
+use crate::error::Error;
+use crate::id::{MemoryId, StoreId};
+
+const STORE: StoreId = StoreId([0x57; 16]);
+const EPOCH: u64 = 1;
+const HEADER_BYTES: usize = 64;
+
+/// One of the two tables.
+struct Kind {
+    shape: fn() -> Shape,
+    secret_bytes: usize,
+}
+
+const KINDS: [Kind; 2] = [
+    Kind {
+        shape: || table::RING,
+        secret_bytes: RING_SECRET_BYTES,
+    },
+    Kind {
+        shape: || table::NAMES,
+        secret_bytes: NAMES_SECRET_BYTES,
+    },
+];
+
+impl Kind {
+    fn open(&self, path: &Path) -> Result<Table, Error> {
+        Table::open(path, (self.shape)(), STORE, EPOCH)
+    }
+
+    fn entry_bytes(&self) -> usize {
+        ENTRY_OVERHEAD_BYTES + self.secret_bytes
+    }
+}
+
+fn key() -> Key {
+    Key::from_slice(&[0x4b; 32]).expect("32 bytes")
+}
+
+/// Takes `bytes` for a table: as they are if they begin with a magic, otherwise as steps on one.
+pub fn table(path: &Path, bytes: &[u8]) {
+    let file = bytes.strip_prefix(b"agekeep-");
+    match file.and_then(|rest| rest.first()) {
+        Some(b'r') => as_file(path, &KINDS[0], bytes),
+        Some(_) => as_file(path, &KINDS[1], bytes),
+        None => as_steps(path, bytes),
+    }
+}
+
+/// Every whole entry is found or said to be damaged, the last of an id is the one that counts, and
+/// the next entry takes the place of what is torn.
+fn as_file(path: &Path, kind: &Kind, bytes: &[u8]) {
+    fs::write(path, bytes).expect("a place to write to");
+    let mut table = match kind.open(path) {
+        Ok(table) => table,
+        Err(Error::Damaged { .. } | Error::UnknownFormat { .. }) => return,
+        Err(other) => panic!("{other}"),
+    };
+    let entries = bytes[HEADER_BYTES..].chunks_exact(kind.entry_bytes());
+    assert_eq!(table.next_slot() as usize, entries.len());
+    assert_eq!(table.problem().is_some(), !entries.remainder().is_empty());
+    let count = entries.len();
+    for entry in entries {
+        let id = MemoryId(entry[..16].try_into().expect("sixteen bytes"));
+        assert!(table.has(id).expect("readable"));
+        let found = table.open_entry(&key(), id).expect("readable");
+        assert!(!matches!(found, Lookup::Absent), "an entry without a key");
+    }
+    let (id, secret) = (MemoryId([0xaa; 16]), vec![0x5e; kind.secret_bytes]);
+    let entry = table.seal(&key(), id, &secret);
+    table.write(table.next_slot(), &entry).expect("written");
+    let again = kind.open(path).expect("its own output");
+    assert_eq!(again.next_slot() as usize, count + 1);
+    assert!(again.problem().is_none(), "it is still torn");
+    assert_eq!(look_up(&again, id), Ok(secret));
+}
+
+/// The secret of an id, or why there is none.
+type Secret = Result<Vec<u8>, &'static str>;
+
+const DAMAGED: Secret = Err("damaged");
+const ABSENT: Secret = Err("absent");
+
+fn look_up(table: &Table, id: MemoryId) -> Secret {
+    match table.open_entry(&key(), id).expect("readable") {
+        Lookup::Found(secret) => Ok(secret.to_vec()),
+        Lookup::Damaged => DAMAGED,
+        Lookup::Absent => ABSENT,
+    }
+}
+
+/// What should be in a table, slot by slot.
+type Model = Vec<(MemoryId, Secret)>;
+
+/// Most steps on one table.
+const STEPS_MAX: u8 = 48;
+
+/// Each step is two bytes, what to do and to which entry; a table and a list agree after each.
+fn as_steps(path: &Path, bytes: &[u8]) {
+    let kind = &KINDS[usize::from(bytes.first().is_some_and(|b| b & 1 == 1))];
+    drop(fs::remove_file(path));
+    Table::create(path, &(kind.shape)(), STORE, EPOCH).expect("a place to write to");
+    let mut table = kind.open(path).expect("its own output");
+    let mut model = Model::new();
+    for (step, number) in bytes.chunks_exact(2).skip(1).zip(0..STEPS_MAX) {
+        match step[0] % 8 {
+            0 => table = kind.open(path).expect("its own output"),
+            1 => tear(path, &mut table, step[1], kind.entry_bytes()),
+            2 => put(&mut table, &mut model, kind, step[1], None),
+            3..6 => put(&mut table, &mut model, kind, step[1], Some(number)),
+            _ => {}
+        }
+        // An index is made when it is first asked for: at some steps nobody asks.
+        if step[0] & 0x80 == 0 {
+            assert_agrees(&table, &model);
+        }
+    }
+    assert_agrees(&table, &model);
+    assert_agrees(&kind.open(path).expect("its own output"), &model);
+}
+
+fn assert_agrees(table: &Table, model: &Model) {
+    assert_eq!(table.next_slot() as usize, model.len());
+    for id in (0..8).map(id_of) {
+        let entry = model.iter().rev().find(|(other, _)| *other == id);
+        let expected = entry.map_or(ABSENT, |(_, secret)| secret.clone());
+        assert_eq!(look_up(table, id), expected, "{id} of {}", model.len());
+    }
+}
+
+fn id_of(n: u8) -> MemoryId {
+    MemoryId([n; 16])
+}
+
+/// Puts an entry into the slot that the high bits of `which` name, for the id that its low bits do;
+/// one without a secret is damaged.
+fn put(table: &mut Table, model: &mut Model, kind: &Kind, which: u8, secret: Option<u8>) {
+    let (id, slot) = (id_of(which & 7), usize::from(which >> 3).min(model.len()));
+    let plain = vec![secret.unwrap_or(0); kind.secret_bytes];
+    let mut entry = table.seal(&key(), id, &plain);
+    if secret.is_none() {
+        *entry.last_mut().expect("not empty") ^= 1;
+    }
+    let written = table.write(u32::try_from(slot).expect("small"), &entry);
+    written.expect("an entry of its size, in or behind the table");
+    let expected = secret.map_or(DAMAGED, |_| Ok(plain));
+    if slot == model.len() {
+        model.push((id, expected));
+    } else {
+        model[slot] = (id, expected);
+    }
+}
+
+/// Leaves less than an entry at the end, as a write that was cut short does.
+fn tear(path: &Path, table: &mut Table, bytes: u8, entry_bytes: usize) {
+    if table.problem().is_none() {
+        let torn = vec![0xee; usize::from(bytes) % entry_bytes];
+        let file = fs::OpenOptions::new().append(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(&torn));
+        written.expect("a place to write to");
+    }
+    table.refresh().expect("nothing else changed");
+}

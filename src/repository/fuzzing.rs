@@ -1,0 +1,44 @@
+//! Laws of git objects: loose files, trees and commits.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+use super::loose::{deflate, inflate};
+use super::object::{Kind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree};
+
+/// Takes `bytes` for a loose file, and for what is in one: what is accepted is all of it, in the
+/// one form there is.
+pub fn loose(bytes: &[u8]) {
+    if let Ok(Some((kind, content))) = inflate(bytes) {
+        assert!(content.len() <= 256 * 1024 * 1024, "over the limit");
+        assert_reads_back(kind, &content);
+        let cut = &bytes[..bytes.len() - 1];
+        assert!(!matches!(inflate(cut), Ok(Some(_))), "cut short, and whole");
+        let longer = [bytes, b"\0"].concat();
+        assert!(!matches!(inflate(&longer[..]), Ok(Some(_))), "a byte more");
+    }
+    let file = deflate(Kind::Tree, b"", bytes).expect("written to memory");
+    if let Ok(Some((kind, content))) = inflate(&file[..]) {
+        let header = format!("{} {}\0", kind.name(), content.len());
+        assert!([header.as_bytes(), &content].concat() == bytes);
+    }
+}
+
+fn assert_reads_back(kind: Kind, content: &[u8]) {
+    let header = format!("{} {}\0", kind.name(), content.len());
+    let file = deflate(kind, header.as_bytes(), content).expect("written to memory");
+    let again = inflate(&file[..]).ok().flatten();
+    assert!(again.is_some_and(|again| again == (kind, content.to_vec())));
+}
+
+/// Takes `bytes` for a tree and for a commit: what is accepted is written back to the same bytes,
+/// from what was read alone.
+pub fn object(bytes: &[u8]) {
+    if let Some(tree) = parse_tree(bytes) {
+        assert!(tree.len() <= bytes.len() / 28, "more than it can hold");
+        assert_eq!(encode_tree(&tree), bytes);
+    }
+    if let Some(commit) = parse_commit(bytes) {
+        let unsigned = encode_commit(commit.tree, commit.parent, &commit.author, &commit.message);
+        assert_eq!(unsigned, commit.signed_bytes, "what was signed is another");
+        assert_eq!(add_signature(&unsigned, &commit.signature), bytes);
+    }
+}
