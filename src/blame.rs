@@ -84,6 +84,36 @@ impl Blame {
         self.remember();
     }
 
+    /// Whether the newest version has a line that no version before it is known to have written.
+    pub(crate) fn has_new(&self) -> bool {
+        self.origins.contains(&self.version)
+    }
+
+    /// Gives lines that seem new to another earlier version that has them. After a merge the lines
+    /// that an undo brought back may be of any version it went over.
+    pub(crate) fn claim(&mut self, earlier: Earlier) {
+        let lines = bare_lines(self.text.as_str());
+        let known = |origin: &u32| Some(*origin).filter(|origin| *origin != self.version);
+        let mut origins: Vec<Option<u32>> = self.origins.iter().map(known).collect();
+        let remembered = self.remembered.get(&earlier.version);
+        let runs = remembered.iter().flat_map(|remembered| &remembered.runs);
+        let theirs: Vec<u32> = runs
+            .flat_map(|(origin, lines)| std::iter::repeat_n(*origin, *lines))
+            .collect();
+        let text = bare_lines(earlier.text.as_str());
+        if theirs.len() == text.len() {
+            inherit(&mut origins, &lines, &text, &theirs);
+        }
+        let written = |origin: Option<u32>| origin.unwrap_or(self.version);
+        self.origins = origins.into_iter().map(written).collect();
+        self.remember();
+    }
+
+    /// Lets go of a version that was named at the beginning, for one use.
+    pub(crate) fn forget(&mut self, version: u32) {
+        drop(self.recall(version));
+    }
+
     /// For each line of the newest text, the version that wrote it, from 0.
     pub(crate) fn origins(&self) -> &[u32] {
         &self.origins

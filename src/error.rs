@@ -332,8 +332,8 @@ impl Error {
             }
             Self::NotThere { hint, .. } => hint.clone(),
             Self::Conflict { .. } => {
-                "look at them with `agekeep diff`, undo those later events too, or do all the rest \
-                 with --partial"
+                "look at them with `agekeep diff`, or undo those later events too; `agekeep revert` \
+                 does all the rest with --partial"
                     .into()
             }
             Self::PlanChanged { .. } => {

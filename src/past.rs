@@ -75,6 +75,8 @@ pub struct Changed {
     pub diff: Option<TextDiff>,
     /// Why a text does not open.
     pub problem: Option<String>,
+    /// Whether the memory had lived before, where it was not there before.
+    pub revived: bool,
 }
 
 /// An event and what it changed.
@@ -200,8 +202,8 @@ impl Changed {
     #[must_use]
     pub fn kind(&self) -> Change {
         match (&self.before, &self.after) {
-            (None, Some(after)) if after.version == 1 => Change::Add,
-            (None, Some(_)) => Change::Restore,
+            (None, Some(_)) if self.revived => Change::Restore,
+            (None, Some(_)) => Change::Add,
             (Some(_), None) => Change::Remove,
             (Some(before), Some(after)) if before.path != after.path => Change::Move,
             (Some(_), Some(_)) => Change::Edit,

@@ -11,8 +11,9 @@ mod trees;
 mod undo;
 mod versions;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
@@ -24,7 +25,7 @@ use crate::command::Command;
 use crate::digest::Digest;
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
-use crate::event::Context;
+use crate::event::{Context, Event};
 use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
@@ -79,6 +80,8 @@ pub struct Store {
     /// What happened when; read when history is first asked for.
     timeline: Option<Timeline>,
     timeline_file: TimelineFile,
+    /// The event that was opened last: one undo can have written hundreds of versions.
+    opened: RefCell<Option<(u64, Arc<Event>)>>,
     trees: Trees,
     pinning: Pinning,
     /// SHA-256 of the newest commit object, which the next one names.
@@ -142,6 +145,7 @@ impl Store {
             catalog_file: CatalogFile::new(root.join("catalog"), id),
             timeline: None,
             timeline_file: TimelineFile::new(root.join("timeline"), id),
+            opened: RefCell::new(None),
             root: root.into(),
             id,
             policy,

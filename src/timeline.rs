@@ -188,12 +188,44 @@ impl Timeline {
         self.rows.get(usize::try_from(event).ok()?)
     }
 
-    /// The last event at or before a time, by what its own clock said; `None` if the store is
-    /// younger.
+    /// The last event at or before a time; `None` if the store is younger.
+    ///
+    /// Clocks are set back, and run ahead. What most events agree on decides: the longest run of
+    /// events whose times rise. An event off that run counts as later than the one of the run
+    /// before it, as it was.
     pub(crate) fn at_time(&self, time: DateTime<Utc>) -> Option<u64> {
         let millis = time.timestamp_millis();
-        let at = self.rows.iter().rposition(|row| row.millis <= millis)?;
-        Some(at as u64)
+        let rising = self.rising();
+        let known = rising.partition_point(|at| self.rows[*at].millis <= millis);
+        let last = *rising.get(known.checked_sub(1)?)?;
+        let next = rising.get(known).copied().unwrap_or(self.rows.len());
+        let off_the_run = (last..next)
+            .rev()
+            .find(|at| self.rows[*at].millis <= millis);
+        off_the_run.map(|at| at as u64)
+    }
+
+    /// The longest run of events whose times never fall, by patience sorting.
+    fn rising(&self) -> Vec<usize> {
+        if self.rows.is_sorted_by_key(|row| row.millis) {
+            return (0..self.rows.len()).collect();
+        }
+        // The last event of the best run of each length, and what came before each event in its own.
+        let mut ends: Vec<usize> = Vec::new();
+        let mut before: Vec<Option<usize>> = Vec::with_capacity(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            let length = ends.partition_point(|end| self.rows[*end].millis <= row.millis);
+            before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+            if length == ends.len() {
+                ends.push(at);
+            } else {
+                ends[length] = at;
+            }
+        }
+        let mut run: Vec<usize> =
+            std::iter::successors(ends.last().copied(), |at| before[*at]).collect();
+        run.reverse();
+        run
     }
 
     /// Every event whose commit id begins with these hexadecimal digits.

@@ -171,9 +171,11 @@ impl Conflict {
             |path| path.as_str().to_owned(),
         );
         let who = |top: &OnTop| {
-            let actor = top.actor.as_deref().unwrap_or("nobody named");
-            let session = top.session.as_ref();
-            let session = session.map_or_else(String::new, |id| format!(" in session {id}"));
+            let actor = top.actor.as_deref();
+            let actor = actor.map_or_else(|| "nobody named".into(), said);
+            let session = top.session.as_deref();
+            let session =
+                session.map_or_else(String::new, |id| format!(" in session {}", said(id)));
             format!("{} by {actor}{session} (event {})", top.command, top.event)
         };
         let on_top: Vec<String> = self.on_top.iter().map(who).collect();
@@ -181,6 +183,16 @@ impl Conflict {
             return format!("{path}: {}", self.why);
         }
         format!("{path}: {}; on top: {}", self.why, on_top.join(", "))
+    }
+}
+
+/// A caller's word as it is, or in quotes if it could be mistaken for more of the sentence.
+fn said(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-:@/+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("{word:?}")
     }
 }
 

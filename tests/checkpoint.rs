@@ -191,3 +191,133 @@ fn only_a_signer_makes_one() {
     );
     refused(&home, &["checkpoint", "--store", "none"], "no_store", 10);
 }
+
+/// The finding ids of a full verification against checkpoints.
+fn verified(home: &Home, notes: &[&str]) -> Vec<String> {
+    let given = notes.iter().flat_map(|note| ["--checkpoint", note]);
+    let all: Vec<&str> = ["verify", "--json"].into_iter().chain(given).collect();
+    let output = home.run(&all);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
+    let findings = report["findings"].as_array().expect("a list");
+    let ids = findings
+        .iter()
+        .map(|found| found["id"].as_str().expect("an id"));
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort();
+    let clean = ids.is_empty();
+    assert_eq!(
+        output.status.code(),
+        Some(if clean { 0 } else { 13 }),
+        "{report}"
+    );
+    ids
+}
+
+fn checkpoint(home: &Home, name: &str) {
+    ok(&home.run(&["checkpoint", "--out", name]));
+}
+
+/// Puts a copy of the store in its place, as a machine finds it that never saw another.
+fn put_back(home: &Home, copy: &Path) {
+    drop(fs::remove_dir_all(home.store()));
+    drop(fs::remove_dir_all(home.state()));
+    copy_folder(copy, &home.store());
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();
+    assert!(copied.expect("cp runs").success());
+}
+
+#[test]
+fn todays_history_contains_that_days() {
+    let home = with_events();
+    checkpoint(&home, "first");
+    ok(&home.run(&["write", "a", "--text", "later"]));
+    checkpoint(&home, "second");
+    ok(&home.run(&["delete", "/memories/b"]));
+    assert_eq!(verified(&home, &["first"]), [""; 0]);
+    assert_eq!(verified(&home, &["first", "second"]), [""; 0]);
+    // From the last verified point on, checkpoints of before it are found too.
+    ok(&home.run(&["read", "a"]));
+    assert_eq!(verified(&home, &["second", "first"]), [""; 0]);
+}
+
+#[test]
+fn what_history_does_not_contain_is_a_fork_or_a_rollback() {
+    let home = with_events();
+    let copy = home.path().join("copy");
+    copy_folder(&home.store(), &copy);
+    ok(&home.run(&["write", "a", "--text", "here"]));
+    checkpoint(&home, "here");
+    put_back(&home, &copy);
+    assert_eq!(verified(&home, &["here"]), ["checkpoint-rolled-back"]);
+    ok(&home.run(&["write", "a", "--text", "there"]));
+    assert_eq!(verified(&home, &["here"]), ["checkpoint-fork"]);
+    // Two that cannot both be true, whichever history is there.
+    checkpoint(&home, "there");
+    let both = ["checkpoint-fork", "checkpoint-fork"];
+    assert_eq!(verified(&home, &["here", "there"]), both);
+    put_back(&home, &copy);
+    assert_eq!(
+        verified(&home, &["here", "there"]),
+        [
+            "checkpoint-fork",
+            "checkpoint-rolled-back",
+            "checkpoint-rolled-back"
+        ]
+    );
+}
+
+#[test]
+fn what_no_signer_said_of_this_store_proves_nothing() {
+    let (home, other) = (with_events(), with_events());
+    checkpoint(&other, "note");
+    let foreign = other.path().join("note");
+    let foreign = foreign.to_str().expect("UTF-8");
+    assert_eq!(verified(&home, &[foreign]), ["checkpoint-foreign"]);
+    checkpoint(&home, "note");
+    let note = fs::read_to_string(home.path().join("note")).expect("written");
+    let theirs = fs::read_to_string(foreign).expect("written");
+    let signature = |note: &str| note.rsplit_once("\n\n").expect("two parts").1.to_owned();
+    let forged = note.replace(&signature(&note), &signature(&theirs));
+    fs::write(home.path().join("forged"), forged).expect("written");
+    assert_eq!(verified(&home, &["forged"]), ["checkpoint-unsigned"]);
+    fs::write(
+        home.path().join("more"),
+        note.replace("events 4", "events 9"),
+    )
+    .expect("written");
+    assert_eq!(verified(&home, &["more"]), ["checkpoint-unsigned"]);
+    for bad in [
+        "",
+        "no note\n",
+        &note[..note.len() - 1],
+        &note.replace("sha256", "sha1"),
+    ] {
+        fs::write(home.path().join("bad"), bad).expect("written");
+        refused(&home, &["verify", "--checkpoint", "bad"], "invalid", 2);
+    }
+    refused(&home, &["verify", "--checkpoint", "none"], "io", 16);
+}
+
+#[test]
+fn what_was_seen_counts_for_verification_too() {
+    let home = with_events();
+    let copy = home.path().join("copy");
+    copy_folder(&home.store(), &copy);
+    ok(&home.run(&["read", "a"]));
+    let state = home.path().join("state");
+    copy_folder(&home.state(), &state);
+    put_back(&home, &copy);
+    assert_eq!(verified(&home, &[]), [""; 0], "by who never saw it");
+    drop(fs::remove_dir_all(home.state()));
+    copy_folder(&state, &home.state());
+    assert_eq!(verified(&home, &[]), ["pin-rolled-back"]);
+    let stores = fs::read_dir(home.state()).expect("a folder");
+    for store in stores {
+        fs::write(store.expect("an entry").path().join("pin"), [7; 8192]).expect("written");
+    }
+    assert_eq!(verified(&home, &[]), ["pin-damaged"]);
+}

@@ -299,6 +299,7 @@ fn can_be_spelled(input: &Value) -> bool {
 struct EmptyStore {
     from: PathBuf,
     beside: PathBuf,
+    state: PathBuf,
 }
 
 impl EmptyStore {
@@ -306,12 +307,15 @@ impl EmptyStore {
         Self {
             from: home.store(),
             beside: home.path().join("copies"),
+            state: home.state(),
         }
     }
 
     fn copy(&self, index: usize) -> String {
         let to = self.beside.join(index.to_string());
         copy_folder(&self.from, &to);
+        // What was seen of one copy would tell on the next: all of them say they are the same store.
+        drop(fs::remove_dir_all(&self.state));
         to.to_str().expect("UTF-8").to_owned()
     }
 }

@@ -7,6 +7,7 @@ mod grep;
 mod view;
 
 use std::io;
+use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
@@ -41,6 +42,8 @@ impl Store {
     pub(super) fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
+        // Keys may have gone since it was opened.
+        self.opened.replace(None);
         let done = act(self);
         drop(lock);
         done
@@ -174,12 +177,19 @@ impl Store {
     }
 
     /// The record of an event.
-    pub(super) fn event_at(&self, number: u64) -> Result<Event> {
+    pub(super) fn event_at(&self, number: u64) -> Result<Arc<Event>> {
+        if let Some((known, event)) = &*self.opened.borrow()
+            && *known == number
+        {
+            return Ok(Arc::clone(event));
+        }
         let moment = self
             .timeline()
             .moment(number)
             .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
-        Ok(self.entry(moment.commit)?.0.event)
+        let event = Arc::new(self.entry(moment.commit)?.0.event);
+        self.opened.replace(Some((number, Arc::clone(&event))));
+        Ok(event)
     }
 
     /// The text of any version, checked against the event that wrote it and against its header.
@@ -188,7 +198,7 @@ impl Store {
     }
 
     /// As [`Self::text_then`], with the touch that wrote it and its event.
-    pub(super) fn version_then(&self, version: &Version) -> Result<(Text, Touch, Event)> {
+    pub(super) fn version_then(&self, version: &Version) -> Result<(Text, Touch, Arc<Event>)> {
         let event = self.event_at(version.event)?;
         let what = || format!("version {} of the memory {}", version.version, version.id);
         let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
@@ -310,4 +320,64 @@ pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Erro
 /// The identity of a text, for plans.
 pub(super) fn digest_of(text: &Text) -> Digest {
     Digest::of(text.as_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Identity, Keys, SigningKey};
+    use super::*;
+    use crate::command::Command;
+    use crate::past::Search;
+    use crate::policy::Policy;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    /// Every look there is, a day after the memory was written: it was last accessed when it was.
+    #[test]
+    fn a_look_is_no_access() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let keys = Keys {
+            identity: Identity::generate(),
+            signing_key: Some(SigningKey::generate()),
+            state: None,
+        };
+        let now = Arc::new(AtomicI64::new(1_900_000_000));
+        let clock = now.clone();
+        let clock = Box::new(move || {
+            DateTime::from_timestamp(clock.load(Ordering::Relaxed), 0).expect("a time")
+        });
+        let (root, context) = (folder.path().join("store"), Context::default());
+        let mut store =
+            Store::init(&root, keys, &Policy::default(), &context, clock).expect("made");
+        let path = store.parse_path("/memories/a").expect("a path");
+        let create = Command::Create {
+            path: "/memories/a".into(),
+            file_text: "one\n".into(),
+        };
+        store.execute(&create, &context).expect("created");
+        let accessed = |store: &Store| store.catalog.at(&path).expect("there").accessed;
+        let written = accessed(&store);
+        now.fetch_add(86_400, Ordering::Relaxed);
+        let head = Revision::head();
+        let was = Revision::event(1);
+        let before = store.catalog.events;
+        store
+            .view_at("/memories/a", None, &was, &context)
+            .expect("seen");
+        store.show_at("/memories/a", &was, &context).expect("seen");
+        store.show(&was, &context).expect("seen");
+        store.diff(None, None, None, &context).expect("seen");
+        store.blame(&path, &head, &context).expect("seen");
+        store.grep(&Search::new("one"), &context).expect("seen");
+        let looked = store.events_with_changes(&crate::log::Filter::default(), 9, &context);
+        assert!(looked.expect("seen").found.count() > 0);
+        assert_eq!(store.catalog.events, before + 7, "each is on record");
+        assert_eq!(accessed(&store), written);
+        let view = Command::View {
+            path: "/memories/a".into(),
+            range: None,
+        };
+        store.execute(&view, &context).expect("viewed");
+        assert!(accessed(&store) > written, "and a view is one");
+    }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Scenario {
     #[serde(skip)]
     pub(crate) name: String,
     /// What was done, and with which means.
+    #[allow(dead_code)] // for readers of the file
     pub(crate) did: String,
     /// Every finding of a full verification with the identity.
     pub(crate) expect: BTreeSet<String>,

@@ -58,24 +58,34 @@ impl Store {
             let index = *indices.get(&version.from?)?;
             Some((index, &versions[index as usize]))
         };
-        let gone_back_to = versions
-            .iter()
-            .filter_map(|version| Some(earlier(version)?.0));
+        // Each use of a version is named: as the one gone back to, and as one that was gone over.
+        let gone_back_to = versions.iter().zip(0..).flat_map(|(version, index)| {
+            let back = earlier(version).map(|(back, _)| back);
+            back.into_iter().flat_map(move |back| back..index)
+        });
         let (first, later) = versions
             .split_first()
             .expect("a version that was found is among its memory's");
         let mut walk = blame::Blame::new(self.text_then(first)?, gone_back_to);
-        for version in later {
+        for (version, index) in later.iter().zip(1..) {
             let text = self.text_then(version)?;
             match earlier(version) {
                 None => walk.step(text, None),
-                Some((index, from)) => {
+                Some((back, from)) => {
                     let from = self.text_then(from)?;
                     let earlier = blame::Earlier {
-                        version: index,
+                        version: back,
                         text: &from,
                     };
                     walk.step(text, Some(earlier));
+                    for over in (back + 1..index).rev() {
+                        if walk.has_new() {
+                            let text = &self.text_then(&versions[over as usize])?;
+                            let version = over;
+                            walk.claim(blame::Earlier { version, text });
+                        }
+                        walk.forget(over);
+                    }
                 }
             }
         }
@@ -94,7 +104,8 @@ impl Store {
         let places: HashMap<u32, usize> = used.iter().copied().zip(0..).collect();
         let named = used.iter().map(|index| {
             let version = &versions[*index as usize];
-            Ok(self.origin(version, &self.event_at(version.event)?))
+            let event = self.event_at(version.event)?;
+            Ok(self.origin(version, &event))
         });
         let lines = bare_lines(text.as_str()).into_iter();
         let lines = lines.zip(origins).zip(1..);

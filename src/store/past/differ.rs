@@ -107,6 +107,12 @@ impl Store {
             let (from, to) = store.ends(from, to, within)?;
             let pairs = store.pairs_between(from, to, within);
             let (mut changes, touches) = store.compare_all(&pairs);
+            // Between two moments a new memory can have been changed too.
+            let lived =
+                |id| from.is_some_and(|from| !store.timeline().versions(id, from.event).is_empty());
+            for changed in changes.iter_mut().filter(|changed| changed.revived) {
+                changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
+            }
             // What an undo brought back is another version of the same text.
             changes.retain(|changed| {
                 let moved =
@@ -151,10 +157,17 @@ impl Store {
         let timeline = self.timeline();
         let memories = within.map(|path| timeline.ever_within(path));
         let changed = |event: &u64| {
-            timeline.parts_of(*event).iter().any(|part| {
+            let candidate = timeline.parts_of(*event).iter().any(|part| {
                 (part.change.writes() || part.change == Change::Remove)
                     && memories.as_ref().is_none_or(|ids| ids.contains(&part.id))
-            })
+            });
+            // What a memory did after it had moved away is no change of the path it had.
+            let inside = |path: &MemoryPath| {
+                let pairs = self.pairs_of(*event);
+                let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
+                sides.any(|side| is_within(side.as_ref(), path))
+            };
+            candidate && within.is_none_or(inside)
         };
         let event = (0..timeline.len()).rev().find(changed);
         event
@@ -230,6 +243,8 @@ impl Store {
             after: after.as_ref().map(side),
             diff,
             problem,
+            // One event makes version 1, or brings back a later one.
+            revived: before.is_none() && after.as_ref().is_some_and(|after| after.version > 1),
         }
     }
 

@@ -145,7 +145,7 @@ impl Way<'_> {
         let touched_since = later.iter().any(|part| !chosen.contains(&part.event));
         match self.life[at].change {
             Change::Add | Change::Restore => {
-                if touched_since && self.state.is_some() {
+                if touched_since && self.differs_from_after(at)? {
                     self.conflict =
                         Some("it was changed since by others, and undoing would remove it");
                 } else {
@@ -161,6 +161,15 @@ impl Way<'_> {
             _ => self.undo_write(at)?,
         }
         Ok(())
+    }
+
+    /// Whether something of what others did since is left, which would go with the memory.
+    fn differs_from_after(&mut self, at: usize) -> Result<bool> {
+        let Some(now) = self.state.clone() else {
+            return Ok(false);
+        };
+        let after = self.state_after(at + 1)?;
+        Ok(after.is_none_or(|after| now.text != after.text || now.path != after.path))
     }
 
     fn undo_write(&mut self, at: usize) -> Result<()> {

@@ -1,0 +1,108 @@
+//! `blame`: who wrote each line, when, in which event and session.
+
+use crate::story::*;
+
+/// The event of each line's origin.
+fn origins(story: &Story, path: &str, at: &str) -> Vec<u64> {
+    let object = story.json(&["blame", path, "--at", at]);
+    let lines = object["lines"].as_array().expect("a list");
+    let event = |line: &serde_json::Value| {
+        let origin = usize::try_from(line["origin"].as_u64().expect("a number")).expect("small");
+        object["origins"][origin]["version"]["event"]
+            .as_u64()
+            .expect("a number")
+    };
+    lines.iter().map(event).collect()
+}
+
+#[test]
+fn lines_keep_their_writer_through_renames_and_edits_of_others() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("d/n", "one\ntwo\nthree")), // 1
+        ("B", replace("d/n", "two", "2")),       // 2
+        ("C", rename("d/n", "d/m")),             // 3
+        ("C", rename("d", "e")),                 // 4
+        ("D", insert("e/m", 0, "zero\n")),       // 5
+        ("E", insert("e/m", 4, "four\n")),       // 6
+    ]);
+    assert_eq!(origins(&story, "/memories/e/m", "6"), [5, 1, 2, 1, 6]);
+    assert_eq!(origins(&story, "/memories/d/n", "2"), [1, 2, 1]);
+    assert_eq!(origins(&story, "/memories/d/m", "3"), [1, 2, 1]);
+    let text = story.ok(&["blame", "/memories/e/m"]);
+    let line = text.lines().nth(2).expect("a third line");
+    assert_eq!(line, "2  2026-11-01T09:01:00Z  agent-B  B  3 | 2");
+    let object = story.json(&["blame", "/memories/e/m"]);
+    let origin = &object["origins"][1];
+    assert_eq!(
+        (&origin["actor"], &origin["session"], &origin["command"]),
+        (&"agent-B".into(), &"B".into(), &"str_replace".into())
+    );
+    assert_eq!(origin["version"]["path"], "/memories/d/n");
+    assert_eq!(origin["commit"], story.commits()[2].as_str());
+    assert_eq!(origin["time"], "2026-11-01T09:01:00.000Z");
+    story.fails(4, &["blame", "/memories/e"]);
+    story.fails(4, &["blame", "/memories/d/n"]);
+}
+
+#[test]
+fn lines_that_an_undo_brought_back_are_theirs_who_wrote_them() {
+    for undo in [
+        &["restore", "/memories/n", "--from", "2"][..],
+        &["revert", "3"],
+        &["rollback", "--to", "2"],
+    ] {
+        for ruin in [replace("n", "one\nTWO", "ruined"), delete("n")] {
+            let story = Story::new();
+            story.told(&[
+                ("A", create("n", "one\ntwo\nthree\n")),
+                ("B", replace("n", "two", "TWO")),
+                ("C", ruin),
+            ]);
+            story.ok(undo);
+            assert_eq!(origins(&story, "/memories/n", "4"), [1, 2, 1], "{undo:?}");
+        }
+    }
+}
+
+#[test]
+fn a_merged_revert_keeps_writers_too() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "one\ntwo\nthree\nfour\nfive\n")),
+        ("C", replace("n", "two", "ruined")),
+        ("B", replace("n", "five", "FIVE")),
+    ]);
+    story.ok(&["revert", "--session", "C"]);
+    assert_eq!(origins(&story, "/memories/n", "4"), [1, 1, 1, 1, 3]);
+    // What one session ruined in many events, others' lines between.
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "one\ntwo\nthree\nfour\nfive\n")),
+        ("C", replace("n", "two", "ruined")),
+        ("B", replace("n", "five", "FIVE\nsix")),
+        ("C", replace("n", "FIVE\nsix", "spoilt")),
+    ]);
+    story.ok(&["revert", "--session", "C"]);
+    assert_eq!(
+        story.state(),
+        state(&[("n", "one\ntwo\nthree\nfour\nFIVE\nsix\n")])
+    );
+    assert_eq!(origins(&story, "/memories/n", "5"), [1, 1, 1, 1, 3, 3]);
+}
+
+#[test]
+fn a_file_made_again_is_a_new_memory() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "one\n")),
+        ("A", delete("n")),
+        ("B", create("n", "one\n")),
+    ]);
+    assert_eq!(origins(&story, "/memories/n", "3"), [3]);
+    assert_eq!(origins(&story, "/memories/n", "1"), [1]);
+    story.fails(4, &["blame", "/memories/n", "--at", "2"]);
+    // An empty file has no lines.
+    story.told(&[("B", create("empty", ""))]);
+    assert_eq!(story.ok(&["blame", "/memories/empty"]), "");
+}

@@ -1,0 +1,194 @@
+//! `log PATH`, `log -p`, `grep` and `access`.
+
+use crate::story::*;
+use crate::support::{stderr, stdout};
+
+fn numbers(story: &Story, args: &[&str]) -> Vec<u64> {
+    let objects = story.objects(args);
+    objects
+        .iter()
+        .map(|event| event["event"].as_u64().expect("a number"))
+        .collect()
+}
+
+#[test]
+fn a_log_follows_a_memory_through_renames_and_re_creation() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "1\n")),         // 1
+        ("A", create("other", "1\n")),     // 2
+        ("B", rename("n", "d/m")),         // 3
+        ("B", replace("d/m", "1", "2")),   // 4
+        ("B", rename("d", "e")),           // 5
+        ("A", create("n", "again\n")),     // 6
+        ("A", delete("n")),                // 7
+        ("A", view("e/m")),                // 8
+        ("A", replace("other", "1", "2")), // 9
+    ]);
+    let refused = story.run(&["view", "/memories/n"]); // 10
+    assert!(!refused.status.success());
+    assert_eq!(
+        numbers(&story, &["log", "/memories/n"]),
+        [10, 8, 7, 6, 5, 4, 3, 1]
+    );
+    assert_eq!(numbers(&story, &["log", "/memories/e/m"]), [8, 5, 4, 3, 1]);
+    assert_eq!(numbers(&story, &["log", "/memories/d"]), [8, 5, 4, 3, 1]);
+    assert_eq!(numbers(&story, &["log", "/memories/other"]), [9, 2]);
+    assert_eq!(numbers(&story, &["log", "/memories/never"]), [0; 0]);
+    assert_eq!(
+        numbers(&story, &["log", "/memories/n", "--session", "B"]),
+        [5, 4, 3]
+    );
+    assert_eq!(numbers(&story, &["log", "/memories/n", "-n", "2"]), [10, 8]);
+    assert_eq!(
+        numbers(
+            &story,
+            &["log", "--actor", "agent-B", "--command", "rename"]
+        ),
+        [5, 3]
+    );
+    assert_eq!(story.newest(), 10, "a log is no event");
+}
+
+#[test]
+fn a_log_with_patches_is_one_look() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "1\n")),
+        ("A", create("m", "1\n")),
+        ("B", replace("n", "1", "2")),
+        ("B", delete("m")),
+    ]);
+    let text = story.ok(&["log", "-p", "/memories/n"]);
+    has(
+        &text,
+        &[
+            "str_replace",
+            "-1\n+2\n",
+            "--- (not there)\n+++ /memories/n",
+        ],
+    );
+    assert!(!text.contains("/memories/m"), "{text}");
+    let log = story.json(&["log", "-n", "1"]);
+    assert_eq!(
+        (&log["command"], &log["event"], &log["path"]),
+        (&"log".into(), &5.into(), &"/memories/n".into())
+    );
+    assert_eq!(log["memories"].as_array().expect("a list").len(), 1);
+    assert_eq!(log["memories"][0]["change"], "look");
+    let shown = story.objects(&["log", "-p", "-n", "3"]);
+    assert_eq!(shown.len(), 3);
+    assert_eq!(shown[1]["changes"][0]["change"], "remove");
+}
+
+#[test]
+fn grep_of_now_and_of_all_there_ever_was() {
+    let story = Story::new();
+    let long = format!("{}needle.{}\n", "x".repeat(300_000), "y".repeat(300_000));
+    story.told(&[
+        ("A", create("n", "a needle.\nhay\n")), // 1
+        ("A", create("d/m", "Needle two\n")),   // 2
+        ("B", replace("n", "a needle.\n", "")), // 3
+        ("B", create("gone", "needle gone\n")), // 4
+        ("B", delete("gone")),                  // 5
+        ("A", create("long", &long)),           // 6
+    ]);
+    let find = |args: &[&str]| {
+        let found = story.objects(args);
+        let one = |found: &serde_json::Value| {
+            let path = found["version"]["path"].as_str().expect("a path")[10..].to_owned();
+            (
+                path,
+                found["line"].as_u64().expect("a number"),
+                found["version"]["event"].as_u64().expect("a number"),
+                found["gone"].as_u64(),
+            )
+        };
+        found.iter().map(one).collect::<Vec<_>>()
+    };
+    let line = |path: &str, event, gone| (path.to_owned(), 1, event, gone);
+    assert_eq!(find(&["grep", "needle"]), [line("long", 6, None)]);
+    assert_eq!(
+        find(&["grep", "needle", "--ignore-case"]),
+        [line("d/m", 2, None), line("long", 6, None)]
+    );
+    assert_eq!(
+        find(&["grep", "needle", "--history"]),
+        [
+            line("gone", 4, Some(5)),
+            line("long", 6, None),
+            line("n", 1, Some(3))
+        ]
+    );
+    assert_eq!(
+        find(&["grep", "needle.", "-F", "--history"]),
+        [line("long", 6, None), line("n", 1, Some(3))]
+    );
+    assert_eq!(
+        find(&["grep", "^a n.*\\.$", "/memories/n", "--history"]),
+        [line("n", 1, Some(3))]
+    );
+    assert_eq!(
+        find(&["grep", "Needle", "/memories/d"]),
+        [line("d/m", 2, None)]
+    );
+    has(
+        &story.ok(&["grep", "gone", "--history"]),
+        &["/memories/gone v1 (event 4 until 5):1: needle gone\n"],
+    );
+    assert_eq!(story.ok(&["grep", "hay"]), "/memories/n:1: hay\n");
+    // Restored, it is there again.
+    story.ok(&["restore", "/memories/gone", "--from", "4"]);
+    assert_eq!(find(&["grep", "needle gone", "--history"])[0].3, None);
+    let newest = story.newest();
+    for args in [
+        &["grep", "nowhere"][..],
+        &["grep", "a needle", "/memories/n"],
+        &["grep", "Needle", "/memories/n", "--history"],
+    ] {
+        let output = story.run(args);
+        assert_eq!(
+            (output.status.code(), stdout(&output)),
+            (Some(4), String::new())
+        );
+    }
+    for bad in ["(", "[", "a{99999999}", "\\"] {
+        has(
+            &story.fails(2, &["grep", bad]),
+            &["it is not a regular expression"],
+        );
+    }
+    assert_eq!(story.newest(), newest, "nothing shown, nothing recorded");
+    // Nothing it holds reaches the record.
+    let output = story.home.run(&["log", "--json"]);
+    assert!(!stdout(&output).contains("needle"), "{}", stderr(&output));
+}
+
+#[test]
+fn access_tells_who_read_and_who_looked() {
+    let story = Story::new();
+    story.told(&[
+        ("A", create("n", "1\n")), // 1
+        ("R", view("n")),          // 2
+        ("A", rename("n", "m")),   // 3
+        ("R", view("m")),          // 4
+        (
+            "R",
+            serde_json::json!({"command": "view", "path": "/memories"}),
+        ), // 5
+        ("A", create("o", "1\n")), // 6
+        ("R", view("o")),          // 7
+    ]);
+    story.ok(&["read", "m"]); // 8
+    story.ok(&["show", "1:/memories/n"]); // 9
+    story.ok(&["view", "--at", "3"]); // 10: a listing
+    story.ok(&["blame", "/memories/m"]); // 11
+    story.ok(&["grep", "1"]); // 12
+    let read = [12, 11, 9, 8, 4, 2];
+    assert_eq!(numbers(&story, &["access", "/memories/m"]), read);
+    assert_eq!(numbers(&story, &["access", "/memories/n"]), read);
+    assert_eq!(numbers(&story, &["access", "/memories/o"]), [12, 7]);
+    assert_eq!(numbers(&story, &["access", "/memories/m", "-n", "1"]), [12]);
+    assert_eq!(numbers(&story, &["access", "/memories/never"]), [0; 0]);
+    assert_eq!(story.newest(), 12, "to ask who read is no access");
+}
