@@ -272,6 +272,14 @@ impl Repository {
         Ok(Strict::Missing)
     }
 
+    /// The beginning of a loose object, unchecked; anything else as [`Self::read_strictly`] has it.
+    pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
+        match loose::peek(&self.objects, id) {
+            Some((kind, bytes)) => Ok(Strict::Whole(kind, bytes)),
+            None => self.read_strictly(id),
+        }
+    }
+
     /// Whether objects of another folder are said to be part of it.
     fn borrows(&self) -> bool {
         self.objects.join("info/alternates").exists()

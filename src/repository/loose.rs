@@ -27,6 +27,12 @@ const SALVAGE_BYTES_MAX: u64 = 64 * 1024;
 /// Longest loose header: kind, length, NUL.
 const HEADER_BYTES_MAX: usize = 32;
 
+/// Read at once of every object: its header, and of a commit its tree and parent.
+const START_BYTES: usize = 256;
+
+/// Most bytes that are reserved for an object before it is read.
+const ROOM_BYTES: usize = 1 << 20;
+
 /// What a loose file turned out to be.
 pub(super) enum Loose {
     Absent,
@@ -81,22 +87,49 @@ fn is_content_fault(error: &io::Error) -> bool {
 /// Inflates `kind length NUL bytes` and no more; `None` if it is anything else.
 pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
     let mut inflated = ZlibDecoder::new(file);
-    let mut header = Vec::with_capacity(HEADER_BYTES_MAX);
-    let mut byte = [0];
-    while header.len() < HEADER_BYTES_MAX {
-        inflated.read_exact(&mut byte)?;
-        if byte[0] == 0 {
-            break;
-        }
-        header.push(byte[0]);
-    }
-    let Some((kind, length)) = parse_header(&header) else {
+    let mut start = [0; START_BYTES];
+    let read = read_most(&mut inflated, &mut start)?;
+    let Some((header, begun)) = split_header(&start[..read]) else {
         return Ok(None);
     };
-    let mut bytes = Vec::new();
-    let read = inflated.by_ref().take(length + 1).read_to_end(&mut bytes)?;
-    let rest = inflated.into_inner().read(&mut byte)?;
-    Ok((read as u64 == length && rest == 0).then_some((kind, bytes)))
+    let Some((kind, length)) = parse_header(header) else {
+        return Ok(None);
+    };
+    // What a header promises is not reserved beyond what most objects have.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(ROOM_BYTES) + 1);
+    bytes.extend_from_slice(begun);
+    let rest = (length + 1).saturating_sub(begun.len() as u64);
+    inflated.by_ref().take(rest).read_to_end(&mut bytes)?;
+    let after = inflated.into_inner().read(&mut [0])?;
+    Ok((bytes.len() as u64 == length && after == 0).then_some((kind, bytes)))
+}
+
+/// The beginning of an object, of which nothing is checked: `None` if its file is not there or
+/// does not begin like one.
+pub(super) fn peek(objects: &Path, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+    let file = File::open(path(objects, id)).ok()?;
+    let mut start = [0; START_BYTES];
+    let read = read_most(&mut ZlibDecoder::new(BufReader::new(file)), &mut start).ok()?;
+    let (header, begun) = split_header(&start[..read])?;
+    Some((parse_header(header)?.0, begun.to_vec()))
+}
+
+/// Reads until the buffer is full or there is no more.
+fn read_most(inflated: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < buffer.len() {
+        match inflated.read(&mut buffer[read..])? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}
+
+/// The header before the first NUL, and what follows it.
+fn split_header(start: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = start.iter().take(HEADER_BYTES_MAX).position(|b| *b == 0)?;
+    Some((&start[..end], &start[end + 1..]))
 }
 
 fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {

@@ -1,8 +1,9 @@
 //! The line of commits from the newest back, and the work on it in chunks on every core.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 
 use super::Progress;
@@ -13,10 +14,10 @@ use crate::keyring::Keyring;
 use crate::repository::object::{self, Kind, ObjectId, Outline};
 use crate::repository::{Repository, Strict};
 
-/// Commits whose examination is held at a time: what bounds memory.
-const CHUNK: usize = 2_048;
 /// Commits that one thread takes at a time. The first of them needs the one before read again.
-const RUN: usize = 32;
+const RUN: usize = 64;
+/// Runs that may wait to be handed on: what bounds memory.
+const RUNS_WAITING: usize = 8;
 /// Commits between two words about progress while the line is gathered.
 const WALK_PROGRESS: u64 = 4_096;
 
@@ -54,7 +55,8 @@ pub(super) fn walk(
         if until == Some(next) {
             break Start::After(next);
         }
-        let parent = match repository.read_strictly(next)? {
+        let parent = match repository.peek(next)? {
+            // Whether it hashes to its name is examined later, and then on every core.
             Strict::Whole(Kind::Commit, bytes) => match object::outline(&bytes) {
                 Some(outline) => parent_of(&outline),
                 None => Parent::Unknown,
@@ -139,7 +141,8 @@ pub(super) fn descends(
     Ok(false)
 }
 
-/// Examines every commit of a line on every core, and hands them on in order.
+/// Examines every commit of a line on every core, and hands them on in order while the next are
+/// examined.
 pub(super) fn examine_all(
     root: &Path,
     keyring: Option<&Keyring>,
@@ -147,51 +150,46 @@ pub(super) fn examine_all(
     first: &Before,
     mut each: impl FnMut(usize, Examined) -> Result<()>,
 ) -> Result<()> {
-    for chunk in (0..commits.len()).step_by(CHUNK) {
-        let end = commits.len().min(chunk + CHUNK);
-        let examined = examine_chunk(root, keyring, commits, chunk..end, first)?;
-        for (index, one) in (chunk..end).zip(examined) {
-            each(index, one)?;
-        }
-    }
-    Ok(())
-}
-
-fn examine_chunk(
-    root: &Path,
-    keyring: Option<&Keyring>,
-    commits: &[ObjectId],
-    range: std::ops::Range<usize>,
-    first: &Before,
-) -> Result<Vec<Examined>> {
-    let runs = range.len().div_ceil(RUN);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let repository = Repository::of_whatever_is_there(root);
-        let mut examiner = Examiner::new(repository, keyring);
-        let mut done = Vec::new();
-        loop {
-            let run = next.fetch_add(1, Ordering::Relaxed);
-            if run >= runs {
-                return Ok(done);
-            }
-            let start = range.start + run * RUN;
-            let end = range.end.min(start + RUN);
-            let of_run = examine_run(&mut examiner, commits, start..end, first)?;
-            done.push((run, of_run));
-        }
-    };
+    let runs = commits.len().div_ceil(RUN);
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut all = thread::scope(|scope| {
-        let others: Vec<_> = (1..cores.min(runs)).map(|_| scope.spawn(work)).collect();
-        let mut all = work()?;
-        for other in others {
-            all.extend(other.join().expect("examining does not panic")?);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(RUNS_WAITING);
+        let next = &next;
+        for _ in 0..cores.min(runs) {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                let repository = Repository::of_whatever_is_there(root);
+                let mut examiner = Examiner::new(repository, keyring);
+                loop {
+                    let run = next.fetch_add(1, Ordering::Relaxed);
+                    let start = run * RUN;
+                    if run >= runs {
+                        return;
+                    }
+                    let range = start..commits.len().min(start + RUN);
+                    let done = examine_run(&mut examiner, commits, range, first);
+                    // Where an error was handed on already, nobody waits for more.
+                    if sender.send((run, done)).is_err() {
+                        return;
+                    }
+                }
+            });
         }
-        Result::Ok(all)
-    })?;
-    all.sort_by_key(|(run, _)| *run);
-    Ok(all.into_iter().flat_map(|(_, run)| run).collect())
+        drop(sender);
+        let mut early: BTreeMap<usize, Vec<Examined>> = BTreeMap::new();
+        let mut index = 0;
+        for (run, done) in receiver {
+            early.insert(run, done?);
+            while let Some(done) = early.remove(&(index / RUN)) {
+                for one in done {
+                    each(index, one)?;
+                    index += 1;
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 fn examine_run(
