@@ -86,8 +86,10 @@ impl Store {
                 timeline.push(&checked.event, checked.id);
             }
         }
-        if timeline.len() > from {
-            let key = self.keyring.names_key();
+        let key = self.keyring.names_key();
+        if self.timeline_file.wants_joining() {
+            self.timeline_file.append(&timeline, 0, key);
+        } else if timeline.len() > from {
             self.timeline_file.append(&timeline, from, key);
         }
         self.timeline = Some(timeline);

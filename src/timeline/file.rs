@@ -23,6 +23,11 @@ const HEADER_BYTES: usize = 72;
 /// As many single events become one block: few enough to write at once, enough that what sealing
 /// adds to each, and the words that are said again in each block, are next to nothing.
 const BLOCK_EVENTS: u64 = 2_048;
+/// Most events of one block.
+const BLOCK_EVENTS_MAX: u64 = 65_536;
+/// More blocks than this, beyond those that are full, are worth making few of them: each says the
+/// words and memories anew that are in it.
+const BLOCKS_MANY: u64 = 8;
 /// Fewest bytes of a sealed block.
 const BLOCK_BYTES_MIN: usize = aead::OVERHEAD + 8;
 /// Largest file that is read, in bytes: some thirty million events.
@@ -44,6 +49,8 @@ struct Open {
     end: u64,
     /// How many events are in the file.
     events: u64,
+    /// How many blocks of several events were read.
+    blocks: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +79,12 @@ impl TimelineFile {
             open.read_on(self.store, key, |block| timeline.extend(block));
         }
         timeline
+    }
+
+    /// Whether what was loaded is worth being written anew, in fewer blocks.
+    pub(crate) fn wants_joining(&self) -> bool {
+        let open = self.open.as_ref();
+        open.is_some_and(|open| open.blocks > open.events / BLOCK_EVENTS_MAX + BLOCKS_MANY)
     }
 
     /// Whether the next event the file takes is this one. Follows what other processes added.
@@ -182,6 +195,7 @@ impl Open {
             header,
             end: HEADER_BYTES as u64,
             events: 0,
+            blocks: 0,
         }))
     }
 
@@ -201,6 +215,7 @@ impl Open {
             header,
             end: HEADER_BYTES as u64,
             events: 0,
+            blocks: 0,
         })
     }
 
@@ -257,6 +272,7 @@ impl Open {
             }
             self.end += 4 + length as u64;
             self.events += block.rows.len() as u64;
+            self.blocks += u64::from(block.rows.len() > 1);
             rest = tail;
         }
     }
@@ -264,15 +280,13 @@ impl Open {
     /// Adds what a timeline has beyond the file's events, in blocks of many.
     fn append(&mut self, store: StoreId, timeline: &Timeline, key: &Key) -> io::Result<()> {
         while self.events < timeline.len() {
-            let to = (self.events + BLOCK_EVENTS).min(timeline.len());
+            let to = (self.events + BLOCK_EVENTS_MAX).min(timeline.len());
             let block = Block::of_range(timeline, self.events, to);
             self.append_block(store, &block, key)?;
-            if to.is_multiple_of(BLOCK_EVENTS) {
-                self.header.generation += 1;
-                self.header.singles_at = self.end;
-                self.header.singles_from = self.events;
-            }
         }
+        self.header.generation += 1;
+        self.header.singles_at = self.end;
+        self.header.singles_from = self.events;
         self.header.write(&self.file, store)
     }
 

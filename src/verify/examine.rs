@@ -19,8 +19,8 @@ use crate::repository::object::{self, Commit, Kind, ObjectId};
 use crate::repository::{Repository, Strict};
 use crate::sign::{SignedBy, Signers};
 
-/// Trees that one reader keeps at hand.
-const TREES_MAX: usize = 256;
+/// Folders that one reader keeps at hand: more than a store has.
+const FOLDERS_MAX: usize = 512;
 
 /// What is known of history right before a commit.
 #[derive(Clone, Default)]
@@ -70,7 +70,9 @@ pub(super) struct Examined {
 pub(super) struct Examiner<'a> {
     repository: Repository,
     keyring: Option<&'a Keyring>,
-    trees: HashMap<ObjectId, Rc<RawTree>>,
+    /// The last two root trees: hardly any commit needs another.
+    roots: [Option<(ObjectId, Rc<RawTree>)>; 2],
+    folders: HashMap<ObjectId, Rc<RawTree>>,
     signers: HashMap<ObjectId, Option<Rc<Signers>>>,
 }
 
@@ -79,7 +81,8 @@ impl<'a> Examiner<'a> {
         Self {
             repository,
             keyring,
-            trees: HashMap::new(),
+            roots: [None, None],
+            folders: HashMap::new(),
             signers: HashMap::new(),
         }
     }
@@ -147,11 +150,36 @@ impl<'a> Examiner<'a> {
         read_object(&self.repository, id, kind, faults)
     }
 
-    /// A tree, read once.
-    fn tree(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
-        if let Some(tree) = self.trees.get(&id) {
+    /// A root tree.
+    fn root(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
+        let known = self.roots.iter().flatten().find(|(known, _)| *known == id);
+        if let Some((_, tree)) = known {
             return Ok(Some(tree.clone()));
         }
+        let tree = self.read_tree(id, faults)?;
+        if let Some(tree) = &tree {
+            self.roots.swap(0, 1);
+            self.roots[1] = Some((id, tree.clone()));
+        }
+        Ok(tree)
+    }
+
+    /// The tree of a folder.
+    fn folder(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
+        if let Some(tree) = self.folders.get(&id) {
+            return Ok(Some(tree.clone()));
+        }
+        let tree = self.read_tree(id, faults)?;
+        if self.folders.len() >= FOLDERS_MAX {
+            self.folders.clear();
+        }
+        if let Some(tree) = &tree {
+            self.folders.insert(id, tree.clone());
+        }
+        Ok(tree)
+    }
+
+    fn read_tree(&self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
         let Some(bytes) = self.object(id, Kind::Tree, faults)? else {
             return Ok(None);
         };
@@ -164,12 +192,7 @@ impl<'a> Examiner<'a> {
             let what = format!("the tree {id} is not in order");
             faults.push(Fault::of_object("tree-form", id, what));
         }
-        if self.trees.len() >= TREES_MAX {
-            self.trees.clear();
-        }
-        let tree = Rc::new(tree);
-        self.trees.insert(id, tree.clone());
-        Ok(Some(tree))
+        Ok(Some(Rc::new(tree)))
     }
 
     /// Opens the record and compares it with the commit it is in.
@@ -219,7 +242,7 @@ impl<'a> Examiner<'a> {
             return Ok(());
         };
         // The trees were read and reported on already.
-        let tree = self.tree(before.tree.unwrap_or(own_tree), &mut Vec::new())?;
+        let tree = self.root(before.tree.unwrap_or(own_tree), &mut Vec::new())?;
         let Some(blob) = tree.and_then(|tree| tree.file("signers")) else {
             return Ok(());
         };

@@ -1,6 +1,7 @@
 //! Trees as they are, foreign entries and all, and what differs between two of them.
 
 use std::cmp::Ordering;
+use std::ops::Deref;
 
 use crate::id::MemoryId;
 use crate::repository::object::ObjectId;
@@ -14,9 +15,51 @@ pub(super) enum Mode {
     Foreign,
 }
 
+/// The name of an entry, in place as long as it is no longer than a store's are.
+#[derive(Debug, Clone)]
+pub(super) enum Name {
+    Short([u8; SHORT_BYTES], u8),
+    Long(Box<[u8]>),
+}
+
+/// A memory id, in hexadecimal digits.
+const SHORT_BYTES: usize = 32;
+
+impl From<&[u8]> for Name {
+    fn from(name: &[u8]) -> Self {
+        match u8::try_from(name.len()) {
+            Ok(length) if name.len() <= SHORT_BYTES => {
+                let mut short = [0; SHORT_BYTES];
+                short[..name.len()].copy_from_slice(name);
+                Self::Short(short, length)
+            }
+            _ => Self::Long(name.into()),
+        }
+    }
+}
+
+impl Deref for Name {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Short(name, length) => &name[..usize::from(*length)],
+            Self::Long(name) => name,
+        }
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Name {}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) name: Box<[u8]>,
+    pub(super) name: Name,
     pub(super) mode: Mode,
     pub(super) id: ObjectId,
 }
@@ -53,8 +96,10 @@ impl RawTree {
             });
             bytes = &rest[nul + 21..];
         }
-        let ordered = entries.windows(2).all(|two| two[0].name < two[1].name);
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let ordered = entries.windows(2).all(|two| *two[0].name < *two[1].name);
+        if !ordered {
+            entries.sort_by(|a, b| (*a.name).cmp(&b.name));
+        }
         Some(Self { entries, ordered })
     }
 
@@ -88,7 +133,7 @@ impl RawTree {
                 (None, None) => return found,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some(a), Some(b)) => a.name.cmp(&b.name),
+                (Some(a), Some(b)) => (*a.name).cmp(&b.name),
             };
             let pair = match order {
                 Ordering::Less => (old.next(), None),

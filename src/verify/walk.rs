@@ -15,7 +15,7 @@ use crate::repository::object::{self, Kind, ObjectId, Outline};
 use crate::repository::{Repository, Strict};
 
 /// Commits that one thread takes at a time. The first of them needs the one before read again.
-const RUN: usize = 64;
+const RUN: usize = 256;
 /// Runs that may wait to be handed on: what bounds memory.
 const RUNS_WAITING: usize = 8;
 /// Commits between two words about progress while the line is gathered.

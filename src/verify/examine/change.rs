@@ -56,10 +56,10 @@ impl Examiner<'_> {
         seen: &mut Examined,
     ) -> Result<bool> {
         let old = match before.tree.filter(|_| !before.root) {
-            Some(old) => self.tree(old, &mut seen.faults)?,
+            Some(old) => self.root(old, &mut seen.faults)?,
             None => Some(std::rc::Rc::default()),
         };
-        let new = self.tree(tree, &mut seen.faults)?;
+        let new = self.root(tree, &mut seen.faults)?;
         let (Some(old), Some(new)) = (old, new) else {
             return Ok(false);
         };
@@ -93,7 +93,7 @@ impl Examiner<'_> {
         seen: &mut Examined,
     ) -> Result<bool> {
         let mut read = |entry: Option<&Entry>, faults: &mut Vec<Fault>| match entry {
-            Some(entry) if is_fan(entry) => self.tree(entry.id, faults),
+            Some(entry) if is_fan(entry) => self.folder(entry.id, faults),
             _ => Ok(Some(std::rc::Rc::<RawTree>::default())),
         };
         let before = read(old, &mut seen.faults)?;
