@@ -93,6 +93,12 @@ impl Timeline {
         self.rows.last().map(|row| row.commit)
     }
 
+    /// Makes room for so many events.
+    pub(crate) fn reserve(&mut self, events: usize) {
+        self.rows.reserve(events);
+        self.touches.reserve(events);
+    }
+
     /// Adds the next event.
     pub(crate) fn push(&mut self, event: &Event, commit: ObjectId) {
         for touch in &event.memories {

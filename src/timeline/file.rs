@@ -23,8 +23,10 @@ const HEADER_BYTES: usize = 72;
 /// As many single events become one block: few enough to write at once, enough that what sealing
 /// adds to each, and the words that are said again in each block, are next to nothing.
 const BLOCK_EVENTS: u64 = 2_048;
-/// Most events of one block.
-const BLOCK_EVENTS_MAX: u64 = 65_536;
+/// Most events of one block: more would be read into memory that is new each time.
+const BLOCK_EVENTS_MAX: u64 = 8_192;
+/// Bytes that an event has in a file of full blocks, about.
+const EVENT_BYTES: u64 = 38;
 /// More blocks than this, beyond those that are full, are worth making few of them: each says the
 /// words and memories anew that are in it.
 const BLOCKS_MANY: u64 = 8;
@@ -76,6 +78,8 @@ impl TimelineFile {
         let mut timeline = Timeline::default();
         self.open = Open::at(&self.path, self.store).ok().flatten();
         if let Some(open) = &mut self.open {
+            let events = open.file.metadata().map_or(0, |meta| meta.len()) / EVENT_BYTES;
+            timeline.reserve(usize::try_from(events).unwrap_or(0));
             open.read_on(self.store, key, |block| timeline.extend(block));
         }
         timeline
