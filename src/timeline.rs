@@ -22,6 +22,8 @@ const NONE: u32 = u32::MAX;
 /// Every event of a store, oldest first.
 #[derive(Default)]
 pub(crate) struct Timeline {
+    /// The number of the first event in it: 0, or more where only a piece of history is held.
+    base: u64,
     rows: Vec<Row>,
     touches: Vec<Touched>,
     memories: Vec<MemoryId>,
@@ -83,9 +85,33 @@ pub(crate) struct Part {
 }
 
 impl Timeline {
-    /// How many events there are.
+    /// A piece that begins with an event.
+    fn from(base: u64) -> Self {
+        Self {
+            base,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it begins with the first event.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.base == 0
+    }
+
+    /// How many events there are, those before a piece included.
     pub(crate) fn len(&self) -> u64 {
-        self.rows.len() as u64
+        self.base + self.rows.len() as u64
+    }
+
+    /// The place of an event among the rows.
+    fn place(&self, event: u64) -> Option<usize> {
+        let at = usize::try_from(event.checked_sub(self.base)?).ok()?;
+        (at < self.rows.len()).then_some(at)
+    }
+
+    /// The number of the event at a place.
+    fn number(&self, at: usize) -> u64 {
+        self.base + at as u64
     }
 
     /// The newest event's commit.
@@ -191,7 +217,7 @@ impl Timeline {
     }
 
     fn row(&self, event: u64) -> Option<&Row> {
-        self.rows.get(usize::try_from(event).ok()?)
+        Some(&self.rows[self.place(event)?])
     }
 
     /// The last event at or before a time; `None` if the store is younger.
@@ -208,7 +234,7 @@ impl Timeline {
         let off_the_run = (last..next)
             .rev()
             .find(|at| self.rows[*at].millis <= millis);
-        off_the_run.map(|at| at as u64)
+        off_the_run.map(|at| self.number(at))
     }
 
     /// The longest run of events whose times never fall, by patience sorting.
@@ -241,7 +267,7 @@ impl Timeline {
             .chunks_exact(2)
             .map_while(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
             .collect();
-        let rows = (0u64..).zip(&self.rows);
+        let rows = (self.base..).zip(&self.rows);
         rows.filter(move |(_, row)| {
             row.commit.0.starts_with(&whole) && row.commit.to_string().starts_with(digits)
         })
@@ -258,27 +284,21 @@ impl Timeline {
         &self.touches[begin..self.rows[at].touches_end]
     }
 
-    /// Every part of every event in a range of numbers, oldest first.
+    /// Every part of every event before a number, oldest first.
     fn parts(&self, to: u64) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
-        let end = usize::try_from(to)
-            .unwrap_or(usize::MAX)
-            .min(self.rows.len());
-        (0..end).flat_map(move |at| {
+        let end = usize::try_from(to.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        (0..end.min(self.rows.len())).flat_map(move |at| {
             self.touches_of(at)
                 .iter()
-                .map(move |touched| (at as u64, touched))
+                .map(move |touched| (self.number(at), touched))
         })
     }
 
     /// What an event did, memory by memory.
     pub(crate) fn parts_of(&self, event: u64) -> Vec<Part> {
-        let at = usize::try_from(event)
-            .ok()
-            .filter(|at| *at < self.rows.len());
-        at.map_or(&[][..], |at| self.touches_of(at))
-            .iter()
-            .map(|touched| self.part(event, touched))
-            .collect()
+        let touches = self.place(event).map_or(&[][..], |at| self.touches_of(at));
+        let part = |touched| self.part(event, touched);
+        touches.iter().map(part).collect()
     }
 
     fn part(&self, event: u64, touched: &Touched) -> Part {
@@ -416,7 +436,7 @@ impl Timeline {
         };
         (0..self.rows.len())
             .filter(about)
-            .map(|at| at as u64)
+            .map(|at| self.number(at))
             .collect()
     }
 

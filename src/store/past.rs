@@ -61,11 +61,8 @@ impl Store {
     /// history.
     pub(super) fn load_timeline(&mut self) -> Result<()> {
         let head = Some(self.journal.head());
-        if self
-            .timeline
-            .as_ref()
-            .is_some_and(|known| known.head() == head)
-        {
+        let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
+        if self.timeline.as_ref().is_some_and(is_known) {
             return Ok(());
         }
         let key = self.keyring.names_key();
@@ -94,6 +91,28 @@ impl Store {
         }
         self.timeline = Some(timeline);
         Ok(())
+    }
+
+    /// Takes the piece of the timeline around a moment, where that is enough to tell what was at a
+    /// path: most times it was written not long before. Answers whether it is.
+    pub(super) fn load_piece(&mut self, path: &MemoryPath, revision: &Revision) -> bool {
+        let Some(newest) = self.catalog.events.checked_sub(1) else {
+            return false;
+        };
+        let event = match revision.kind {
+            RevisionKind::Head(back) => newest.checked_sub(back),
+            RevisionKind::Number(number) => number.filter(|number| *number <= newest),
+            _ => None,
+        };
+        let (Some(event), None) = (event, &self.timeline) else {
+            return false;
+        };
+        let end = (newest, self.journal.head());
+        let piece = self
+            .timeline_file
+            .around(event, end, self.keyring.names_key());
+        self.timeline = piece.filter(|piece| piece.at(path, event).is_some());
+        self.timeline.is_some()
     }
 
     /// Adds an event that was just recorded to the timeline and its file, where they are up to it.
@@ -126,12 +145,12 @@ impl Store {
     }
 
     pub(super) fn resolve(&self, revision: &Revision) -> Result<Moment> {
-        let timeline = self.timeline();
-        let newest = timeline.len() - 1;
+        let (timeline, events) = (self.timeline(), self.catalog.events);
+        let newest = events - 1;
         let event = match revision.kind {
-            RevisionKind::Head(back) => newest.checked_sub(back).ok_or_else(|| {
-                revision.missing(format!("there are only {} events", timeline.len()))
-            })?,
+            RevisionKind::Head(back) => newest
+                .checked_sub(back)
+                .ok_or_else(|| revision.missing(format!("there are only {events} events")))?,
             RevisionKind::Number(Some(number)) if number <= newest => number,
             RevisionKind::Number(_) => {
                 return self.commit_named(revision, format!("the newest event is {newest}"));

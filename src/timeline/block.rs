@@ -130,12 +130,7 @@ impl Local {
 impl Timeline {
     /// Adds a block that comes next; `false` if it does not fit.
     pub(super) fn extend(&mut self, block: &Block<'_>) -> bool {
-        self.extend_from(block, 0)
-    }
-
-    /// As [`Self::extend`], where this timeline began at event number `origin`.
-    pub(super) fn extend_from(&mut self, block: &Block<'_>, origin: u64) -> bool {
-        if block.first != origin + self.len() {
+        if block.first != self.len() {
             return false;
         }
         let words: Vec<u32> = block

@@ -15,6 +15,7 @@ use super::block::Block;
 use crate::aead::{self, Key};
 use crate::disk;
 use crate::id::StoreId;
+use crate::repository::object::ObjectId;
 
 const MAGIC: &[u8; 16] = b"agekeep-timelin1";
 /// Magic, store id, a random id of this file, its generation, and where its single events begin:
@@ -64,6 +65,32 @@ struct Header {
     singles_from: u64,
 }
 
+/// What stands before a sealed block, in the clear: its length and how many events are in it.
+struct Prefix {
+    length: usize,
+    events: u64,
+}
+
+const PREFIX_BYTES: usize = 8;
+
+impl Prefix {
+    /// Reads the prefix at the beginning of some bytes; `None` if it can be none.
+    fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let (events, rest) = rest.split_first_chunk()?;
+        let prefix = Self {
+            length: u32::from_le_bytes(*length) as usize,
+            events: u64::from(u32::from_le_bytes(*events)),
+        };
+        (prefix.length >= BLOCK_BYTES_MIN && prefix.events > 0).then_some((prefix, rest))
+    }
+
+    /// Bytes of the block with its prefix.
+    fn whole(&self) -> u64 {
+        (PREFIX_BYTES + self.length) as u64
+    }
+}
+
 impl TimelineFile {
     pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
         Self {
@@ -83,6 +110,24 @@ impl TimelineFile {
             open.read_on(self.store, key, |block| timeline.extend(block));
         }
         timeline
+    }
+
+    /// A piece of the timeline around an event, if the file is of the history that ends with event
+    /// `newest` at `head`.
+    pub(crate) fn around(
+        &self,
+        event: u64,
+        (newest, head): (u64, ObjectId),
+        key: &Key,
+    ) -> Option<Timeline> {
+        let mut open = Open::at(&self.path, self.store).ok().flatten()?;
+        let last = open.piece(newest, newest, self.store, key)?;
+        if last.len() != newest + 1 || last.head() != Some(head) {
+            return None;
+        }
+        // Half a block before it at least: most of what is asked for was written within that.
+        let from = event.saturating_sub(BLOCK_EVENTS_MAX / 2);
+        open.piece(from, event, self.store, key)
     }
 
     /// Whether what was loaded is worth being written anew, in fewer blocks.
@@ -235,15 +280,56 @@ impl Open {
     fn count_on(&mut self) {
         let Some(bytes) = self.rest() else { return };
         let mut rest = &bytes[..];
-        while let Some((length, tail)) = rest.split_first_chunk() {
-            let length = u32::from_le_bytes(*length) as usize;
-            let Some(tail) = tail.get(length..).filter(|_| length >= BLOCK_BYTES_MIN) else {
+        while let Some((prefix, tail)) = Prefix::split(rest) {
+            let Some(tail) = tail.get(prefix.length..) else {
                 return;
             };
-            self.end += 4 + length as u64;
-            self.events += 1;
+            self.end += prefix.whole();
+            self.events += prefix.events;
             rest = tail;
         }
+    }
+
+    /// The piece of the timeline from the block that has the event `from` to the one that has `to`;
+    /// the single events are taken all together.
+    fn piece(&mut self, from: u64, to: u64, store: StoreId, key: &Key) -> Option<Timeline> {
+        let (begin, first) = self.block_of(from)?;
+        let end = if to >= self.header.singles_from {
+            self.file.metadata().ok()?.len()
+        } else {
+            let (last, _) = self.block_of(to)?;
+            last + self.prefix_at(last)?.whole()
+        };
+        let length = end.checked_sub(begin)?.min(FILE_BYTES_MAX);
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        self.file.read_exact_at(&mut bytes, begin).ok()?;
+        (self.end, self.events) = (begin, first);
+        let mut piece = Timeline::from(first);
+        self.read_blocks(&bytes, store, key, |block| piece.extend(block));
+        piece.row(to).is_some().then_some(piece)
+    }
+
+    /// Where the block that has an event begins, and with which event; the single events count as
+    /// one.
+    fn block_of(&self, event: u64) -> Option<(u64, u64)> {
+        if event >= self.header.singles_from {
+            return Some((self.header.singles_at, self.header.singles_from));
+        }
+        let (mut at, mut first) = (HEADER_BYTES as u64, 0);
+        loop {
+            let prefix = self.prefix_at(at)?;
+            if event < first + prefix.events {
+                return Some((at, first));
+            }
+            at += prefix.whole();
+            first += prefix.events;
+        }
+    }
+
+    fn prefix_at(&self, at: u64) -> Option<Prefix> {
+        let mut bytes = [0; PREFIX_BYTES];
+        self.file.read_exact_at(&mut bytes, at).ok()?;
+        Some(Prefix::split(&bytes)?.0)
     }
 
     /// Everything after what was read.
@@ -256,12 +342,22 @@ impl Open {
     }
 
     /// Reads blocks from where reading ended, and hands each to `take` until one does not fit.
-    fn read_on(&mut self, store: StoreId, key: &Key, mut take: impl FnMut(&Block<'_>) -> bool) {
-        let Some(bytes) = self.rest() else { return };
-        let mut rest = &bytes[..];
-        while let Some((length, tail)) = rest.split_first_chunk() {
-            let length = u32::from_le_bytes(*length) as usize;
-            let Some((sealed, tail)) = tail.split_at_checked(length) else {
+    fn read_on(&mut self, store: StoreId, key: &Key, take: impl FnMut(&Block<'_>) -> bool) {
+        if let Some(bytes) = self.rest() {
+            self.read_blocks(&bytes, store, key, take);
+        }
+    }
+
+    fn read_blocks(
+        &mut self,
+        bytes: &[u8],
+        store: StoreId,
+        key: &Key,
+        mut take: impl FnMut(&Block<'_>) -> bool,
+    ) {
+        let mut rest = bytes;
+        while let Some((prefix, tail)) = Prefix::split(rest) {
+            let Some((sealed, tail)) = tail.split_at_checked(prefix.length) else {
                 return;
             };
             let context = self.header.context(store, self.end, self.events);
@@ -271,12 +367,13 @@ impl Open {
             let Ok(block) = postcard::from_bytes::<Block<'_>>(&plain) else {
                 return;
             };
-            if block.first != self.events || !take(&block) {
+            let fits = block.first == self.events && block.rows.len() as u64 == prefix.events;
+            if !fits || !take(&block) {
                 return;
             }
-            self.end += 4 + length as u64;
-            self.events += block.rows.len() as u64;
-            self.blocks += u64::from(block.rows.len() > 1);
+            self.end += prefix.whole();
+            self.events += prefix.events;
+            self.blocks += u64::from(prefix.events > 1);
             rest = tail;
         }
     }
@@ -298,7 +395,8 @@ impl Open {
         let plain = Zeroizing::new(postcard::to_stdvec(block).expect("memory to encode it in"));
         let sealed = key.seal(&self.header.context(store, self.end, block.first), &plain);
         let length = u32::try_from(sealed.len()).map_err(io::Error::other)?;
-        let bytes = [&length.to_le_bytes()[..], &sealed].concat();
+        let events = u32::try_from(block.rows.len()).map_err(io::Error::other)?;
+        let bytes = [&length.to_le_bytes()[..], &events.to_le_bytes(), &sealed].concat();
         // What a process that was killed left behind here would be taken for the next block.
         if self.file.metadata()?.len() > self.end {
             self.file.set_len(self.end)?;
@@ -312,11 +410,10 @@ impl Open {
     /// Makes one block of the single events. A crash within leaves blocks that do not open, and
     /// what they held is read from history.
     fn join_singles(&mut self, store: StoreId, key: &Key) -> io::Result<()> {
-        let (header, mut joined) = (self.header, Timeline::default());
+        let header = self.header;
+        let mut joined = Timeline::from(header.singles_from);
         self.skip_blocks();
-        self.read_on(store, key, |block| {
-            joined.extend_from(block, header.singles_from)
-        });
+        self.read_on(store, key, |block| joined.extend(block));
         self.skip_blocks();
         let block = Block::of(&joined, 0, header.singles_from);
         self.append_block(store, &block, key)?;

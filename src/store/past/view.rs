@@ -8,6 +8,7 @@ use crate::past::{Looked, View};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
 use crate::text::Text;
+use crate::timeline::Timeline;
 
 use super::super::Store;
 use super::{Look, looked_at, not_there, side};
@@ -26,7 +27,7 @@ impl Store {
         context: &Context,
     ) -> Result<Looked<View>> {
         let parsed = self.parse_path(path)?;
-        self.in_history(|store| {
+        self.around(&parsed.clone(), revision, |store| {
             let at = store.resolve(revision)?;
             let heading = format!("Here's the content of {path} with line numbers:");
             let limit = store.policy.limits.view_characters;
@@ -52,9 +53,27 @@ impl Store {
         context: &Context,
     ) -> Result<Looked<View>> {
         let parsed = self.parse_path(path)?;
-        self.in_history(|store| {
+        self.around(&parsed.clone(), revision, |store| {
             let at = store.resolve(revision)?;
             store.view_then(path, &parsed, at, context, "show", Ok)
+        })
+    }
+
+    /// Does something with as much of the timeline at hand as tells what was at a path.
+    fn around<T>(
+        &mut self,
+        path: &MemoryPath,
+        revision: &Revision,
+        act: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.locked(|store| {
+            if !store.load_piece(path, revision) {
+                store.load_timeline()?;
+            }
+            let done = act(store);
+            // A piece does not tell the rest.
+            store.timeline = store.timeline.take().filter(Timeline::is_whole);
+            done
         })
     }
 
