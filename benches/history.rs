@@ -51,7 +51,7 @@ fn main() {
     bench.one_shot("log of one file, first 50 events", |n| {
         words(&["log", &path(n % bench.scale.memories), "-n", "50"])
     });
-    bench.one_shot("view --at any moment", |n| {
+    bench.one_shot("view --at any event", |n| {
         // Spread over all of history, in an order of its own.
         let at = bench.scale.memories + n * 7_919 % (bench.scale.events - bench.scale.memories);
         words(&[
@@ -60,6 +60,9 @@ fn main() {
             "--at",
             &at.to_string(),
         ])
+    });
+    bench.one_shot("view --at a time", |n| {
+        words(&["view", &path(n % bench.scale.memories), "--at", "now"])
     });
     bench.one_shot("blame of the long file", |_| words(&["blame", LONG]));
     bench.verify();
