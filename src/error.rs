@@ -129,6 +129,11 @@ pub enum Error {
         /// Why nothing fits.
         why: String,
     },
+    /// The events that would be undone have changed no memory.
+    NothingToUndo {
+        /// The events, in words.
+        selection: String,
+    },
     /// A short commit id fits several commits.
     Ambiguous {
         /// The revision as it was given.
@@ -207,6 +212,7 @@ impl Error {
             Self::BadPin { .. } => "bad_pin",
             Self::NotRolledBack => "not_rolled_back",
             Self::NoRevision { .. } => "no_revision",
+            Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotThere { .. } => "not_found",
             Self::Conflict { .. } => "merge_conflict",
@@ -223,7 +229,7 @@ impl Error {
         match self {
             Self::UnknownFormat { .. } => 1,
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
-            Self::NoRevision { .. } | Self::NotThere { .. } => 4,
+            Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
             Self::PlanChanged { .. } | Self::NotRolledBack => 6,
             Self::NotASigner { .. } => 7,
@@ -323,6 +329,9 @@ impl Error {
                 "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
                  a time: @2026-11-01T09:00Z, 2h ago, yesterday"
                     .into()
+            }
+            Self::NothingToUndo { .. } => {
+                "`agekeep log` shows which events there are, and `agekeep show` what one changed".into()
             }
             Self::Ambiguous { candidates, .. } => {
                 format!(
@@ -434,6 +443,10 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::NotRolledBack => write!(f, "history was not turned back"),
+            Self::NothingToUndo { selection } => write!(
+                f,
+                "no such event changed a memory, so there is nothing to undo: {selection}"
+            ),
             Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
             Self::Ambiguous {
                 revision,

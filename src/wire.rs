@@ -79,6 +79,7 @@ fn public_text(error: &Error) -> String {
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
         // What only the people who look after a store can ask for.
         Error::NoRevision { .. }
+        | Error::NothingToUndo { .. }
         | Error::Ambiguous { .. }
         | Error::NotThere { .. }
         | Error::Conflict { .. }

@@ -96,9 +96,14 @@ fn to_text(report: &Report) -> String {
 }
 
 fn summary(report: &Report) -> String {
-    let memories = counted(report.memories.opened, "memory");
     let versions = counted(report.versions, "version");
-    let mut text = format!("{}, {memories} and {versions} check out", scope(report));
+    // Without a key nothing is known of memories.
+    let memories = if report.memories.live == 0 && !report.not_checked.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", counted(report.memories.opened, "memory"))
+    };
+    let mut text = format!("{}{memories} and {versions} check out", scope(report));
     if report.from > 0 {
         let _ = write!(text, "; the {} before were verified earlier", report.from);
     }

@@ -50,8 +50,8 @@ impl Store {
     /// What an undo would do now. Nothing is changed or recorded, and no text is shown.
     ///
     /// # Errors
-    /// [`Error::NoRevision`], [`Error::Ambiguous`] or [`Error::NotThere`] if there is nothing like
-    /// that to undo.
+    /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or
+    /// [`Error::NothingToUndo`] if there is nothing like that to undo.
     pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
         self.in_history(|store| Ok(store.settled(undo)?.0.plan))
     }

@@ -52,9 +52,8 @@ impl Store {
             memories.extend(ids.into_iter().filter(|id| known.insert(*id)));
         }
         if undone.is_empty() {
-            return Err(Error::NoRevision {
-                revision: described(selection),
-                why: "no such event changed a memory, so there is nothing to undo".into(),
+            return Err(Error::NothingToUndo {
+                selection: described(selection),
             });
         }
         let chosen: HashSet<u64> = undone.iter().copied().collect();
