@@ -318,7 +318,7 @@ impl Store {
             self.catalog_file
                 .write_snapshot(&self.catalog, self.keyring.names_key());
         }
-        self.follow_in_timeline(&event, id);
+        self.follow_in_timeline(&event, head, id);
         Ok((event, id))
     }
 

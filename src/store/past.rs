@@ -116,15 +116,15 @@ impl Store {
     }
 
     /// Adds an event that was just recorded to the timeline and its file, where they are up to it.
-    pub(super) fn follow_in_timeline(&mut self, event: &Event, commit: ObjectId) {
+    pub(super) fn follow_in_timeline(&mut self, event: &Event, parent: ObjectId, commit: ObjectId) {
         let known = self.timeline.take();
         self.timeline = known
-            .filter(|known| known.len() == event.number)
+            .filter(|known| known.head() == Some(parent))
             .map(|mut known| {
                 known.push(event, commit);
                 known
             });
-        if self.timeline_file.is_next(event.number) {
+        if self.timeline_file.is_next(event.number, parent) {
             let mut single = Timeline::default();
             single.push(event, commit);
             let key = self.keyring.names_key();

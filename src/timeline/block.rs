@@ -51,6 +51,11 @@ struct BlockTouch {
 }
 
 impl<'a> Block<'a> {
+    /// The commit of its last event.
+    pub(super) fn head(&self) -> Option<ObjectId> {
+        self.commits.last_chunk().copied().map(ObjectId)
+    }
+
     /// Everything a timeline holds from one of its rows on, which is event number `first`.
     pub(super) fn of(timeline: &'a Timeline, from: usize, first: u64) -> Self {
         Self::of_rows(timeline, from, timeline.rows.len(), first)

@@ -19,8 +19,8 @@ use crate::repository::object::ObjectId;
 
 const MAGIC: &[u8; 16] = b"agekeep-timelin1";
 /// Magic, store id, a random id of this file, its generation, and where its single events begin:
-/// the byte and the number.
-const HEADER_BYTES: usize = 72;
+/// the byte, the number, and the commit before.
+const HEADER_BYTES: usize = 92;
 /// As many single events become one block: few enough to write at once, enough that what sealing
 /// adds to each, and the words that are said again in each block, are next to nothing.
 const BLOCK_EVENTS: u64 = 2_048;
@@ -52,6 +52,8 @@ struct Open {
     end: u64,
     /// How many events are in the file.
     events: u64,
+    /// The commit of the last of them.
+    head: Option<ObjectId>,
     /// How many blocks of several events were read.
     blocks: u64,
 }
@@ -63,26 +65,43 @@ struct Header {
     generation: u64,
     singles_at: u64,
     singles_from: u64,
+    /// The commit of the event before them; zeros if there is none.
+    singles_after: [u8; 20],
 }
 
-/// What stands before a sealed block, in the clear: its length and how many events are in it.
+/// What stands before a sealed block, in the clear: its length, how many events are in it, and the
+/// commit of the last. The block says the same.
 struct Prefix {
     length: usize,
     events: u64,
+    head: ObjectId,
 }
 
-const PREFIX_BYTES: usize = 8;
+const PREFIX_BYTES: usize = 28;
 
 impl Prefix {
     /// Reads the prefix at the beginning of some bytes; `None` if it can be none.
     fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (events, rest) = rest.split_first_chunk()?;
+        let (head, rest) = rest.split_first_chunk()?;
         let prefix = Self {
+            head: ObjectId(*head),
             length: u32::from_le_bytes(*length) as usize,
             events: u64::from(u32::from_le_bytes(*events)),
         };
         (prefix.length >= BLOCK_BYTES_MIN && prefix.events > 0).then_some((prefix, rest))
+    }
+
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let length = u32::try_from(self.length).map_err(io::Error::other)?;
+        let events = u32::try_from(self.events).map_err(io::Error::other)?;
+        Ok([
+            &length.to_le_bytes()[..],
+            &events.to_le_bytes(),
+            &self.head.0,
+        ]
+        .concat())
     }
 
     /// Bytes of the block with its prefix.
@@ -136,8 +155,10 @@ impl TimelineFile {
         open.is_some_and(|open| open.blocks > open.events / BLOCK_EVENTS_MAX + BLOCKS_MANY)
     }
 
-    /// Whether the next event the file takes is this one. Follows what other processes added.
-    pub(crate) fn is_next(&mut self, event: u64) -> bool {
+    /// Whether the next event the file takes is this one, whose commit comes after `parent`: where
+    /// history was turned back, the file can be of another one that is as long. Follows what other
+    /// processes added.
+    pub(crate) fn is_next(&mut self, event: u64, parent: ObjectId) -> bool {
         let same = match (&self.open, fs::metadata(&self.path)) {
             (Some(open), Ok(meta)) => {
                 open.inode == meta.ino()
@@ -157,7 +178,7 @@ impl TimelineFile {
         if open.events < event {
             open.count_on();
         }
-        open.events == event
+        open.events == event && open.head == Some(parent)
     }
 
     /// Adds the newest events of a timeline, from number `from` on, which is the file's next. What
@@ -204,6 +225,7 @@ impl Header {
             generation: number(48),
             singles_at: number(56),
             singles_from: number(64),
+            singles_after: bytes[72..].try_into().expect("twenty bytes"),
         })
     }
 
@@ -215,6 +237,7 @@ impl Header {
             &self.generation.to_le_bytes(),
             &self.singles_at.to_le_bytes(),
             &self.singles_from.to_le_bytes(),
+            &self.singles_after,
         ]
         .concat();
         file.write_all_at(&bytes, 0)
@@ -244,6 +267,7 @@ impl Open {
             header,
             end: HEADER_BYTES as u64,
             events: 0,
+            head: None,
             blocks: 0,
         }))
     }
@@ -254,6 +278,7 @@ impl Open {
             generation: 0,
             singles_at: HEADER_BYTES as u64,
             singles_from: 0,
+            singles_after: [0; 20],
         };
         disk::replace(path, &[], 0o600).map_err(io::Error::other)?;
         let file = OpenOptions::new().read(true).write(true).open(path)?;
@@ -264,6 +289,7 @@ impl Open {
             header,
             end: HEADER_BYTES as u64,
             events: 0,
+            head: None,
             blocks: 0,
         })
     }
@@ -273,6 +299,23 @@ impl Open {
     fn skip_blocks(&mut self) {
         self.end = self.header.singles_at;
         self.events = self.header.singles_from;
+        self.head = (self.events > 0).then_some(ObjectId(self.header.singles_after));
+    }
+
+    /// Makes what follows single events.
+    fn begin_singles(&mut self, store: StoreId) -> io::Result<()> {
+        self.header.generation += 1;
+        self.header.singles_at = self.end;
+        self.header.singles_from = self.events;
+        self.header.singles_after = self.head.map_or([0; 20], |head| head.0);
+        self.header.write(&self.file, store)
+    }
+
+    /// Goes on behind a block.
+    fn pass(&mut self, prefix: &Prefix) {
+        self.end += prefix.whole();
+        self.events += prefix.events;
+        self.head = Some(prefix.head);
     }
 
     /// Counts the single events from where reading ended, without opening them: one that turns out
@@ -284,8 +327,7 @@ impl Open {
             let Some(tail) = tail.get(prefix.length..) else {
                 return;
             };
-            self.end += prefix.whole();
-            self.events += prefix.events;
+            self.pass(&prefix);
             rest = tail;
         }
     }
@@ -367,12 +409,12 @@ impl Open {
             let Ok(block) = postcard::from_bytes::<Block<'_>>(&plain) else {
                 return;
             };
-            let fits = block.first == self.events && block.rows.len() as u64 == prefix.events;
+            let said = (block.rows.len() as u64, block.head());
+            let fits = block.first == self.events && said == (prefix.events, Some(prefix.head));
             if !fits || !take(&block) {
                 return;
             }
-            self.end += prefix.whole();
-            self.events += prefix.events;
+            self.pass(&prefix);
             self.blocks += u64::from(prefix.events > 1);
             rest = tail;
         }
@@ -385,44 +427,37 @@ impl Open {
             let block = Block::of_range(timeline, self.events, to);
             self.append_block(store, &block, key)?;
         }
-        self.header.generation += 1;
-        self.header.singles_at = self.end;
-        self.header.singles_from = self.events;
-        self.header.write(&self.file, store)
+        self.begin_singles(store)
     }
 
     fn append_block(&mut self, store: StoreId, block: &Block<'_>, key: &Key) -> io::Result<()> {
         let plain = Zeroizing::new(postcard::to_stdvec(block).expect("memory to encode it in"));
         let sealed = key.seal(&self.header.context(store, self.end, block.first), &plain);
-        let length = u32::try_from(sealed.len()).map_err(io::Error::other)?;
-        let events = u32::try_from(block.rows.len()).map_err(io::Error::other)?;
-        let bytes = [&length.to_le_bytes()[..], &events.to_le_bytes(), &sealed].concat();
+        let prefix = Prefix {
+            length: sealed.len(),
+            events: block.rows.len() as u64,
+            head: block.head().ok_or(io::ErrorKind::InvalidInput)?,
+        };
+        let bytes = [&prefix.to_bytes()?[..], &sealed].concat();
         // What a process that was killed left behind here would be taken for the next block.
         if self.file.metadata()?.len() > self.end {
             self.file.set_len(self.end)?;
         }
         self.file.write_all_at(&bytes, self.end)?;
-        self.end += bytes.len() as u64;
-        self.events += block.rows.len() as u64;
+        self.pass(&prefix);
         Ok(())
     }
 
     /// Makes one block of the single events. A crash within leaves blocks that do not open, and
     /// what they held is read from history.
     fn join_singles(&mut self, store: StoreId, key: &Key) -> io::Result<()> {
-        let header = self.header;
-        let mut joined = Timeline::from(header.singles_from);
+        let first = self.header.singles_from;
+        let mut joined = Timeline::from(first);
         self.skip_blocks();
         self.read_on(store, key, |block| joined.extend(block));
         self.skip_blocks();
-        let block = Block::of(&joined, 0, header.singles_from);
+        let block = Block::of(&joined, 0, first);
         self.append_block(store, &block, key)?;
-        self.header = Header {
-            generation: header.generation + 1,
-            singles_at: self.end,
-            singles_from: self.events,
-            ..header
-        };
-        self.header.write(&self.file, store)
+        self.begin_singles(store)
     }
 }

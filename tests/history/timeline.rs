@@ -45,7 +45,7 @@ fn whatever_is_in_the_file_the_answers_are_the_same() {
 #[test]
 fn so_they_are_when_single_events_were_joined() {
     let some = ["from an older moment", "singles from another event"];
-    damaged_in_every_way(260, &some);
+    damaged_in_every_way(2_060, &some);
 }
 
 /// Tries all damages, or only those named, on a file with so many more events.
@@ -67,7 +67,7 @@ fn damaged_in_every_way(more: usize, only: &[&str]) {
         ("as it was left", good.clone()),
         ("empty", Vec::new()),
         ("half of it", half),
-        ("only its header", good[..72].to_vec()),
+        ("only its header", good[..92].to_vec()),
         ("less than its header", good[..40].to_vec()),
         ("garbage", vec![0xA5; 5_000]),
         ("garbage behind it", [&good[..], &[7; 100]].concat()),
@@ -78,11 +78,12 @@ fn damaged_in_every_way(more: usize, only: &[&str]) {
         ("another generation", flipped(48)),
         ("singles elsewhere", flipped(57)),
         ("singles from another event", flipped(64)),
-        ("another first block", flipped(90)),
+        ("another first block", flipped(130)),
+        ("another commit in the clear", flipped(110)),
         ("another last block", flipped(good.len() - 1)),
         (
             "a huge length",
-            [&good[..72], &[0xFF; 4], &good[76..]].concat(),
+            [&good[..92], &[0xFF; 4], &good[96..]].concat(),
         ),
     ] {
         if !only.is_empty() && !only.contains(&when) {
@@ -136,4 +137,29 @@ fn damaged_while_others_write_the_answers_are_the_same() {
     check(&story, "afterwards");
     let found = story.objects(&["log", "--session", "W"]);
     assert_eq!(found.len(), 60, "every event is found");
+}
+
+#[test]
+fn where_history_was_turned_back_it_tells_what_there_is_now() {
+    let story = told();
+    let last = story.told(&[
+        ("A", replace("n", "new", "lost")),
+        ("A", create("lost", "lost\n")),
+        ("A", delete("lost")),
+    ]);
+    // Somebody takes the last three away, and that is accepted.
+    let store = story.home.store();
+    let moved = story.home.git(&["update-ref", "refs/heads/main", "main~3"]);
+    assert!(moved.status.success());
+    fs::remove_file(store.join("journal")).expect("there");
+    story.ok(&["accept-rollback", "--reason", "the disk died"]);
+    // As many as were lost, and more: the file must not go on where the lost ones end.
+    let calls = ["found", "more", "most", "all"].map(|text| ("B", create(text, "here\n")));
+    assert!(story.told(&calls) > last);
+    let paths = [("n", "new\n"), ("found", "here\n"), ("more", "here\n")];
+    assert_eq!(story.state_at(last - 1), state(&paths[..2]));
+    assert_eq!(story.state_at(last), state(&paths));
+    assert_eq!(story.ok(&["show", &format!("{last}:/memories/n")]), "new\n");
+    story.fails(4, &["show", &format!("{}:/memories/lost", last - 1)]);
+    assert_eq!(story.objects(&["log", "/memories/lost"]).len(), 0);
 }
