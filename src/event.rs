@@ -62,6 +62,26 @@ pub const OWNER_COMMANDS: [&str; 12] = [
     ACCEPT_COMMAND,
 ];
 
+/// Commands that leave every memory as it is, whatever they are asked.
+const UNALTERING: [&str; 11] = [
+    "init",
+    "view",
+    "view_at",
+    "memory_read",
+    "show",
+    "diff",
+    "blame",
+    "log",
+    "grep",
+    "unknown",
+    ACCEPT_COMMAND,
+];
+
+/// Whether a command may change a memory; one that is not known may.
+pub(crate) fn may_alter(command: &str) -> bool {
+    !UNALTERING.contains(&command)
+}
+
 /// A file that is public by design, and that only a command which says so may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicFile {
@@ -146,6 +166,12 @@ impl Change {
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Add | Self::Edit | Self::Move | Self::Restore)
+    }
+
+    /// Whether it changes what there is: it makes a version, or removes the memory.
+    #[must_use]
+    pub fn alters(self) -> bool {
+        self.writes() || self == Self::Remove
     }
 }
 
@@ -384,8 +410,8 @@ impl Event {
     /// Whether its commit has another tree than the one before: it is the first, it writes or
     /// removes a memory, or it changes the policy.
     pub(crate) fn changes_tree(&self) -> bool {
-        let writes = |touch: &Touch| touch.change.writes() || touch.change == Change::Remove;
-        self.number == 0 || self.decides().is_some() || self.memories.iter().any(writes)
+        let alters = |touch: &Touch| touch.change.alters();
+        self.number == 0 || self.decides().is_some() || self.memories.iter().any(alters)
     }
 
     /// The public file it puts in place anew.

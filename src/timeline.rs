@@ -8,6 +8,7 @@ mod block;
 pub(crate) mod file;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
@@ -30,6 +31,9 @@ pub(crate) struct Timeline {
     memory_at: HashMap<MemoryId, u32>,
     words: Vec<Box<str>>,
     word_at: HashMap<Box<str>, u32>,
+    /// For each memory the touches that are its, as places of row and touch; found when first asked
+    /// for.
+    lives: OnceLock<Vec<Vec<(u32, u32)>>>,
 }
 
 /// One event.
@@ -57,7 +61,7 @@ struct Touched {
     change: Change,
 }
 
-/// A version of a memory, and where history has it.
+/// A version of a memory, and an event that names it: as a rule the one that wrote it.
 #[allow(clippy::struct_field_names)] // a version's number is its version, as in every record
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Version {
@@ -67,21 +71,18 @@ pub(crate) struct Version {
     pub(crate) version: u64,
     /// Bytes of text.
     pub(crate) bytes: u64,
-    /// The event that wrote it.
+    /// The event.
     pub(crate) event: u64,
     /// The earlier version it goes back to.
     pub(crate) from: Option<u64>,
 }
 
-/// One memory's part in an event, with the event's number.
+/// One memory's part in an event.
 #[derive(Clone)]
 pub(crate) struct Part {
-    pub(crate) event: u64,
-    pub(crate) id: MemoryId,
     pub(crate) change: Change,
-    pub(crate) path: Option<MemoryPath>,
-    pub(crate) version: u64,
-    pub(crate) bytes: u64,
+    /// The version it had after the event, or, for a removal, before it; and the event.
+    pub(crate) of: Version,
 }
 
 impl Timeline {
@@ -149,6 +150,7 @@ impl Timeline {
             outcome: event.outcome,
         };
         self.rows.push(row);
+        self.lives = OnceLock::new();
     }
 
     fn push_touch(&mut self, touch: &Touch) {
@@ -303,45 +305,57 @@ impl Timeline {
 
     fn part(&self, event: u64, touched: &Touched) -> Part {
         Part {
-            event,
-            id: self.memories[touched.memory as usize],
             change: touched.change,
-            path: self.path(touched.path),
-            version: touched.version,
-            bytes: touched.bytes,
+            of: self.version(event, touched),
         }
     }
 
-    /// What every event did to one memory, oldest first.
+    /// Every touch of one memory, oldest first.
+    fn touches_with(&self, id: MemoryId) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
+        let lives = self.lives.get_or_init(|| {
+            let mut lives = vec![Vec::new(); self.memories.len()];
+            for at in 0..self.rows.len() {
+                let end = self.rows[at].touches_end;
+                for touch in end - self.touches_of(at).len()..end {
+                    let life: &mut Vec<_> = &mut lives[self.touches[touch].memory as usize];
+                    life.push((index(at), index(touch)));
+                }
+            }
+            lives
+        });
+        let life = self
+            .memory_at
+            .get(&id)
+            .map(|memory| &lives[*memory as usize]);
+        let places = life.map_or(&[][..], Vec::as_slice).iter();
+        places.map(|(at, touch)| (self.number(*at as usize), &self.touches[*touch as usize]))
+    }
+
+    /// What every event that altered it did to one memory, oldest first.
     pub(crate) fn life(&self, id: MemoryId) -> Vec<Part> {
-        let Some(memory) = self.memory_at.get(&id) else {
-            return Vec::new();
-        };
-        self.parts(u64::MAX)
-            .filter(|(_, touched)| touched.memory == *memory)
+        self.touches_with(id)
+            .filter(|(_, touched)| touched.change.alters())
             .map(|(event, touched)| self.part(event, touched))
             .collect()
     }
 
     /// Every version a memory had up to an event, oldest first.
-    pub(crate) fn versions(&self, id: MemoryId, to: u64) -> Vec<Version> {
-        let Some(memory) = self.memory_at.get(&id) else {
-            return Vec::new();
-        };
-        self.parts(to.saturating_add(1))
-            .filter(|(_, touched)| touched.memory == *memory && touched.change.writes())
+    pub(crate) fn versions(
+        &self,
+        id: MemoryId,
+        to: u64,
+    ) -> impl DoubleEndedIterator<Item = Version> + '_ {
+        self.touches_with(id)
+            .filter(move |(event, touched)| *event <= to && touched.change.writes())
             .map(|(event, touched)| self.version(event, touched))
-            .collect()
     }
 
-    /// The event that removed a memory after its last version, if one did.
-    pub(crate) fn removed_after(&self, last: &Version) -> Option<u64> {
-        let memory = *self.memory_at.get(&last.id)?;
-        let after = self.parts(u64::MAX).rev();
-        after
-            .take_while(|(event, _)| *event > last.event)
-            .find(|(_, touched)| touched.memory == memory && touched.change == Change::Remove)
-            .map(|(event, _)| event)
+    /// The event that removed a memory, if it is not there now.
+    pub(crate) fn removed(&self, id: MemoryId) -> Option<u64> {
+        let (event, last) = self
+            .touches_with(id)
+            .rfind(|(_, touched)| touched.change.alters())?;
+        (last.change == Change::Remove).then_some(event)
     }
 
     /// Every memory that lived right after an event, each with the version it had.
@@ -376,12 +390,9 @@ impl Timeline {
 
     /// The version a memory had right after an event, if it lived then.
     pub(crate) fn version_at(&self, id: MemoryId, event: u64) -> Option<Version> {
-        let memory = *self.memory_at.get(&id)?;
         let (event, touched) = self
-            .parts(event.saturating_add(1))
-            .rev()
-            .filter(|(_, touched)| touched.memory == memory)
-            .find(|(_, touched)| touched.change.writes() || touched.change == Change::Remove)?;
+            .touches_with(id)
+            .rfind(|(at, touched)| *at <= event && touched.change.alters())?;
         (touched.change != Change::Remove).then(|| self.version(event, touched))
     }
 
@@ -391,8 +402,7 @@ impl Timeline {
         let mut decided = HashSet::new();
         // From the newest on: the last thing that happened to a memory decides where it is.
         for (event, touched) in self.parts(event.saturating_add(1)).rev() {
-            let places = touched.change.writes() || touched.change == Change::Remove;
-            if places
+            if touched.change.alters()
                 && decided.insert(touched.memory)
                 && touched.path == word
                 && touched.change != Change::Remove
@@ -464,3 +474,6 @@ fn named(place: &Place) -> Option<&str> {
 fn index(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than four thousand million of them fit in memory")
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::digest::Digest;
 use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
@@ -38,7 +37,7 @@ pub(super) struct Look {
 }
 
 impl Store {
-    /// Does something on the state as it is now, with the lock held and the timeline at hand.
+    /// Does something on the state as it is now, with the lock held.
     pub(super) fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
@@ -215,15 +214,10 @@ impl Store {
 
     /// The text of any version, checked against the event that wrote it and against its header.
     pub(super) fn text_then(&self, version: &Version) -> Result<Text> {
-        Ok(self.version_then(version)?.0)
-    }
-
-    /// As [`Self::text_then`], with the touch that wrote it and its event.
-    pub(super) fn version_then(&self, version: &Version) -> Result<(Text, Touch, Arc<Event>)> {
         let event = self.event_at(version.event)?;
         let what = || format!("version {} of the memory {}", version.version, version.id);
         let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
-        let touch = event.memories.iter().find(written).cloned();
+        let touch = event.memories.iter().find(written);
         let touch = touch
             .filter(|touch| touch.version == version.version)
             .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
@@ -240,8 +234,7 @@ impl Store {
                 "its blob does not have the SHA-256 that its event recorded",
             ));
         }
-        let text = self.open_version(version.id, path, &sealed, version.version)?;
-        Ok((text, touch, event))
+        self.open_version(version.id, path, &sealed, version.version)
     }
 
     /// How the record of a look or an undo names a path: by a memory that is or was there, or
@@ -336,11 +329,6 @@ pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Erro
         when: format!("after event {} ({time})", at.event),
         hint,
     }
-}
-
-/// The identity of a text, for plans.
-pub(super) fn digest_of(text: &Text) -> Digest {
-    Digest::of(text.as_str().as_bytes())
 }
 
 #[cfg(test)]

@@ -180,6 +180,7 @@ impl Timeline {
                 outcome: row.outcome,
             });
         }
+        self.lives = std::sync::OnceLock::new();
         true
     }
 }

@@ -122,7 +122,7 @@ impl Fold {
         if !examined.sound {
             self.doubt(examined);
             self.catalog.assume(&step);
-            let touched = event.memories.iter().filter(|touch| moves(touch));
+            let touched = event.memories.iter().filter(|touch| touch.change.alters());
             self.unsure.extend(touched.map(|touch| touch.id));
             return;
         }
@@ -155,7 +155,7 @@ impl Fold {
 
     /// Keeps what the catalog does not: memories that are gone, and those that are new or changed.
     fn note(&mut self, event: &Event) {
-        for touch in event.memories.iter().filter(|touch| moves(touch)) {
+        for touch in event.memories.iter().filter(|touch| touch.change.alters()) {
             self.unsure.remove(&touch.id);
             if touch.change == Change::Remove {
                 self.removed.insert(touch.id, touch.version);
@@ -249,9 +249,4 @@ impl Fold {
         let mut touches = event.memories.iter();
         touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
     }
-}
-
-/// Whether a touch changes the tree.
-fn moves(touch: &Touch) -> bool {
-    touch.change.writes() || touch.change == Change::Remove
 }

@@ -148,10 +148,9 @@ fn where_history_was_turned_back_it_tells_what_there_is_now() {
         ("A", delete("lost")),
     ]);
     // Somebody takes the last three away, and that is accepted.
-    let store = story.home.store();
     let moved = story.home.git(&["update-ref", "refs/heads/main", "main~3"]);
     assert!(moved.status.success());
-    fs::remove_file(store.join("journal")).expect("there");
+    fs::remove_file(story.home.store().join("journal")).expect("there");
     story.ok(&["accept-rollback", "--reason", "the disk died"]);
     // As many as were lost, and more: the file must not go on where the lost ones end.
     let calls = ["found", "more", "most", "all"].map(|text| ("B", create(text, "here\n")));

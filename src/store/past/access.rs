@@ -36,7 +36,7 @@ impl Store {
             numbers.retain(|event| {
                 let reads = |change| matches!(change, Change::Read | Change::Look);
                 let mut parts = timeline.parts_of(*event).into_iter();
-                parts.any(|part| reads(part.change) && memories.contains(&part.id))
+                parts.any(|part| reads(part.change) && memories.contains(&part.of.id))
             });
             Ok(numbers)
         })?;

@@ -48,7 +48,7 @@ impl Store {
     }
 
     fn blame_of(&self, of: &Version) -> Result<Blame> {
-        let versions = self.timeline().versions(of.id, of.event);
+        let versions: Vec<Version> = self.timeline().versions(of.id, of.event).collect();
         let indices: HashMap<u64, u32> = versions
             .iter()
             .zip(0..)

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use crate::diff::TextDiff;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Moment, Touch};
+use crate::event::{Context, Moment, Touch};
 use crate::id::MemoryId;
 use crate::log::Filter;
 use crate::past::{Changed, Difference, Looked, Shown, Side};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
 use crate::text::Text;
-use crate::timeline::Version;
+use crate::timeline::{Part, Version};
 
 use super::super::Store;
 use super::{Look, looked_at, side};
@@ -108,8 +108,9 @@ impl Store {
             let pairs = store.pairs_between(from, to, within);
             let (mut changes, touches) = store.compare_all(&pairs);
             // Between two moments a new memory can have been changed too.
-            let lived =
-                |id| from.is_some_and(|from| !store.timeline().versions(id, from.event).is_empty());
+            let lived = |id| {
+                from.is_some_and(|from| store.timeline().versions(id, from.event).next().is_some())
+            };
             for changed in changes.iter_mut().filter(|changed| changed.revived) {
                 changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
             }
@@ -158,8 +159,10 @@ impl Store {
         let memories = within.map(|path| timeline.ever_within(path));
         let changed = |event: &u64| {
             let candidate = timeline.parts_of(*event).iter().any(|part| {
-                (part.change.writes() || part.change == Change::Remove)
-                    && memories.as_ref().is_none_or(|ids| ids.contains(&part.id))
+                part.change.alters()
+                    && memories
+                        .as_ref()
+                        .is_none_or(|ids| ids.contains(&part.of.id))
             });
             // What a memory did after it had moved away is no change of the path it had.
             let inside = |path: &MemoryPath| {
@@ -182,15 +185,12 @@ impl Store {
     fn pairs_of(&self, event: u64) -> Vec<Pair> {
         let timeline = self.timeline();
         let parts = timeline.parts_of(event).into_iter();
-        let changes = |change: Change| change.writes() || change == Change::Remove;
+        let before = event.checked_sub(1);
         parts
-            .filter(|part| changes(part.change))
-            .map(|part| {
-                let before = event.checked_sub(1);
-                (
-                    before.and_then(|before| timeline.version_at(part.id, before)),
-                    timeline.version_at(part.id, event),
-                )
+            .filter(|part| part.change.alters())
+            .map(|Part { change, of }| {
+                let before = before.and_then(|before| timeline.version_at(of.id, before));
+                (before, change.writes().then_some(of))
             })
             .collect()
     }

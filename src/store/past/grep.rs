@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
 use crate::past::{Looked, Match, Matches, Recorded, Search};
-use crate::path::MemoryPath;
 use crate::text::Text;
 use crate::timeline::Version;
 
@@ -64,7 +63,7 @@ impl Store {
         let mut memories: Vec<Vec<Version>> = if search.history {
             timeline
                 .memories()
-                .map(|id| timeline.versions(id, newest))
+                .map(|id| timeline.versions(id, newest).collect())
                 .collect()
         } else {
             let state = timeline.state(newest);
@@ -124,7 +123,7 @@ impl Store {
         }
         let removed = versions
             .last()
-            .and_then(|last| self.timeline().removed_after(last));
+            .and_then(|last| self.timeline().removed(last.id));
         if let Some(event) = removed {
             let lines = &mut found.lines[begin..];
             lines
@@ -159,14 +158,4 @@ fn touched(versions: &[Version], lines: &[Match]) -> Vec<Touch> {
         .collect();
     let is_shown = |version: &&Version| shown.contains(&(version.id, version.version));
     versions.iter().filter(is_shown).map(looked_at).collect()
-}
-
-/// A path is looked for only where there is one.
-impl Search {
-    /// Looks only at a path and below it.
-    #[must_use]
-    pub fn within(mut self, path: MemoryPath) -> Self {
-        self.within = Some(path);
-        self
-    }
 }

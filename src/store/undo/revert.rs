@@ -9,7 +9,7 @@ use crate::log::Filter;
 use crate::merge;
 use crate::path::MemoryPath;
 use crate::text::Text;
-use crate::timeline::{Part, Version};
+use crate::timeline::Part;
 use crate::undo::{Conflict, Selection};
 
 use super::super::Store;
@@ -44,8 +44,8 @@ impl Store {
         let mut undone = Vec::new();
         for event in &events {
             let parts = timeline.parts_of(*event);
-            let changed = parts.iter().filter(|part| changes(part.change));
-            let ids: Vec<MemoryId> = changed.map(|part| part.id).collect();
+            let changed = parts.iter().filter(|part| part.change.alters());
+            let ids: Vec<MemoryId> = changed.map(|part| part.of.id).collect();
             if !ids.is_empty() {
                 undone.push(*event);
             }
@@ -100,26 +100,24 @@ impl Store {
         chosen: &HashSet<u64>,
     ) -> Result<Result<Option<Wanted>, Conflict>> {
         let timeline = self.timeline();
-        let mut life = timeline.life(id);
-        life.retain(|part| changes(part.change));
         let mut way = Way {
             store: self,
-            life,
+            life: timeline.life(id),
             state: None,
             texts: HashMap::new(),
             conflict: None,
         };
         way.state = way.state_after(way.life.len())?;
         for at in (0..way.life.len()).rev() {
-            if chosen.contains(&way.life[at].event) {
+            if chosen.contains(&way.life[at].of.event) {
                 way.undo(at, chosen)?;
             }
             if let Some(why) = way.conflict {
-                let later = way.life[at + 1..].iter().rev().map(|part| part.event);
+                let later = way.life[at + 1..].iter().rev().map(|part| part.of.event);
                 let kept = later.filter(|event| !chosen.contains(event));
                 return Ok(Err(Conflict {
                     id,
-                    path: way.life.iter().rev().find_map(|part| part.path.clone()),
+                    path: way.life.iter().rev().find_map(|part| part.of.path.clone()),
                     why: why.to_owned(),
                     on_top: self.on_top(kept),
                 }));
@@ -141,7 +139,7 @@ impl Way<'_> {
     /// Undoes one part of the memory's life.
     fn undo(&mut self, at: usize, chosen: &HashSet<u64>) -> Result<()> {
         let later = &self.life[at + 1..];
-        let touched_since = later.iter().any(|part| !chosen.contains(&part.event));
+        let touched_since = later.iter().any(|part| !chosen.contains(&part.of.event));
         match self.life[at].change {
             Change::Add | Change::Restore => {
                 if touched_since && self.differs_from_after(at)? {
@@ -210,41 +208,29 @@ impl Way<'_> {
 
     /// What the memory was after so many parts of its life.
     fn state_after(&mut self, parts: usize) -> Result<Option<State>> {
-        let Some(part) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
+        let Some(Part { change, of }) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
             return Ok(None);
         };
-        if part.change == Change::Remove {
+        if change == Change::Remove {
             return Ok(None);
         }
-        let path = part.path.clone().ok_or_else(|| Error::MissingKey {
-            memory: part.id.to_string(),
-        })?;
-        let text = if let Some(text) = self.texts.get(&part.version) {
+        let text = if let Some(text) = self.texts.get(&of.version) {
             text.clone()
         } else {
-            let version = Version {
-                id: part.id,
-                path: part.path.clone(),
-                version: part.version,
-                bytes: part.bytes,
-                event: part.event,
-                from: None,
-            };
-            let text = self.store.text_then(&version)?;
-            self.texts.insert(part.version, text.clone());
+            let text = self.store.text_then(&of)?;
+            self.texts.insert(of.version, text.clone());
             text
         };
+        let path = of.path.ok_or_else(|| Error::MissingKey {
+            memory: of.id.to_string(),
+        })?;
         Ok(Some(State {
             path,
             text,
-            from: Some(part.version),
+            from: Some(of.version),
             merged: false,
         }))
     }
-}
-
-fn changes(change: Change) -> bool {
-    change.writes() || change == Change::Remove
 }
 
 /// Sorted numbers as runs with both ends.

@@ -14,7 +14,7 @@ use crate::timeline::Version;
 use crate::undo::{Conflict, Plan, Step};
 
 use super::super::Store;
-use super::super::past::{digest_of, looked_at};
+use super::super::past::looked_at;
 use super::super::plan::{Planned, Written};
 use super::{Aim, Wanted};
 
@@ -86,7 +86,7 @@ impl Store {
         now: Option<Version>,
         wanted: Wanted,
     ) -> Result<Result<Option<Part>, Conflict>> {
-        let last = self.timeline().versions(id, u64::MAX - 1).pop();
+        let last = self.timeline().versions(id, u64::MAX).next_back();
         let last =
             last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
         match (now, wanted) {
@@ -134,7 +134,7 @@ impl Store {
                     lines_removed: diff.removed(),
                     merged,
                     stripped: text.kinds().into_iter().map(str::to_owned).collect(),
-                    sha256: Some(digest_of(text.text())),
+                    sha256: Some(Digest::of(text.text().as_str().as_bytes())),
                 };
                 let written = Written {
                     id,

@@ -223,7 +223,7 @@ type Misfit = (Option<MemoryId>, String);
 
 /// Where the change of the tree is not exactly what the record says.
 fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
-    let touched = |touch: &&Touch| touch.change.writes() || touch.change == Change::Remove;
+    let touched = |touch: &&Touch| touch.change.alters();
     let mut told: BTreeMap<MemoryId, &Touch> = BTreeMap::new();
     for touch in event.memories.iter().filter(touched) {
         told.insert(touch.id, touch);

@@ -1,25 +1,8 @@
 //! What a commit message says in the clear.
 
 use crate::digest::Digest;
-use crate::event::{Message, PublicFile};
+use crate::event::{self, Message, PublicFile};
 use crate::id::MemoryId;
-
-/// Commands that leave the tree as it is, whatever they are asked. One that is not here may
-/// write: then the memories its trailers name bound what it may change.
-const LOOKS: &[&str] = &[
-    "init",
-    "view",
-    "view_at",
-    "memory_read",
-    "show",
-    "diff",
-    "blame",
-    "log",
-    "grep",
-    "access",
-    "unknown",
-    "accept_rollback",
-];
 
 /// Subject and trailers of a commit.
 pub(super) struct Said<'a> {
@@ -62,7 +45,7 @@ impl<'a> Said<'a> {
 
     /// Whether it may change memories at all.
     pub(super) fn may_write(&self) -> bool {
-        self.outcome == "ok" && !LOOKS.contains(&self.command) && self.decides().is_none()
+        self.outcome == "ok" && event::may_alter(self.command) && self.decides().is_none()
     }
 
     /// The public file it may put in place anew.
