@@ -202,11 +202,25 @@ impl Catalog {
         if self.memories.contains_key(&touch.id) {
             return Err("it writes one memory twice");
         }
-        if self.paths.insert(key(&path), touch.id).is_some() {
+        if self.paths.contains_key(&key(&path)) {
             return Err("it writes to a path that is taken");
         }
+        self.put(touch, old, path, (blob, sealed), time);
+        Ok(())
+    }
+
+    /// Puts a memory at a path that is free, in the version a touch wrote.
+    fn put(
+        &mut self,
+        touch: &TouchStep,
+        old: Option<Memory>,
+        path: MemoryPath,
+        (blob, sealed): (ObjectId, Digest),
+        time: DateTime<Utc>,
+    ) {
         self.versions += 1;
         self.bytes = self.bytes.saturating_add(touch.bytes);
+        self.paths.insert(key(&path), touch.id);
         let memory = Memory {
             id: touch.id,
             before: old.filter(|old| old.path == path).map(|old| old.blob),
@@ -218,7 +232,6 @@ impl Catalog {
             accessed: time,
         };
         self.memories.insert(touch.id, memory);
-        Ok(())
     }
 
     fn take(&mut self, id: MemoryId) -> Option<Memory> {
@@ -253,27 +266,14 @@ impl Catalog {
     }
 
     fn assume_written(&mut self, touch: &TouchStep, old: Option<Memory>, time: DateTime<Utc>) {
-        let Some((blob, sealed)) = touch.blob else {
+        let Some(written) = touch.blob else {
             return;
         };
         let said = touch.path.clone().map(MemoryPath::from_canonical);
         let path = said
             .filter(|path| !self.paths.contains_key(&key(path)))
             .unwrap_or_else(|| MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)));
-        let memory = Memory {
-            id: touch.id,
-            before: old.filter(|old| old.path == path).map(|old| old.blob),
-            path,
-            version: touch.version,
-            bytes: touch.bytes,
-            blob,
-            sealed,
-            accessed: time,
-        };
-        self.versions += 1;
-        self.bytes = self.bytes.saturating_add(touch.bytes);
-        self.paths.insert(key(&memory.path), memory.id);
-        self.memories.insert(memory.id, memory);
+        self.put(touch, old, path, written, time);
     }
 
     /// Lets go of a memory whose state is not known any more.
