@@ -49,8 +49,7 @@ pub(crate) struct Catalog {
     pub(crate) events: u64,
     /// How many versions were ever written.
     pub(crate) versions: u64,
-    /// When the last event was.
-    pub(crate) last: Option<DateTime<Utc>>,
+    pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
     pub(crate) decided: Option<Decided>,
     memories: HashMap<MemoryId, Memory>,
@@ -58,6 +57,34 @@ pub(crate) struct Catalog {
     /// below a directory is one range.
     paths: BTreeMap<String, MemoryId>,
     bytes: u64,
+}
+
+/// When events were.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// The time of the last event.
+    pub(crate) last: Option<DateTime<Utc>>,
+    /// The latest time of any event.
+    latest: Option<DateTime<Utc>>,
+    /// Up to here events are not in the order of their times: the latest time of one that another
+    /// followed whose clock was behind.
+    uneven: Option<DateTime<Utc>>,
+}
+
+impl Times {
+    /// Takes the time of the next event.
+    pub(crate) fn pass(&mut self, time: DateTime<Utc>) {
+        if self.latest.is_some_and(|latest| time < latest) {
+            self.uneven = self.latest;
+        }
+        self.last = Some(time);
+        self.latest = self.latest.max(self.last);
+    }
+
+    /// Whether all that was later than this also came behind what was not.
+    pub(crate) fn part_at(&self, time: DateTime<Utc>) -> bool {
+        self.uneven <= Some(time)
+    }
 }
 
 /// The three blobs only a command that says so may change.
@@ -134,7 +161,7 @@ impl Catalog {
             head: None,
             events: 0,
             versions: 0,
-            last: None,
+            times: Times::default(),
             decided: None,
             memories: HashMap::new(),
             paths: BTreeMap::new(),
@@ -151,7 +178,7 @@ impl Catalog {
         self.fold(&step.touches, time)?;
         self.events += 1;
         self.head = Some(step.head);
-        self.last = Some(time);
+        self.times.pass(time);
         Ok(())
     }
 
@@ -244,7 +271,7 @@ impl Catalog {
     /// Takes an event at its word that does not fit the state, so that later ones can be followed.
     pub(crate) fn assume(&mut self, step: &Step) {
         let time = DateTime::from_timestamp_millis(step.millis);
-        let time = time.or(self.last).unwrap_or_default();
+        let time = time.or(self.times.last).unwrap_or_default();
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
@@ -262,7 +289,7 @@ impl Catalog {
         }
         self.events = step.number.saturating_add(1);
         self.head = Some(step.head);
-        self.last = Some(time);
+        self.times.pass(time);
     }
 
     fn assume_written(&mut self, touch: &TouchStep, old: Option<Memory>, time: DateTime<Utc>) {

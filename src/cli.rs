@@ -194,11 +194,18 @@ impl Global {
     /// Opens the store for commands, which are signed.
     fn open(&self) -> Result<Store> {
         let path = self.existing_store()?;
+        agekeep::redact::make_ready();
         Store::open(&path, place::keys(self)?, self.clock())
     }
 
-    /// Opens the store for a look that records nothing, and so needs no signing key.
+    /// Opens the store for a look, which is recorded where there is a signing key.
     fn open_to_look(&self) -> Result<Store> {
+        agekeep::redact::make_ready();
+        self.open_unrecorded()
+    }
+
+    /// Opens the store for what records nothing, and so needs no signing key.
+    fn open_unrecorded(&self) -> Result<Store> {
         let path = self.existing_store()?;
         Store::open(&path, place::keys_to_look(self)?, self.clock())
     }

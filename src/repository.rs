@@ -303,6 +303,24 @@ impl Repository {
         Ok((object.kind, object.bytes))
     }
 
+    /// The one object whose name begins with these digits; `None` if there is none, or several, or
+    /// not enough can be read to tell.
+    pub(crate) fn only_one_named(&self, digits: &str) -> Option<ObjectId> {
+        let mut found = loose::named(&self.objects, digits).ok()?;
+        if self.has_packs() {
+            // Opened anew: there may be packs that were not there before.
+            let packs = self.open_packs().ok()?;
+            let short = git2::Oid::from_str(digits).ok()?;
+            match packs.exists_prefix(short, digits.len()) {
+                Ok(packed) => found.push(ObjectId(packed.as_bytes().try_into().ok()?)),
+                Err(e) if e.code() == git2::ErrorCode::NotFound => {}
+                Err(_) => return None,
+            }
+        }
+        let first = *found.first()?;
+        found.iter().all(|other| *other == first).then_some(first)
+    }
+
     /// Whether an object is in its place; whether it is whole shows when it is read.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
         Ok(loose::path(&self.objects, id).exists()

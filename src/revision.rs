@@ -15,7 +15,7 @@ use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use crate::error::{Error, Result};
 
 /// Fewest hexadecimal digits that name a commit.
-const DIGITS_MIN: usize = 4;
+pub(crate) const DIGITS_MIN: usize = 4;
 /// Longest revision that is read, in bytes.
 const BYTES_MAX: usize = 128;
 

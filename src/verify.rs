@@ -407,8 +407,8 @@ fn compare_cached(
         return Ok(());
     };
     let told = &fold.catalog;
-    let numbers = (told.events, told.versions, told.last, told.len());
-    let differs = if numbers != (cached.events, cached.versions, cached.last, cached.len()) {
+    let numbers = (told.events, told.versions, told.times, told.len());
+    let differs = if numbers != (cached.events, cached.versions, cached.times, cached.len()) {
         Some((None, "the catalog file counts other events or memories"))
     } else if opening::decided_at(repository, head)? != cached.decided {
         Some((None, "the catalog file names other public files"))

@@ -11,7 +11,7 @@ use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Catalog, Decided, Memory, Step, key};
+use super::{Catalog, Decided, Memory, Step, Times, key};
 use crate::aead::{self, Key};
 use crate::digest::Digest;
 use crate::disk;
@@ -19,7 +19,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-catalog1";
+const MAGIC: &[u8; 16] = b"agekeep-catalog2";
 /// Magic, store id, and a random id of this file that every block is bound to.
 const HEADER_BYTES: usize = 48;
 /// Steps may take up this much, or an eighth of the snapshot, before a new snapshot is due.
@@ -52,7 +52,8 @@ struct Snapshot<'a> {
     head: ObjectId,
     events: u64,
     versions: u64,
-    last: i64,
+    /// Last, latest, and up to where uneven.
+    times: (i64, i64, Option<i64>),
     /// In the order of a listing.
     #[serde(borrow)]
     memories: Vec<MemoryRow<'a>>,
@@ -250,7 +251,7 @@ impl<'a> Snapshot<'a> {
             head: catalog.head?,
             events: catalog.events,
             versions: catalog.versions,
-            last: catalog.last?.timestamp_millis(),
+            times: catalog.times.to_millis()?,
             memories: catalog.paths.values().map(row).collect(),
         })
     }
@@ -269,11 +270,33 @@ impl<'a> Snapshot<'a> {
             head: Some(self.head),
             events: self.events,
             versions: self.versions,
-            last: Some(DateTime::from_timestamp_millis(self.last)?),
+            times: Times::from_millis(self.times)?,
             decided: Some(self.decided),
             memories,
             paths: paths.into_iter().collect(),
             bytes,
+        })
+    }
+}
+
+impl Times {
+    fn to_millis(self) -> Option<(i64, i64, Option<i64>)> {
+        Some((
+            self.last?.timestamp_millis(),
+            self.latest?.timestamp_millis(),
+            self.uneven.map(|time| time.timestamp_millis()),
+        ))
+    }
+
+    fn from_millis((last, latest, uneven): (i64, i64, Option<i64>)) -> Option<Self> {
+        let time = |millis| DateTime::from_timestamp_millis(millis);
+        Some(Self {
+            last: Some(time(last)?),
+            latest: Some(time(latest)?),
+            uneven: match uneven {
+                Some(millis) => Some(time(millis)?),
+                None => None,
+            },
         })
     }
 }

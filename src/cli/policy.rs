@@ -54,7 +54,7 @@ impl PolicyFiles {
 
 pub(super) fn run(global: &Global, args: &PolicyArgs) -> Result<u8> {
     match &args.verb {
-        Verb::Show => output::text(&global.open_to_look()?.policy().to_toml())?,
+        Verb::Show => output::text(&global.open_unrecorded()?.policy().to_toml())?,
         Verb::Set(files) => {
             let policy = files.read()?;
             let meta = global.open()?.set_policy(&policy, &global.context())?;

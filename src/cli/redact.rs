@@ -107,7 +107,7 @@ fn check(file: &Path, as_json: bool) -> Result<u8> {
 
 fn fingerprint(global: &Global) -> Result<u8> {
     let value = standard_input()?;
-    let store = global.open_to_look()?;
+    let store = global.open_unrecorded()?;
     output::line(&store.fingerprint(value.trim_end_matches(['\r', '\n']))?)?;
     Ok(0)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Global, output};
 
 pub(super) fn run(global: &Global) -> Result<u8> {
-    let status = global.open_to_look()?.status()?;
+    let status = global.open_unrecorded()?.status()?;
     if global.json {
         output::json(&to_json(&status))?;
     } else {

@@ -46,6 +46,23 @@ pub(super) fn path(objects: &Path, id: ObjectId) -> PathBuf {
     objects.join(&name[..2]).join(&name[2..])
 }
 
+/// The objects whose names begin with these digits, of which there are two at least.
+pub(super) fn named(objects: &Path, digits: &str) -> io::Result<Vec<ObjectId>> {
+    let (folder, start) = digits.split_at(2);
+    let entries = match fs::read_dir(objects.join(folder)) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name();
+        let rest = name.to_str().filter(|name| name.starts_with(start));
+        found.extend(rest.and_then(|rest| ObjectId::from_hex(&format!("{folder}{rest}"))));
+    }
+    Ok(found)
+}
+
 /// Reads a loose object and checks that it is all there.
 pub(super) fn read(objects: &Path, id: ObjectId) -> io::Result<Loose> {
     let file = match File::open(path(objects, id)) {

@@ -230,6 +230,7 @@ impl Store {
         let time = time_of(&self.clock)?;
         let behind = self
             .catalog
+            .times
             .last
             .map_or(0, |last| (last - time).num_milliseconds());
         Ok(Event {

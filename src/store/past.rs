@@ -17,8 +17,9 @@ use crate::event::{Change, Context, Event, Moment, Place, Touch};
 use crate::past::{Recorded, Side};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
-use crate::revision::{Revision, RevisionKind};
+use crate::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::text::Text;
+use crate::timeline::file::Sought;
 use crate::timeline::{Timeline, Version};
 
 use super::Store;
@@ -98,20 +99,35 @@ impl Store {
         let Some(newest) = self.catalog.events.checked_sub(1) else {
             return false;
         };
-        let event = match revision.kind {
-            RevisionKind::Head(back) => newest.checked_sub(back),
-            RevisionKind::Number(number) => number.filter(|number| *number <= newest),
-            _ => None,
-        };
-        let (Some(event), None) = (event, &self.timeline) else {
+        let (Some(sought), None) = (self.sought(revision, newest), &self.timeline) else {
             return false;
         };
         let end = (newest, self.journal.head());
         let piece = self
             .timeline_file
-            .around(event, end, self.keyring.names_key());
-        self.timeline = piece.filter(|piece| piece.at(path, event).is_some());
+            .around(sought, end, self.keyring.names_key());
+        self.timeline = piece
+            .filter(|(piece, event)| piece.at(path, *event).is_some())
+            .map(|(piece, _)| piece);
         self.timeline.is_some()
+    }
+
+    /// What to look for in the timeline, where that can be known without all of it.
+    fn sought(&self, revision: &Revision, newest: u64) -> Option<Sought> {
+        match revision.kind {
+            RevisionKind::Head(back) => newest.checked_sub(back).map(Sought::Event),
+            RevisionKind::Number(Some(number)) if number <= newest => Some(Sought::Event(number)),
+            RevisionKind::Number(_) | RevisionKind::Commit => {
+                let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
+                let commit = self.repository.only_one_named(digits?)?;
+                let event = self.entry(commit).ok()?.0.event.number;
+                Some(Sought::Commit(event, commit))
+            }
+            RevisionKind::Time(time) => {
+                let times = &self.catalog.times;
+                times.part_at(time).then_some(Sought::Time(time))
+            }
+        }
     }
 
     /// Adds an event that was just recorded to the timeline and its file, where they are up to it.
@@ -172,7 +188,7 @@ impl Store {
         let mut found = self.timeline().with_prefix(text);
         let first = found
             .next()
-            .filter(|_| text.len() >= 4)
+            .filter(|_| text.len() >= DIGITS_MIN)
             .ok_or_else(|| revision.missing(missing))?;
         let others: Vec<Moment> = found.take(CANDIDATES_MAX - 1).collect();
         if others.is_empty() {

@@ -247,6 +247,7 @@ impl Store {
         let head = self.journal.head();
         let time = self
             .catalog
+            .times
             .last
             .ok_or_else(|| Error::damaged("history", "it has no event"))?;
         let checkpoint = Checkpoint {

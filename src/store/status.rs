@@ -72,7 +72,7 @@ impl Store {
             events: self.catalog.events,
             text_bytes: self.catalog.bytes(),
             file_bytes: file_bytes(&self.root)?,
-            last_event: self.catalog.last,
+            last_event: self.catalog.times.last,
             recipients: self.members.clone(),
             signers: signers.collect(),
             problems: self.problems()?,
@@ -109,7 +109,12 @@ impl Store {
                     .into(),
             ),
         }
-        if let Some(ahead) = self.catalog.last.filter(|last| *last > (self.clock)()) {
+        if let Some(ahead) = self
+            .catalog
+            .times
+            .last
+            .filter(|last| *last > (self.clock)())
+        {
             problems.push(format!(
                 "the last event is in the future ({ahead}); check the clock"
             ));

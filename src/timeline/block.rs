@@ -51,9 +51,12 @@ struct BlockTouch {
 }
 
 impl<'a> Block<'a> {
-    /// The commit of its last event.
-    pub(super) fn head(&self) -> Option<ObjectId> {
-        self.commits.last_chunk().copied().map(ObjectId)
+    /// The commit of its last event, and its time in seconds after 1970.
+    pub(super) fn end(&self) -> Option<(ObjectId, i64)> {
+        let head = self.commits.last_chunk().copied().map(ObjectId)?;
+        let times = self.rows.iter().map(|row| row.after);
+        let millis = times.fold(0, i64::wrapping_add);
+        Some((head, millis.div_euclid(1000)))
     }
 
     /// Everything a timeline holds from one of its rows on, which is event number `first`.

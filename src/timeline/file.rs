@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use zeroize::Zeroizing;
 
 use super::Timeline;
@@ -17,7 +18,7 @@ use crate::disk;
 use crate::id::StoreId;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-timelin1";
+const MAGIC: &[u8; 16] = b"agekeep-timelin2";
 /// Magic, store id, a random id of this file, its generation, and where its single events begin:
 /// the byte, the number, and the commit before.
 const HEADER_BYTES: usize = 92;
@@ -70,14 +71,26 @@ struct Header {
 }
 
 /// What stands before a sealed block, in the clear: its length, how many events are in it, and the
-/// commit of the last. The block says the same.
+/// commit of the last with its time, as the commit has it. The block says the same.
 struct Prefix {
     length: usize,
     events: u64,
     head: ObjectId,
+    /// Seconds after 1970.
+    seconds: i64,
 }
 
-const PREFIX_BYTES: usize = 28;
+const PREFIX_BYTES: usize = 36;
+
+/// What event a piece of the timeline is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Sought {
+    Event(u64),
+    /// An event that has this commit if it is of this history.
+    Commit(u64, ObjectId),
+    /// The last event at or before a time, after which none that is later has an earlier time.
+    Time(DateTime<Utc>),
+}
 
 impl Prefix {
     /// Reads the prefix at the beginning of some bytes; `None` if it can be none.
@@ -85,8 +98,10 @@ impl Prefix {
         let (length, rest) = bytes.split_first_chunk()?;
         let (events, rest) = rest.split_first_chunk()?;
         let (head, rest) = rest.split_first_chunk()?;
+        let (seconds, rest) = rest.split_first_chunk()?;
         let prefix = Self {
             head: ObjectId(*head),
+            seconds: i64::from_le_bytes(*seconds),
             length: u32::from_le_bytes(*length) as usize,
             events: u64::from(u32::from_le_bytes(*events)),
         };
@@ -100,6 +115,7 @@ impl Prefix {
             &length.to_le_bytes()[..],
             &events.to_le_bytes(),
             &self.head.0,
+            &self.seconds.to_le_bytes(),
         ]
         .concat())
     }
@@ -131,22 +147,39 @@ impl TimelineFile {
         timeline
     }
 
-    /// A piece of the timeline around an event, if the file is of the history that ends with event
-    /// `newest` at `head`.
+    /// A piece of the timeline around an event, and the event's number, if the file is of the
+    /// history that ends with event `newest` at `head`. Where it is sought by its time, the clear
+    /// parts of the file say where to look, and the piece shows whether that is so.
     pub(crate) fn around(
         &self,
-        event: u64,
+        sought: Sought,
         (newest, head): (u64, ObjectId),
         key: &Key,
-    ) -> Option<Timeline> {
+    ) -> Option<(Timeline, u64)> {
         let mut open = Open::at(&self.path, self.store).ok().flatten()?;
-        let last = open.piece(newest, newest, self.store, key)?;
+        let last = open.block_with(newest, self.store, key)?;
         if last.len() != newest + 1 || last.head() != Some(head) {
             return None;
         }
         // Half a block before it at least: most of what is asked for was written within that.
-        let from = event.saturating_sub(BLOCK_EVENTS_MAX / 2);
-        open.piece(from, event, self.store, key)
+        let (from, to) = match sought {
+            Sought::Event(event) | Sought::Commit(event, _) => (event, event),
+            Sought::Time(time) => open.block_beyond(time)?,
+        };
+        let from = from.saturating_sub(BLOCK_EVENTS_MAX / 2);
+        let piece = open.piece(from, to.min(newest), self.store, key)?;
+        let event = match sought {
+            Sought::Event(event) => Some(event),
+            Sought::Commit(event, commit) => piece
+                .moment(event)
+                .filter(|at| at.commit == commit)
+                .map(|_| event),
+            // Without the event after it, it could be a later one.
+            Sought::Time(time) => piece
+                .at_time(time)
+                .filter(|event| *event == newest || event + 1 < piece.len()),
+        };
+        event.map(|event| (piece, event))
     }
 
     /// Whether what was loaded is worth being written anew, in fewer blocks.
@@ -342,13 +375,38 @@ impl Open {
             let (last, _) = self.block_of(to)?;
             last + self.prefix_at(last)?.whole()
         };
-        let length = end.checked_sub(begin)?.min(FILE_BYTES_MAX);
-        let mut bytes = vec![0; usize::try_from(length).ok()?];
-        self.file.read_exact_at(&mut bytes, begin).ok()?;
+        let bytes = self.bytes(begin, end)?;
         (self.end, self.events) = (begin, first);
         let mut piece = Timeline::from(first);
         self.read_blocks(&bytes, store, key, |block| piece.extend(block));
         piece.row(to).is_some().then_some(piece)
+    }
+
+    /// The one block that has an event, be it a single one.
+    fn block_with(&mut self, event: u64, store: StoreId, key: &Key) -> Option<Timeline> {
+        (self.end, self.events) = self.block_of(event)?;
+        let bytes = self.rest()?;
+        let mut rest = &bytes[..];
+        loop {
+            let (prefix, tail) = Prefix::split(rest)?;
+            if event < self.events + prefix.events {
+                break;
+            }
+            self.pass(&prefix);
+            rest = tail.get(prefix.length..)?;
+        }
+        let mut found = Timeline::from(self.events);
+        self.read_blocks(rest, store, key, |block| {
+            found.row(event).is_none() && found.extend(block)
+        });
+        found.row(event).is_some().then_some(found)
+    }
+
+    fn bytes(&self, from: u64, to: u64) -> Option<Vec<u8>> {
+        let length = to.checked_sub(from)?.min(FILE_BYTES_MAX);
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        self.file.read_exact_at(&mut bytes, from).ok()?;
+        Some(bytes)
     }
 
     /// Where the block that has an event begins, and with which event; the single events count as
@@ -368,6 +426,20 @@ impl Open {
         }
     }
 
+    /// The first event and the last of the first block that goes beyond a time.
+    fn block_beyond(&self, time: DateTime<Utc>) -> Option<(u64, u64)> {
+        let (mut at, mut first) = (HEADER_BYTES as u64, 0);
+        while at < self.header.singles_at {
+            let prefix = self.prefix_at(at)?;
+            if prefix.seconds > time.timestamp() {
+                return Some((first, first + prefix.events - 1));
+            }
+            at += prefix.whole();
+            first += prefix.events;
+        }
+        Some((first, u64::MAX))
+    }
+
     fn prefix_at(&self, at: u64) -> Option<Prefix> {
         let mut bytes = [0; PREFIX_BYTES];
         self.file.read_exact_at(&mut bytes, at).ok()?;
@@ -376,11 +448,7 @@ impl Open {
 
     /// Everything after what was read.
     fn rest(&self) -> Option<Vec<u8>> {
-        let length = self.file.metadata().ok()?.len();
-        let length = length.min(FILE_BYTES_MAX).checked_sub(self.end)?;
-        let mut bytes = vec![0; usize::try_from(length).ok()?];
-        self.file.read_exact_at(&mut bytes, self.end).ok()?;
-        Some(bytes)
+        self.bytes(self.end, self.file.metadata().ok()?.len())
     }
 
     /// Reads blocks from where reading ended, and hands each to `take` until one does not fit.
@@ -409,8 +477,9 @@ impl Open {
             let Ok(block) = postcard::from_bytes::<Block<'_>>(&plain) else {
                 return;
             };
-            let said = (block.rows.len() as u64, block.head());
-            let fits = block.first == self.events && said == (prefix.events, Some(prefix.head));
+            let fits = block.first == self.events
+                && block.rows.len() as u64 == prefix.events
+                && block.end() == Some((prefix.head, prefix.seconds));
             if !fits || !take(&block) {
                 return;
             }
@@ -433,10 +502,12 @@ impl Open {
     fn append_block(&mut self, store: StoreId, block: &Block<'_>, key: &Key) -> io::Result<()> {
         let plain = Zeroizing::new(postcard::to_stdvec(block).expect("memory to encode it in"));
         let sealed = key.seal(&self.header.context(store, self.end, block.first), &plain);
+        let (head, seconds) = block.end().ok_or(io::ErrorKind::InvalidInput)?;
         let prefix = Prefix {
             length: sealed.len(),
             events: block.rows.len() as u64,
-            head: block.head().ok_or(io::ErrorKind::InvalidInput)?,
+            head,
+            seconds,
         };
         let bytes = [&prefix.to_bytes()?[..], &sealed].concat();
         // What a process that was killed left behind here would be taken for the next block.

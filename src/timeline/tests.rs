@@ -1,10 +1,11 @@
 //! The timeline and its file on histories of tens of thousands of events, which are made up.
 
-use super::file::TimelineFile;
+use super::file::{Sought, TimelineFile};
 use super::*;
 use crate::aead::Key;
 use crate::digest::Digest;
 use crate::id::StoreId;
+use chrono::Duration;
 
 const MEMORIES: u64 = 700;
 
@@ -67,6 +68,15 @@ fn event(number: u64) -> Event {
 
 /// A file with so many events, which came one by one.
 fn filled(folder: &std::path::Path, key: &Key, events: u64) -> TimelineFile {
+    filled_with(folder, key, events, event)
+}
+
+fn filled_with(
+    folder: &std::path::Path,
+    key: &Key,
+    events: u64,
+    event: impl Fn(u64) -> Event,
+) -> TimelineFile {
     let mut file = TimelineFile::new(folder.join("timeline"), StoreId([3; 16]));
     let mut begun = Timeline::default();
     begun.push(&event(0), commit(0));
@@ -145,8 +155,14 @@ fn a_piece_says_what_the_whole_says() {
             .step_by(613)
             .chain([0, 2_047, 2_048, 8_192, end.0])
         {
-            let piece = file.around(number, end, &key).expect("a piece");
+            let sought = Sought::Event(number);
+            let (piece, event) = file.around(sought, end, &key).expect("a piece");
+            assert_eq!(event, number);
             assert_eq!(piece.moment(number), whole.moment(number));
+            let named = file.around(Sought::Commit(number, commit(number)), end, &key);
+            assert_eq!(named.map(|(_, event)| event), Some(number));
+            let stranger = Sought::Commit(number, commit(number + 1));
+            assert!(file.around(stranger, end, &key).is_none());
             assert_same(&piece, number);
             for memory in [number % MEMORIES, (number + 1) % MEMORIES, number % 13] {
                 let (some, all) = (
@@ -165,9 +181,88 @@ fn a_piece_says_what_the_whole_says() {
         (end.0 - 1, commit(end.0 - 1)),
         (end.0 + 1, end.1),
     ] {
-        assert!(file.around(5, other, &key).is_none(), "of another history");
+        assert!(
+            file.around(Sought::Event(5), other, &key).is_none(),
+            "of another history"
+        );
     }
-    assert!(file.around(5, end, &Key::random()).is_none());
+    assert!(file.around(Sought::Event(5), end, &Key::random()).is_none());
+}
+
+/// The clock runs ahead for a hundred events, and is set back; later it stands still for a while.
+fn uneven(number: u64) -> Event {
+    let mut event = event(number);
+    let seconds = match number {
+        3_000..3_100 => number + 2_500,
+        9_000..9_400 => 9_000,
+        _ => number,
+    };
+    event.time = at_second(seconds);
+    event
+}
+
+fn at_second(seconds: u64) -> DateTime<Utc> {
+    event(seconds).time
+}
+
+#[test]
+fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
+    let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::random());
+    let events = 21_000;
+    let mut file = filled_with(folder.path(), &key, events, uneven);
+    let end = (events - 1, commit(events - 1));
+    let whole = file.load(&key);
+    let mut catalog = crate::catalog::Times::default();
+    let times: Vec<_> = (0..events).map(|number| uneven(number).time).collect();
+    for time in &times {
+        catalog.pass(*time);
+    }
+    assert!(
+        !catalog.part_at(at_second(5_598)),
+        "some were said to be later"
+    );
+    assert!(catalog.part_at(at_second(5_599)));
+    let near = |second: u64| {
+        [-1, 0, 400, 999, 1_000].map(|millis| at_second(second) + Duration::milliseconds(millis))
+    };
+    for _ in 0..2 {
+        for time in (5_600..events + 50)
+            .step_by(4_001)
+            .chain([8_191, 8_192, 8_999, 9_000, 9_400, 10_239, 10_240, end.0])
+            .flat_map(near)
+        {
+            let found = file.around(Sought::Time(time), end, &key);
+            let (piece, event) = found.expect("a piece");
+            assert_eq!(Some(event), whole.at_time(time), "{time}");
+            assert_eq!(piece.moment(event), whole.moment(event));
+            let last = times.iter().rposition(|then| *then <= time);
+            assert_eq!(usize::try_from(event).ok(), last, "{time}");
+        }
+        file.append(&whole, 0, &key);
+    }
+    let before = at_second(0) - Duration::seconds(1);
+    assert!(file.around(Sought::Time(before), end, &key).is_none());
+}
+
+/// The times between blocks are in the clear. Whoever changes them makes a search slow, not wrong.
+#[test]
+fn a_time_in_the_clear_that_lies_is_not_believed() {
+    let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::random());
+    let events = 21_000;
+    let mut file = filled(folder.path(), &key, events);
+    let end = (events - 1, commit(events - 1));
+    let whole = file.load(&key);
+    file.append(&whole, 0, &key);
+    let at = folder.path().join("timeline");
+    let mut bytes = std::fs::read(&at).expect("a file");
+    // Header, then the first block's length, events, commit: and the time of its last event.
+    let clear = 92 + 4 + 4 + 20;
+    let said = i64::from_le_bytes(bytes[clear..clear + 8].try_into().expect("eight bytes"));
+    assert_eq!(said, at_second(8_191).timestamp());
+    bytes[clear..clear + 8].copy_from_slice(&(said + 9_000).to_le_bytes());
+    std::fs::write(&at, &bytes).expect("written");
+    let sought = Sought::Time(at_second(12_000));
+    assert!(file.around(sought, end, &key).is_none());
 }
 
 #[test]

@@ -208,6 +208,7 @@ impl Fold {
     fn time_fault(&self, event: &Event) -> Option<Fault> {
         let behind = self
             .catalog
+            .times
             .last
             .map_or(0, |last| (last - event.time).num_milliseconds());
         let behind = u64::try_from(behind).unwrap_or(0);
