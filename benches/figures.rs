@@ -142,7 +142,7 @@ impl Bench {
         Keys {
             identity: keyfile::read_identity(&identity).unwrap(),
             signing_key: Some(keyfile::read_signing_key(&signing_key).unwrap()),
-            state: None,
+            state: Some(self.folder.join("state/agekeep")),
         }
     }
 
@@ -263,6 +263,7 @@ impl Bench {
     fn one_shot_create(&self, size: usize, n: usize) {
         let mut child = Process::new(env!("CARGO_BIN_EXE_agekeep"))
             .env_clear()
+            .env("XDG_STATE_HOME", self.folder.join("state"))
             .args(["create", &path(n), "--store"])
             .arg(self.store(size))
             .arg("--identity")

@@ -150,9 +150,9 @@ pub enum Error {
         /// What can be done about it.
         hint: String,
     },
-    /// An undo would overwrite what others did later.
+    /// An undo would overwrite what others did later, or bring back what cannot be.
     Conflict {
-        /// One sentence for each memory: which, and who is on top.
+        /// One sentence for each memory: which, why, and who is on top.
         conflicts: Vec<String>,
     },
     /// What an undo would do is no longer what its plan said.
@@ -251,6 +251,15 @@ impl Error {
         }
     }
 
+    /// Whether a memory does not open, as against a disk that cannot be read or a command that
+    /// cannot be carried out.
+    pub(crate) fn is_of_one_memory(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::MissingKey { .. } | Self::UnknownFormat { .. }
+        )
+    }
+
     /// What the reader can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -341,8 +350,8 @@ impl Error {
             }
             Self::NotThere { hint, .. } => hint.clone(),
             Self::Conflict { .. } => {
-                "look at them with `agekeep diff`, or undo those later events too; `agekeep revert` \
-                 does all the rest with --partial"
+                "look at them with `agekeep diff`, or undo those later events too; --partial leaves \
+                 them as they are and does all the rest"
                     .into()
             }
             Self::PlanChanged { .. } => {
@@ -459,7 +468,11 @@ impl fmt::Display for Error {
             Self::NotThere { path, when, .. } => write!(f, "nothing was at {path} {when}"),
             Self::Conflict { conflicts } => write!(
                 f,
-                "others have changed since what would be undone:\n  {}",
+                "{} in conflict with what is there now:\n  {}",
+                match conflicts.len() {
+                    1 => "a memory is".into(),
+                    count => format!("{count} memories are"),
+                },
                 conflicts.join("\n  ")
             ),
             Self::PlanChanged { wanted, found } => {

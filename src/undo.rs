@@ -61,7 +61,7 @@ pub struct Plan {
     pub undone: Vec<(u64, u64)>,
     /// What it changes, in the order of paths.
     pub steps: Vec<Step>,
-    /// What it cannot undo without losing what others did later.
+    /// What it cannot undo, or not without losing what others did later.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -96,7 +96,8 @@ pub struct Step {
     pub sha256: Option<Digest>,
 }
 
-/// A memory that is left as it is, because others changed the same since.
+/// A memory that is left as it is: others changed the same since, or what it was does not open, or
+/// may not be kept any more.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -163,6 +164,16 @@ impl Plan {
 }
 
 impl Conflict {
+    /// One in which nobody is on top.
+    pub(crate) fn alone(id: MemoryId, path: Option<MemoryPath>, why: impl Into<String>) -> Self {
+        Self {
+            id,
+            path,
+            why: why.into(),
+            on_top: Vec::new(),
+        }
+    }
+
     /// One sentence: which memory, why, and who is on top.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -34,9 +34,6 @@ pub(super) struct Revert {
     /// Events then or later
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Undo what can be undone, and leave the memories that others have changed since
-    #[arg(long)]
-    partial: bool,
     #[command(flatten)]
     how: How,
 }
@@ -60,6 +57,9 @@ struct How {
     /// Carry out exactly the plan with this digest, as --dry-run printed it, or nothing
     #[arg(long, value_name = "DIGEST")]
     plan: Option<String>,
+    /// Do what can be done, and leave as they are the memories that are in conflict
+    #[arg(long)]
+    partial: bool,
 }
 
 /// The exit code of a plan that would be refused.
@@ -69,13 +69,13 @@ pub(super) fn restore(global: &Global, args: &Restore) -> Result<u8> {
     let (store, from) = (open(global, &args.how)?, revision(global, &args.from)?);
     let path = store.parse_path(&args.path)?;
     let undo = Undo::Restore { path, from };
-    run(global, store, &undo, &args.how, false, &global.context())
+    run(global, store, &undo, &args.how, &global.context())
 }
 
 pub(super) fn rollback(global: &Global, args: &Rollback) -> Result<u8> {
     let (store, to) = (open(global, &args.how)?, revision(global, &args.to)?);
     let undo = Undo::Rollback { to };
-    run(global, store, &undo, &args.how, false, &global.context())
+    run(global, store, &undo, &args.how, &global.context())
 }
 
 pub(super) fn revert(global: &Global, args: &Revert) -> Result<u8> {
@@ -103,14 +103,7 @@ pub(super) fn revert(global: &Global, args: &Revert) -> Result<u8> {
         .transpose()?;
     let undo = Undo::Revert(selection);
     // Who is reverted is not who reverts.
-    run(
-        global,
-        store,
-        &undo,
-        &args.how,
-        args.partial,
-        &global.onlooker(),
-    )
+    run(global, store, &undo, &args.how, &global.onlooker())
 }
 
 fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
@@ -130,18 +123,11 @@ fn open(global: &Global, how: &How) -> Result<Store> {
     }
 }
 
-fn run(
-    global: &Global,
-    mut store: Store,
-    undo: &Undo,
-    how: &How,
-    partial: bool,
-    context: &Context,
-) -> Result<u8> {
+fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Context) -> Result<u8> {
     let (plan, meta) = if how.dry_run {
         (store.plan_undo(undo)?, None)
     } else {
-        store.undo(undo, how.plan.as_deref(), partial, context)?
+        store.undo(undo, how.plan.as_deref(), how.partial, context)?
     };
     if global.json {
         output::json(&json!({
@@ -153,7 +139,7 @@ fn run(
     } else {
         output::line(&to_text(&plan, how.dry_run, meta.as_ref()))?;
     }
-    let refused = how.dry_run && !partial && !plan.conflicts.is_empty();
+    let refused = how.dry_run && !how.partial && !plan.conflicts.is_empty();
     Ok(if refused { CONFLICT } else { 0 })
 }
 

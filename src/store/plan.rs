@@ -79,11 +79,10 @@ impl From<Error> for Fault {
     /// A memory that does not open is an answer, and an event worth keeping; a disk that cannot
     /// be read is neither.
     fn from(error: Error) -> Self {
-        match error {
-            Error::Damaged { .. } | Error::MissingKey { .. } | Error::UnknownFormat { .. } => {
-                Self::Refused((&error).into(), format!("Error: {error}"))
-            }
-            error => Self::Failed(error),
+        if error.is_of_one_memory() {
+            Self::Refused((&error).into(), format!("Error: {error}"))
+        } else {
+            Self::Failed(error)
         }
     }
 }

@@ -5,7 +5,7 @@ mod restore;
 mod revert;
 mod settle;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::answer::Meta;
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ impl Store {
             if steps.is_empty() {
                 return Ok((plan, None));
             }
-            let mut undone = plan.undone.clone();
+            let mut undone = store.undone_by(&plan);
             undone.truncate(UNDONE_RUNS_MAX);
             let draft = plan::Plan {
                 at: plan.at.into_iter().collect(),
@@ -97,6 +97,18 @@ impl Store {
             let answer = store.commit(draft, undo.command(), context)?;
             Ok((plan, Some(answer.meta)))
         })
+    }
+
+    /// The events of a plan that changed a memory which is not left as it is.
+    fn undone_by(&self, plan: &Plan) -> Vec<(u64, u64)> {
+        let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
+        let is_undone = |event: &u64| {
+            let mut parts = self.timeline().parts_of(*event).into_iter();
+            parts.any(|part| part.change.alters() && !left.contains(&part.of.id))
+        };
+        let all = plan.undone.iter().flat_map(|(first, last)| *first..=*last);
+        let undone: Vec<u64> = all.filter(is_undone).collect();
+        revert::runs(&undone)
     }
 
     fn settled(&mut self, undo: &Undo) -> Result<(Settled, Option<Place>)> {

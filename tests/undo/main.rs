@@ -7,6 +7,7 @@ mod story;
 mod support;
 
 mod crash;
+mod damage;
 mod laws;
 mod plans;
 mod restore;

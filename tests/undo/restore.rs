@@ -98,7 +98,7 @@ fn a_path_that_a_new_memory_took() {
     has(&said, &["/memories/n.md/x is in the way"]);
     has(
         &said,
-        &["`agekeep revert` does all the rest with --partial"],
+        &["--partial leaves them as they are and does all the rest"],
     );
     story.told(&[("A", delete("n.md")), ("A", create("n.md", "y\n"))]);
     let said = story.fails(15, &["restore", "/memories/n.md/x", "--from", "HEAD~2"]);

@@ -177,6 +177,9 @@ fn a_real_conflict_refuses_that_memory_and_names_who_is_on_top() {
     assert_eq!(partial.status.code(), Some(0));
     let done = story.ok(&["revert", "--session", "A", "--partial"]);
     has(&done, &["1 to change, 1 in conflict", "Done (event 7)."]);
+    // The record names what was undone, and not what was left.
+    let log = story.json(&["log", "-n", "1"]);
+    assert_eq!(log["undone"], serde_json::json!([[4, 4]]));
     let want = state(&[
         ("n.md", &LINES.replace("two", "Ruined")),
         ("free.md", LINES),

@@ -5,6 +5,7 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::revision::Revision;
 use crate::timeline::Version;
+use crate::undo::Conflict;
 
 use super::super::Store;
 use super::super::past::not_there;
@@ -41,9 +42,9 @@ impl Store {
             };
             let now = timeline.at(&at_path, newest);
             let id = self.restored_as(&at_path, &then, now.as_ref())?;
-            aim.wanted.insert(id, self.wanted_as(&then, &at_path, id)?);
+            self.want_if_whole(&mut aim, &then, id)?;
         }
-        if aim.wanted.is_empty() {
+        if aim.wanted.is_empty() && aim.conflicts.is_empty() {
             return Err(not_there(path, at, timeline));
         }
         Ok(aim)
@@ -86,6 +87,22 @@ impl Store {
         })
     }
 
+    /// Wants one memory of many as it was; where that does not open, the others do not wait for it.
+    fn want_if_whole(&self, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
+        let path = then.path.clone().ok_or_else(|| Error::MissingKey {
+            memory: then.id.to_string(),
+        });
+        match path.and_then(|path| self.wanted_as(then, &path, id)) {
+            Ok(wanted) => drop(aim.wanted.insert(id, wanted)),
+            Err(error) if error.is_of_one_memory() => {
+                let conflict = Conflict::alone(id, then.path.clone(), error.to_string());
+                aim.conflicts.push(conflict);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     /// Every memory as it was at a moment.
     pub(super) fn aim_rollback(&self, to: &Revision) -> Result<Aim> {
         let at = self.resolve(to)?;
@@ -100,11 +117,7 @@ impl Store {
             if present.is_some_and(|present| present.version == then.version) {
                 continue;
             }
-            let path = then.path.clone().ok_or_else(|| Error::MissingKey {
-                memory: then.id.to_string(),
-            })?;
-            aim.wanted
-                .insert(then.id, self.wanted_as(&then, &path, then.id)?);
+            self.want_if_whole(&mut aim, &then, then.id)?;
         }
         aim.wanted
             .extend(now.into_keys().map(|id| (id, Wanted::Gone)));

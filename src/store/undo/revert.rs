@@ -62,10 +62,19 @@ impl Store {
             ..Aim::default()
         };
         for id in memories {
-            match self.way_back(id, &chosen)? {
-                Ok(Some(wanted)) => drop(aim.wanted.insert(id, wanted)),
-                Ok(None) => {}
-                Err(conflict) => aim.conflicts.push(conflict),
+            match self.way_back(id, &chosen) {
+                Ok(Ok(wanted)) => drop(aim.wanted.insert(id, wanted)),
+                Ok(Err(conflict)) => aim.conflicts.push(conflict),
+                Err(error) if error.is_of_one_memory() => {
+                    let path = timeline
+                        .life(id)
+                        .iter()
+                        .rev()
+                        .find_map(|part| part.of.path.clone());
+                    aim.conflicts
+                        .push(Conflict::alone(id, path, error.to_string()));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(aim)
@@ -93,12 +102,8 @@ impl Store {
         Ok(events)
     }
 
-    /// What one memory should be once the chosen events are undone; `None` if that is what it is.
-    fn way_back(
-        &self,
-        id: MemoryId,
-        chosen: &HashSet<u64>,
-    ) -> Result<Result<Option<Wanted>, Conflict>> {
+    /// What one memory should be once the chosen events are undone.
+    fn way_back(&self, id: MemoryId, chosen: &HashSet<u64>) -> Result<Result<Wanted, Conflict>> {
         let timeline = self.timeline();
         let mut way = Way {
             store: self,
@@ -123,7 +128,7 @@ impl Store {
                 }));
             }
         }
-        Ok(Ok(Some(match way.state {
+        Ok(Ok(match way.state {
             None => Wanted::Gone,
             Some(state) => Wanted::There {
                 path: state.path,
@@ -131,7 +136,7 @@ impl Store {
                 from: state.from,
                 merged: state.merged,
             },
-        })))
+        }))
     }
 }
 
@@ -234,7 +239,7 @@ impl Way<'_> {
 }
 
 /// Sorted numbers as runs with both ends.
-fn runs(numbers: &[u64]) -> Vec<(u64, u64)> {
+pub(super) fn runs(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

@@ -103,26 +103,21 @@ impl Store {
             ) => {
                 let text = match self.allowed(&path, &text)? {
                     Ok(text) => text,
-                    Err(why) => {
-                        return Ok(Err(Conflict {
-                            id,
-                            path: Some(path),
-                            why,
-                            on_top: Vec::new(),
-                        }));
-                    }
+                    Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
                 };
-                let before = match &now {
-                    Some(now) => self.text_then(now)?,
-                    None => Text::from(""),
-                };
+                let before = now
+                    .as_ref()
+                    .map(|now| self.text_if_whole(now))
+                    .transpose()?;
+                let before = before.flatten();
                 let change = match &now {
                     None => Change::Restore,
                     Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
-                    Some(_) if before == *text.text() => return Ok(Ok(None)),
+                    Some(_) if before.as_ref() == Some(text.text()) => return Ok(Ok(None)),
                     Some(_) => Change::Edit,
                 };
-                let diff = TextDiff::of(&before, text.text());
+                let nothing = Text::from("");
+                let diff = TextDiff::of(before.as_ref().unwrap_or(&nothing), text.text());
                 let step = Step {
                     id,
                     change,
@@ -171,6 +166,15 @@ impl Store {
                 sha256: None,
             },
             planned: Planned::Touch(touch),
+        }
+    }
+
+    /// The text of a version; `None` if it does not open, which an undo can be the way out of.
+    fn text_if_whole(&self, version: &Version) -> Result<Option<Text>> {
+        match self.text_then(version) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.is_of_one_memory() => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
