@@ -103,6 +103,15 @@ impl Decided {
             .all(|file| said == Some(file) || self.blob(file) == next.blob(file))
     }
 
+    /// Takes another blob for a file.
+    pub(crate) fn put(&mut self, file: PublicFile, blob: ObjectId) {
+        match file {
+            PublicFile::Policy => self.policy = blob,
+            PublicFile::Recipients => self.recipients = blob,
+            PublicFile::Signers => self.signers = blob,
+        }
+    }
+
     fn blob(self, file: PublicFile) -> ObjectId {
         match file {
             PublicFile::Policy => self.policy,

@@ -1,6 +1,7 @@
 //! An open store: every command goes in here, and every command is recorded before it is answered.
 
 mod commit;
+mod decide;
 mod history;
 mod init;
 mod past;
@@ -17,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use self::decide::Decisions;
 use self::trees::Trees;
 use crate::answer::Answer;
 use crate::catalog::Catalog;
@@ -30,7 +32,6 @@ use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::policy::{Limits, Policy};
-use crate::recipients::Member;
 use crate::redact::{FingerprintKey, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
@@ -66,11 +67,7 @@ pub struct Keys {
 pub struct Store {
     root: PathBuf,
     id: StoreId,
-    policy: Policy,
-    /// The blob it was read from.
-    policy_blob: ObjectId,
-    members: Vec<Member>,
-    signers: Signers,
+    decisions: Decisions,
     signing_key: Option<SigningKey>,
     repository: Repository,
     journal: Journal,
@@ -128,14 +125,10 @@ impl Store {
         let mut journal = history::open_journal(root, &repository)?;
         let unclean = restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
         let decided = history::decided_at(&repository, journal.head())?;
-        let (id, policy) = Policy::parse_file(&repository.public(decided.policy)?)?;
+        let decisions = Decisions::read(&repository, decided)?;
+        let id = decisions.id;
         let mut pinning = Pinning::new(keys.state.as_deref(), id);
         let found = check(&mut pinning, &repository, journal.head())?;
-        let file_fault = |file: &'static str| move |why: String| Error::damaged(file, why);
-        let members = crate::recipients::parse(&repository.public(decided.recipients)?)
-            .map_err(file_fault("recipients"))?;
-        let signers =
-            Signers::parse(&repository.public(decided.signers)?).map_err(file_fault("signers"))?;
         let mut keyring = Keyring::open(&root.join("keyring"), id, &keys.identity)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
@@ -148,10 +141,7 @@ impl Store {
             opened: RefCell::new(None),
             root: root.into(),
             id,
-            policy,
-            policy_blob: decided.policy,
-            members,
-            signers,
+            decisions,
             signing_key: keys.signing_key,
             repository,
             journal,
@@ -193,13 +183,13 @@ impl Store {
     /// The policy in force.
     #[must_use]
     pub fn policy(&self) -> &Policy {
-        &self.policy
+        &self.decisions.policy
     }
 
     /// The limits in force.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.policy.limits
+        &self.decisions.policy.limits
     }
 
     /// The fingerprint of a value under this store's key: 16 hexadecimal digits, for `allow` in the
@@ -221,7 +211,7 @@ impl Store {
             return Ok(ready);
         }
         let key = FingerprintKey::of(self.keyring.names_key(), &self.id.to_string());
-        let ready = Redactor::new(&self.policy.redaction, Some(key))?;
+        let ready = Redactor::new(&self.policy().redaction, Some(key))?;
         Ok(self.redactor.get_or_init(|| ready))
     }
 
@@ -238,6 +228,6 @@ impl Store {
     }
 
     pub(crate) fn signers(&self) -> &Signers {
-        &self.signers
+        &self.decisions.signers
     }
 }

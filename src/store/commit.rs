@@ -6,17 +6,14 @@ use crate::aead::Key;
 use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
 use crate::catalog::Step;
 use crate::digest::Digest;
-use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{
-    Change, Context, Event, Moment, Outcome, POLICY_COMMAND, Place, REDACTIONS_MAX, Redaction,
-    Said, Touch,
+    Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{Keyring, NewMemory};
 use crate::pin::Seen;
-use crate::policy::Policy;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
@@ -82,6 +79,14 @@ pub(super) struct Sealing {
 }
 
 impl Sealing {
+    /// Of what writes objects and no memory.
+    pub(super) fn of_objects(objects: Vec<Object>) -> Self {
+        Self {
+            objects,
+            ..Self::default()
+        }
+    }
+
     /// Of a plan that writes nothing.
     pub(super) fn touching(touches: Vec<Touch>) -> Self {
         Self {
@@ -146,45 +151,6 @@ impl Store {
                 memory,
                 redactions,
             },
-        })
-    }
-
-    /// Puts another policy in place, as an event of its own: for the owner, never for an agent.
-    ///
-    /// # Errors
-    /// [`Error::Policy`] if it cannot be followed; otherwise as for [`Store::execute`].
-    pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
-        redact::check_policy(&policy.redaction)?;
-        let lock = Lock::acquire(&self.root.join("lock"))?;
-        self.refresh()?;
-        let mut redactions = Vec::new();
-        let mut event = self.event(POLICY_COMMAND, context, &mut redactions)?;
-        event.redactions.clone_from(&redactions);
-        let file = Object::public(&policy.to_file(self.id));
-        let blob = file.id;
-        let root = self.trees.put_public("agekeep.toml", blob);
-        let sealing = Sealing {
-            objects: vec![file, root],
-            ..Sealing::default()
-        };
-        let recorded = self.record(event, sealing);
-        let (event, commit) = recorded.inspect_err(|_| self.trees.forget())?;
-        if let Some(decided) = &mut self.catalog.decided {
-            decided.policy = blob;
-        }
-        // The catalog's steps do not say what was decided.
-        self.catalog_file
-            .write_snapshot(&self.catalog, self.keyring.names_key());
-        self.adopt(policy.clone(), blob);
-        drop(lock);
-        Ok(Meta {
-            event: event.number,
-            commit,
-            time: event.time,
-            outcome: event.outcome,
-            error: None,
-            memory: None,
-            redactions,
         })
     }
 
@@ -266,9 +232,13 @@ impl Store {
         sealing: Sealing,
     ) -> Result<(Event, ObjectId)> {
         let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
-        let signer = self.signers.name_of(key).ok_or_else(|| Error::NotASigner {
-            fingerprint: key.fingerprint(),
-        })?;
+        let signer = self
+            .decisions
+            .signers
+            .name_of(key)
+            .ok_or_else(|| Error::NotASigner {
+                fingerprint: key.fingerprint(),
+            })?;
         let trees = self.trees.put(&self.repository, &sealing.blobs)?;
         event.tree = self.trees.root_id().expect("loaded with the catalog");
         event.memories.clone_from(&sealing.touches);

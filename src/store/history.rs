@@ -1,7 +1,6 @@
 //! History as the truth: recovery after an unclean stop, and the fold of events into the catalog.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -11,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::journal::{Journal, Record};
 use crate::keyring::Keyring;
-use crate::policy::Policy;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::{SignedBy, Signers};
@@ -150,32 +148,11 @@ impl Store {
         self.keyring.refresh()?;
         if self.catalog.head != Some(self.journal.head()) {
             self.catch_up()?;
-            self.follow_policy()?;
+            self.follow_decisions()?;
         }
         self.load_trees()?;
         self.know_head();
         Ok(())
-    }
-
-    /// Follows a policy that another process has put in place.
-    fn follow_policy(&mut self) -> Result<()> {
-        let Some(decided) = self
-            .catalog
-            .decided
-            .filter(|new| new.policy != self.policy_blob)
-        else {
-            return Ok(());
-        };
-        let (_, policy) = Policy::parse_file(&self.repository.public(decided.policy)?)?;
-        self.adopt(policy, decided.policy);
-        Ok(())
-    }
-
-    /// Goes by a policy from here on.
-    pub(super) fn adopt(&mut self, policy: Policy, blob: ObjectId) {
-        self.policy = policy;
-        self.policy_blob = blob;
-        self.redactor = OnceLock::new();
     }
 
     /// Makes sure that the trees held are those of the newest commit; after a command that could

@@ -241,9 +241,13 @@ impl Store {
         // What is signed for must not be lost with the power.
         self.journal.sync()?;
         let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
-        let signer = self.signers.name_of(key).ok_or_else(|| Error::NotASigner {
-            fingerprint: key.fingerprint(),
-        })?;
+        let signer = self
+            .decisions
+            .signers
+            .name_of(key)
+            .ok_or_else(|| Error::NotASigner {
+                fingerprint: key.fingerprint(),
+            })?;
         let head = self.journal.head();
         let time = self
             .catalog

@@ -297,7 +297,7 @@ impl Store {
     }
 
     fn parse(&self, text: &str) -> std::result::Result<MemoryPath, PathFault> {
-        MemoryPath::parse(text, self.policy.limits.path_bytes)
+        MemoryPath::parse(text, self.decisions.policy.limits.path_bytes)
     }
 
     fn path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {

@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let signers = self.signers.list().map(|(name, key)| Signer {
+        let signers = self.decisions.signers.list().map(|(name, key)| Signer {
             name: name.to_owned(),
             key,
         });
@@ -73,7 +73,7 @@ impl Store {
             text_bytes: self.catalog.bytes(),
             file_bytes: file_bytes(&self.root)?,
             last_event: self.catalog.times.last,
-            recipients: self.members.clone(),
+            recipients: self.decisions.members.clone(),
             signers: signers.collect(),
             problems: self.problems()?,
         })
@@ -99,7 +99,7 @@ impl Store {
             ));
         }
         match &self.signing_key {
-            Some(key) if self.signers.name_of(key).is_some() => {}
+            Some(key) if self.decisions.signers.name_of(key).is_some() => {}
             Some(key) => problems.push(format!(
                 "your signing key {} may not write to this store; name another with --signing-key",
                 key.fingerprint()

@@ -30,7 +30,7 @@ impl Store {
         self.around(&parsed.clone(), revision, |store| {
             let at = store.resolve(revision)?;
             let heading = format!("Here's the content of {path} with line numbers:");
-            let limit = store.policy.limits.view_characters;
+            let limit = store.policy().limits.view_characters;
             store.view_then(path, &parsed, at, context, "view_at", |text| {
                 let (from, to) =
                     edit::resolve_range(text.as_str(), range).map_err(|fault| Error::Invalid {

@@ -26,12 +26,12 @@ impl Store {
         let path = self.path(call.shown)?;
         let done = format!("File created successfully at: {}", call.shown);
         if let Some(memory) = self.catalog.at(&path).cloned() {
-            if call.base.is_some() || self.policy.tool.create_overwrites {
+            if call.base.is_some() || self.decisions.policy.tool.create_overwrites {
                 let text = self.keepable(call, &path, text)?;
                 if self.is_done(call, &memory, &text)? {
                     return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
                 }
-                if self.policy.tool.create_overwrites {
+                if self.decisions.policy.tool.create_overwrites {
                     return Ok(overwrite(&memory, text, done));
                 }
             }
@@ -89,7 +89,7 @@ impl Store {
         self.no_secret_in(&path, call.shown)?;
         self.not_below_a_file(&path, call.shown)?;
         let text = self.keepable(call, &path, text)?;
-        let max = self.policy.limits.memories;
+        let max = self.decisions.policy.limits.memories;
         if self.catalog.len() >= max {
             return refuse(
                 Refusal::Limit,
@@ -125,7 +125,7 @@ impl Store {
             call,
             &format!("Error: {}", does_not_exist(call.shown, VALID_PATH)),
         )?;
-        let max = self.policy.limits.view_characters;
+        let max = self.decisions.policy.limits.view_characters;
         let path = memory.path.clone();
         // The old text may be one whose secrets were stripped when it was written.
         let redactor = self.redactor()?.clone();
@@ -202,7 +202,7 @@ impl Store {
     }
 
     fn within_size(&self, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
-        let max = self.policy.limits.memory_bytes;
+        let max = self.decisions.policy.limits.memory_bytes;
         if text.len() <= max {
             return Ok(());
         }

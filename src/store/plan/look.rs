@@ -18,7 +18,7 @@ impl Store {
             return self.view_directory(call, &path);
         };
         let text = self.text_at_base(&memory, call)?;
-        let limits = &self.policy.limits;
+        let limits = &self.decisions.policy.limits;
         let lines = edit::line_count(text.as_str());
         if lines > limits.lines {
             let max = grouped(limits.lines);

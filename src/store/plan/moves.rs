@@ -128,7 +128,7 @@ impl Store {
         }
         let mut steps = Vec::with_capacity(memories.len());
         for memory in &memories {
-            let max = self.policy.limits.path_bytes;
+            let max = self.decisions.policy.limits.path_bytes;
             let path = memory.path.moved(from, to, max);
             let path = path.or_else(|fault| self.refuse_path(memory.path.as_str(), &fault))?;
             let text = self.text_of(memory)?;
