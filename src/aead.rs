@@ -36,6 +36,11 @@ impl Key {
         Some(Self(key))
     }
 
+    /// The same key once more.
+    pub(crate) fn again(&self) -> Self {
+        Self(self.0.clone())
+    }
+
     pub(crate) fn expose(&self) -> &[u8; 32] {
         &self.0
     }

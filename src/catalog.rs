@@ -203,7 +203,7 @@ impl Catalog {
                     self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?.accessed = time;
                 }
                 Change::Remove => drop(self.take(touch.id).ok_or(UNKNOWN)?),
-                Change::Add | Change::Edit | Change::Move | Change::Restore => {
+                Change::Add | Change::Edit | Change::Move | Change::Restore | Change::Reseal => {
                     written.push((touch, self.take(touch.id)));
                 }
             }
@@ -229,7 +229,9 @@ impl Catalog {
             (Change::Add, None) => touch.version == 1,
             // Which version a memory had that is gone, only its history says.
             (Change::Restore, None) => touch.version > 1,
-            (Change::Edit | Change::Move, Some(old)) => old.version + 1 == touch.version,
+            (Change::Edit | Change::Move | Change::Reseal, Some(old)) => {
+                old.version + 1 == touch.version
+            }
             _ => false,
         };
         if !fits {
@@ -257,6 +259,10 @@ impl Catalog {
         self.versions += 1;
         self.bytes = self.bytes.saturating_add(touch.bytes);
         self.paths.insert(key(&path), touch.id);
+        let accessed = match &old {
+            Some(old) if touch.change == Change::Reseal => old.accessed,
+            _ => time,
+        };
         let memory = Memory {
             id: touch.id,
             before: old.filter(|old| old.path == path).map(|old| old.blob),
@@ -265,7 +271,7 @@ impl Catalog {
             bytes: touch.bytes,
             blob,
             sealed,
-            accessed: time,
+            accessed,
         };
         self.memories.insert(touch.id, memory);
     }
@@ -290,7 +296,7 @@ impl Catalog {
                     }
                 }
                 Change::Remove => self.forget(touch.id),
-                Change::Add | Change::Edit | Change::Move | Change::Restore => {
+                Change::Add | Change::Edit | Change::Move | Change::Restore | Change::Reseal => {
                     let old = self.take(touch.id);
                     self.assume_written(touch, old, time);
                 }

@@ -12,6 +12,7 @@ mod memory;
 mod output;
 mod place;
 mod policy;
+mod recipients;
 mod redact;
 mod status;
 mod tool;
@@ -143,6 +144,10 @@ enum Verb {
     Checkpoint(checkpoint::Checkpoint),
     /// Go on from a history that was turned back; needs --reason, and is recorded
     AcceptRollback,
+    /// Show who can open the store, let somebody in, or close it to them
+    Recipients(recipients::Recipients),
+    /// Give memories new keys, in case somebody knows the ones they have
+    Rekey(recipients::Rekey),
     /// Show the policy in force, or put another one in place
     Policy(policy::PolicyArgs),
     /// Show what redaction looks for, and try it on texts
@@ -177,6 +182,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Tool(args) => tool::run(&global, &args),
         Verb::Checkpoint(args) => checkpoint::run(&global, &args),
         Verb::AcceptRollback => accept::run(&global),
+        Verb::Recipients(args) => recipients::run(&global, &args),
+        Verb::Rekey(args) => recipients::rekey(&global, &args),
         Verb::Policy(args) => policy::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),

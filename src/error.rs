@@ -64,6 +64,32 @@ pub enum Error {
         /// The keyring file that stayed closed.
         path: PathBuf,
     },
+    /// An auditor's identity opens audit records, and no content.
+    NotAReader,
+    /// Somebody of that name, or with that recipient, is a member already.
+    AlreadyMember {
+        /// Their name.
+        name: String,
+        /// `reader` or `auditor`.
+        role: &'static str,
+    },
+    /// There is no member of that name.
+    NoMember {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// Without this reader nobody could read.
+    LastReader {
+        /// Their name.
+        name: String,
+    },
+    /// A member would remove themselves: they would have made the keys they must not know.
+    OwnKey {
+        /// Their name.
+        name: String,
+    },
+    /// Another command began to change the keys meanwhile.
+    KeysChanged,
     /// The signing key is not in the store's `signers` file.
     NotASigner {
         /// The key's fingerprint (`SHA256:…`).
@@ -201,6 +227,12 @@ impl Error {
             Self::NoKeyFile { .. } => "no_key_file",
             Self::BadKeyFile { .. } => "bad_key_file",
             Self::NotARecipient { .. } => "not_a_recipient",
+            Self::NotAReader => "not_a_reader",
+            Self::AlreadyMember { .. } => "already_member",
+            Self::NoMember { .. } => "no_member",
+            Self::LastReader { .. } => "last_reader",
+            Self::OwnKey { .. } => "own_key",
+            Self::KeysChanged => "keys_changed",
             Self::NotASigner { .. } => "not_a_signer",
             Self::NoSigningKey => "no_signing_key",
             Self::NoKeyring { .. } => "no_keyring",
@@ -229,9 +261,16 @@ impl Error {
         match self {
             Self::UnknownFormat { .. } => 1,
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
-            Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
-            Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
-            Self::PlanChanged { .. } | Self::NotRolledBack => 6,
+            Self::NoRevision { .. }
+            | Self::NothingToUndo { .. }
+            | Self::NotThere { .. }
+            | Self::NoMember { .. } => 4,
+            Self::StoreExists { .. } | Self::NotEmpty { .. } | Self::AlreadyMember { .. } => 5,
+            Self::PlanChanged { .. }
+            | Self::NotRolledBack
+            | Self::LastReader { .. }
+            | Self::OwnKey { .. }
+            | Self::KeysChanged => 6,
             Self::NotASigner { .. } => 7,
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
@@ -239,6 +278,7 @@ impl Error {
             Self::NoKeyFile { .. }
             | Self::BadKeyFile { .. }
             | Self::NotARecipient { .. }
+            | Self::NotAReader
             | Self::NoKeyring { .. }
             | Self::NoSigningKey
             | Self::MissingKey { .. } => 12,
@@ -291,6 +331,18 @@ impl Error {
                  `git show main:recipients` in the store lists who can open it"
                     .into()
             }
+            Self::AlreadyMember { .. } => "`agekeep recipients list` shows everybody; to change a role \
+                 or a key, remove the member first"
+                .into(),
+            Self::NoMember { .. } => "`agekeep recipients list` shows everybody".into(),
+            Self::LastReader { .. } => {
+                "add another reader first, with `agekeep recipients add NAME RECIPIENT`".into()
+            }
+            Self::OwnKey { .. } => "another reader has to do it".into(),
+            Self::KeysChanged => "run the command again".into(),
+            Self::NotAReader => "what an auditor can use: log, access, verify, status; for content \
+                 name a reader's identity with --identity"
+                .into(),
             Self::NotASigner { .. } => "name a key that may write with --signing-key; \
                  `git show main:signers` in the store lists them"
                 .into(),
@@ -417,6 +469,22 @@ impl fmt::Display for Error {
             Self::NotARecipient { path } => {
                 write!(f, "your identity does not open {}", path.display())
             }
+            Self::AlreadyMember { name, role } => write!(f, "{name} is there already, as {role}"),
+            Self::NoMember { name } => write!(f, "there is no member {name:?}"),
+            Self::LastReader { name } => {
+                write!(
+                    f,
+                    "{name} is the last reader: without them nobody could read the store"
+                )
+            }
+            Self::OwnKey { name } => write!(
+                f,
+                "you are {name}: whoever removes a member makes the new keys, and you would know them"
+            ),
+            Self::KeysChanged => f.write_str("another command began to change the keys meanwhile"),
+            Self::NotAReader => f.write_str(
+                "your identity is an auditor's: it opens audit records, not what memories hold",
+            ),
             Self::NotASigner { fingerprint } => {
                 write!(
                     f,

@@ -45,11 +45,23 @@ pub(crate) const POLICY_COMMAND: &str = "policy_set";
 /// The command of an event that accepts a history without the newest moment that was seen of it.
 pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
 
+/// The commands of events that add a member, and that remove one.
+pub(crate) const ADD_MEMBER_COMMAND: &str = "recipients_add";
+pub(crate) const REMOVE_MEMBER_COMMAND: &str = "recipients_rm";
+
+/// The command of an event that gives memories new keys.
+pub(crate) const REKEY_COMMAND: &str = "rekey";
+
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 12] = [
+pub const OWNER_COMMANDS: [&str; 17] = [
     "init",
     POLICY_COMMAND,
+    ADD_MEMBER_COMMAND,
+    REMOVE_MEMBER_COMMAND,
+    REKEY_COMMAND,
+    "signers_add",
+    "signers_rm",
     "view_at",
     "show",
     "diff",
@@ -63,8 +75,12 @@ pub const OWNER_COMMANDS: [&str; 12] = [
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 11] = [
+const UNALTERING: [&str; 15] = [
     "init",
+    POLICY_COMMAND,
+    ADD_MEMBER_COMMAND,
+    "signers_add",
+    "signers_rm",
     "view",
     "view_at",
     "memory_read",
@@ -80,6 +96,20 @@ const UNALTERING: [&str; 11] = [
 /// Whether a command may change a memory; one that is not known may.
 pub(crate) fn may_alter(command: &str) -> bool {
     !UNALTERING.contains(&command)
+}
+
+/// Whether changes of memories are what a command does; one that is not known may do anything.
+pub(crate) fn is_done_by(command: &str, changes: &[Change]) -> bool {
+    use Change::{Add, Edit, Move, Remove, Reseal};
+    let all = |kind| changes.iter().all(|change| *change == kind);
+    match command {
+        "create" | "memory_write" => matches!(changes, [] | [Add | Edit]),
+        "str_replace" | "insert" => matches!(changes, [] | [Edit]),
+        "delete" => all(Remove),
+        "rename" => all(Move),
+        REMOVE_MEMBER_COMMAND | REKEY_COMMAND => all(Reseal),
+        _ => (may_alter(command) || changes.is_empty()) && !changes.contains(&Reseal),
+    }
 }
 
 /// A file that is public by design, and that only a command which says so may change.
@@ -106,7 +136,7 @@ impl PublicFile {
     pub(crate) fn changed_by(command: &str) -> Option<Self> {
         match command {
             POLICY_COMMAND => Some(Self::Policy),
-            "recipients_add" | "recipients_rm" => Some(Self::Recipients),
+            ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
             "signers_add" | "signers_rm" => Some(Self::Signers),
             _ => None,
         }
@@ -159,13 +189,18 @@ pub enum Change {
     Restore,
     /// Its text, or an older one, was looked at by someone who looks after the store: no access.
     Look,
+    /// The same text was sealed anew, to a new key: no access.
+    Reseal,
 }
 
 impl Change {
     /// Whether it makes a version.
     #[must_use]
     pub fn writes(self) -> bool {
-        matches!(self, Self::Add | Self::Edit | Self::Move | Self::Restore)
+        matches!(
+            self,
+            Self::Add | Self::Edit | Self::Move | Self::Restore | Self::Reseal
+        )
     }
 
     /// Whether it changes what there is: it makes a version, or removes the memory.

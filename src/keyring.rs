@@ -8,37 +8,44 @@
 //! keyring/names       memory id → the key that seals its paths in event records, under the names key
 //! ```
 
+mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+mod next;
 mod table;
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use self::files::{Audit, Epoch};
+pub(crate) use self::next::{Next, Resealed, is_unfinished, next_of, take_next};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
-use crate::base64;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
-use crate::policy::FORMAT;
-use crate::seal::{self, Identity, OpenFault, Recipient, SealKey, Sealed};
+use crate::recipients::{self, Member};
+use crate::seal::{self, Identity, Recipient, SealKey};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;
+/// In the journal: the files of a keyring that was made ready take their places.
+const NEXT: u8 = 2;
+
+const RING_FILE: &str = "ring";
+const NAMES_FILE: &str = "names";
 
 /// The keys of an open store.
 pub(crate) struct Keyring {
+    folder: PathBuf,
     store: StoreId,
-    epoch: Key,
-    audit: Vec<SealKey>,
-    names_key: Key,
+    identity: Identity,
+    /// `None` for an auditor.
+    epoch: Option<Epoch>,
+    audit: Audit,
     ring: Table,
     names: Table,
 }
@@ -50,104 +57,97 @@ pub(crate) struct NewMemory {
     pub(crate) name_key: Key,
 }
 
-/// `epoch.age`, opened.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EpochFile {
-    agekeep: u32,
-    store: String,
-    epoch: u64,
-    key: Zeroizing<String>,
-}
-
-/// `audit.age`, opened. The newest identity is the last; older ones open older records.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AuditFile {
-    agekeep: u32,
-    store: String,
-    epoch: u64,
-    identities: Vec<Zeroizing<String>>,
-    names_key: Zeroizing<String>,
-}
-
 /// A sealed path is filled up with NULs to a multiple of this, so that its length says little.
 const PATH_PADDING_BYTES: usize = 32;
 
-/// The number of the first epoch.
-const FIRST_EPOCH: u64 = 1;
-
 impl Keyring {
-    /// Makes the keyring of a new store, sealed to `readers`.
-    pub(crate) fn create(folder: &Path, store: StoreId, readers: &[Recipient]) -> Result<()> {
+    /// Makes the keyring of a new store, sealed to its members, of whom `identity` is one.
+    pub(crate) fn create(
+        folder: &Path,
+        store: StoreId,
+        members: &[Member],
+        identity: &Identity,
+    ) -> Result<Self> {
         disk::make_private_folder(folder)?;
-        let epoch = EpochFile {
-            agekeep: FORMAT,
-            store: store.to_string(),
-            epoch: FIRST_EPOCH,
-            key: base64::encode_secret(Key::random().expose()),
-        };
-        let audit = AuditFile {
-            agekeep: FORMAT,
-            store: store.to_string(),
-            epoch: FIRST_EPOCH,
-            identities: vec![SealKey::generate().to_text()],
-            names_key: base64::encode_secret(Key::random().expose()),
-        };
-        write_sealed(&folder.join("epoch.age"), &epoch, readers)?;
-        write_sealed(&folder.join("audit.age"), &audit, readers)?;
-        Table::create(&folder.join("ring"), &table::RING, store, FIRST_EPOCH)?;
-        Table::create(&folder.join("names"), &table::NAMES, store, FIRST_EPOCH)?;
-        disk::sync_folder(folder)
+        let (epoch, audit) = (Epoch::first(), Audit::first());
+        epoch.write(folder, store, &recipients::readers(members))?;
+        audit.write(folder, store, &recipients::everyone(members))?;
+        Table::create(&folder.join(RING_FILE), &table::RING, store, epoch.number)?;
+        Table::create(&folder.join(NAMES_FILE), &table::NAMES, store, audit.number)?;
+        disk::sync_folder(folder)?;
+        // Opened as it will be: whoever cannot should not have made it.
+        Self::open(folder, store, identity)
     }
 
-    /// Opens the keyring of `store` with a reader's identity.
+    /// Opens the keyring of `store` with the identity of a reader or an auditor.
     pub(crate) fn open(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
-        let epoch_path = folder.join("epoch.age");
-        let epoch: EpochFile = read_sealed(&epoch_path, identity)?;
-        let audit_path = folder.join("audit.age");
-        let audit: AuditFile = read_sealed(&audit_path, identity)?;
-        for (path, name) in [(&epoch_path, &epoch.store), (&audit_path, &audit.store)] {
-            if *name != store.to_string() {
-                return Err(Error::damaged(
-                    path.display().to_string(),
-                    "it belongs to another store",
-                ));
-            }
-        }
-        let identities = audit.identities.iter().map(|text| SealKey::parse(text));
-        let parsed = (
-            key_of(&epoch.key),
-            identities
-                .collect::<Option<Vec<_>>>()
-                .filter(|i| !i.is_empty()),
-            key_of(&audit.names_key),
-        );
-        let (Some(epoch_key), Some(identities), Some(names_key)) = parsed else {
-            return Err(Error::damaged(
-                folder.display().to_string(),
-                "a key in it is not a key",
-            ));
+        let epoch = match Epoch::read(folder, store, identity) {
+            // An auditor's, or nobody's.
+            Err(Error::NotARecipient { .. }) => None,
+            read => Some(read?),
         };
+        let audit = Audit::read(folder, store, identity)?;
+        Self::with(folder, store, identity, epoch, audit)
+    }
+
+    fn with(
+        folder: &Path,
+        store: StoreId,
+        identity: &Identity,
+        epoch: Option<Epoch>,
+        audit: Audit,
+    ) -> Result<Self> {
+        let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
+        let number = epoch.as_ref().map(|epoch| epoch.number);
         Ok(Self {
+            folder: folder.into(),
             store,
-            epoch: epoch_key,
-            audit: identities,
-            names_key,
-            ring: Table::open(&folder.join("ring"), table::RING, store, epoch.epoch)?,
-            names: Table::open(&folder.join("names"), table::NAMES, store, audit.epoch)?,
+            identity: identity.clone(),
+            ring: Table::open(&ring, table::RING, store, number)?,
+            names: Table::open(&names, table::NAMES, store, Some(audit.number))?,
+            epoch,
+            audit,
         })
     }
 
-    /// Reads what other processes have added. Called with the store's lock held.
+    /// Reads what other processes have added, or put in place of what there was. Called with the
+    /// store's lock held.
     pub(crate) fn refresh(&mut self) -> Result<()> {
+        if self.ring.is_replaced() || self.names.is_replaced() {
+            *self = Self::open(&self.folder, self.store, &self.identity)?;
+            return Ok(());
+        }
         self.ring.refresh()?;
         self.names.refresh()
     }
 
+    /// The key of the epoch.
+    ///
+    /// # Errors
+    /// [`Error::NotAReader`] for an auditor.
+    fn epoch(&self) -> Result<&Epoch> {
+        self.epoch.as_ref().ok_or(Error::NotAReader)
+    }
+
+    /// Whether it was opened with the identity of this recipient, as far as that can be told.
+    pub(crate) fn is_of(&self, recipient: &Recipient) -> bool {
+        self.identity.recipients().contains(recipient)
+    }
+
+    /// Whether it was opened by somebody who may see content.
+    pub(crate) fn is_reader(&self) -> bool {
+        self.epoch.is_some()
+    }
+
+    /// What fingerprints of findings are made with.
+    pub(crate) fn fingerprint_key(&self) -> &Key {
+        let own = self.audit.fingerprint_key.as_ref();
+        own.unwrap_or(&self.audit.names_key)
+    }
+
     /// The identities that open event records.
     pub(crate) fn audit(&self) -> &[SealKey] {
-        &self.audit
+        &self.audit.identities
     }
 
     /// The store it belongs to.
@@ -157,7 +157,7 @@ impl Keyring {
 
     /// The key of the catalog, which readers and auditors share.
     pub(crate) fn names_key(&self) -> &Key {
-        &self.names_key
+        &self.audit.names_key
     }
 
     /// Makes the keys of a new memory. They are kept once their entries are written.
@@ -169,34 +169,50 @@ impl Keyring {
         }
     }
 
-    /// The sealed entries of new memories, for the next free slots.
-    pub(crate) fn entries_for(&self, new: &[NewMemory]) -> Vec<KeyEntry> {
-        let mut entries = Vec::with_capacity(2 * new.len());
-        for (index, memory) in (0u32..).zip(new) {
-            let identity = memory.key.to_text();
-            let ring = &self.ring;
+    /// The sealed entries of new memories, and of fresh identities of memories that are there, for
+    /// the next free slots.
+    pub(crate) fn entries_for(
+        &self,
+        new: &[NewMemory],
+        fresh: &[(MemoryId, SealKey)],
+    ) -> Result<Vec<KeyEntry>> {
+        let mut entries = Vec::with_capacity(2 * new.len() + fresh.len());
+        let keys = new.iter().map(|memory| (memory.id, &memory.key));
+        let fresh = fresh.iter().map(|(id, key)| (*id, key));
+        for (index, (id, key)) in (0u32..).zip(keys.chain(fresh)) {
             entries.push(KeyEntry {
                 table: RING,
-                slot: ring.next_slot() + index,
-                bytes: ring.seal(&self.epoch, memory.id, identity.as_bytes()),
-            });
-            let names = &self.names;
-            entries.push(KeyEntry {
-                table: NAMES,
-                slot: names.next_slot() + index,
-                bytes: names.seal(&self.names_key, memory.id, memory.name_key.expose()),
+                slot: self.ring.next_slot() + index,
+                bytes: ring_entry(&self.ring, &self.epoch()?.key, id, key),
             });
         }
-        entries
+        for (index, memory) in (0u32..).zip(new) {
+            let key = &self.audit.names_key;
+            entries.push(KeyEntry {
+                table: NAMES,
+                slot: self.names.next_slot() + index,
+                bytes: self.names.seal(key, memory.id, memory.name_key.expose()),
+            });
+        }
+        Ok(entries)
     }
 
-    /// Writes entries to their places. Not yet durable.
+    /// Brings entries to their places. Not yet durable.
     pub(crate) fn write(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             let table = match entry.table {
                 RING => &mut self.ring,
                 NAMES => &mut self.names,
-                _ => return Err(Error::damaged("the journal", "it names a third key table")),
+                NEXT => {
+                    self.put_in_place(&entry.bytes)?;
+                    continue;
+                }
+                _ => {
+                    return Err(Error::damaged(
+                        "the journal",
+                        "it names an unknown key table",
+                    ));
+                }
             };
             table.write(entry.slot, &entry.bytes)?;
         }
@@ -209,15 +225,36 @@ impl Keyring {
         self.names.sync()
     }
 
-    /// The key that opens every version of a memory.
+    /// The newest key of a memory: what is written is sealed to it, and the present version is.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
-        let plain = found(self.ring.open_entry(&self.epoch, id)?, id, "ring")?;
-        std::str::from_utf8(&plain)
-            .ok()
-            .and_then(SealKey::parse)
-            .ok_or_else(|| {
-                Error::damaged(format!("the ring entry of {id}"), "it holds no identity")
-            })
+        let found = self.ring.open_entry(&self.epoch()?.key, id)?;
+        identity_in(&found_in(found, id, RING_FILE)?, id)
+    }
+
+    /// Every key of a memory, newest first: each opens the versions that were sealed while it was
+    /// the newest.
+    pub(crate) fn memory_keys(&self, id: MemoryId) -> Result<Vec<SealKey>> {
+        let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
+        let mut keys = Vec::with_capacity(entries.len());
+        let mut fault = missing(id);
+        for entry in entries {
+            // One that is damaged does not keep the others from opening what is theirs.
+            match found_in(entry, id, RING_FILE).and_then(|plain| identity_in(&plain, id)) {
+                Ok(key) => keys.push(key),
+                Err(error) => fault = error,
+            }
+        }
+        if keys.is_empty() {
+            Err(fault)
+        } else {
+            Ok(keys)
+        }
+    }
+
+    /// Whether somebody who can read no more may know the newest key of a memory, so that nothing
+    /// new is to be sealed to it.
+    pub(crate) fn is_stale(&self, id: MemoryId) -> Result<bool> {
+        self.ring.is_stale(id)
     }
 
     /// What is wrong with the files as a whole.
@@ -266,7 +303,8 @@ impl Keyring {
 
     /// The key that opens the paths of a memory in event records.
     pub(crate) fn name_key(&self, id: MemoryId) -> Result<Key> {
-        let plain = found(self.names.open_entry(&self.names_key, id)?, id, "names")?;
+        let found = self.names.open_entry(&self.audit.names_key, id)?;
+        let plain = found_in(found, id, NAMES_FILE)?;
         Key::from_slice(&plain)
             .ok_or_else(|| Error::damaged(format!("the names entry of {id}"), "it holds no key"))
     }
@@ -290,56 +328,33 @@ impl Keyring {
     }
 }
 
-fn found(lookup: Lookup, id: MemoryId, table: &str) -> Result<Zeroizing<Vec<u8>>> {
+/// The entry that keeps a memory's identity.
+fn ring_entry(ring: &Table, epoch: &Key, id: MemoryId, key: &SealKey) -> Vec<u8> {
+    ring.seal(epoch, id, key.to_text().as_bytes())
+}
+
+fn identity_in(plain: &[u8], id: MemoryId) -> Result<SealKey> {
+    std::str::from_utf8(plain)
+        .ok()
+        .and_then(SealKey::parse)
+        .ok_or_else(|| Error::damaged(format!("the ring entry of {id}"), "it holds no identity"))
+}
+
+fn missing(id: MemoryId) -> Error {
+    Error::MissingKey {
+        memory: id.to_string(),
+    }
+}
+
+fn found_in(lookup: Lookup, id: MemoryId, table: &str) -> Result<Zeroizing<Vec<u8>>> {
     match lookup {
         Lookup::Found(plain) => Ok(plain),
-        Lookup::Absent => Err(Error::MissingKey {
-            memory: id.to_string(),
-        }),
+        Lookup::Absent => Err(missing(id)),
         Lookup::Damaged => Err(Error::damaged(
             format!("the {table} entry of {id}"),
             "it does not open",
         )),
     }
-}
-
-fn key_of(text: &str) -> Option<Key> {
-    Key::from_slice(&Zeroizing::new(base64::decode(text)?))
-}
-
-fn write_sealed(path: &Path, file: &impl Serialize, readers: &[Recipient]) -> Result<()> {
-    let plain = Zeroizing::new(serde_json::to_vec(file).expect("strings and numbers"));
-    let sealed = Recipient::seal_to_all(readers, &plain);
-    disk::replace_durably(path, sealed.as_bytes(), 0o600)
-}
-
-fn read_sealed<T: for<'de> Deserialize<'de>>(path: &PathBuf, identity: &Identity) -> Result<T> {
-    let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
-    let bytes = fs::read(path).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => Error::NoKeyring { path: path.clone() },
-        _ => Error::io("read", path)(e),
-    })?;
-    let sealed = Sealed::parse(bytes).map_err(|_| damaged("it is not an age file"))?;
-    let plain = identity.open(&sealed).map_err(|fault| match fault {
-        OpenFault::WrongKey => Error::NotARecipient { path: path.clone() },
-        OpenFault::Damaged => damaged("it does not open whole"),
-    })?;
-    // The version first: another one may have other fields.
-    let format: Format =
-        serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
-    if format.agekeep != FORMAT {
-        return Err(Error::UnknownFormat {
-            what: path.display().to_string(),
-            found: format.agekeep.to_string(),
-        });
-    }
-    serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
-}
-
-/// The one field every format version has.
-#[derive(Deserialize)]
-struct Format {
-    agekeep: u32,
 }
 
 /// Bytes of a ring entry's secret, and of a names entry's.

@@ -97,6 +97,7 @@ mod catalog;
 mod digest;
 mod disk;
 mod edit;
+mod glob;
 mod journal;
 mod keyring;
 mod listing;

@@ -2,6 +2,8 @@
 //!
 //! One line each: `reader owner age1…`.
 
+use std::str::FromStr;
+
 use crate::seal::Recipient;
 
 /// What a recipient can open.
@@ -10,6 +12,8 @@ use crate::seal::Recipient;
 pub enum Role {
     /// Content and audit records.
     Reader,
+    /// Audit records alone: who did what, when, to which path.
+    Auditor,
 }
 
 impl Role {
@@ -18,7 +22,19 @@ impl Role {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reader => "reader",
+            Self::Auditor => "auditor",
         }
+    }
+}
+
+impl FromStr for Role {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Reader, Self::Auditor]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or("a role is `reader` or `auditor`")
     }
 }
 
@@ -28,10 +44,33 @@ impl Role {
 pub struct Member {
     /// What they can open.
     pub role: Role,
-    /// A name without spaces.
+    /// A name of at most [`NAME_BYTES_MAX`] bytes, without blanks or control characters.
     pub name: String,
     /// Their public age key.
     pub recipient: Recipient,
+}
+
+/// Longest name of a member, in bytes.
+pub const NAME_BYTES_MAX: usize = 100;
+
+/// Whether this can be the name of a member.
+pub(crate) fn is_name(text: &str) -> bool {
+    let no_mark = |c: char| !(c.is_whitespace() || c.is_control());
+    !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(no_mark)
+}
+
+/// To whom `epoch.age` is sealed.
+pub(crate) fn readers(members: &[Member]) -> Vec<Recipient> {
+    let readers = members.iter().filter(|member| member.role == Role::Reader);
+    readers.map(|member| member.recipient.clone()).collect()
+}
+
+/// To whom `audit.age` is sealed.
+pub(crate) fn everyone(members: &[Member]) -> Vec<Recipient> {
+    members
+        .iter()
+        .map(|member| member.recipient.clone())
+        .collect()
 }
 
 /// Writes the file.
@@ -44,25 +83,32 @@ fn line_of(member: &Member) -> String {
     format!("{role} {name} {}\n", member.recipient)
 }
 
-/// Reads the file: lines as [`to_file`] writes them, to the byte.
+/// Reads the file: lines as [`to_file`] writes them, to the byte; every name and every recipient
+/// once, and one reader at least.
 pub(crate) fn parse(text: &str) -> Result<Vec<Member>, String> {
-    text.split_inclusive('\n')
-        .enumerate()
-        .map(|(index, line)| {
-            member(line).ok_or_else(|| format!("line {} is not a recipient", index + 1))
-        })
-        .collect()
+    let mut members: Vec<Member> = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let member =
+            member(line).ok_or_else(|| format!("line {} is not a recipient", index + 1))?;
+        let same =
+            |other: &Member| other.name == member.name || other.recipient == member.recipient;
+        if members.iter().any(same) {
+            return Err(format!("line {} names somebody again", index + 1));
+        }
+        members.push(member);
+    }
+    if members.iter().all(|member| member.role != Role::Reader) {
+        return Err("it names no reader".into());
+    }
+    Ok(members)
 }
 
 fn member(line: &str) -> Option<Member> {
-    let mut words = line.split(' ');
-    let (role, name, recipient) = (words.next()?, words.next()?, words.next()?);
-    if role != Role::Reader.as_str() || name.is_empty() || words.next().is_some() {
-        return None;
-    }
+    let (role, rest) = line.split_once(' ')?;
+    let (name, recipient) = rest.split_once(' ')?;
     let member = Member {
-        role: Role::Reader,
-        name: name.to_owned(),
+        role: role.parse().ok()?,
+        name: Some(name).filter(|name| is_name(name))?.to_owned(),
         recipient: recipient.strip_suffix('\n')?.parse().ok()?,
     };
     (line_of(&member) == line).then_some(member)
@@ -81,13 +127,27 @@ mod tests {
             name: "owner".into(),
             recipient: recipient.clone(),
         }];
-        assert_eq!(parse(&to_file(&members)), Ok(members));
+        let mut members = members;
+        assert_eq!(parse(&to_file(&members)), Ok(members.clone()));
+        members.push(Member {
+            role: Role::Auditor,
+            name: "eve".into(),
+            recipient: Identity::generate().recipient(),
+        });
+        assert_eq!(parse(&to_file(&members)), Ok(members.clone()));
+        members[1].name = "owner".into();
+        assert!(parse(&to_file(&members)).is_err(), "a name twice");
         for bad in [
             format!("{recipient}\n"),
             format!("reader {recipient}\n"),
             format!("admin owner {recipient}\n"),
             format!("reader owner {recipient} more\n"),
             "reader owner age1nonsense\n".into(),
+            String::new(),
+            format!("auditor owner {recipient}\n"),
+            format!("reader owner {recipient}\nreader other {recipient}\n"),
+            format!("reader o\twner {recipient}\n"),
+            format!("reader {} {recipient}\n", "o".repeat(101)),
             "\n".into(),
             format!("reader owner {recipient}"),
             format!("reader owner {recipient}\r\n"),

@@ -6,6 +6,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
 use age::secrecy::ExposeSecret;
@@ -61,6 +62,11 @@ impl SealKey {
         Self(x25519::Identity::generate())
     }
 
+    /// The same key once more.
+    pub(crate) fn again(&self) -> Self {
+        Self(self.0.clone())
+    }
+
     /// Reads the Bech32 form, as `age -i` does.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         x25519::Identity::from_str(text).ok().map(Self)
@@ -76,9 +82,18 @@ impl SealKey {
         Sealed(seal_to(&[&self.0.to_public()], plain))
     }
 
-    /// Opens an age file sealed to this key.
-    pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-        open_with(&sealed.0[..], sealed.0.len(), &[&self.0])
+    #[cfg(test)]
+    fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
+        Self::open_with_any(std::slice::from_ref(self), sealed)
+    }
+
+    /// Opens an age file with the first of `keys` that fits.
+    pub(crate) fn open_with_any(
+        keys: &[Self],
+        sealed: &Sealed,
+    ) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
+        let identities: Vec<&dyn age::Identity> = keys.iter().map(|k| &k.0 as _).collect();
+        open_with(&sealed.0[..], sealed.0.len(), &identities)
     }
 
     /// Seals `plain` into the ASCII-armored form, for a commit message.
@@ -108,13 +123,14 @@ pub(crate) fn open_armored(
 }
 
 /// The age identities of a person or machine, as an identity file holds them.
-pub struct Identity(Vec<x25519::Identity>);
+#[derive(Clone)]
+pub struct Identity(Arc<Vec<x25519::Identity>>);
 
 impl Identity {
     /// Makes a new X25519 identity.
     #[must_use]
     pub fn generate() -> Self {
-        Self(vec![x25519::Identity::generate()])
+        Self(Arc::new(vec![x25519::Identity::generate()]))
     }
 
     /// Reads an identity file: lines of `AGE-SECRET-KEY-1…`, comments and blank lines.
@@ -135,14 +151,14 @@ impl Identity {
         if found.is_empty() {
             return Err("it holds no identity".into());
         }
-        Ok(Self(found))
+        Ok(Self(Arc::new(found)))
     }
 
     /// The file to keep, with the recipient as a comment, as `age-keygen` writes it.
     #[must_use]
     pub fn to_file(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(200 * self.0.len()));
-        for identity in &self.0 {
+        for identity in self.0.iter() {
             text.push_str("# public key: ");
             text.push_str(&identity.to_public().to_string());
             text.push('\n');
@@ -156,6 +172,14 @@ impl Identity {
     #[must_use]
     pub fn recipient(&self) -> Recipient {
         Recipient(self.0[0].to_public())
+    }
+
+    /// The public halves that can be told from what is held.
+    pub(crate) fn recipients(&self) -> Vec<Recipient> {
+        self.0
+            .iter()
+            .map(|own| Recipient(own.to_public()))
+            .collect()
     }
 
     pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
@@ -245,7 +269,7 @@ mod tests {
         #[test]
         fn seal_then_open_is_identity(plain in prop::collection::vec(any::<u8>(), 0..70_000)) {
             let key = SealKey::generate();
-            let opened = key.open(&key.seal(&plain)).expect("own key");
+            let opened = keyX;
             prop_assert_eq!(&*opened, &plain);
             let armored = key.seal_armored(&plain);
             let opened = open_armored(&armored, &[SealKey::generate(), key]).expect("one of them");

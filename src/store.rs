@@ -4,9 +4,11 @@ mod commit;
 mod decide;
 mod history;
 mod init;
+mod members;
 mod past;
 mod pinning;
 mod plan;
+mod reseal;
 mod status;
 mod trees;
 mod undo;
@@ -42,6 +44,7 @@ use crate::timeline::file::TimelineFile;
 pub(crate) use self::commit::checkpoint;
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::pinning::Pinning;
+pub use self::reseal::Progress;
 pub use self::status::{Signer, Status};
 pub use crate::seal::{Identity, Recipient};
 pub use crate::sign::SigningKey;
@@ -129,7 +132,11 @@ impl Store {
         let id = decisions.id;
         let mut pinning = Pinning::new(keys.state.as_deref(), id);
         let found = check(&mut pinning, &repository, journal.head())?;
-        let mut keyring = Keyring::open(&root.join("keyring"), id, &keys.identity)?;
+        let folder = root.join("keyring");
+        if let Some(unclean) = &unclean {
+            unclean.place_keyring(&folder)?;
+        }
+        let mut keyring = Keyring::open(&folder, id, &keys.identity)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
             checkpoint(&repository, &keyring, &mut journal)?;
@@ -173,6 +180,8 @@ impl Store {
     /// [`Error::NotASigner`], or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
+        // What an agent does leaves no list of everything that happened in memory.
+        self.timeline = None;
         self.refresh()?;
         let plan = self.plan(command, context)?;
         let answer = self.commit(plan, command.name(), context);
@@ -210,7 +219,7 @@ impl Store {
         if let Some(ready) = self.redactor.get() {
             return Ok(ready);
         }
-        let key = FingerprintKey::of(self.keyring.names_key(), &self.id.to_string());
+        let key = FingerprintKey::of(self.keyring.fingerprint_key(), &self.id.to_string());
         let ready = Redactor::new(&self.policy().redaction, Some(key))?;
         Ok(self.redactor.get_or_init(|| ready))
     }

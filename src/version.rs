@@ -11,6 +11,7 @@ pub(crate) mod fuzzing;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::error::Error;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::policy::FORMAT;
@@ -54,9 +55,34 @@ pub(crate) enum VersionFault {
     Misplaced,
 }
 
+impl VersionFault {
+    /// The error that says where it was found.
+    pub(crate) fn at(&self, place: &Place<'_>) -> Error {
+        let what = format!("version {} of the memory {}", place.version, place.id);
+        let why = match self {
+            Self::Unknown(found) => {
+                return Error::UnknownFormat {
+                    what,
+                    found: found.to_string(),
+                };
+            }
+            Self::Closed(_) => "it does not open with its key",
+            Self::Malformed => "its header does not parse",
+            Self::Misplaced => "its header belongs to another memory, path or version",
+        };
+        Error::damaged(what, why)
+    }
+}
+
 /// Seals a text as the version that belongs at `place`.
 pub(crate) fn seal(key: &SealKey, place: &Place<'_>, redacted: &Redacted) -> Sealed {
     key.seal(&plaintext(place, redacted.text()))
+}
+
+/// Seals a text that was kept before as the version that belongs at `place`: to a new key, and as
+/// it is.
+pub(crate) fn reseal(key: &SealKey, place: &Place<'_>, kept: &Text) -> Sealed {
+    key.seal(&plaintext(place, kept))
 }
 
 fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
@@ -80,13 +106,13 @@ fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
     plain
 }
 
-/// Opens a version and checks that it belongs at `place`.
+/// Opens a version with one of the keys of its memory, and checks that it belongs at `place`.
 pub(crate) fn open(
-    key: &SealKey,
+    keys: &[SealKey],
     place: &Place<'_>,
     sealed: &Sealed,
 ) -> Result<Text, VersionFault> {
-    let plain = key.open(sealed).map_err(VersionFault::Closed)?;
+    let plain = SealKey::open_with_any(keys, sealed).map_err(VersionFault::Closed)?;
     read(&plain, place)
 }
 

@@ -84,13 +84,19 @@ fn public_text(error: &Error) -> String {
         | Error::NotThere { .. }
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
-        | Error::NotRolledBack => error.to_string(),
+        | Error::NotRolledBack
+        | Error::AlreadyMember { .. }
+        | Error::NoMember { .. }
+        | Error::LastReader { .. }
+        | Error::OwnKey { .. }
+        | Error::KeysChanged => error.to_string(),
         Error::NoStore { .. }
         | Error::StoreExists { .. }
         | Error::NotEmpty { .. }
         | Error::NoKeyFile { .. }
         | Error::BadKeyFile { .. }
         | Error::NotARecipient { .. }
+        | Error::NotAReader
         | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),
     }
 }

@@ -14,7 +14,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("crc32fast::", &["src/redact/checksum.rs"]),
     ("flate2", &["src/repository/loose.rs"]),
     ("git2", &["src/repository.rs"]),
-    ("globset::", &["src/redact/redactor.rs"]),
+    ("globset::", &["src/glob.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),

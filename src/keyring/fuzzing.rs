@@ -34,7 +34,7 @@ const KINDS: [Kind; 2] = [
 
 impl Kind {
     fn open(&self, path: &Path) -> Result<Table, Error> {
-        Table::open(path, (self.shape)(), STORE, EPOCH)
+        Table::open(path, (self.shape)(), STORE, Some(EPOCH))
     }
 
     fn entry_bytes(&self) -> usize {

@@ -54,6 +54,8 @@ pub(super) struct Table {
     store: StoreId,
     epoch: u64,
     generation: [u8; 8],
+    /// Entries before this slot are of an earlier epoch: somebody who left may know what they hold.
+    fresh_from: u32,
     file: File,
     inode: u64,
     /// How many whole entries there are.
@@ -68,6 +70,8 @@ pub(super) struct Table {
 #[derive(Default)]
 struct Index {
     slots: HashMap<MemoryId, u32>,
+    /// For the slot of an entry that replaced another, the slot of that one.
+    before: HashMap<u32, u32>,
     /// Entries before this one are in.
     count: u32,
 }
@@ -75,6 +79,42 @@ struct Index {
 impl Shape {
     fn entry_bytes(&self) -> usize {
         ENTRY_OVERHEAD_BYTES + self.secret_bytes
+    }
+
+    /// A sealed entry of a table of this shape.
+    pub(super) fn seal(
+        &self,
+        store: StoreId,
+        epoch: u64,
+        key: &Key,
+        id: MemoryId,
+        secret: &[u8],
+    ) -> Vec<u8> {
+        debug_assert_eq!(secret.len(), self.secret_bytes);
+        [
+            &id.0[..],
+            &key.seal(&self.context(store, epoch, id), secret),
+        ]
+        .concat()
+    }
+
+    /// Opens what [`Self::seal`] made.
+    pub(super) fn open(
+        &self,
+        store: StoreId,
+        epoch: u64,
+        key: &Key,
+        entry: &[u8],
+    ) -> Option<Zeroizing<Vec<u8>>> {
+        key.open(
+            &self.context(store, epoch, id_of(entry)),
+            &entry[ID_BYTES..],
+        )
+    }
+
+    /// Entries are bound to store, epoch and memory.
+    fn context(&self, store: StoreId, epoch: u64, id: MemoryId) -> Vec<u8> {
+        [self.context, &store.0, &epoch.to_le_bytes(), &id.0].concat()
     }
 
     fn offset(&self, slot: u32) -> u64 {
@@ -85,16 +125,43 @@ impl Shape {
 impl Table {
     /// Writes an empty table, durably.
     pub(super) fn create(path: &Path, shape: &Shape, store: StoreId, epoch: u64) -> Result<()> {
-        let mut header = [0; HEADER_BYTES];
-        header[..16].copy_from_slice(shape.magic);
-        header[16..32].copy_from_slice(&store.0);
-        header[32..40].copy_from_slice(&epoch.to_le_bytes());
-        header[40..48].copy_from_slice(&FIRST_GENERATION.to_le_bytes());
+        let header = header(shape, store, epoch, FIRST_GENERATION, 0);
         disk::replace_durably(path, &header, 0o600)
     }
 
-    /// Opens a table and reads the ids in it.
-    pub(super) fn open(path: &Path, shape: Shape, store: StoreId, epoch: u64) -> Result<Self> {
+    /// Writes a table with every entry of this one in its order, sealed anew for another epoch, and
+    /// behind them `more`, which alone are of that epoch; durably.
+    pub(super) fn rewrite(
+        &self,
+        path: &Path,
+        (key, new_key): (&Key, &Key),
+        epoch: u64,
+        more: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<()> {
+        let generation = u64::from_le_bytes(self.generation) + 1;
+        let header = header(&self.shape, self.store, epoch, generation, self.count);
+        let mut bytes = header.to_vec();
+        bytes.reserve(self.count as usize * self.shape.entry_bytes());
+        for slot in 0..self.count {
+            let entry = self.entry(slot)?;
+            let (store, shape) = (self.store, &self.shape);
+            let resealed = shape
+                .open(store, self.epoch, key, &entry)
+                .map(|plain| shape.seal(store, epoch, new_key, id_of(&entry), &plain));
+            // One that is damaged stays so.
+            bytes.extend_from_slice(&resealed.unwrap_or(entry));
+        }
+        more.for_each(|entry| bytes.extend_from_slice(&entry));
+        disk::replace_durably(path, &bytes, 0o600)
+    }
+
+    /// Opens a table: of this epoch, if it is said.
+    pub(super) fn open(
+        path: &Path,
+        shape: Shape,
+        store: StoreId,
+        epoch: Option<u64>,
+    ) -> Result<Self> {
         let options = |write| OpenOptions::new().read(true).write(write).open(path);
         // On a store that cannot be written the log can still be read.
         let file = options(true)
@@ -120,10 +187,17 @@ impl Table {
         if header[16..32] != store.0 {
             return Err(damaged("it belongs to another store"));
         }
-        if header[32..40] != epoch.to_le_bytes() {
+        let number = |at: usize| {
+            let eight = header[at..at + 8].try_into().expect("eight bytes");
+            u64::from_le_bytes(eight)
+        };
+        if epoch.is_some_and(|epoch| epoch != number(32)) {
             return Err(damaged("it belongs to another epoch than its key"));
         }
-        if header[48..] != [0; 16] {
+        let Ok(fresh_from) = u32::try_from(number(48)) else {
+            return Err(damaged("its header holds something unknown"));
+        };
+        if header[56..] != [0; 8] {
             return Err(damaged("its header holds something unknown"));
         }
         let inode = file.metadata().map_err(Error::io("read", path))?.ino();
@@ -131,7 +205,8 @@ impl Table {
             shape,
             path: path.into(),
             store,
-            epoch,
+            epoch: number(32),
+            fresh_from,
             generation: header[40..48].try_into().expect("eight bytes"),
             file,
             inode,
@@ -188,7 +263,9 @@ impl Table {
                 .map_err(Error::io("read", &self.path))?;
             for entry in bytes.chunks_exact(entry_bytes) {
                 let slot = index.count;
-                index.slots.insert(id_of(entry), slot);
+                if let Some(before) = index.slots.insert(id_of(entry), slot) {
+                    index.before.insert(slot, before);
+                }
                 index.count += 1;
             }
         }
@@ -238,8 +315,7 @@ impl Table {
 
     /// A sealed entry.
     pub(super) fn seal(&self, key: &Key, id: MemoryId, secret: &[u8]) -> Vec<u8> {
-        debug_assert_eq!(secret.len(), self.shape.secret_bytes);
-        [&id.0[..], &key.seal(&self.context(id), secret)].concat()
+        self.shape.seal(self.store, self.epoch, key, id, secret)
     }
 
     /// Writes an entry to its slot. Not yet durable.
@@ -268,28 +344,72 @@ impl Table {
         self.file.sync_all().map_err(Error::io("sync", &self.path))
     }
 
-    /// Opens the entry of a memory.
+    /// Opens the newest entry of a memory.
     pub(super) fn open_entry(&self, key: &Key, id: MemoryId) -> Result<Lookup> {
-        let Some(slot) = self.slot(id)? else {
-            return Ok(Lookup::Absent);
-        };
+        match self.slot(id)? {
+            Some(slot) => self.open_slot(key, id, slot),
+            None => Ok(Lookup::Absent),
+        }
+    }
+
+    /// Opens every entry of a memory, newest first.
+    pub(super) fn open_entries(&self, key: &Key, id: MemoryId) -> Result<Vec<Lookup>> {
+        let mut slots = Vec::from_iter(self.slot(id)?);
+        {
+            let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(before) = slots.last().and_then(|slot| index.before.get(slot)) {
+                slots.push(*before);
+            }
+        }
+        let open = |slot| self.open_slot(key, id, slot);
+        slots.into_iter().map(open).collect()
+    }
+
+    fn open_slot(&self, key: &Key, id: MemoryId, slot: u32) -> Result<Lookup> {
+        let entry = self.entry(slot)?;
+        let plain = self.shape.open(self.store, self.epoch, key, &entry);
+        let plain = plain.filter(|_| id_of(&entry) == id);
+        Ok(plain.map_or(Lookup::Damaged, Lookup::Found))
+    }
+
+    fn entry(&self, slot: u32) -> Result<Vec<u8>> {
         let mut entry = vec![0; self.shape.entry_bytes()];
         self.file
             .read_exact_at(&mut entry, self.shape.offset(slot))
             .map_err(Error::io("read", &self.path))?;
-        let plain = key.open(&self.context(id), &entry[ID_BYTES..]);
-        Ok(plain.map_or(Lookup::Damaged, Lookup::Found))
+        Ok(entry)
     }
 
-    fn context(&self, id: MemoryId) -> Vec<u8> {
-        [
-            self.shape.context,
-            &self.store.0,
-            &self.epoch.to_le_bytes(),
-            &id.0,
-        ]
-        .concat()
+    /// Whether the newest entry of a memory is of an earlier epoch.
+    pub(super) fn is_stale(&self, id: MemoryId) -> Result<bool> {
+        Ok(self.slot(id)?.is_some_and(|slot| slot < self.fresh_from))
     }
+
+    /// Whether another file is in its place.
+    pub(super) fn is_replaced(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|meta| meta.ino() != self.inode)
+    }
+
+    /// The same file, under the name it has now.
+    pub(super) fn is_now_at(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+}
+
+fn header(
+    shape: &Shape,
+    store: StoreId,
+    epoch: u64,
+    generation: u64,
+    fresh_from: u32,
+) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..16].copy_from_slice(shape.magic);
+    header[16..32].copy_from_slice(&store.0);
+    header[32..40].copy_from_slice(&epoch.to_le_bytes());
+    header[40..48].copy_from_slice(&generation.to_le_bytes());
+    header[48..56].copy_from_slice(&u64::from(fresh_from).to_le_bytes());
+    header
 }
 
 /// The id at the start of an entry.

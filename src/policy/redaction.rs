@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::glob::Glob;
 use crate::redact::{Check, Kind, Tail};
 
 /// Most rules of the owner's own.
@@ -143,7 +144,7 @@ impl TryFrom<AllowForm> for Allow {
             crate::redact::check_pattern(regex).map_err(|why| format!("`regex`: {why}"))?;
         }
         if let Some(glob) = &glob {
-            crate::redact::check_glob(glob)?;
+            Glob::check(glob)?;
         }
         Ok(Self {
             fingerprint,
@@ -297,6 +298,6 @@ fn own_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnRule>,
 
 fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let glob = String::deserialize(deserializer)?;
-    crate::redact::check_glob(&glob).map_err(serde::de::Error::custom)?;
+    Glob::check(&glob).map_err(serde::de::Error::custom)?;
     Ok(glob)
 }

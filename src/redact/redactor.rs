@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::Regex;
 use zeroize::Zeroizing;
 
@@ -20,6 +19,7 @@ use super::token;
 use crate::aead::Key;
 use crate::digest::keyed;
 use crate::error::{Error, Result};
+use crate::glob::Glob;
 use crate::id::hex;
 use crate::policy::redaction::{Allow, Mode, Redaction};
 use crate::text::Text;
@@ -139,7 +139,7 @@ struct Allowed {
     fingerprint: Option<String>,
     regex: Option<Regex>,
     kind: Option<String>,
-    glob: Option<GlobMatcher>,
+    glob: Option<Glob>,
 }
 
 /// Finds and replaces secrets, as the owner's policy says.
@@ -149,7 +149,7 @@ pub struct Redactor(Arc<Ready>);
 struct Ready {
     switches: Switches,
     mode: Mode,
-    paths: Vec<(GlobMatcher, Mode)>,
+    paths: Vec<(Glob, Mode)>,
     allow: Vec<Allowed>,
     own: Option<Engine>,
     own_rules: usize,
@@ -193,7 +193,7 @@ impl Redactor {
             policy.rules.iter().map(|rule| rule.kind.clone()).collect();
         own_kinds.extend(gitleaks.iter().flat_map(Gitleaks::kinds));
         let paths = policy.paths.iter();
-        let paths = paths.map(|entry| Ok((matcher(&entry.glob)?, entry.mode)));
+        let paths = paths.map(|entry| Ok((Glob::parse(&entry.glob)?, entry.mode)));
         Ok(Self(Arc::new(Ready {
             switches: switches(policy),
             mode: policy.mode,
@@ -263,7 +263,7 @@ impl Redactor {
     }
 
     fn mode_at(&self, path: &str) -> Mode {
-        let fits = self.0.paths.iter().find(|(glob, _)| glob.is_match(path));
+        let fits = self.0.paths.iter().find(|(glob, _)| glob.fits_text(path));
         fits.map_or(self.0.mode, |(_, mode)| *mode)
     }
 
@@ -318,7 +318,10 @@ impl Redactor {
         };
         self.0.allow.iter().any(|allowed| {
             let kind = allowed.kind.as_ref();
-            let here = allowed.glob.as_ref().is_none_or(|glob| glob.is_match(path));
+            let here = allowed
+                .glob
+                .as_ref()
+                .is_none_or(|glob| glob.fits_text(path));
             let same = allowed.fingerprint.as_ref().is_some_and(|fingerprint| {
                 let key = self.0.key.as_ref();
                 key.is_some_and(|key| key.allow(value) == *fingerprint)
@@ -407,21 +410,6 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a glob of the owner's can be followed.
-pub(crate) fn check_glob(glob: &str) -> Result<(), String> {
-    matcher(glob).map(drop).map_err(|e| e.to_string())
-}
-
-fn matcher(glob: &str) -> Result<GlobMatcher> {
-    let built = GlobBuilder::new(glob).literal_separator(true).build();
-    built
-        .map(|glob| glob.compile_matcher())
-        .map_err(|e| Error::Policy {
-            line: None,
-            why: format!("the glob `{glob}`: {}", e.kind()),
-        })
-}
-
 fn allowed(allow: &Allow) -> Result<Allowed> {
     let regex = allow
         .regex
@@ -434,7 +422,7 @@ fn allowed(allow: &Allow) -> Result<Allowed> {
             why: format!("an `allow` regex: {e}"),
         })?,
         kind: allow.kind.clone(),
-        glob: allow.glob.as_deref().map(matcher).transpose()?,
+        glob: allow.glob.as_deref().map(Glob::parse).transpose()?,
     })
 }
 

@@ -11,12 +11,13 @@ use crate::event::{
     Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
-use crate::journal::{Journal, Record};
+use crate::journal::{Journal, KeyEntry, Record};
 use crate::keyring::{Keyring, NewMemory};
 use crate::pin::Seen;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
+use crate::seal::SealKey;
 use crate::sign::SigningKey;
 use crate::version;
 
@@ -72,21 +73,17 @@ pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
 /// What sealing a plan makes.
 #[derive(Default)]
 pub(super) struct Sealing {
-    new: Vec<NewMemory>,
-    objects: Vec<Object>,
-    blobs: Vec<(MemoryId, Option<ObjectId>)>,
-    touches: Vec<Touch>,
+    pub(super) new: Vec<NewMemory>,
+    /// Fresh identities of memories that are there.
+    pub(super) fresh: Vec<(MemoryId, SealKey)>,
+    /// A keyring that takes its place with this.
+    pub(super) next: Option<KeyEntry>,
+    pub(super) objects: Vec<Object>,
+    pub(super) blobs: Vec<(MemoryId, Option<ObjectId>)>,
+    pub(super) touches: Vec<Touch>,
 }
 
 impl Sealing {
-    /// Of what writes objects and no memory.
-    pub(super) fn of_objects(objects: Vec<Object>) -> Self {
-        Self {
-            objects,
-            ..Self::default()
-        }
-    }
-
     /// Of a plan that writes nothing.
     pub(super) fn touching(touches: Vec<Touch>) -> Self {
         Self {
@@ -178,8 +175,14 @@ impl Store {
                     sealing.new.push(new);
                 }
                 Planned::Write(written, text) => {
-                    let key = self.keyring.memory_key(written.id)?;
-                    sealing.write(written, &key, &text);
+                    let id = written.id;
+                    if self.keyring.is_stale(id)? {
+                        let key = SealKey::generate();
+                        sealing.write(written, &key, &text);
+                        sealing.fresh.push((id, key));
+                    } else {
+                        sealing.write(written, &self.keyring.memory_key(id)?, &text);
+                    }
                 }
             }
         }
@@ -257,11 +260,14 @@ impl Store {
         let mut objects = sealing.objects;
         objects.extend(trees);
         objects.push(commit);
+        // A keyring first: entries are for the one that is in place then.
+        let mut keys = Vec::from_iter(sealing.next);
+        keys.extend(self.keyring.entries_for(&sealing.new, &sealing.fresh)?);
         let record = Record {
             parent: head,
             head: id,
             objects,
-            keys: self.keyring.entries_for(&sealing.new),
+            keys,
         };
         if self.journal.is_full() {
             checkpoint(&self.repository, &self.keyring, &mut self.journal)?;

@@ -9,11 +9,12 @@ use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{Context, POLICY_COMMAND, PublicFile};
 use crate::id::StoreId;
+use crate::journal::KeyEntry;
 use crate::policy::Policy;
 use crate::recipients::{self, Member};
 use crate::redact;
 use crate::repository::Repository;
-use crate::repository::object::Object;
+use crate::repository::object::{Object, ObjectId};
 use crate::sign::Signers;
 
 use super::Store;
@@ -68,16 +69,43 @@ impl Store {
         text: &str,
         context: &Context,
     ) -> Result<Meta> {
+        self.decide_with(command, file, text, None, context)
+    }
+
+    /// As [`Self::decide`], with files of the keyring that take their places with it.
+    pub(super) fn decide_with(
+        &mut self,
+        command: &str,
+        file: PublicFile,
+        text: &str,
+        next: Option<KeyEntry>,
+        context: &Context,
+    ) -> Result<Meta> {
+        let object = Object::public(text);
+        let decision = (file, object.id);
+        let root = self.trees.put_public(file.name(), object.id);
+        let sealing = Sealing {
+            objects: vec![object, root],
+            next,
+            ..Sealing::default()
+        };
+        self.record_decision(command, Some(decision), sealing, context)
+    }
+
+    /// Records what the owner decided; `decision` is the public file that changes, if one does.
+    pub(super) fn record_decision(
+        &mut self,
+        command: &str,
+        decision: Option<(PublicFile, ObjectId)>,
+        sealing: Sealing,
+        context: &Context,
+    ) -> Result<Meta> {
         let mut redactions = Vec::new();
         let mut event = self.event(command, context, &mut redactions)?;
         event.redactions.clone_from(&redactions);
-        let object = Object::public(text);
-        let blob = object.id;
-        let root = self.trees.put_public(file.name(), blob);
-        let sealing = Sealing::of_objects(vec![object, root]);
         let recorded = self.record(event, sealing);
         let (event, commit) = recorded.inspect_err(|_| self.trees.forget())?;
-        if let Some(decided) = &mut self.catalog.decided {
+        if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision) {
             decided.put(file, blob);
         }
         // The catalog's steps do not say what was decided.
@@ -93,6 +121,17 @@ impl Store {
             memory: None,
             redactions,
         })
+    }
+
+    /// Whether this process could record anything: asked before much is made ready for it.
+    pub(super) fn may_record(&self) -> Result<()> {
+        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
+        match self.decisions.signers.name_of(key) {
+            Some(_) => Ok(()),
+            None => Err(Error::NotASigner {
+                fingerprint: key.fingerprint(),
+            }),
+        }
     }
 
     /// Goes by what this process or another has decided since.

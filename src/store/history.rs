@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::journal::{Journal, Record};
-use crate::keyring::Keyring;
+use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::{SignedBy, Signers};
@@ -37,6 +37,13 @@ impl Unclean {
             keyring.write(&record.keys)?;
         }
         repository.set_head(self.head)
+    }
+
+    /// Brings a keyring that was made ready to its place: before any is opened.
+    pub(crate) fn place_keyring(&self, folder: &Path) -> Result<()> {
+        let keys = self.records.iter().map(|record| &record.keys[..]);
+        keys.filter_map(keyring::next_of)
+            .try_for_each(|id| keyring::take_next(folder, id))
     }
 }
 
@@ -143,6 +150,7 @@ impl Store {
         let unclean = restore_objects(&self.repository, &self.journal, true)?;
         self.pinning.check(&self.repository, self.journal.head())?;
         if let Some(unclean) = unclean {
+            unclean.place_keyring(&self.root.join("keyring"))?;
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
         self.keyring.refresh()?;

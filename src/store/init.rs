@@ -136,13 +136,13 @@ fn build(
     };
     let repository = Repository::create(root)?;
     let folder = root.join("keyring");
-    Keyring::create(&folder, id, std::slice::from_ref(&owner.recipient))?;
-    let keyring = Keyring::open(&folder, id, &keys.identity)?;
+    let owner = [owner];
+    let keyring = Keyring::create(&folder, id, &owner, &keys.identity)?;
 
     let key = keys.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
     let files = [
         ("agekeep.toml", policy.to_file(id)),
-        ("recipients", recipients::to_file(&[owner])),
+        ("recipients", recipients::to_file(&owner)),
         ("signers", Signers::file(OWNER, key)),
     ];
     let mut tree = Tree::new();

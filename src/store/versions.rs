@@ -7,7 +7,7 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::seal::Sealed;
 use crate::text::Text;
-use crate::version::{self, VersionFault};
+use crate::version;
 
 use super::Store;
 
@@ -50,20 +50,8 @@ impl Store {
         sealed: &Sealed,
         version: u64,
     ) -> Result<Text> {
-        let what = || format!("version {version} of the memory {id}");
-        let key = self.keyring.memory_key(id)?;
+        let keys = self.keyring.memory_keys(id)?;
         let place = version::Place { id, path, version };
-        version::open(&key, &place, sealed).map_err(|fault| match fault {
-            VersionFault::Unknown(found) => Error::UnknownFormat {
-                what: what(),
-                found: found.to_string(),
-            },
-            VersionFault::Closed(_) => Error::damaged(what(), "it does not open with its key"),
-            VersionFault::Malformed => Error::damaged(what(), "its header does not parse"),
-            VersionFault::Misplaced => Error::damaged(
-                what(),
-                "its header belongs to another memory, path or version",
-            ),
-        })
+        version::open(&keys, &place, sealed).map_err(|fault| fault.at(&place))
     }
 }

@@ -6,7 +6,7 @@ use super::examine::{Examined, read_signers};
 use super::findings::{Fault, Findings, Spot};
 use crate::catalog::{Catalog, Step};
 use crate::error::Result;
-use crate::event::{Change, Event, Touch};
+use crate::event::{self, Change, Event, Touch};
 use crate::id::MemoryId;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
@@ -243,10 +243,22 @@ impl Fold {
                 Change::Restore if gone.map(|last| last + 1) != Some(touch.version) => {
                     Some("it restores a memory that was not removed, or not in its next version")
                 }
+                Change::Reseal
+                    if live.is_none_or(|memory| {
+                        Some(&memory.path) != touch.path.as_ref() || memory.bytes != touch.bytes
+                    }) =>
+                {
+                    Some("it seals a memory anew, and its path or length is another")
+                }
                 _ if from_later => Some("it goes back to a version that was not before it"),
                 _ => None,
             }
         };
+        let altering = event.memories.iter().map(|touch| touch.change);
+        let changes: Vec<Change> = altering.filter(|change| change.alters()).collect();
+        if !event::is_done_by(&event.command, &changes) {
+            return Some((None, "it changes memories as its command never does"));
+        }
         let mut touches = event.memories.iter();
         touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
     }

@@ -160,7 +160,7 @@ fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> R
         path: &memory.path,
         version: memory.version,
     };
-    Ok(match version::open(&key, &place, &sealed) {
+    Ok(match version::open(&[key], &place, &sealed) {
         Ok(text) if text.len() as u64 == memory.bytes => Opening::Opened,
         Ok(_) => failed(
             "memory-misplaced",

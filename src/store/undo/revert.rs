@@ -44,7 +44,10 @@ impl Store {
         let mut undone = Vec::new();
         for event in &events {
             let parts = timeline.parts_of(*event);
-            let changed = parts.iter().filter(|part| part.change.alters());
+            // What was only sealed anew is as it was.
+            let changed = parts
+                .iter()
+                .filter(|part| part.change.alters() && part.change != Change::Reseal);
             let ids: Vec<MemoryId> = changed.map(|part| part.of.id).collect();
             if !ids.is_empty() {
                 undone.push(*event);

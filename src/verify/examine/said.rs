@@ -45,7 +45,7 @@ impl<'a> Said<'a> {
 
     /// Whether it may change memories at all.
     pub(super) fn may_write(&self) -> bool {
-        self.outcome == "ok" && event::may_alter(self.command) && self.decides().is_none()
+        self.outcome == "ok" && event::may_alter(self.command)
     }
 
     /// The public file it may put in place anew.

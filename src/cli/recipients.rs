@@ -1,0 +1,177 @@
+//! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`.
+
+use std::fs;
+use std::path::Path;
+
+use agekeep::answer::Meta;
+use agekeep::error::{Error, Result};
+use agekeep::recipients::{Member, Role};
+use agekeep::store::Recipient;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::output::Bar;
+use super::{Global, output};
+
+/// Arguments of `recipients`.
+#[derive(Args)]
+pub(super) struct Recipients {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Let somebody open the store: the cost does not depend on how much is in it
+    Add(Add),
+    /// Close to somebody whatever comes next: new keys, and every live memory sealed anew
+    Rm {
+        /// The member
+        name: String,
+    },
+    /// Show who can open the store
+    List,
+}
+
+#[derive(Args)]
+struct Add {
+    /// A name for them, without blanks
+    name: String,
+    /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
+    #[arg(value_name = "RECIPIENT|FILE")]
+    recipient: String,
+    /// What they can open
+    #[arg(long, value_enum, default_value_t = As::Reader)]
+    role: As,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum As {
+    /// Content and audit records
+    Reader,
+    /// Audit records alone: who did what and when, to which path
+    Auditor,
+}
+
+/// Arguments of `rekey`.
+#[derive(Args)]
+pub(super) struct Rekey {
+    /// Only memories whose path this glob fits: they get new keys, and all else keeps its own
+    #[arg(long, value_name = "GLOB")]
+    memories: Option<String>,
+}
+
+pub(super) fn run(global: &Global, args: &Recipients) -> Result<u8> {
+    match &args.verb {
+        Verb::Add(add) => add_member(global, add)?,
+        Verb::Rm { name } => remove_member(global, name)?,
+        Verb::List => list(global, global.open_unrecorded()?.members())?,
+    }
+    Ok(0)
+}
+
+pub(super) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
+    let mut store = global.open()?;
+    let mut bar = Bar::start("memories sealed anew");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = match &args.memories {
+        None => store.rekey(&global.context(), &mut progress),
+        Some(glob) => store.rekey_some(glob, &global.context(), &mut progress),
+    };
+    bar.finish();
+    let meta = done?;
+    tell(
+        global,
+        "agekeep.rekey/1",
+        &meta,
+        &format!("New keys are in place (event {}).", meta.event),
+    )?;
+    Ok(0)
+}
+
+fn add_member(global: &Global, add: &Add) -> Result<()> {
+    let recipient = read_recipient(&add.recipient)?;
+    let role = match add.role {
+        As::Reader => Role::Reader,
+        As::Auditor => Role::Auditor,
+    };
+    let mut store = global.open()?;
+    let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
+    let opens = match role {
+        Role::Auditor => "who did what and when, and no content",
+        _ => "everything, all of history included",
+    };
+    let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
+    tell(global, "agekeep.recipients_add/1", &meta, &said)
+}
+
+/// A recipient, or the first line of the file that holds it.
+fn read_recipient(text: &str) -> Result<Recipient> {
+    let path = Path::new(text);
+    let read = if path.is_file() {
+        fs::read_to_string(path).map_err(|source| Error::Io {
+            doing: "read",
+            path: path.into(),
+            source,
+        })?
+    } else {
+        text.to_owned()
+    };
+    let mut lines = read.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    line.unwrap_or_default()
+        .parse()
+        .map_err(|why: &str| Error::Invalid {
+            what: "the recipient",
+            why: why.to_owned(),
+        })
+}
+
+fn remove_member(global: &Global, name: &str) -> Result<()> {
+    let mut store = global.open()?;
+    let role = store.members().iter().find(|member| member.name == name);
+    let role = role.map(|member| member.role);
+    let mut bar = Bar::start("memories sealed anew");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = store.remove_member(name, &global.context(), &mut progress);
+    bar.finish();
+    let meta = done?;
+    let what = match role {
+        Some(Role::Auditor) => "every record up to now",
+        _ => "every text and record up to now",
+    };
+    let said = format!(
+        "{name} can open nothing that is written from here on (event {event}).\n\
+         What stays in their hands: whoever copied the keyring and the repository before this can \
+         still read {what} in that copy, and what they have read they know. Secrets that were kept \
+         here should be changed where they are used.",
+        event = meta.event
+    );
+    tell(global, "agekeep.recipients_rm/1", &meta, &said)
+}
+
+fn list(global: &Global, members: &[Member]) -> Result<()> {
+    for member in members {
+        let (role, name) = (member.role.as_str(), &member.name);
+        if global.json {
+            output::json(&json!({
+                "schema": "agekeep.recipient/1",
+                "role": role,
+                "name": name,
+                "recipient": member.recipient.to_string(),
+            }))?;
+        } else {
+            output::line(&format!("{role:<8} {name}  {}", member.recipient))?;
+        }
+    }
+    Ok(())
+}
+
+fn tell(global: &Global, schema: &str, meta: &Meta, said: &str) -> Result<()> {
+    if global.json {
+        output::json(&json!({"schema": schema, "meta": meta}))?;
+    } else {
+        output::line(said)?;
+    }
+    Ok(())
+}

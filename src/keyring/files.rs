@@ -1,0 +1,231 @@
+//! `epoch.age` and `audit.age`: the keys that people open, as JSON in an age file.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::aead::Key;
+use crate::base64;
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+use crate::policy::FORMAT;
+use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed};
+
+/// The number of the first epoch.
+const FIRST_EPOCH: u64 = 1;
+
+/// What `epoch.age` holds.
+pub(super) struct Epoch {
+    pub(super) number: u64,
+    pub(super) key: Key,
+}
+
+/// What `audit.age` holds.
+pub(super) struct Audit {
+    pub(super) number: u64,
+    /// Oldest first.
+    pub(super) identities: Vec<SealKey>,
+    pub(super) names_key: Key,
+    /// What fingerprints of findings are made with, once that is not the names key any more: they
+    /// stay the same.
+    pub(super) fingerprint_key: Option<Key>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EpochFile {
+    agekeep: u32,
+    store: String,
+    epoch: u64,
+    key: Zeroizing<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuditFile {
+    agekeep: u32,
+    store: String,
+    epoch: u64,
+    identities: Vec<Zeroizing<String>>,
+    names_key: Zeroizing<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fingerprint_key: Option<Zeroizing<String>>,
+}
+
+impl Epoch {
+    pub(super) fn first() -> Self {
+        Self {
+            number: FIRST_EPOCH,
+            key: Key::random(),
+        }
+    }
+
+    /// The one that comes after it.
+    pub(super) fn next(&self) -> Self {
+        Self {
+            number: self.number + 1,
+            key: Key::random(),
+        }
+    }
+
+    pub(super) fn again(&self) -> Self {
+        Self {
+            number: self.number,
+            key: self.key.again(),
+        }
+    }
+
+    pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
+        let path = path(folder);
+        let file: EpochFile = read_sealed(&path, identity)?;
+        check_store(&path, &file.store, store)?;
+        Ok(Self {
+            number: file.epoch,
+            key: key_of(&file.key).ok_or_else(|| no_key(&path))?,
+        })
+    }
+
+    /// Seals it to readers, durably.
+    pub(super) fn write(&self, folder: &Path, store: StoreId, readers: &[Recipient]) -> Result<()> {
+        let file = EpochFile {
+            agekeep: FORMAT,
+            store: store.to_string(),
+            epoch: self.number,
+            key: base64::encode_secret(self.key.expose()),
+        };
+        write_sealed(&path(folder), &file, readers)
+    }
+}
+
+fn path(folder: &Path) -> PathBuf {
+    folder.join("epoch.age")
+}
+
+impl Audit {
+    pub(super) fn first() -> Self {
+        Self {
+            number: FIRST_EPOCH,
+            identities: vec![SealKey::generate()],
+            names_key: Key::random(),
+            fingerprint_key: None,
+        }
+    }
+
+    /// The one that comes after it: a new identity for new records, and those before it.
+    pub(super) fn next(&self) -> Self {
+        let fingerprint_key = self.fingerprint_key.as_ref().unwrap_or(&self.names_key);
+        let mut next = Self {
+            number: self.number + 1,
+            names_key: Key::random(),
+            fingerprint_key: Some(fingerprint_key.again()),
+            ..self.again()
+        };
+        next.identities.push(SealKey::generate());
+        next
+    }
+
+    pub(super) fn again(&self) -> Self {
+        Self {
+            number: self.number,
+            identities: self.identities.iter().map(SealKey::again).collect(),
+            names_key: self.names_key.again(),
+            fingerprint_key: self.fingerprint_key.as_ref().map(Key::again),
+        }
+    }
+
+    pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
+        let path = folder.join("audit.age");
+        let file: AuditFile = read_sealed(&path, identity)?;
+        check_store(&path, &file.store, store)?;
+        let identities = file.identities.iter().map(|text| SealKey::parse(text));
+        let identities: Option<Vec<_>> = identities.collect();
+        let fingerprint_key = match &file.fingerprint_key {
+            Some(text) => Some(key_of(text).ok_or_else(|| no_key(&path))?),
+            None => None,
+        };
+        Ok(Self {
+            number: file.epoch,
+            identities: identities
+                .filter(|found| !found.is_empty())
+                .ok_or_else(|| no_key(&path))?,
+            names_key: key_of(&file.names_key).ok_or_else(|| no_key(&path))?,
+            fingerprint_key,
+        })
+    }
+
+    /// Seals it to readers and auditors, durably.
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        store: StoreId,
+        everyone: &[Recipient],
+    ) -> Result<()> {
+        let text = |key: &Key| base64::encode_secret(key.expose());
+        let file = AuditFile {
+            agekeep: FORMAT,
+            store: store.to_string(),
+            epoch: self.number,
+            identities: self.identities.iter().map(SealKey::to_text).collect(),
+            names_key: text(&self.names_key),
+            fingerprint_key: self.fingerprint_key.as_ref().map(text),
+        };
+        write_sealed(&folder.join("audit.age"), &file, everyone)
+    }
+}
+
+fn check_store(path: &Path, said: &str, store: StoreId) -> Result<()> {
+    if said == store.to_string() {
+        return Ok(());
+    }
+    Err(Error::damaged(
+        path.display().to_string(),
+        "it belongs to another store",
+    ))
+}
+
+fn no_key(path: &Path) -> Error {
+    Error::damaged(path.display().to_string(), "a key in it is not a key")
+}
+
+fn key_of(text: &str) -> Option<Key> {
+    Key::from_slice(&Zeroizing::new(base64::decode(text)?))
+}
+
+fn write_sealed(path: &Path, file: &impl Serialize, recipients: &[Recipient]) -> Result<()> {
+    let plain = Zeroizing::new(serde_json::to_vec(file).expect("strings and numbers"));
+    let sealed = Recipient::seal_to_all(recipients, &plain);
+    disk::replace_durably(path, sealed.as_bytes(), 0o600)
+}
+
+fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -> Result<T> {
+    let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
+    let bytes = fs::read(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
+        _ => Error::io("read", path)(e),
+    })?;
+    let sealed = Sealed::parse(bytes).map_err(|_| damaged("it is not an age file"))?;
+    let plain = identity.open(&sealed).map_err(|fault| match fault {
+        OpenFault::WrongKey => Error::NotARecipient { path: path.into() },
+        OpenFault::Damaged => damaged("it does not open whole"),
+    })?;
+    // The version first: another one may have other fields.
+    let format: Format =
+        serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
+    if format.agekeep != FORMAT {
+        return Err(Error::UnknownFormat {
+            what: path.display().to_string(),
+            found: format.agekeep.to_string(),
+        });
+    }
+    serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
+}
+
+/// The one field every format version has.
+#[derive(Deserialize)]
+struct Format {
+    agekeep: u32,
+}

@@ -1,0 +1,339 @@
+//! A keyring that is being made ready in a folder of its own, `next-<id>`, while the one in place
+//! stays as it is. The record of the command it belongs to names it, and then its files take their
+//! places: after a crash either all of it counts or nothing.
+//!
+//! ```text
+//! keyring/next-<id>/for         what it is for: it is gone on with only by the same command
+//! keyring/next-<id>/epoch.age audit.age ring names     those that are new
+//! keyring/next-<id>/resealed    memories that were sealed to a new identity so far
+//! ```
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::files::{Audit, Epoch};
+use super::table::{self, Table};
+use super::{ENTRY_OVERHEAD_BYTES, Keyring, NAMES_FILE, NEXT, RING_FILE, RING_SECRET_BYTES};
+use crate::aead;
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::{Error, Result};
+use crate::id::{MemoryId, StoreId, hex};
+use crate::journal::KeyEntry;
+use crate::recipients::{self, Member};
+use crate::repository::object::ObjectId;
+use crate::seal::SealKey;
+
+/// Begins the name of its folder.
+const PREFIX: &str = "next-";
+const FOR_FILE: &str = "for";
+const RESEALED_FILE: &str = "resealed";
+/// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
+const PLACES: [&str; 4] = [RING_FILE, NAMES_FILE, "audit.age", "epoch.age"];
+
+/// Bytes of an entry of `ring`, and of a line of `resealed`: the entry, then what it was made of
+/// and what was made.
+const ENTRY_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
+const LINE_BYTES: usize = ENTRY_BYTES + 20 + 20 + 32;
+
+/// A keyring that is being made ready.
+pub(crate) struct Next {
+    folder: PathBuf,
+    store: StoreId,
+    /// A new epoch, if content gets new keys.
+    epoch: Option<Epoch>,
+    audit: Option<Audit>,
+    resealed: HashMap<MemoryId, Resealed>,
+}
+
+/// A memory's present version, sealed to a new identity.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Resealed {
+    pub(crate) id: MemoryId,
+    /// The blob of the version it has the text of.
+    pub(crate) from: ObjectId,
+    pub(crate) blob: ObjectId,
+    /// SHA-256 of that blob.
+    pub(crate) digest: Digest,
+    /// The entry of `ring` that keeps the new identity.
+    entry: Vec<u8>,
+}
+
+impl Keyring {
+    /// Makes ready the same keys, sealed to other members.
+    pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
+        let next = self.begin(members, "wrap")?;
+        let readers = recipients::readers(members);
+        self.epoch()?.write(&next.folder, self.store, &readers)?;
+        let everyone = recipients::everyone(members);
+        self.audit.write(&next.folder, self.store, &everyone)?;
+        disk::sync_folder(&self.folder)?;
+        Ok(next)
+    }
+
+    /// Begins to make ready new keys for audit records, and, with `content`, for memories; or goes
+    /// on where the same was begun and cut off.
+    pub(crate) fn prepare_rotation(&self, members: &[Member], content: bool) -> Result<Next> {
+        let purpose = if content { "all" } else { "audit" };
+        let said = self.purpose(members, purpose);
+        for folder in self.prepared()? {
+            if fs::read_to_string(folder.join(FOR_FILE)).is_ok_and(|found| found == said)
+                && let Ok(next) = self.go_on(folder, content)
+            {
+                return Ok(next);
+            }
+        }
+        let mut next = self.begin(members, purpose)?;
+        let audit = self.audit.next();
+        audit.write(&next.folder, self.store, &recipients::everyone(members))?;
+        next.audit = Some(audit);
+        if content {
+            let epoch = self.epoch()?.next();
+            epoch.write(&next.folder, self.store, &recipients::readers(members))?;
+            next.epoch = Some(epoch);
+        }
+        // Last, so that only what is whole is gone on with.
+        disk::replace_durably(&next.folder.join(FOR_FILE), said.as_bytes(), 0o600)?;
+        disk::sync_folder(&self.folder)?;
+        Ok(next)
+    }
+
+    /// What a keyring is made ready for, as its folder says it.
+    fn purpose(&self, members: &[Member], purpose: &str) -> String {
+        let members = Digest::of(recipients::to_file(members).as_bytes());
+        let epoch = self.epoch.as_ref().map_or(0, |epoch| epoch.number);
+        format!(
+            "{purpose} after {epoch} {} for {members}\n",
+            self.audit.number
+        )
+    }
+
+    /// A new folder; what was begun before for something else is given up.
+    fn begin(&self, members: &[Member], purpose: &str) -> Result<Next> {
+        for folder in self.prepared()? {
+            fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
+        }
+        debug_assert!(!members.is_empty(), "{purpose} for nobody");
+        let folder = self
+            .folder
+            .join(format!("{PREFIX}{}", hex(&aead::random::<16>())));
+        disk::make_private_folder(&folder)?;
+        Ok(Next {
+            folder,
+            store: self.store,
+            epoch: None,
+            audit: None,
+            resealed: HashMap::new(),
+        })
+    }
+
+    fn prepared(&self) -> Result<Vec<PathBuf>> {
+        prepared(&self.folder).map_err(Error::io("read", &self.folder))
+    }
+
+    fn go_on(&self, folder: PathBuf, content: bool) -> Result<Next> {
+        let epoch = content.then(|| Epoch::read(&folder, self.store, &self.identity));
+        let mut next = Next {
+            epoch: epoch.transpose()?,
+            audit: Some(Audit::read(&folder, self.store, &self.identity)?),
+            store: self.store,
+            resealed: HashMap::new(),
+            folder,
+        };
+        let lines = match fs::read(next.folder.join(RESEALED_FILE)) {
+            Ok(lines) => lines,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(Error::io("read", &next.folder)(e)),
+        };
+        for line in lines.chunks_exact(LINE_BYTES) {
+            let done = Resealed::from_line(line);
+            // What was cut short or does not open is made again.
+            if next.opens(&done) {
+                next.resealed.insert(done.id, done);
+            }
+        }
+        next.rewrite_list()?;
+        Ok(next)
+    }
+
+    /// Writes what is left to write, durably: `ring` with the identities of `live`, and `names`.
+    pub(crate) fn complete(&self, next: &Next, live: &[MemoryId]) -> Result<()> {
+        if let Some(new) = &next.epoch {
+            let lines = live.iter().filter_map(|id| next.resealed.get(id));
+            let entries = lines.map(|done| done.entry.clone());
+            let keys = (&self.epoch()?.key, &new.key);
+            let path = next.folder.join(RING_FILE);
+            self.ring.rewrite(&path, keys, new.number, entries)?;
+        }
+        if let Some(new) = &next.audit {
+            let keys = (&self.audit.names_key, &new.names_key);
+            let path = next.folder.join(NAMES_FILE);
+            let none = std::iter::empty();
+            self.names.rewrite(&path, keys, new.number, none)?;
+        }
+        disk::sync_folder(&next.folder)
+    }
+
+    /// The keyring as it is once the files made ready are in their places.
+    pub(crate) fn after(&self, next: Next) -> Result<Self> {
+        let ring = match &next.epoch {
+            Some(new) => {
+                let path = next.folder.join(RING_FILE);
+                Table::open(&path, table::RING, self.store, Some(new.number))?
+            }
+            None => Table::open(&self.folder.join(RING_FILE), table::RING, self.store, None)?,
+        };
+        let audit = next.audit.unwrap_or_else(|| self.audit.again());
+        let names = next.folder.join(NAMES_FILE);
+        Ok(Self {
+            folder: self.folder.clone(),
+            store: self.store,
+            identity: self.identity.clone(),
+            epoch: next.epoch.or_else(|| self.epoch.as_ref().map(Epoch::again)),
+            ring,
+            names: Table::open(&names, table::NAMES, self.store, Some(audit.number))?,
+            audit,
+        })
+    }
+
+    /// Puts the files of a keyring that was made ready in their places.
+    pub(super) fn put_in_place(&mut self, id: &[u8]) -> Result<()> {
+        take_next(&self.folder, id)?;
+        self.ring.is_now_at(self.folder.join(RING_FILE));
+        self.names.is_now_at(self.folder.join(NAMES_FILE));
+        Ok(())
+    }
+}
+
+impl Next {
+    /// What the journal says of it.
+    pub(crate) fn entry(&self) -> KeyEntry {
+        let name = self.folder.file_name().and_then(|name| name.to_str());
+        let id = name.and_then(|name| name.strip_prefix(PREFIX));
+        KeyEntry {
+            table: NEXT,
+            slot: 0,
+            bytes: id.expect("it was named so").as_bytes().to_vec(),
+        }
+    }
+
+    /// What was done for a memory whose present version is in this blob.
+    pub(crate) fn resealed(&self, id: MemoryId, from: ObjectId) -> Option<&Resealed> {
+        self.resealed.get(&id).filter(|done| done.from == from)
+    }
+
+    /// The entry of a memory's new identity, with what it was used for.
+    pub(crate) fn reseal(
+        &self,
+        id: MemoryId,
+        key: &SealKey,
+        from: ObjectId,
+        (blob, digest): (ObjectId, Digest),
+    ) -> Resealed {
+        let epoch = self.epoch.as_ref().expect("made ready for content");
+        let secret = key.to_text();
+        let entry = table::RING.seal(self.store, epoch.number, &epoch.key, id, secret.as_bytes());
+        Resealed {
+            id,
+            from,
+            blob,
+            digest,
+            entry,
+        }
+    }
+
+    /// Keeps what was done, so that it need not be done again. Not yet durable.
+    pub(crate) fn keep(&mut self, done: Vec<Resealed>) -> Result<()> {
+        let path = self.folder.join(RESEALED_FILE);
+        let lines: Vec<u8> = done.iter().flat_map(Resealed::to_line).collect();
+        let mut options = OpenOptions::new();
+        let opened = options.append(true).create(true).mode(0o600).open(&path);
+        opened
+            .and_then(|mut file: File| file.write_all(&lines))
+            .map_err(Error::io("write", &path))?;
+        for done in done {
+            self.resealed.insert(done.id, done);
+        }
+        Ok(())
+    }
+
+    /// Whether its folder is still there: another command may have begun anew.
+    pub(crate) fn is_there(&self) -> bool {
+        self.folder.is_dir()
+    }
+
+    fn opens(&self, done: &Resealed) -> bool {
+        let opened = self
+            .epoch
+            .as_ref()
+            .and_then(|epoch| table::RING.open(self.store, epoch.number, &epoch.key, &done.entry));
+        opened.is_some()
+    }
+
+    fn rewrite_list(&self) -> Result<()> {
+        let lines: Vec<u8> = self.resealed.values().flat_map(Resealed::to_line).collect();
+        disk::replace(&self.folder.join(RESEALED_FILE), &lines, 0o600)
+    }
+}
+
+impl Resealed {
+    fn to_line(&self) -> Vec<u8> {
+        [&self.entry[..], &self.from.0, &self.blob.0, &self.digest.0].concat()
+    }
+
+    fn from_line(line: &[u8]) -> Self {
+        let (entry, rest) = line.split_at(ENTRY_BYTES);
+        let twenty = |at: usize| ObjectId(rest[at..at + 20].try_into().expect("twenty bytes"));
+        Self {
+            id: MemoryId(entry[..16].try_into().expect("sixteen bytes")),
+            from: twenty(0),
+            blob: twenty(20),
+            digest: Digest(rest[40..].try_into().expect("thirty-two bytes")),
+            entry: entry.to_vec(),
+        }
+    }
+}
+
+fn prepared(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Whether something was begun in a keyring's folder and neither finished nor given up.
+pub(crate) fn is_unfinished(folder: &Path) -> bool {
+    prepared(folder).is_ok_and(|found| !found.is_empty())
+}
+
+/// Puts the files of `next-<id>` in their places, where that is not done yet. They are durable
+/// already; their new names are, once this returns.
+pub(crate) fn take_next(folder: &Path, id: &[u8]) -> Result<()> {
+    let next = folder.join(format!("{PREFIX}{}", String::from_utf8_lossy(id)));
+    if !next.is_dir() {
+        return Ok(());
+    }
+    for name in PLACES {
+        let (from, to) = (next.join(name), folder.join(name));
+        match fs::rename(&from, &to) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io("put in place", &to)(e)),
+        }
+    }
+    disk::sync_folder(folder)?;
+    fs::remove_dir_all(&next).map_err(Error::io("remove", &next))
+}
+
+/// The keyring that a record of the journal puts in place.
+pub(crate) fn next_of(entries: &[KeyEntry]) -> Option<&[u8]> {
+    let found = entries.iter().find(|entry| entry.table == NEXT)?;
+    Some(&found.bytes)
+}

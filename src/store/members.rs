@@ -1,0 +1,132 @@
+//! Who can open the store: adding a member seals the two small keyring files anew, removing one
+//! gives everything that comes next new keys.
+
+use crate::answer::Meta;
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
+use crate::recipients::{self, Member, NAME_BYTES_MAX, Role};
+use crate::seal::Recipient;
+
+use super::Store;
+use super::reseal::{Progress, Rekey, Scope};
+
+impl Store {
+    /// Everybody who can open the store, as the newest commit says.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.decisions.members
+    }
+
+    /// Adds a reader or an auditor. The cost does not depend on how many memories there are.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a name or a recipient that cannot be one, [`Error::AlreadyMember`] if
+    /// the name or the recipient is there; [`Error::NotAReader`] if the caller is none; otherwise as
+    /// for [`Store::execute`].
+    pub fn add_member(
+        &mut self,
+        name: &str,
+        role: Role,
+        recipient: &Recipient,
+        context: &Context,
+    ) -> Result<Meta> {
+        if !recipients::is_name(name) {
+            return Err(Error::Invalid {
+                what: "the name",
+                why: format!(
+                    "a member's name is 1 to {NAME_BYTES_MAX} bytes without blanks or control characters"
+                ),
+            });
+        }
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let mut members = self.decisions.members.clone();
+        let same = |other: &&Member| other.name == name || other.recipient == *recipient;
+        if let Some(other) = members.iter().find(same) {
+            return Err(Error::AlreadyMember {
+                name: other.name.clone(),
+                role: other.role.as_str(),
+            });
+        }
+        members.push(Member {
+            role,
+            name: name.to_owned(),
+            recipient: recipient.clone(),
+        });
+        self.may_record()?;
+        let next = self.keyring.prepare_wrap(&members)?;
+        let text = recipients::to_file(&members);
+        let (command, file) = (ADD_MEMBER_COMMAND, PublicFile::Recipients);
+        let meta = self.decide_with(command, file, &text, Some(next.entry()), context)?;
+        drop(lock);
+        Ok(meta)
+    }
+
+    /// Removes a reader or an auditor: whatever comes next is closed to them.
+    ///
+    /// For a reader every live memory is sealed anew, to a fresh identity; `progress` is told how
+    /// many are done, and of how many. Cut off, the same call goes on where it was.
+    ///
+    /// # Errors
+    /// [`Error::NoMember`] if there is nobody of that name, [`Error::LastReader`] if no reader would
+    /// be left, [`Error::OwnKey`] if it is the caller; otherwise as for [`Store::add_member`].
+    pub fn remove_member(
+        &mut self,
+        name: &str,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Meta> {
+        self.locked(|store| store.check_leaver(name).map(drop))?;
+        self.rotate(
+            REMOVE_MEMBER_COMMAND,
+            &|store| {
+                let leaver = store.check_leaver(name)?;
+                let mut members = store.decisions.members.clone();
+                members.retain(|member| member.name != name);
+                Ok(Rekey {
+                    members,
+                    scope: match leaver.role {
+                        Role::Auditor => Scope::Audit,
+                        Role::Reader => Scope::All,
+                    },
+                })
+            },
+            context,
+            progress,
+        )
+    }
+
+    /// The member of a name, if they can be removed.
+    fn check_leaver(&self, name: &str) -> Result<Member> {
+        let members = &self.decisions.members;
+        let found = members.iter().find(|member| member.name == name);
+        let leaver = found.ok_or_else(|| Error::NoMember { name: name.into() })?;
+        let others = members.iter().filter(|member| member.name != name);
+        if others.filter(|member| member.role == Role::Reader).count() == 0 {
+            return Err(Error::LastReader { name: name.into() });
+        }
+        if self.keyring.is_of(&leaver.recipient) {
+            return Err(Error::OwnKey { name: name.into() });
+        }
+        Ok(leaver.clone())
+    }
+
+    /// Gives everything that comes next new keys, and seals every live memory to a fresh identity.
+    ///
+    /// # Errors
+    /// As for [`Store::remove_member`].
+    pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Meta> {
+        self.rotate(
+            REKEY_COMMAND,
+            &|store| {
+                Ok(Rekey {
+                    members: store.decisions.members.clone(),
+                    scope: Scope::All,
+                })
+            },
+            context,
+            progress,
+        )
+    }
+}

@@ -1,0 +1,270 @@
+//! New keys for what is there: memories are sealed to fresh identities piece by piece, while others
+//! go on, and then one commit puts all of it in place.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::answer::Meta;
+use crate::catalog::Memory;
+use crate::digest::Digest;
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
+use crate::glob::Glob;
+use crate::keyring::{Keyring, Next, Resealed};
+use crate::recipients::{self, Member};
+use crate::repository::Repository;
+use crate::repository::object::{Object, ObjectId};
+use crate::seal::SealKey;
+use crate::version;
+
+use super::Store;
+use super::commit::{Sealing, checkpoint};
+
+/// Memories that are sealed anew while the store's lock is held once: some tens of milliseconds.
+const CHUNK: usize = 256;
+/// Fewer memories than this are not worth a second thread.
+const THREAD_MIN: usize = 16;
+
+/// Told how many memories are sealed anew, and of how many.
+pub type Progress<'a> = dyn FnMut(u64, u64) + 'a;
+
+/// What gets new keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Audit records and paths.
+    Audit,
+    /// Those and every live memory.
+    All,
+}
+
+/// New keys, and for whom.
+pub(super) struct Rekey {
+    pub(super) members: Vec<Member>,
+    pub(super) scope: Scope,
+}
+
+/// Says what a command is to do, from the state as it is then.
+type Decide<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
+
+impl Store {
+    /// Gives what comes next new keys, by an event with this command.
+    pub(super) fn rotate(
+        &mut self,
+        command: &str,
+        decide: &Decide<'_>,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Meta> {
+        let mut prepared: Option<Next> = None;
+        loop {
+            let lock = Lock::acquire(&self.root.join("lock"))?;
+            self.refresh()?;
+            let Rekey { members, scope } = decide(self)?;
+            let mut next = match prepared.take() {
+                Some(next) if next.is_there() => next,
+                Some(_) => return Err(Error::KeysChanged),
+                None => {
+                    self.may_record()?;
+                    self.keyring
+                        .prepare_rotation(&members, scope == Scope::All)?
+                }
+            };
+            let pending = match scope {
+                Scope::Audit => Vec::new(),
+                Scope::All => self.to_reseal(&next),
+            };
+            let total = self.catalog.len() as u64;
+            progress(total - pending.len() as u64, total);
+            let done = self.reseal_all(&next, &pending[..pending.len().min(CHUNK)])?;
+            next.keep(done)?;
+            if pending.len() <= CHUNK {
+                progress(total, total);
+                let meta = self.put_new_keys(command, &members, scope, next, context)?;
+                drop(lock);
+                return Ok(meta);
+            }
+            prepared = Some(next);
+            drop(lock);
+        }
+    }
+
+    /// Live memories whose present version is not sealed anew yet.
+    fn to_reseal(&self, next: &Next) -> Vec<Memory> {
+        let memories = self.catalog.memories();
+        memories
+            .filter(|memory| match next.resealed(memory.id, memory.blob) {
+                // Made by a process that was cut off: it may be torn.
+                Some(done) => self.repository.check(done.blob).is_err(),
+                None => true,
+            })
+            .cloned()
+            .collect()
+    }
+
+    /// Seals memories anew on every core, and writes what comes of it. Not yet durable.
+    fn reseal_all(&self, next: &Next, memories: &[Memory]) -> Result<Vec<Resealed>> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.min(memories.len() / THREAD_MIN).max(1);
+        let (at, root, keyring) = (AtomicUsize::new(0), &self.root, &self.keyring);
+        let work = || {
+            let repository = Repository::open(root)?;
+            let mut done = Vec::new();
+            while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
+                let (key, blob, digest) = reseal(&repository, keyring, memory)?;
+                done.push(next.reseal(memory.id, &key, memory.blob, (blob, digest)));
+            }
+            Result::Ok(done)
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut all = work()?;
+            for other in others {
+                all.extend(other.join().expect("sealing does not panic")?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// Records the new keys and everything sealed to them. Called with the lock held.
+    fn put_new_keys(
+        &mut self,
+        command: &str,
+        members: &[Member],
+        scope: Scope,
+        next: Next,
+        context: &Context,
+    ) -> Result<Meta> {
+        let memories: Vec<&Memory> = match scope {
+            Scope::Audit => Vec::new(),
+            Scope::All => self.catalog.memories().collect(),
+        };
+        let mut sealing = Sealing::default();
+        for memory in &memories {
+            let done = next.resealed(memory.id, memory.blob);
+            let done = done.expect("everything pending was sealed above");
+            sealing.take(memory, (done.blob, done.digest));
+        }
+        let live: Vec<_> = memories.iter().map(|memory| memory.id).collect();
+        self.keyring.complete(&next, &live)?;
+        // What is sealed anew is too much for the journal: it is durable before the record is. And
+        // no entry for a table that goes may be left in it.
+        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        // It is sealed under a key that goes.
+        self.load_timeline()?;
+        sealing.next = Some(next.entry());
+        let prepared = self.keyring.after(next)?;
+        let before = std::mem::replace(&mut self.keyring, prepared);
+        let head = self.journal.head();
+        let recorded = self.record_rotation(command, members, sealing, context);
+        if recorded.is_err() && self.journal.head() == head {
+            self.keyring = before;
+            self.trees.forget();
+        }
+        let meta = recorded?;
+        if let Some(timeline) = &self.timeline {
+            let key = self.keyring.names_key();
+            self.timeline_file.append(timeline, 0, key);
+        }
+        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        Ok(meta)
+    }
+
+    fn record_rotation(
+        &mut self,
+        command: &str,
+        members: &[Member],
+        mut sealing: Sealing,
+        context: &Context,
+    ) -> Result<Meta> {
+        let text = recipients::to_file(members);
+        let file = Object::public(&text);
+        let blob = file.id;
+        let mut decision = None;
+        if self.decisions.blobs.recipients != blob {
+            let root = self.trees.put_public(PublicFile::Recipients.name(), blob);
+            sealing.objects.extend([file, root]);
+            decision = Some((PublicFile::Recipients, blob));
+        }
+        self.record_decision(command, decision, sealing, context)
+    }
+}
+
+impl Sealing {
+    /// Takes a memory that was sealed anew.
+    fn take(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
+        self.blobs.push((memory.id, Some(blob)));
+        self.touches.push(Touch {
+            id: memory.id,
+            change: Change::Reseal,
+            path: Some(memory.path.clone()),
+            version: memory.version + 1,
+            bytes: memory.bytes,
+            blob: Some((blob, digest)),
+            from: None,
+        });
+    }
+}
+
+impl Store {
+    /// Seals the live memories a glob fits to fresh identities; all else keeps its keys.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] for a glob that does not parse, [`Error::NotThere`] if it fits no memory;
+    /// otherwise as for [`Store::rekey`].
+    pub fn rekey_some(
+        &mut self,
+        glob: &str,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Meta> {
+        let wanted = Glob::parse(glob)?;
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        self.may_record()?;
+        let fits = |memory: &&Memory| wanted.fits(&memory.path);
+        let memories: Vec<Memory> = self.catalog.memories().filter(fits).cloned().collect();
+        if memories.is_empty() {
+            return Err(Error::NotThere {
+                path: glob.to_owned(),
+                when: "now: the glob fits no memory".into(),
+                hint: "a glob is over whole paths, such as /memories/people/**".into(),
+            });
+        }
+        let mut sealing = Sealing::default();
+        for memory in &memories {
+            progress(sealing.fresh.len() as u64, memories.len() as u64);
+            let (key, blob, digest) = reseal(&self.repository, &self.keyring, memory)?;
+            sealing.take(memory, (blob, digest));
+            sealing.fresh.push((memory.id, key));
+        }
+        // What is sealed anew is too much for the journal: it is durable before the record is.
+        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        let meta = self.record_decision(REKEY_COMMAND, None, sealing, context)?;
+        drop(lock);
+        Ok(meta)
+    }
+}
+
+/// Seals the present version of a memory to a fresh identity, as its next version.
+fn reseal(
+    repository: &Repository,
+    keyring: &Keyring,
+    memory: &Memory,
+) -> Result<(SealKey, ObjectId, Digest)> {
+    let place = |version| version::Place {
+        id: memory.id,
+        path: &memory.path,
+        version,
+    };
+    let sealed = repository.sealed(memory.blob)?;
+    let key = keyring.memory_key(memory.id)?;
+    let now = place(memory.version);
+    let text = version::open(&[key], &now, &sealed).map_err(|fault| fault.at(&now))?;
+    let fresh = SealKey::generate();
+    let resealed = version::reseal(&fresh, &place(memory.version + 1), &text);
+    let digest = resealed.digest();
+    let object = Object::sealed(resealed);
+    repository.write(&object)?;
+    Ok((fresh, object.id, digest))
+}
