@@ -1,8 +1,12 @@
 //! What can go wrong with a store, said once: what happened, what to do, and the exit code.
 
+mod membership;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub use self::membership::MembershipFault;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
@@ -66,30 +70,8 @@ pub enum Error {
     },
     /// An auditor's identity opens audit records, and no content.
     NotAReader,
-    /// Somebody of that name, or with that recipient, is a member already.
-    AlreadyMember {
-        /// Their name.
-        name: String,
-        /// `reader` or `auditor`.
-        role: &'static str,
-    },
-    /// There is no member of that name.
-    NoMember {
-        /// The name that was asked for.
-        name: String,
-    },
-    /// Without this reader nobody could read.
-    LastReader {
-        /// Their name.
-        name: String,
-    },
-    /// A member would remove themselves: they would have made the keys they must not know.
-    OwnKey {
-        /// Their name.
-        name: String,
-    },
-    /// Another command began to change the keys meanwhile.
-    KeysChanged,
+    /// A change of who can open the store, or of its keys, is refused.
+    Membership(MembershipFault),
     /// The signing key is not in the store's `signers` file.
     NotASigner {
         /// The key's fingerprint (`SHA256:…`).
@@ -228,11 +210,7 @@ impl Error {
             Self::BadKeyFile { .. } => "bad_key_file",
             Self::NotARecipient { .. } => "not_a_recipient",
             Self::NotAReader => "not_a_reader",
-            Self::AlreadyMember { .. } => "already_member",
-            Self::NoMember { .. } => "no_member",
-            Self::LastReader { .. } => "last_reader",
-            Self::OwnKey { .. } => "own_key",
-            Self::KeysChanged => "keys_changed",
+            Self::Membership(fault) => fault.code(),
             Self::NotASigner { .. } => "not_a_signer",
             Self::NoSigningKey => "no_signing_key",
             Self::NoKeyring { .. } => "no_keyring",
@@ -261,16 +239,10 @@ impl Error {
         match self {
             Self::UnknownFormat { .. } => 1,
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
-            Self::NoRevision { .. }
-            | Self::NothingToUndo { .. }
-            | Self::NotThere { .. }
-            | Self::NoMember { .. } => 4,
-            Self::StoreExists { .. } | Self::NotEmpty { .. } | Self::AlreadyMember { .. } => 5,
-            Self::PlanChanged { .. }
-            | Self::NotRolledBack
-            | Self::LastReader { .. }
-            | Self::OwnKey { .. }
-            | Self::KeysChanged => 6,
+            Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
+            Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
+            Self::PlanChanged { .. } | Self::NotRolledBack => 6,
+            Self::Membership(fault) => fault.exit_code(),
             Self::NotASigner { .. } => 7,
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
@@ -308,92 +280,25 @@ impl Error {
                 "make one with `agekeep init --store {}`, or name another with --store",
                 path.display()
             ),
-            Self::StoreExists { .. } => {
-                "use it as it is, or name another folder with --store".into()
-            }
-            Self::NotEmpty { .. } => "name an empty or new folder with --store".into(),
-            Self::Locked { .. } => {
-                "another process is using the store; try again when it is done".into()
-            }
             Self::Io { source, .. } => io_hint(source).into(),
             Self::NoKeyFile { what, .. } => format!(
                 "restore the {what} from your backup, or name it with --{}; `agekeep init` makes \
                  one together with a new store",
                 what.replace(' ', "-")
             ),
-            Self::NoSigningKey => "name a signing key with --signing-key".into(),
             Self::BadKeyFile { what, .. } => format!(
                 "restore the {what} from your backup, or name another with --{}",
                 what.replace(' ', "-")
             ),
-            Self::NotARecipient { .. } => {
-                "name the identity this store was made for with --identity; \
-                 `git show main:recipients` in the store lists who can open it"
-                    .into()
-            }
-            Self::AlreadyMember { .. } => "`agekeep recipients list` shows everybody; to change a role \
-                 or a key, remove the member first"
-                .into(),
-            Self::NoMember { .. } => "`agekeep recipients list` shows everybody".into(),
-            Self::LastReader { .. } => {
-                "add another reader first, with `agekeep recipients add NAME RECIPIENT`".into()
-            }
-            Self::OwnKey { .. } => "another reader has to do it".into(),
-            Self::KeysChanged => "run the command again".into(),
-            Self::NotAReader => "what an auditor can use: log, access, verify, status; for content \
-                 name a reader's identity with --identity"
-                .into(),
-            Self::NotASigner { .. } => "name a key that may write with --signing-key; \
-                 `git show main:signers` in the store lists them"
-                .into(),
-            Self::NoKeyring { .. } => {
-                "restore the store's keyring folder from your backup; without it no memory \
-                 can be opened, while `git log --show-signature` still checks history"
-                    .into()
-            }
-            Self::MissingKey { .. } => {
-                "restore the keyring's ring and names from the same backup as the repository".into()
-            }
-            Self::UnknownFormat { .. } => {
-                "use the version of agekeep that wrote it, or a newer one".into()
-            }
-            Self::Damaged { .. } => {
-                "keep the store as it is, check it with `git fsck --full`, and restore the damaged \
-                 files from a backup"
-                    .into()
-            }
-            Self::HeadMoved { ahead: true, .. } => {
-                "either commits were added by something other than agekeep, or the journal was \
-                 damaged; keep a copy of the store, and then remove its file `journal` to go by \
-                 the branch"
-                    .into()
-            }
-            Self::HeadMoved { expected, .. } => format!(
+            Self::Membership(fault) => fault.hint().into(),
+            Self::HeadMoved {
+                expected,
+                ahead: false,
+                ..
+            } => format!(
                 "something other than agekeep moved the branch; put it back with \
                  `git update-ref refs/heads/main {expected}`"
             ),
-            Self::RolledBack { .. } => {
-                "somebody put an older copy of the store in its place, or another history; find \
-                 out who and why, restore the newest copy, or go on from here with `agekeep \
-                 accept-rollback --reason TEXT`, which is recorded"
-                    .into()
-            }
-            Self::BadPin { .. } => {
-                "find out who changed it; if the store is as you left it, move that file away: the \
-                 next command then takes the store as it finds it"
-                    .into()
-            }
-            Self::NotRolledBack => {
-                "go on as always: every moment that was seen is still in history".into()
-            }
-            Self::NoRevision { .. } => {
-                "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
-                 a time: @2026-11-01T09:00Z, 2h ago, yesterday"
-                    .into()
-            }
-            Self::NothingToUndo { .. } => {
-                "`agekeep log` shows which events there are, and `agekeep show` what one changed".into()
-            }
             Self::Ambiguous { candidates, .. } => {
                 format!(
                     "give more digits of one of these:\n  {}",
@@ -401,17 +306,77 @@ impl Error {
                 )
             }
             Self::NotThere { hint, .. } => hint.clone(),
+            _ => self.fixed_hint().into(),
+        }
+    }
+
+    /// The hint of an error for which it is always the same.
+    fn fixed_hint(&self) -> &'static str {
+        match self {
+            Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
+            Self::NotEmpty { .. } => "name an empty or new folder with --store",
+            Self::Locked { .. } => "another process is using the store; try again when it is done",
+            Self::NoSigningKey => "name a signing key with --signing-key",
+            Self::NotARecipient { .. } => {
+                "name an identity that opens this store with --identity; \
+                 `git show main:recipients` in the store lists who can open it"
+            }
+            Self::NotAReader => {
+                "what an auditor can use: log, access, verify, status; for content \
+                 name a reader's identity with --identity"
+            }
+            Self::NotASigner { .. } => {
+                "name a key that may write with --signing-key; \
+                 `git show main:signers` in the store lists them"
+            }
+            Self::NoKeyring { .. } => {
+                "restore the store's keyring folder from your backup; without it no memory \
+                 can be opened, while `git log --show-signature` still checks history"
+            }
+            Self::MissingKey { .. } => {
+                "restore the keyring's ring and names from the same backup as the repository"
+            }
+            Self::UnknownFormat { .. } => {
+                "use the version of agekeep that wrote it, or a newer one"
+            }
+            Self::Damaged { .. } => {
+                "keep the store as it is, check it with `git fsck --full`, and restore the damaged \
+                 files from a backup"
+            }
+            Self::HeadMoved { ahead: true, .. } => {
+                "either commits were added by something other than agekeep, or the journal was \
+                 damaged; keep a copy of the store, and then remove its file `journal` to go by \
+                 the branch"
+            }
+            Self::RolledBack { .. } => {
+                "somebody put an older copy of the store in its place, or another history; find \
+                 out who and why, restore the newest copy, or go on from here with `agekeep \
+                 accept-rollback --reason TEXT`, which is recorded"
+            }
+            Self::BadPin { .. } => {
+                "find out who changed it; if the store is as you left it, move that file away: the \
+                 next command then takes the store as it finds it"
+            }
+            Self::NotRolledBack => {
+                "go on as always: every moment that was seen is still in history"
+            }
+            Self::NoRevision { .. } => {
+                "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
+                 a time: @2026-11-01T09:00Z, 2h ago, yesterday"
+            }
+            Self::NothingToUndo { .. } => {
+                "`agekeep log` shows which events there are, and `agekeep show` what one changed"
+            }
             Self::Conflict { .. } => {
                 "look at them with `agekeep diff`, or undo those later events too; --partial leaves \
                  them as they are and does all the rest"
-                    .into()
             }
             Self::PlanChanged { .. } => {
-                "run it with --dry-run again, read the new plan, and give its digest".into()
+                "run it with --dry-run again, read the new plan, and give its digest"
             }
-            Self::Policy { .. } => "correct the line; docs/format.md lists every key".into(),
-            Self::TooLong { .. } => "split it into several files".into(),
-            Self::Invalid { .. } => "see `agekeep --help`".into(),
+            Self::Policy { .. } => "correct the line; docs/format.md lists every key",
+            Self::TooLong { .. } => "split it into several files",
+            _ => "see `agekeep --help`",
         }
     }
 
@@ -469,19 +434,7 @@ impl fmt::Display for Error {
             Self::NotARecipient { path } => {
                 write!(f, "your identity does not open {}", path.display())
             }
-            Self::AlreadyMember { name, role } => write!(f, "{name} is there already, as {role}"),
-            Self::NoMember { name } => write!(f, "there is no member {name:?}"),
-            Self::LastReader { name } => {
-                write!(
-                    f,
-                    "{name} is the last reader: without them nobody could read the store"
-                )
-            }
-            Self::OwnKey { name } => write!(
-                f,
-                "you are {name}: whoever removes a member makes the new keys, and you would know them"
-            ),
-            Self::KeysChanged => f.write_str("another command began to change the keys meanwhile"),
+            Self::Membership(fault) => fault.fmt(f),
             Self::NotAReader => f.write_str(
                 "your identity is an auditor's: it opens audit records, not what memories hold",
             ),

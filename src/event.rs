@@ -362,6 +362,8 @@ pub struct Event {
     pub undone: Vec<(u64, u64)>,
     /// The newest moment that was known, and is no longer in history: for `accept_rollback`.
     pub lost: Option<Moment>,
+    /// Who was let in or out, by the name in `recipients` or `signers`.
+    pub member: Option<String>,
 }
 
 /// Shows nothing of what the caller said.

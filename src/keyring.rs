@@ -134,7 +134,7 @@ impl Keyring {
         self.identity.recipients().contains(recipient)
     }
 
-    /// Whether it was opened by somebody who may see content.
+    /// Whether it was opened by somebody who may see what memories hold.
     pub(crate) fn is_reader(&self) -> bool {
         self.epoch.is_some()
     }

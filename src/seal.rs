@@ -83,7 +83,7 @@ impl SealKey {
     }
 
     #[cfg(test)]
-    fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
+    pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
         Self::open_with_any(std::slice::from_ref(self), sealed)
     }
 
@@ -269,7 +269,7 @@ mod tests {
         #[test]
         fn seal_then_open_is_identity(plain in prop::collection::vec(any::<u8>(), 0..70_000)) {
             let key = SealKey::generate();
-            let opened = keyX;
+            let opened = key.open(&key.seal(&plain)).expect("own key");
             prop_assert_eq!(&*opened, &plain);
             let armored = key.seal_armored(&plain);
             let opened = open_armored(&armored, &[SealKey::generate(), key]).expect("one of them");

@@ -183,6 +183,7 @@ impl Store {
         // What an agent does leaves no list of everything that happened in memory.
         self.timeline = None;
         self.refresh()?;
+        self.as_reader()?;
         let plan = self.plan(command, context)?;
         let answer = self.commit(plan, command.name(), context);
         drop(lock);

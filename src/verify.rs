@@ -336,8 +336,13 @@ impl Run<'_> {
             .filter(|memory| wanted(&memory.id))
             .collect();
         outcome.memories.live = fold.catalog.len() as u64;
-        outcome.memories.opened =
-            keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
+        if keyring.is_reader() {
+            outcome.memories.opened =
+                keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
+        } else {
+            let what = "keys and contents of memories: your identity is an auditor's";
+            self.not_checked.push(what.into());
+        }
         if !fold.unsure.is_empty() {
             self.not_checked.push(format!(
                 "{} memories whose state no sound event tells",

@@ -85,11 +85,7 @@ fn public_text(error: &Error) -> String {
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
         | Error::NotRolledBack
-        | Error::AlreadyMember { .. }
-        | Error::NoMember { .. }
-        | Error::LastReader { .. }
-        | Error::OwnKey { .. }
-        | Error::KeysChanged => error.to_string(),
+        | Error::Membership(_) => error.to_string(),
         Error::NoStore { .. }
         | Error::StoreExists { .. }
         | Error::NotEmpty { .. }

@@ -927,7 +927,7 @@ fn a_stranger_opens_nothing() {
         &["-i", key, "read", "b.md"],
         "not_a_recipient",
         12,
-        "epoch.age",
+        "audit.age",
     );
 }
 

@@ -52,6 +52,9 @@ fn moments(event: &Event) -> String {
     if !event.undone.is_empty() {
         let _ = write!(out, "  undone={}", runs(&event.undone));
     }
+    if let Some(member) = &event.member {
+        let _ = write!(out, "  {}", quoted(member));
+    }
     if let Some(Moment { event, commit }) = &event.lost {
         let _ = write!(out, "  lost event {event} ({commit})");
     }
@@ -181,5 +184,6 @@ pub(super) fn to_json(entry: &Entry) -> Value {
         "at": event.at,
         "undone": event.undone,
         "lost": event.lost,
+        "member": event.member,
     })
 }

@@ -59,6 +59,8 @@ pub(super) struct RecordJson {
     undone: Vec<(u64, u64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Moment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    member: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -157,6 +159,7 @@ impl RecordJson {
             at: event.at.clone(),
             undone: event.undone.clone(),
             lost: event.lost,
+            member: event.member.clone(),
         })
     }
 
@@ -205,6 +208,7 @@ impl RecordJson {
             at: self.at,
             undone: self.undone,
             lost: self.lost,
+            member: self.member,
         })
     }
 }

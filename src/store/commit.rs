@@ -225,6 +225,7 @@ impl Store {
             at: Vec::new(),
             undone: Vec::new(),
             lost: None,
+            member: None,
         })
     }
 

@@ -30,6 +30,16 @@ pub(super) struct Decisions {
     pub(super) signers: Signers,
 }
 
+/// What an event decides.
+#[derive(Default)]
+pub(super) struct Decision<'a> {
+    pub(super) command: &'a str,
+    /// Who is let in or out.
+    pub(super) member: Option<&'a str>,
+    /// The public file that changes, if one does, and what it becomes.
+    pub(super) file: Option<(PublicFile, ObjectId)>,
+}
+
 impl Decisions {
     pub(super) fn read(repository: &Repository, blobs: Decided) -> Result<Self> {
         let fault = |file: &'static str| move |why: String| Error::damaged(file, why);
@@ -69,43 +79,48 @@ impl Store {
         text: &str,
         context: &Context,
     ) -> Result<Meta> {
-        self.decide_with(command, file, text, None, context)
+        let decision = Decision {
+            command,
+            ..Decision::default()
+        };
+        self.decide_with(decision, file, text, None, context)
     }
 
     /// As [`Self::decide`], with files of the keyring that take their places with it.
     pub(super) fn decide_with(
         &mut self,
-        command: &str,
+        mut decision: Decision<'_>,
         file: PublicFile,
         text: &str,
         next: Option<KeyEntry>,
         context: &Context,
     ) -> Result<Meta> {
         let object = Object::public(text);
-        let decision = (file, object.id);
+        decision.file = Some((file, object.id));
         let root = self.trees.put_public(file.name(), object.id);
         let sealing = Sealing {
             objects: vec![object, root],
             next,
             ..Sealing::default()
         };
-        self.record_decision(command, Some(decision), sealing, context)
+        self.record_decision(&decision, sealing, context)
     }
 
-    /// Records what the owner decided; `decision` is the public file that changes, if one does.
+    /// Records what the owner decided.
     pub(super) fn record_decision(
         &mut self,
-        command: &str,
-        decision: Option<(PublicFile, ObjectId)>,
+        decision: &Decision<'_>,
         sealing: Sealing,
         context: &Context,
     ) -> Result<Meta> {
+        self.as_reader()?;
         let mut redactions = Vec::new();
-        let mut event = self.event(command, context, &mut redactions)?;
+        let mut event = self.event(decision.command, context, &mut redactions)?;
+        event.member = decision.member.map(str::to_owned);
         event.redactions.clone_from(&redactions);
         let recorded = self.record(event, sealing);
         let (event, commit) = recorded.inspect_err(|_| self.trees.forget())?;
-        if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision) {
+        if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision.file) {
             decided.put(file, blob);
         }
         // The catalog's steps do not say what was decided.
@@ -123,8 +138,18 @@ impl Store {
         })
     }
 
-    /// Whether this process could record anything: asked before much is made ready for it.
+    /// Refuses an auditor what is for readers.
+    pub(super) fn as_reader(&self) -> Result<()> {
+        if self.keyring.is_reader() {
+            Ok(())
+        } else {
+            Err(Error::NotAReader)
+        }
+    }
+
+    /// Whether this process could record a decision: asked before much is made ready for it.
     pub(super) fn may_record(&self) -> Result<()> {
+        self.as_reader()?;
         let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
         match self.decisions.signers.name_of(key) {
             Some(_) => Ok(()),

@@ -200,5 +200,6 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         at: Vec::new(),
         undone: Vec::new(),
         lost: None,
+        member: None,
     })
 }

@@ -3,12 +3,13 @@
 
 use crate::answer::Meta;
 use crate::disk::Lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, MembershipFault, Result};
 use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
 use crate::recipients::{self, Member, NAME_BYTES_MAX, Role};
 use crate::seal::Recipient;
 
 use super::Store;
+use super::decide::Decision;
 use super::reseal::{Progress, Rekey, Scope};
 
 impl Store {
@@ -21,7 +22,7 @@ impl Store {
     /// Adds a reader or an auditor. The cost does not depend on how many memories there are.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name or a recipient that cannot be one, [`Error::AlreadyMember`] if
+    /// [`Error::Invalid`] for a name or a recipient that cannot be one, [`MembershipFault::Already`] if
     /// the name or the recipient is there; [`Error::NotAReader`] if the caller is none; otherwise as
     /// for [`Store::execute`].
     pub fn add_member(
@@ -44,10 +45,10 @@ impl Store {
         let mut members = self.decisions.members.clone();
         let same = |other: &&Member| other.name == name || other.recipient == *recipient;
         if let Some(other) = members.iter().find(same) {
-            return Err(Error::AlreadyMember {
+            return Err(Error::Membership(MembershipFault::Already {
                 name: other.name.clone(),
                 role: other.role.as_str(),
-            });
+            }));
         }
         members.push(Member {
             role,
@@ -57,8 +58,13 @@ impl Store {
         self.may_record()?;
         let next = self.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
-        let (command, file) = (ADD_MEMBER_COMMAND, PublicFile::Recipients);
-        let meta = self.decide_with(command, file, &text, Some(next.entry()), context)?;
+        let decision = Decision {
+            command: ADD_MEMBER_COMMAND,
+            member: Some(name),
+            file: None,
+        };
+        let (file, next) = (PublicFile::Recipients, Some(next.entry()));
+        let meta = self.decide_with(decision, file, &text, next, context)?;
         drop(lock);
         Ok(meta)
     }
@@ -69,8 +75,8 @@ impl Store {
     /// many are done, and of how many. Cut off, the same call goes on where it was.
     ///
     /// # Errors
-    /// [`Error::NoMember`] if there is nobody of that name, [`Error::LastReader`] if no reader would
-    /// be left, [`Error::OwnKey`] if it is the caller; otherwise as for [`Store::add_member`].
+    /// [`MembershipFault::Nobody`], [`MembershipFault::LastReader`] or, for the
+    /// caller, [`MembershipFault::Oneself`]; otherwise as for [`Store::add_member`].
     pub fn remove_member(
         &mut self,
         name: &str,
@@ -79,7 +85,11 @@ impl Store {
     ) -> Result<Meta> {
         self.locked(|store| store.check_leaver(name).map(drop))?;
         self.rotate(
-            REMOVE_MEMBER_COMMAND,
+            Decision {
+                command: REMOVE_MEMBER_COMMAND,
+                member: Some(name),
+                file: None,
+            },
             &|store| {
                 let leaver = store.check_leaver(name)?;
                 let mut members = store.decisions.members.clone();
@@ -101,13 +111,18 @@ impl Store {
     fn check_leaver(&self, name: &str) -> Result<Member> {
         let members = &self.decisions.members;
         let found = members.iter().find(|member| member.name == name);
-        let leaver = found.ok_or_else(|| Error::NoMember { name: name.into() })?;
+        let leaver = found
+            .ok_or_else(|| Error::Membership(MembershipFault::Nobody { name: name.into() }))?;
         let others = members.iter().filter(|member| member.name != name);
         if others.filter(|member| member.role == Role::Reader).count() == 0 {
-            return Err(Error::LastReader { name: name.into() });
+            return Err(Error::Membership(MembershipFault::LastReader {
+                name: name.into(),
+            }));
         }
         if self.keyring.is_of(&leaver.recipient) {
-            return Err(Error::OwnKey { name: name.into() });
+            return Err(Error::Membership(MembershipFault::Oneself {
+                name: name.into(),
+            }));
         }
         Ok(leaver.clone())
     }
@@ -118,7 +133,10 @@ impl Store {
     /// As for [`Store::remove_member`].
     pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Meta> {
         self.rotate(
-            REKEY_COMMAND,
+            Decision {
+                command: REKEY_COMMAND,
+                ..Decision::default()
+            },
             &|store| {
                 Ok(Rekey {
                     members: store.decisions.members.clone(),

@@ -57,6 +57,12 @@ impl Store {
         })
     }
 
+    /// As [`Self::in_history`], for what shows contents: not for auditors.
+    pub(super) fn in_contents<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.as_reader()?;
+        self.in_history(act)
+    }
+
     /// Brings the timeline to the newest event: from its file as far as that goes, then from
     /// history.
     pub(super) fn load_timeline(&mut self) -> Result<()> {

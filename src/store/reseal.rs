@@ -8,7 +8,7 @@ use crate::answer::Meta;
 use crate::catalog::Memory;
 use crate::digest::Digest;
 use crate::disk::Lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
 use crate::glob::Glob;
 use crate::keyring::{Keyring, Next, Resealed};
@@ -20,6 +20,7 @@ use crate::version;
 
 use super::Store;
 use super::commit::{Sealing, checkpoint};
+use super::decide::Decision;
 
 /// Memories that are sealed anew while the store's lock is held once: some tens of milliseconds.
 const CHUNK: usize = 256;
@@ -51,7 +52,7 @@ impl Store {
     /// Gives what comes next new keys, by an event with this command.
     pub(super) fn rotate(
         &mut self,
-        command: &str,
+        decision: Decision<'_>,
         decide: &Decide<'_>,
         context: &Context,
         progress: &mut Progress<'_>,
@@ -63,7 +64,7 @@ impl Store {
             let Rekey { members, scope } = decide(self)?;
             let mut next = match prepared.take() {
                 Some(next) if next.is_there() => next,
-                Some(_) => return Err(Error::KeysChanged),
+                Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
                 None => {
                     self.may_record()?;
                     self.keyring
@@ -80,7 +81,7 @@ impl Store {
             next.keep(done)?;
             if pending.len() <= CHUNK {
                 progress(total, total);
-                let meta = self.put_new_keys(command, &members, scope, next, context)?;
+                let meta = self.put_new_keys(decision, &members, scope, next, context)?;
                 drop(lock);
                 return Ok(meta);
             }
@@ -129,7 +130,7 @@ impl Store {
     /// Records the new keys and everything sealed to them. Called with the lock held.
     fn put_new_keys(
         &mut self,
-        command: &str,
+        decision: Decision<'_>,
         members: &[Member],
         scope: Scope,
         next: Next,
@@ -156,7 +157,7 @@ impl Store {
         let prepared = self.keyring.after(next)?;
         let before = std::mem::replace(&mut self.keyring, prepared);
         let head = self.journal.head();
-        let recorded = self.record_rotation(command, members, sealing, context);
+        let recorded = self.record_rotation(decision, members, sealing, context);
         if recorded.is_err() && self.journal.head() == head {
             self.keyring = before;
             self.trees.forget();
@@ -172,7 +173,7 @@ impl Store {
 
     fn record_rotation(
         &mut self,
-        command: &str,
+        mut decision: Decision<'_>,
         members: &[Member],
         mut sealing: Sealing,
         context: &Context,
@@ -180,13 +181,12 @@ impl Store {
         let text = recipients::to_file(members);
         let file = Object::public(&text);
         let blob = file.id;
-        let mut decision = None;
         if self.decisions.blobs.recipients != blob {
             let root = self.trees.put_public(PublicFile::Recipients.name(), blob);
             sealing.objects.extend([file, root]);
-            decision = Some((PublicFile::Recipients, blob));
+            decision.file = Some((PublicFile::Recipients, blob));
         }
-        self.record_decision(command, decision, sealing, context)
+        self.record_decision(&decision, sealing, context)
     }
 }
 
@@ -240,7 +240,11 @@ impl Store {
         }
         // What is sealed anew is too much for the journal: it is durable before the record is.
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        let meta = self.record_decision(REKEY_COMMAND, None, sealing, context)?;
+        let decision = Decision {
+            command: REKEY_COMMAND,
+            ..Decision::default()
+        };
+        let meta = self.record_decision(&decision, sealing, context)?;
         drop(lock);
         Ok(meta)
     }

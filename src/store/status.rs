@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
 use crate::id::StoreId;
+use crate::keyring;
 use crate::recipients::Member;
 use crate::repository::object::ObjectId;
 
@@ -82,6 +83,13 @@ impl Store {
     fn problems(&self) -> Result<Vec<String>> {
         let mut problems: Vec<String> = self.keyring.problems().collect();
         problems.extend(self.pinning.problem());
+        if keyring::is_unfinished(&self.root.join("keyring")) {
+            problems.push(
+                "a change of keys was begun and not finished; give the same command again, or \
+                 `agekeep rekey`"
+                    .into(),
+            );
+        }
         let (mut keyless, mut missing) = (0, 0);
         for memory in self.catalog.memories() {
             keyless += usize::from(!self.keyring.has(memory.id)?);

@@ -53,7 +53,7 @@ impl Store {
     /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or
     /// [`Error::NothingToUndo`] if there is nothing like that to undo.
     pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
-        self.in_history(|store| Ok(store.settled(undo)?.0.plan))
+        self.in_contents(|store| Ok(store.settled(undo)?.0.plan))
     }
 
     /// Undoes, by one new event. `wanted` is the digest of the plan that must be carried out, if
@@ -71,7 +71,7 @@ impl Store {
         partial: bool,
         context: &Context,
     ) -> Result<(Plan, Option<Meta>)> {
-        self.in_history(|store| {
+        self.in_contents(|store| {
             let (Settled { plan, steps }, path) = store.settled(undo)?;
             if let Some(wanted) = wanted.filter(|wanted| !plan.is(wanted)) {
                 return Err(Error::PlanChanged {

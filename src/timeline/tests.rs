@@ -63,6 +63,7 @@ fn event(number: u64) -> Event {
         at: Vec::new(),
         undone: Vec::new(),
         lost: None,
+        member: None,
     }
 }
 

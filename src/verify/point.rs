@@ -1,7 +1,7 @@
 //! The point up to which history was verified, kept outside the store: the next run begins there.
 //!
 //! ```text
-//! <state>/<store id>/verified   "agekeep-verify-1" 16 | AEAD under the names key
+//! <state>/<store id>/verified   "agekeep-verify-2" 16 | AEAD under the names key
 //! ```
 //! Associated data: `"agekeep/1 verified " | store id 16`. What is inside is this program's own; a
 //! file that does not open or parse is as good as none.
@@ -21,7 +21,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::keyring::Keyring;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-1";
+const MAGIC: &[u8; 16] = b"agekeep-verify-2";
 
 /// A point in history before which everything was found to be right.
 #[derive(Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub(super) struct Point {
     /// How many entries `ring` and `names` had, and what those hash to.
     counts: (u32, u32),
     keys: (Digest, Digest),
+    /// Whether what memories hold was checked too: an auditor cannot.
+    contents: bool,
     removed: Vec<(MemoryId, u64)>,
     signer_files: Vec<ObjectId>,
     snapshot: Vec<u8>,
@@ -45,7 +47,8 @@ impl Point {
         let plain = keyring
             .names_key()
             .open(&context(keyring.store()), sealed)?;
-        postcard::from_bytes(&plain).ok()
+        let point: Self = postcard::from_bytes(&plain).ok()?;
+        (point.contents || !keyring.is_reader()).then_some(point)
     }
 
     /// The state at this point; `None` if it does not parse.
@@ -78,6 +81,7 @@ impl Point {
             digest,
             counts,
             keys,
+            contents: keyring.is_reader(),
             removed: fold.removed.iter().map(|(id, last)| (*id, *last)).collect(),
             signer_files: fold.signer_files.clone(),
             snapshot: snapshot.to_vec(),

@@ -29,7 +29,7 @@ impl Store {
         revision: &Revision,
         context: &Context,
     ) -> Result<Looked<Blame>> {
-        self.in_history(|store| {
+        self.in_contents(|store| {
             let at = store.resolve(revision)?;
             let timeline = store.timeline();
             let of = timeline

@@ -26,7 +26,7 @@ impl Store {
     /// [`Error::NoRevision`] or [`Error::Ambiguous`]. A memory whose texts do not open is a
     /// [`Changed::problem`], not an error.
     pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
-        self.in_history(|store| {
+        self.in_contents(|store| {
             let at = store.resolve(revision)?;
             let (changes, touches) = store.compare_all(&store.pairs_of(at.event));
             let entry = store.entry(at.commit)?.0;
@@ -56,7 +56,7 @@ impl Store {
         limit: usize,
         context: &Context,
     ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
-        let (numbers, recorded) = self.in_history(|store| {
+        let (numbers, recorded) = self.in_contents(|store| {
             let mut numbers = store.numbers(filter);
             numbers.drain(..numbers.len().saturating_sub(limit));
             let look = Look {
@@ -103,7 +103,7 @@ impl Store {
         within: Option<&MemoryPath>,
         context: &Context,
     ) -> Result<Looked<Difference>> {
-        self.in_history(|store| {
+        self.in_contents(|store| {
             let (from, to) = store.ends(from, to, within)?;
             let pairs = store.pairs_between(from, to, within);
             let (mut changes, touches) = store.compare_all(&pairs);

@@ -25,7 +25,7 @@ impl Store {
     /// [`Matches::problems`].
     pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
         let pattern = compile(search)?;
-        self.in_history(|store| {
+        self.in_contents(|store| {
             let mut found = Matches {
                 lines: Vec::new(),
                 problems: Vec::new(),

@@ -66,6 +66,7 @@ impl Store {
         revision: &Revision,
         act: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
+        self.as_reader()?;
         self.locked(|store| {
             if !store.load_piece(path, revision) {
                 store.load_timeline()?;

@@ -1,0 +1,289 @@
+//! Changes of keys that are cut off: all of it counts or nothing, and the same command goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::{has_peer, stderr, stdout};
+use crate::team::Team;
+
+const CALLS: [&str; 12] = [
+    "write",
+    "pwrite64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "fsync",
+    "fdatasync",
+    "syncfs",
+    "flock",
+];
+
+fn copy(from: &Path, to: &Path) {
+    fs::remove_dir_all(to).ok();
+    let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();
+    assert!(copied.expect("cp runs").success());
+}
+
+/// Keeps the store, and what was seen of it.
+fn keep(team: &Team, aside: &Path) {
+    fs::create_dir_all(aside).expect("made");
+    copy(&team.home.store(), &aside.join("store"));
+    copy(&team.home.state(), &aside.join("state"));
+}
+
+fn put_back(team: &Team, aside: &Path) {
+    copy(&aside.join("store"), &team.home.store());
+    copy(&aside.join("state"), &team.home.state());
+}
+
+/// Runs a command that the kernel kills, or fails, at a system call.
+fn injected(team: &Team, args: &[&str], call: &str, what: &str) -> Output {
+    let traced = team.home.command(args);
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-f", "-qq", "-o", "/dev/null"])
+        .args(["-e", &format!("trace={call}")])
+        .args(["-e", &format!("inject={call}:{what}")])
+        .arg(traced.get_program())
+        .args(traced.get_args())
+        .env_clear()
+        .envs(
+            traced
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(team.home.path())
+        .output()
+        .expect("strace runs")
+}
+
+/// A team of whom `bob` comes or goes, with a few memories.
+fn team() -> (Team, PathBuf) {
+    let team = Team::new();
+    team.create("a.md", "text of a\n");
+    team.create("b.md", "text of b\n");
+    team.create("gone.md", "text of gone\n");
+    team.ok(&["rm", "/memories/gone.md"]);
+    team.add("carol", "reader");
+    let aside = team.home.path().join("aside");
+    (team, aside)
+}
+
+fn is_member(team: &Team, name: &str) -> bool {
+    team.members().iter().any(|(member, _)| member == name)
+}
+
+/// Everything is before or after, nobody is let in or out in silence, and the command can be given
+/// again.
+fn check(team: &Team, args: &[&str], run: &Output, when: &str) {
+    assert!(!stderr(run).contains("panicked"), "{when}: {}", stderr(run));
+    let acknowledged = run.status.success();
+    let there = is_member(team, "bob");
+    let opens = team.run_as("bob", &["read", "/memories/a.md"]);
+    assert_eq!(opens.status.success(), there, "{when}: {}", stderr(&opens));
+    let adds = args.contains(&"add");
+    assert!(
+        !acknowledged || there == adds || args[0] == "rekey",
+        "{when}"
+    );
+    assert_eq!(
+        team.ok(&["read", "/memories/a.md"]),
+        "text of a\n",
+        "{when}"
+    );
+    team.assert_verified(when);
+    let done = there == adds || args[0] == "rekey";
+    if !done {
+        team.ok(args);
+        assert_eq!(is_member(team, "bob"), adds, "{when}: given again");
+    }
+    assert_eq!(
+        team.ok_as("carol", &["read", "/memories/b.md"]),
+        "text of b\n",
+        "{when}"
+    );
+    // What was begun and cut off is no problem once another change of keys is done.
+    team.ok(&["rekey"]);
+    let status = team.ok(&["status"]);
+    assert!(!status.contains("not finished"), "{when}: {status}");
+    let left = fs::read_dir(team.home.store().join("keyring")).expect("there");
+    assert_eq!(left.count(), 4, "{when}: something is left in the keyring");
+    team.assert_verified(when);
+}
+
+fn at_each_call(team: &Team, aside: &Path, args: &[&str], what: &str, step: usize) {
+    keep(team, aside);
+    let mut cuts = 0;
+    for call in CALLS {
+        for number in (1..).step_by(step) {
+            let run = injected(team, args, call, &format!("{what}:when={number}"));
+            let when = format!("{args:?} with {what} at {call} {number}");
+            let ended = run.status.success() && what.starts_with("signal");
+            check(team, args, &run, &when);
+            put_back(team, aside);
+            if ended || number > 60 {
+                break;
+            }
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 20, "{args:?}: only {cuts} cuts");
+}
+
+#[test]
+fn killed_at_every_system_call_while_somebody_is_let_in() {
+    if !has_peer("strace", "kills while a member is added") {
+        return;
+    }
+    let (team, aside) = team();
+    let bob = team.recipient("bob");
+    at_each_call(
+        &team,
+        &aside,
+        &["recipients", "add", "bob", &bob],
+        "signal=KILL",
+        1,
+    );
+}
+
+#[test]
+fn killed_at_every_system_call_while_somebody_leaves() {
+    if !has_peer("strace", "kills while a member is removed") {
+        return;
+    }
+    let (team, aside) = team();
+    team.add("bob", "reader");
+    at_each_call(
+        &team,
+        &aside,
+        &["recipients", "rm", "bob"],
+        "signal=KILL",
+        1,
+    );
+}
+
+#[test]
+fn killed_while_everything_gets_new_keys() {
+    if !has_peer("strace", "kills during a rekey") {
+        return;
+    }
+    let (team, aside) = team();
+    at_each_call(&team, &aside, &["rekey"], "signal=KILL", 3);
+}
+
+#[test]
+fn a_removal_that_was_cut_off_goes_on_where_it_was() {
+    if !has_peer("strace", "that a removal goes on where it was") {
+        return;
+    }
+    let team = Team::new();
+    team.add("bob", "reader");
+    let calls: String = (0..900)
+        .map(|n| format!("{{\"command\":\"create\",\"path\":\"/memories/{n}.md\",\"file_text\":\"text {n}\\n\"}}\n"))
+        .collect();
+    assert_eq!(team.home.tool(&calls).len(), 900);
+    let run = injected(
+        &team,
+        &["recipients", "rm", "bob"],
+        "rename",
+        "signal=KILL:when=700",
+    );
+    assert!(!run.status.success(), "it was cut off");
+    let status = team.home.run(&["status"]);
+    assert!(
+        stdout(&status).contains("not finished"),
+        "{}",
+        stdout(&status)
+    );
+    assert!(is_member(&team, "bob"), "nothing counts yet");
+    assert_eq!(team.ok_as("bob", &["read", "/memories/1.md"]), "text 1\n");
+    let next = fs::read_dir(team.home.store().join("keyring")).expect("there");
+    let next = next
+        .flatten()
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("next-"));
+    let list = fs::read(next.expect("begun").path().join("resealed")).expect("some were done");
+    let (line, entry) = (202, 130);
+    assert!(list.len() >= 512 * line, "two pieces of work were done");
+    let done: Vec<String> = list
+        .chunks_exact(line)
+        .map(|line| {
+            line[entry + 20..entry + 40]
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect()
+        })
+        .collect();
+    // One of them changes meanwhile, and one is deleted: their work was for nothing.
+    team.ok(&["insert", "/memories/0.md", "--line", "0", "--text", "more"]);
+    team.ok(&["recipients", "rm", "bob"]);
+    let listed = stdout(&team.home.git(&["ls-tree", "-r", "main"]));
+    let used = done.iter().filter(|blob| listed.contains(*blob)).count();
+    assert!(used + 2 >= done.len(), "{used} of {} were used", done.len());
+    assert!(!is_member(&team, "bob"));
+    team.fails_as("bob", 12, &["read", "/memories/1.md"]);
+    assert_eq!(team.ok(&["read", "/memories/899.md"]), "text 899\n");
+    team.assert_verified("after it went on");
+}
+
+#[test]
+fn work_for_one_removal_is_not_used_for_another() {
+    if !has_peer("strace", "that another removal begins anew") {
+        return;
+    }
+    let (team, _) = team();
+    team.add("bob", "reader");
+    let run = injected(
+        &team,
+        &["recipients", "rm", "bob"],
+        "syncfs",
+        "signal=KILL:when=1",
+    );
+    assert!(!run.status.success(), "it was cut off");
+    let keyring = team.home.store().join("keyring");
+    let next = |keyring: &Path| {
+        let entries = fs::read_dir(keyring).expect("there").flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().expect("UTF-8"));
+        names
+            .filter(|name| name.starts_with("next-"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(next(&keyring).len(), 1);
+    // Carol could open what was made ready for everybody but bob.
+    team.ok(&["recipients", "rm", "carol"]);
+    assert_eq!(next(&keyring), [""; 0]);
+    assert!(is_member(&team, "bob") && !is_member(&team, "carol"));
+    team.fails_as("carol", 12, &["log"]);
+    team.ok_as("bob", &["read", "/memories/a.md"]);
+    team.assert_verified("after another removal");
+}
+
+#[test]
+fn a_call_that_fails_while_somebody_leaves_is_an_error_and_changes_nothing() {
+    if !has_peer("strace", "failing calls while a member is removed") {
+        return;
+    }
+    let (team, aside) = team();
+    team.add("bob", "reader");
+    keep(&team, &aside);
+    for (call, number) in [
+        ("fsync", 1),
+        ("fsync", 4),
+        ("syncfs", 1),
+        ("rename", 2),
+        ("rename", 5),
+        ("pwrite64", 2),
+        ("mkdir", 1),
+    ] {
+        for error in ["ENOSPC", "EIO"] {
+            let what = format!("error={error}:when={number}");
+            let run = injected(&team, &["recipients", "rm", "bob"], call, &what);
+            let when = format!("{error} at {call} {number}");
+            check(&team, &["recipients", "rm", "bob"], &run, &when);
+            put_back(&team, &aside);
+        }
+    }
+}
