@@ -143,6 +143,7 @@ impl Bench {
             identity: keyfile::read_identity(&identity).unwrap(),
             signing_key: Some(keyfile::read_signing_key(&signing_key).unwrap()),
             state: Some(self.folder.join("state/agekeep")),
+            keyring: None,
         }
     }
 

@@ -3,9 +3,11 @@
 mod accept;
 mod changes;
 mod checkpoint;
+mod doctor;
 mod events;
 mod history;
 mod init;
+mod keys;
 mod lines;
 mod log;
 mod memory;
@@ -41,7 +43,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 precondition failed, 7 denied,
 9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
-15 merge conflict, 16 I/O or disk full.";
+14 findings, 15 merge conflict, 16 I/O or disk full.";
 
 /// Options every verb takes.
 #[derive(Args)]
@@ -70,6 +72,9 @@ struct Global {
     /// folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     signing_key: Option<PathBuf>,
+    /// The folder of the store's keyring [default: where the policy says, or keyring in the store]
+    #[arg(long, env = "AGEKEEP_KEYRING", global = true, value_name = "DIR")]
+    keyring: Option<PathBuf>,
     /// Who acts, for the event record [default: `AGEKEEP_ACTOR`, or the user's name where a person
     /// gives the command]; in `log` and `revert`: whose events
     // The variable is not read by clap: it must never narrow what `log` shows.
@@ -146,6 +151,10 @@ enum Verb {
     AcceptRollback,
     /// Show who can open the store, let somebody in, or close it to them
     Recipients(recipients::Recipients),
+    /// Hand out what opens one memory with stock age
+    Keys(keys::Keys),
+    /// Say what is not wrong yet and will hurt one day, and what to do about it
+    Doctor,
     /// Give memories new keys, in case somebody knows the ones they have
     Rekey(recipients::Rekey),
     /// Show the policy in force, or put another one in place
@@ -183,6 +192,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Checkpoint(args) => checkpoint::run(&global, &args),
         Verb::AcceptRollback => accept::run(&global),
         Verb::Recipients(args) => recipients::run(&global, &args),
+        Verb::Keys(args) => keys::run(&global, &args),
+        Verb::Doctor => doctor::run(&global),
         Verb::Rekey(args) => recipients::rekey(&global, &args),
         Verb::Policy(args) => policy::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),

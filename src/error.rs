@@ -330,8 +330,9 @@ impl Error {
                  `git show main:signers` in the store lists them"
             }
             Self::NoKeyring { .. } => {
-                "restore the store's keyring folder from your backup; without it no memory \
-                 can be opened, while `git log --show-signature` still checks history"
+                "restore the keyring folder from its backup, or name where it is with --keyring; \
+                 without it no memory and no record opens, while `agekeep verify` still checks \
+                 structure, chain and signatures"
             }
             Self::MissingKey { .. } => {
                 "restore the keyring's ring and names from the same backup as the repository"

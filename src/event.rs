@@ -54,12 +54,13 @@ pub(crate) const REKEY_COMMAND: &str = "rekey";
 
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 17] = [
+pub const OWNER_COMMANDS: [&str; 18] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
     REMOVE_MEMBER_COMMAND,
     REKEY_COMMAND,
+    "keys_export",
     "signers_add",
     "signers_rm",
     "view_at",
@@ -75,10 +76,11 @@ pub const OWNER_COMMANDS: [&str; 17] = [
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 15] = [
+const UNALTERING: [&str; 16] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
+    "keys_export",
     "signers_add",
     "signers_rm",
     "view",

@@ -14,12 +14,13 @@ pub(crate) mod fuzzing;
 mod next;
 mod table;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use self::files::{Audit, Epoch};
-pub(crate) use self::next::{Next, Resealed, is_unfinished, next_of, take_next};
+pub(crate) use self::next::{FILES, Next, Resealed, is_unfinished, next_of, take_next};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
 use crate::digest::Digest;
@@ -114,11 +115,30 @@ impl Keyring {
     /// store's lock held.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         if self.ring.is_replaced() || self.names.is_replaced() {
-            *self = Self::open(&self.folder, self.store, &self.identity)?;
+            *self = self.reopened_in(&self.folder)?;
             return Ok(());
         }
         self.ring.refresh()?;
         self.names.refresh()
+    }
+
+    /// The keyring in another folder, opened with the same identity.
+    pub(crate) fn reopened_in(&self, folder: &Path) -> Result<Self> {
+        Self::open(folder, self.store, &self.identity)
+    }
+
+    /// Whether all of it is in this folder too.
+    pub(crate) fn is_also_in(&self, folder: &Path) -> bool {
+        let same = |name| {
+            let (here, there) = (self.folder.join(name), folder.join(name));
+            fs::read(here).is_ok_and(|here| fs::read(there).is_ok_and(|there| here == there))
+        };
+        FILES.into_iter().all(same)
+    }
+
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The key of the epoch.

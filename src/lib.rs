@@ -72,7 +72,7 @@
 //!
 //! # fn main() -> agekeep::error::Result<()> {
 //! # let folder = tempfile::tempdir().expect("a temporary folder");
-//! let keys = Keys { identity: Identity::generate(), signing_key: Some(SigningKey::generate()), state: None };
+//! let keys = Keys { identity: Identity::generate(), signing_key: Some(SigningKey::generate()), state: None, keyring: None };
 //! let mut context = Context::default();
 //! context.actor = Some("support-agent".into());
 //! let mut store = Store::init(

@@ -2,6 +2,8 @@
 
 pub mod redaction;
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use self::redaction::Redaction;
@@ -91,6 +93,40 @@ pub struct Tool {
     pub create_overwrites: bool,
 }
 
+/// Where the keyring is, so that content and keys can have backups of their own; the `[keyring]`
+/// table of the policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct KeyringPlace {
+    /// An absolute path; without one it is the folder `keyring` in the store.
+    #[serde(deserialize_with = "absolute", skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+}
+
+impl KeyringPlace {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The folder of the keyring of the store at `root`.
+    pub(crate) fn folder_of(&self, root: &Path) -> PathBuf {
+        match &self.folder {
+            Some(folder) => folder.into(),
+            None => root.join("keyring"),
+        }
+    }
+}
+
+fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let folder = String::deserialize(deserializer)?;
+    if Path::new(&folder).is_absolute() {
+        return Ok(Some(folder));
+    }
+    let why = "keyring.folder is not an absolute path";
+    Err(serde::de::Error::custom(why))
+}
+
 /// What the owner decides when making a store: the policy without the lines that name the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -100,6 +136,9 @@ pub struct Policy {
     pub limits: Limits,
     /// How the commands behave.
     pub tool: Tool,
+    /// Where the keyring is.
+    #[serde(skip_serializing_if = "KeyringPlace::is_default")]
+    pub keyring: KeyringPlace,
     /// What is done with secrets.
     #[serde(skip_serializing_if = "Redaction::is_default")]
     pub redaction: Redaction,
@@ -121,12 +160,15 @@ struct PolicyFile {
     limits: Limits,
     #[serde(default)]
     tool: Tool,
+    #[serde(default, skip_serializing_if = "KeyringPlace::is_default")]
+    keyring: KeyringPlace,
     #[serde(default, skip_serializing_if = "Redaction::is_default")]
     redaction: Redaction,
 }
 
 impl Policy {
-    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]` and `[redaction]`, all optional.
+    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]` and
+    /// `[redaction]`, all optional.
     ///
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
@@ -161,6 +203,7 @@ impl Policy {
         let policy = Self {
             limits: file.limits,
             tool: file.tool,
+            keyring: file.keyring,
             redaction: file.redaction,
         };
         Ok((store, policy))
@@ -173,6 +216,7 @@ impl Policy {
             store: store.to_string(),
             limits: self.limits.clone(),
             tool: self.tool.clone(),
+            keyring: self.keyring.clone(),
             redaction: self.redaction.clone(),
         };
         toml::to_string(&file)

@@ -168,6 +168,12 @@ impl Identity {
         text
     }
 
+    /// The first identity in its Bech32 form: `AGE-SECRET-KEY-1…`.
+    #[must_use]
+    pub fn to_secret_line(&self) -> Zeroizing<String> {
+        Zeroizing::new(self.0[0].to_string().expose_secret().to_owned())
+    }
+
     /// The public half of the first identity: `age1…`.
     #[must_use]
     pub fn recipient(&self) -> Recipient {

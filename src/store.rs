@@ -2,6 +2,7 @@
 
 mod commit;
 mod decide;
+mod export;
 mod history;
 mod init;
 mod members;
@@ -42,6 +43,7 @@ use crate::timeline::Timeline;
 use crate::timeline::file::TimelineFile;
 
 pub(crate) use self::commit::checkpoint;
+pub use self::export::Exported;
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::pinning::Pinning;
 pub use self::reseal::Progress;
@@ -64,6 +66,8 @@ pub struct Keys {
     /// A folder outside the store in which the newest moment that was seen of it is kept, so that
     /// an older copy in its place is noticed. Without one only what this process has seen counts.
     pub state: Option<PathBuf>,
+    /// The keyring's folder; without one it is where the policy says, or in the store.
+    pub keyring: Option<PathBuf>,
 }
 
 /// A store, open for reading and writing.
@@ -75,6 +79,8 @@ pub struct Store {
     repository: Repository,
     journal: Journal,
     keyring: Keyring,
+    /// The folder of the keyring, where the caller says which.
+    keyring_said: Option<PathBuf>,
     catalog: Catalog,
     catalog_file: CatalogFile,
     /// What happened when; read when history is first asked for.
@@ -120,7 +126,8 @@ impl Store {
             }
             error
         })?;
-        if !root.join("journal").exists() && !root.join("keyring").exists() {
+        let is_store = || history::is_store(&repository);
+        if !root.join("journal").exists() && !root.join("keyring").exists() && !is_store() {
             return Err(Error::NoStore { path: root.into() });
         }
         let lock = Lock::acquire(&root.join("lock"))?;
@@ -132,7 +139,9 @@ impl Store {
         let id = decisions.id;
         let mut pinning = Pinning::new(keys.state.as_deref(), id);
         let found = check(&mut pinning, &repository, journal.head())?;
-        let folder = root.join("keyring");
+        let keyring_said = keys.keyring;
+        let said = keyring_said.clone();
+        let folder = said.unwrap_or_else(|| decisions.policy.keyring.folder_of(root));
         if let Some(unclean) = &unclean {
             unclean.place_keyring(&folder)?;
         }
@@ -153,6 +162,7 @@ impl Store {
             repository,
             journal,
             keyring,
+            keyring_said,
             catalog: Catalog::empty(),
             trees: Trees::default(),
             pinning,
@@ -223,6 +233,12 @@ impl Store {
         let key = FingerprintKey::of(self.keyring.fingerprint_key(), &self.id.to_string());
         let ready = Redactor::new(&self.policy().redaction, Some(key))?;
         Ok(self.redactor.get_or_init(|| ready))
+    }
+
+    /// Where the keyring is.
+    #[must_use]
+    pub fn keyring_folder(&self) -> &Path {
+        self.keyring.folder()
     }
 
     pub(crate) fn head(&self) -> ObjectId {

@@ -52,6 +52,8 @@ pub struct Options {
     /// The folder outside the store in which the last verified point and the newest moment that was
     /// seen of each store are kept; without it neither is known.
     pub state: Option<PathBuf>,
+    /// The keyring's folder; without one it is where the policy says, or in the store.
+    pub keyring: Option<PathBuf>,
     /// Checkpoints that history has to contain.
     pub checkpoints: Vec<Note>,
 }

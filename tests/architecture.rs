@@ -15,6 +15,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("flate2", &["src/repository/loose.rs"]),
     ("git2", &["src/repository.rs"]),
     ("globset::", &["src/glob.rs"]),
+    ("qrcode::", &["src/cli/init.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),

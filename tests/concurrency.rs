@@ -85,6 +85,7 @@ fn open(home: &Home) -> Store {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
         state: None,
+        keyring: None,
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now)).expect("opens")
 }
@@ -94,6 +95,7 @@ fn fresh(folder: &Path) -> Store {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),
         state: None,
+        keyring: None,
     };
     let (policy, context) = (Policy::default(), Context::default());
     Store::init(folder, keys, &policy, &context, Box::new(chrono::Utc::now)).expect("makes a store")

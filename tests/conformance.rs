@@ -151,6 +151,7 @@ fn new_store(home: &Home, root: &Path) -> Store {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a signing key")),
         state: None,
+        keyring: None,
     };
     let context = Context::default();
     let clock = Box::new(chrono::Utc::now);

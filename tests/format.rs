@@ -861,6 +861,7 @@ fn a_long_lived_process_applies_what_another_left_in_a_new_journal() {
         identity: agekeep::keyfile::read_identity(&home.identity()).expect("a key"),
         signing_key: Some(agekeep::keyfile::read_signing_key(&home.signing_key()).expect("a key")),
         state: None,
+        keyring: None,
     };
     let clock = Box::new(chrono::Utc::now);
     let mut mine = agekeep::store::Store::open(&home.store(), keys, clock).expect("opens");

@@ -390,6 +390,7 @@ fn a_running_process_notices_also_without_a_place_to_keep_what_it_saw() {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
         state: None,
+        keyring: None,
     };
     let clock = Box::new(chrono::Utc::now);
     let mut store = Store::open(&home.store(), keys, clock).expect("opens");

@@ -208,6 +208,7 @@ fn open(home: &Home) -> Store {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a key")),
         state: None,
+        keyring: None,
     };
     let clock = Box::new(chrono::Utc::now);
     Store::open(&home.store(), keys, clock).expect("opens")

@@ -1,12 +1,15 @@
 //! `init`: makes a store, and the keys to it where there are none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use agekeep::error::Result;
+use agekeep::error::{Error, Result};
 use agekeep::keyfile;
 use agekeep::policy::Policy;
-use agekeep::store::Store;
+use agekeep::recipients::Role;
+use agekeep::store::{Identity, Store};
 use clap::Args;
+use qrcode::QrCode;
+use qrcode::render::unicode;
 use serde_json::json;
 
 use super::policy::PolicyFiles;
@@ -18,11 +21,14 @@ pub(super) struct Init {
     /// The policy the store starts with.
     #[command(flatten)]
     files: PolicyFiles,
+    /// Also make a recovery identity that opens the store: shown once, and kept nowhere
+    #[arg(long)]
+    recovery: bool,
 }
 
 pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     let policy = args.files.read()?;
-    let made = make(global, &policy)?;
+    let made = make(global, policy, args.recovery)?;
     if global.json {
         output::json(&made.to_json())?;
     } else {
@@ -31,29 +37,82 @@ pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     Ok(0)
 }
 
+/// The name of the member whose identity lies in a safe.
+const RECOVERY: &str = "recovery";
+
+/// An identity that is shown once.
+struct Recovery(Identity);
+
+impl Recovery {
+    fn new() -> Self {
+        Self(Identity::generate())
+    }
+
+    /// The identity as text, and as a code that a telephone reads.
+    fn to_text(&self) -> String {
+        let line = self.0.to_secret_line();
+        let code = QrCode::new(line.as_bytes()).expect("a line of 74 characters fits");
+        let code = code.render::<unicode::Dense1x2>().build();
+        format!(
+            "\n\n\
+             The recovery identity opens the store when every other one is lost. It is shown this once and\n\
+             kept nowhere: print it, and put it in a safe.\n\n\
+             {}\n\n{code}",
+            line.as_str()
+        )
+    }
+}
+
+fn absolute(folder: &Path) -> Result<String> {
+    let invalid = |why: &str| Error::Invalid {
+        what: "the keyring's folder",
+        why: why.into(),
+    };
+    let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
+    let text = path.into_os_string().into_string();
+    text.map_err(|_| invalid("it is not UTF-8"))
+}
+
 /// What `init` made.
 pub(super) struct Made {
     pub(super) store: Store,
     path: PathBuf,
+    keyring: PathBuf,
     recipient: String,
     identity: PathBuf,
     signing_key: PathBuf,
     new_identity: bool,
     new_signing_key: bool,
+    recovery: Option<Recovery>,
 }
 
 /// Makes keys where there are none, and a store.
-pub(super) fn make(global: &Global, policy: &Policy) -> Result<Made> {
+pub(super) fn make(global: &Global, mut policy: Policy, recovery: bool) -> Result<Made> {
     let path = place::store(global)?;
     let (identity, signing_key) = (place::identity(global)?, place::signing_key(global)?);
+    if let Some(folder) = &global.keyring {
+        policy.keyring.folder = Some(absolute(folder)?);
+    }
     // Said before any key is made.
     Store::check_vacant(&path)?;
     let new_identity = keyfile::make_identity(&identity)?;
     let new_signing_key = keyfile::make_signing_key(&signing_key)?;
     let keys = place::keys(global)?;
+    let recipient = keys.identity.recipient().to_string();
+    let mut store = Store::init(&path, keys, &policy, &global.context(), global.clock())?;
+    let recovery = recovery.then(Recovery::new);
+    if let Some(made) = &recovery {
+        let own = made.0.recipient();
+        store.add_member(RECOVERY, Role::Reader, &own, &global.context())?;
+    }
     Ok(Made {
-        recipient: keys.identity.recipient().to_string(),
-        store: Store::init(&path, keys, policy, &global.context(), global.clock())?,
+        recipient,
+        recovery,
+        keyring: match &policy.keyring.folder {
+            Some(folder) => folder.into(),
+            None => path.join("keyring"),
+        },
+        store,
         path,
         identity,
         signing_key,
@@ -74,10 +133,15 @@ impl Made {
              Back up, because nothing can bring them back:\n\
              \x20 {identity}  opens the store; without it every memory is lost\n\
              \x20 {signing_key}  signs what is written; without it the store can only be read with git and age\n\
-             \x20 {store}/keyring  holds each memory's key; without it every memory is lost\n\
+             \x20 {keyring}  holds each memory's key; without it every memory is lost\n\
              \x20 {store}  the history itself\n\
-             Whoever has a copy of the identity, the keyring and the store can read everything in it.",
+             Whoever has a copy of the identity, the keyring and the store can read everything in it.{recovery}",
             store = self.path.display(),
+            keyring = self.keyring.display(),
+            recovery = self
+                .recovery
+                .as_ref()
+                .map_or_else(String::new, Recovery::to_text),
             recipient = self.recipient,
             identity = self.identity.display(),
             signing_key = self.signing_key.display(),
@@ -95,6 +159,7 @@ impl Made {
             "new_identity": self.new_identity,
             "signing_key": self.signing_key,
             "new_signing_key": self.new_signing_key,
+            "recovery_identity": self.recovery.as_ref().map(|made| made.0.to_secret_line().to_string()),
         })
     }
 }

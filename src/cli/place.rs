@@ -48,6 +48,7 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
         identity: keyfile::read_identity(&identity)?,
         signing_key: Some(keyfile::read_signing_key(&signing_key)?),
         state: state_or_warn(),
+        keyring: global.keyring.clone(),
     })
 }
 
@@ -63,6 +64,7 @@ pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
         identity: keyfile::read_identity(&identity)?,
         signing_key,
         state: state_or_warn(),
+        keyring: global.keyring.clone(),
     })
 }
 

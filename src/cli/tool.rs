@@ -52,14 +52,16 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
 
 fn open(global: &Global, args: &Tool) -> Result<Store> {
     match global.open() {
-        Err(Error::NoStore { .. }) if args.init => match init::make(global, &Policy::default()) {
-            // Another process made it a moment ago.
-            Err(Error::StoreExists { .. }) => global.open(),
-            made => made.map(|made| {
-                output::note(&made.to_text());
-                made.store
-            }),
-        },
+        Err(Error::NoStore { .. }) if args.init => {
+            match init::make(global, Policy::default(), false) {
+                // Another process made it a moment ago.
+                Err(Error::StoreExists { .. }) => global.open(),
+                made => made.map(|made| {
+                    output::note(&made.to_text());
+                    made.store
+                }),
+            }
+        }
         opened => opened,
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn run(global: &Global, args: &Verify) -> Result<u8> {
         identity,
         full: args.full,
         state: place::state(),
+        keyring: global.keyring.clone(),
         checkpoints: args
             .checkpoint
             .iter()

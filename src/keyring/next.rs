@@ -32,7 +32,7 @@ const PREFIX: &str = "next-";
 const FOR_FILE: &str = "for";
 const RESEALED_FILE: &str = "resealed";
 /// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
-const PLACES: [&str; 4] = [RING_FILE, NAMES_FILE, "audit.age", "epoch.age"];
+pub(crate) const FILES: [&str; 4] = [RING_FILE, NAMES_FILE, "audit.age", "epoch.age"];
 
 /// Bytes of an entry of `ring`, and of a line of `resealed`: the entry, then what it was made of
 /// and what was made.
@@ -320,7 +320,7 @@ pub(crate) fn take_next(folder: &Path, id: &[u8]) -> Result<()> {
     if !next.is_dir() {
         return Ok(());
     }
-    for name in PLACES {
+    for name in FILES {
         let (from, to) = (next.join(name), folder.join(name));
         match fs::rename(&from, &to) {
             Ok(()) => {}

@@ -65,10 +65,26 @@ impl Store {
         redact::check_policy(&policy.redaction)?;
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
+        self.check_place(policy)?;
         let text = policy.to_file(self.id);
         let meta = self.decide(POLICY_COMMAND, PublicFile::Policy, &text, context)?;
         drop(lock);
         Ok(meta)
+    }
+
+    /// A policy that says the keyring is elsewhere is followed once it is there.
+    fn check_place(&self, policy: &Policy) -> Result<()> {
+        let folder = policy.keyring.folder_of(&self.root);
+        if policy.keyring == self.policy().keyring || self.keyring.is_also_in(&folder) {
+            return Ok(());
+        }
+        Err(Error::Policy {
+            line: None,
+            why: format!(
+                "it says that the keyring is in {}, and it is not: copy it there first",
+                folder.display()
+            ),
+        })
     }
 
     /// Puts a public file in place anew, by a command that says so. Called with the lock held.
@@ -165,6 +181,10 @@ impl Store {
         if let Some(blobs) = newest.filter(|blobs| *blobs != self.decisions.blobs) {
             self.decisions = Decisions::read(&self.repository, blobs)?;
             self.redactor = OnceLock::new();
+            let folder = self.policy().keyring.folder_of(&self.root);
+            if self.keyring_said.is_none() && folder != self.keyring.folder() {
+                self.keyring = self.keyring.reopened_in(&folder)?;
+            }
         }
         Ok(())
     }

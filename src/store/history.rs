@@ -110,6 +110,12 @@ fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
     }
 }
 
+/// Whether what the branch points at is the history of a store, and not of something else.
+pub(super) fn is_store(repository: &Repository) -> bool {
+    let head = repository.head().ok().flatten();
+    head.is_some_and(|head| decided_at(repository, head).is_ok())
+}
+
 /// The blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
 pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Decided> {
     let (commit, _) = repository.commit(commit)?;
@@ -150,7 +156,7 @@ impl Store {
         let unclean = restore_objects(&self.repository, &self.journal, true)?;
         self.pinning.check(&self.repository, self.journal.head())?;
         if let Some(unclean) = unclean {
-            unclean.place_keyring(&self.root.join("keyring"))?;
+            unclean.place_keyring(self.keyring.folder())?;
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
         self.keyring.refresh()?;

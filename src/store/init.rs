@@ -34,7 +34,9 @@ impl Store {
         match fs::read_dir(root) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(Error::io("read", root)(e)),
-            Ok(_) if root.join("keyring").exists() => Err(Error::StoreExists { path: path() }),
+            Ok(_) if root.join("keyring").exists() || root.join("journal").exists() => {
+                Err(Error::StoreExists { path: path() })
+            }
             Ok(entries) => {
                 // What another process is building, or left half built, is not in the way.
                 let building = |name: &str| name.starts_with(BUILDING);
@@ -109,11 +111,15 @@ fn move_into(building: &Path, root: &Path) -> Result<()> {
         "objects", "refs", "config", "keyring", "journal", "lock", "HEAD",
     ];
     for name in entries {
-        let to = root.join(name);
+        let (from, to) = (building.join(name), root.join(name));
+        // The keyring can have a place of its own.
+        if name == "keyring" && !from.exists() {
+            continue;
+        }
         if to.exists() {
             return Err(Error::StoreExists { path: root.into() });
         }
-        fs::rename(building.join(name), &to).map_err(Error::io("make", &to))?;
+        fs::rename(from, &to).map_err(Error::io("make", &to))?;
     }
     fs::remove_dir(building).map_err(Error::io("remove", building))?;
     let private = fs::Permissions::from_mode(0o700);
@@ -135,7 +141,12 @@ fn build(
         recipient: keys.identity.recipient(),
     };
     let repository = Repository::create(root)?;
-    let folder = root.join("keyring");
+    let folder = policy.keyring.folder_of(root);
+    if policy.keyring.folder.is_some()
+        && fs::read_dir(&folder).is_ok_and(|mut in_it| in_it.next().is_some())
+    {
+        return Err(Error::NotEmpty { path: folder });
+    }
     let owner = [owner];
     let keyring = Keyring::create(&folder, id, &owner, &keys.identity)?;
 

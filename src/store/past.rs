@@ -284,7 +284,7 @@ impl Store {
         }
     }
 
-    fn try_record_look(&mut self, look: Look, context: &Context) -> Result<u64> {
+    pub(super) fn try_record_look(&mut self, look: Look, context: &Context) -> Result<u64> {
         let mut redactions = Vec::new();
         let mut event = self.event(look.command, context, &mut redactions)?;
         event.path = look.path;
@@ -371,6 +371,7 @@ mod tests {
             identity: Identity::generate(),
             signing_key: Some(SigningKey::generate()),
             state: None,
+            keyring: None,
         };
         let now = Arc::new(AtomicI64::new(1_900_000_000));
         let clock = now.clone();

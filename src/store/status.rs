@@ -83,7 +83,7 @@ impl Store {
     fn problems(&self) -> Result<Vec<String>> {
         let mut problems: Vec<String> = self.keyring.problems().collect();
         problems.extend(self.pinning.problem());
-        if keyring::is_unfinished(&self.root.join("keyring")) {
+        if keyring::is_unfinished(self.keyring.folder()) {
             problems.push(
                 "a change of keys was begun and not finished; give the same command again, or \
                  `agekeep rekey`"
@@ -127,15 +127,12 @@ impl Store {
                 "the last event is in the future ({ahead}); check the clock"
             ));
         }
-        for name in [
-            "",
-            "keyring",
-            "keyring/epoch.age",
-            "keyring/audit.age",
-            "keyring/ring",
-            "keyring/names",
-        ] {
-            let path = self.root.join(name);
+        let folder = self.keyring.folder();
+        let files = keyring::FILES.map(|name| folder.join(name));
+        for path in [self.root.clone(), folder.to_owned()]
+            .into_iter()
+            .chain(files)
+        {
             let open = fs::metadata(&path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
             if open {
                 problems.push(format!(

@@ -15,7 +15,7 @@ use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::journal::Journal;
-use crate::keyring::Keyring;
+use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
 use crate::repository::object::{self, Kind, ObjectId};
 use crate::repository::{Repository, Strict, name};
@@ -72,17 +72,24 @@ pub(super) fn open(
         unclean = restore(&repository, journal, findings)?;
     }
     let head = find_head(&repository, journal.as_ref(), findings)?;
-    let store = match head {
-        Some(head) => store_id(&repository, head)?,
+    let policy = match head {
+        Some(head) => policy_at(&repository, head)?,
         None => None,
     };
+    let store = policy.as_ref().map(|(store, _)| *store);
+    let place = policy.map(|(_, policy)| policy.keyring).unwrap_or_default();
+    let said = options.keyring.clone();
+    let folder = said.unwrap_or_else(|| place.folder_of(root));
+    if let Some(unclean) = &unclean {
+        unclean.place_keyring(&folder)?;
+    }
     if let (Some(state), Some(head), Some(store)) = (&options.state, head, store) {
         claims::check_pin(&repository, head, state, store, findings, not_checked)?;
     }
     let mut keyring = match (identity, store) {
         (None, _) => {
             not_checked.push("records, keys and contents: there is no identity".into());
-            check_keyring_is_there(root, findings);
+            check_keyring_is_there(&folder, findings);
             None
         }
         (Some(_), None) => {
@@ -93,7 +100,7 @@ pub(super) fn open(
             None
         }
         (Some(identity), Some(store)) => {
-            open_keyring(root, store, identity, findings, not_checked)?
+            open_keyring(&folder, store, identity, findings, not_checked)?
         }
     };
     if let (Some(unclean), Some(keyring), Some(mut journal)) = (unclean, &mut keyring, journal) {
@@ -240,24 +247,23 @@ pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Op
     }))
 }
 
-/// The store id, as the policy of a commit says it.
-fn store_id(repository: &Repository, commit: ObjectId) -> Result<Option<StoreId>> {
+/// The policy of a commit, and the store id it says.
+fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreId, Policy)>> {
     let Some(decided) = decided_at(repository, commit)? else {
         return Ok(None);
     };
     Ok(match repository.read_strictly(decided.policy)? {
         Strict::Whole(Kind::Blob, bytes) => String::from_utf8(bytes)
             .ok()
-            .and_then(|text| Policy::parse_file(&text).ok())
-            .map(|(store, _)| store),
+            .and_then(|text| Policy::parse_file(&text).ok()),
         _ => None,
     })
 }
 
 /// Without an identity the keyring cannot be opened, but it has to be there.
-fn check_keyring_is_there(root: &Path, findings: &mut Findings) {
-    for name in ["epoch.age", "audit.age", "ring", "names"] {
-        if !root.join("keyring").join(name).exists() {
+fn check_keyring_is_there(folder: &Path, findings: &mut Findings) {
+    for name in keyring::FILES {
+        if !folder.join(name).exists() {
             let what = format!("the keyring file {name} is missing");
             findings.add_outside(Fault::new("keyring", what));
         }
@@ -265,13 +271,13 @@ fn check_keyring_is_there(root: &Path, findings: &mut Findings) {
 }
 
 fn open_keyring(
-    root: &Path,
+    folder: &Path,
     store: StoreId,
     identity: &Identity,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<Option<Keyring>> {
-    let why = match Keyring::open(&root.join("keyring"), store, identity) {
+    let why = match Keyring::open(folder, store, identity) {
         Ok(keyring) => {
             for problem in keyring.problems() {
                 findings.add_outside(Fault::new("keyring", problem));

@@ -281,6 +281,7 @@ pub(crate) fn open(home: &Home, when: &str) -> Store {
         identity: keyfile::read_identity(&home.identity()).expect("made by init"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("made by init")),
         state: Some(home.state()),
+        keyring: None,
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now))
         .unwrap_or_else(|error| panic!("{when}: the store does not open: {error}"))

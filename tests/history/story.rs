@@ -106,6 +106,7 @@ impl Story {
             identity,
             signing_key: None,
             state: None,
+            keyring: None,
         };
         let opened = Store::open(&self.home.store(), keys, Box::new(chrono::Utc::now));
         opened.expect("opens")

@@ -190,7 +190,7 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
         &team,
         &["recipients", "rm", "bob"],
         "rename",
-        "signal=KILL:when=700",
+        "signal=KILL:when=300",
     );
     assert!(!run.status.success(), "it was cut off");
     let status = team.home.run(&["status"]);
@@ -207,7 +207,10 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
         .find(|entry| entry.file_name().to_string_lossy().starts_with("next-"));
     let list = fs::read(next.expect("begun").path().join("resealed")).expect("some were done");
     let (line, entry) = (202, 130);
-    assert!(list.len() >= 512 * line, "two pieces of work were done");
+    assert!(
+        list.len() >= 256 * line,
+        "one piece of work was done at least"
+    );
     let done: Vec<String> = list
         .chunks_exact(line)
         .map(|line| {
@@ -218,7 +221,7 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
         })
         .collect();
     // One of them changes meanwhile, and one is deleted: their work was for nothing.
-    team.ok(&["insert", "/memories/0.md", "--line", "0", "--text", "more"]);
+    team.ok(&["insert", "/memories/0.md", "0", "--text", "more"]);
     team.ok(&["recipients", "rm", "bob"]);
     let listed = stdout(&team.home.git(&["ls-tree", "-r", "main"]));
     let used = done.iter().filter(|blob| listed.contains(*blob)).count();

@@ -9,6 +9,8 @@ mod support;
 mod team;
 
 mod crash;
+mod elsewhere;
 mod leaver;
 mod members;
+mod recovery;
 mod roles;

@@ -20,7 +20,7 @@ const VERBS: [(&[&str], [i32; 3]); 24] = [
     (&["read", "/memories/a.md"], [0, 12, 12]),
     (&["create", "/memories/NEW.md", "--text", "x"], [0, 12, 12]),
     (
-        &["insert", "/memories/a.md", "--line", "0", "--text", "x"],
+        &["insert", "/memories/a.md", "0", "--text", "x"],
         [0, 12, 12],
     ),
     (&["view", "--at", "1", "/memories/a.md"], [0, 12, 12]),
@@ -30,10 +30,16 @@ const VERBS: [(&[&str], [i32; 3]); 24] = [
     (&["blame", "/memories/a.md"], [0, 12, 12]),
     (&["grep", "canary"], [0, 12, 12]),
     (&["log", "-p", "-n", "1"], [0, 12, 12]),
-    (&["revert", "1", "--dry-run"], [0, 12, 12]),
+    (
+        &["restore", "/memories/a.md", "--from", "1", "--dry-run"],
+        [0, 12, 12],
+    ),
     (&["rollback", "--to", "1"], [0, 12, 12]),
     (&["rekey"], [0, 12, 12]),
-    (&["recipients", "add", "other", "RECIPIENT"], [0, 12, 12]),
+    (
+        &["recipients", "add", "RECIPIENT", "RECIPIENT"],
+        [0, 12, 12],
+    ),
 ];
 
 #[test]

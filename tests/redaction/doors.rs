@@ -31,6 +31,7 @@ pub(crate) fn open(home: &Home) -> Store {
         identity: keyfile::read_identity(&home.identity()).expect("an identity"),
         signing_key: Some(keyfile::read_signing_key(&home.signing_key()).expect("a key")),
         state: None,
+        keyring: None,
     };
     Store::open(&home.store(), keys, Box::new(chrono::Utc::now)).expect("opens")
 }

@@ -251,6 +251,7 @@ fn put_together(parts: &[String], order: &[usize]) -> String {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),
         state: None,
+        keyring: None,
     };
     let (root, context) = (folder.path().join("store"), Context::default());
     let clock = Box::new(chrono::Utc::now);

@@ -82,6 +82,7 @@ impl World {
             identity: Identity::generate(),
             signing_key: Some(SigningKey::generate()),
             state: None,
+            keyring: None,
         };
         let root = folder.path().join("store");
         let store = Store::init(

@@ -1,0 +1,106 @@
+//! `doctor`: what is not wrong yet and will hurt one day, each with what to do about it.
+
+use std::path::Path;
+
+use agekeep::error::Result;
+use agekeep::recipients::Role;
+use agekeep::store::Store;
+use serde_json::json;
+
+use super::{Global, output, place};
+
+/// The exit code where something is found.
+const FINDINGS: u8 = 14;
+
+/// Something to look after.
+struct Advice {
+    id: &'static str,
+    what: String,
+    fix: String,
+}
+
+pub(super) fn run(global: &Global) -> Result<u8> {
+    let store = global.open_unrecorded()?;
+    let status = store.status()?;
+    let mut found: Vec<Advice> = status
+        .problems
+        .iter()
+        .map(|problem| Advice {
+            id: "problem",
+            what: problem.clone(),
+            fix: "see `agekeep status`, and `agekeep verify` for what is behind it".into(),
+        })
+        .collect();
+    found.extend(readers(&store));
+    found.extend(backups(&store, &status.path));
+    found.extend(keys_inside(global, &status.path)?);
+    for advice in &found {
+        if global.json {
+            output::json(&json!({
+                "schema": "agekeep.doctor/1",
+                "id": advice.id,
+                "what": advice.what,
+                "fix": advice.fix,
+            }))?;
+        } else {
+            output::line(&format!(
+                "{}: {}\n  fix: {}",
+                advice.id, advice.what, advice.fix
+            ))?;
+        }
+    }
+    if found.is_empty() && !global.json {
+        output::line("Nothing was found.")?;
+    }
+    Ok(if found.is_empty() { 0 } else { FINDINGS })
+}
+
+fn readers(store: &Store) -> Option<Advice> {
+    let readers = store
+        .members()
+        .iter()
+        .filter(|member| member.role == Role::Reader);
+    (readers.count() == 1).then(|| Advice {
+        id: "one-reader",
+        what: "there is one reader: if that identity is lost, every memory is".into(),
+        fix:
+            "add another with `agekeep recipients add NAME RECIPIENT`, or one whose identity lies \
+              in a safe: `age-keygen` makes it"
+                .into(),
+    })
+}
+
+fn backups(store: &Store, root: &Path) -> Option<Advice> {
+    let keyring = store.keyring_folder();
+    keyring.starts_with(root).then(|| Advice {
+        id: "one-backup",
+        what: format!(
+            "the keyring is in the store's folder, so a backup of one is a backup of both: whoever \
+             restores it has the keys of everything it holds, also of what is erased later ({})",
+            keyring.display()
+        ),
+        fix: "copy that folder to a volume with a backup of its own, name it in the policy as \
+              `[keyring]` with `folder = \"…\"` (`agekeep policy set`), and remove the copy here; a \
+              new store: `agekeep init --keyring DIR`"
+            .into(),
+    })
+}
+
+fn keys_inside(global: &Global, root: &Path) -> Result<Vec<Advice>> {
+    let files = [
+        ("identity", place::identity(global)?),
+        ("signing key", place::signing_key(global)?),
+    ];
+    let inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(root));
+    let inside = files.into_iter().filter(|(_, path)| inside(path));
+    Ok(inside
+        .map(|(what, path)| Advice {
+            id: "key-in-store",
+            what: format!("the {what} {} lies in the store it is for", path.display()),
+            fix: format!(
+                "move it elsewhere, and name it with --{}",
+                what.replace(' ', "-")
+            ),
+        })
+        .collect())
+}

@@ -1,0 +1,202 @@
+//! A keyring in a place of its own, and a store without its keyring.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Home, json_lines, stderr, stdout};
+use crate::team::Team;
+
+/// A store whose keyring is in `keys` beside it.
+fn apart() -> Team {
+    let home = Home::empty();
+    let keys = home.path().join("volume/keys");
+    let made = home.run(&["init", "--keyring", keys.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    assert!(stdout(&made).contains("volume/keys"), "{}", stdout(&made));
+    Team { home }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn keys_and_content_are_in_different_places() {
+    let team = apart();
+    let keys = team.home.path().join("volume/keys");
+    team.create("a.md", "text\n");
+    team.add("bob", "reader");
+    team.ok(&["rekey"]);
+    team.ok(&["recipients", "rm", "bob"]);
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    assert_eq!(names(&keys), ["audit.age", "epoch.age", "names", "ring"]);
+    assert!(!team.home.store().join("keyring").exists());
+    team.assert_verified("with the keyring elsewhere");
+    // The journal can be gone as ever.
+    fs::remove_file(team.home.store().join("journal")).expect("there");
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    team.assert_verified("without a journal");
+}
+
+#[test]
+fn a_store_whose_keyring_is_missing_says_so_and_what_still_works() {
+    let team = apart();
+    let keys = team.home.path().join("volume/keys");
+    team.create("a.md", "text\n");
+    let (aside, moved) = (team.home.path().join("aside"), || {
+        stdout(&team.home.run(&["log"]))
+    });
+    fs::rename(&keys, &aside).expect("moved");
+    assert_eq!(moved(), "");
+    for args in [
+        &["read", "/memories/a.md"][..],
+        &["log"],
+        &["status"],
+        &["rekey"],
+    ] {
+        let said = team.fails(12, args);
+        assert!(
+            said.contains("volume/keys/") && said.contains("is missing"),
+            "{said}"
+        );
+        assert!(said.contains("`agekeep verify` still checks"), "{said}");
+    }
+    let verified = team.home.run(&["verify", "--full", "--json"]);
+    assert_eq!(verified.status.code(), Some(13));
+    let report = json_lines(&verified.stdout).remove(0);
+    assert_eq!(
+        report["findings"].as_array().map(Vec::len),
+        Some(1),
+        "{report}"
+    );
+    assert_eq!(report["findings"][0]["id"], "keyring");
+    assert_eq!(report["events"], 2, "history is read all the same");
+    // It is said where it is now: for one command, for all of them, and for everybody.
+    let place = aside.to_str().expect("UTF-8");
+    let args = ["--keyring", place, "read", "/memories/a.md"];
+    assert_eq!(team.ok(&args), "text\n");
+    let mut by_environment = team.home.command(&["read", "/memories/a.md"]);
+    let read = by_environment.env("AGEKEEP_KEYRING", place).output();
+    assert_eq!(stdout(&read.expect("runs")), "text\n");
+    let policy = team.home.path().join("policy.toml");
+    fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
+    let file = policy.to_str().expect("UTF-8");
+    team.ok(&["--keyring", place, "policy", "set", "--policy", file]);
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    team.assert_verified("in its new place");
+}
+
+#[test]
+fn a_policy_does_not_lead_to_where_the_keyring_is_not() {
+    let team = apart();
+    team.create("a.md", "text\n");
+    let policy = team.home.path().join("policy.toml");
+    let empty = team.home.path().join("empty");
+    fs::create_dir(&empty).expect("made");
+    let events = team.newest()["event"].clone();
+    for text in [
+        // Without the table the keyring would be in the store.
+        "[limits]\nlines = 9\n".to_owned(),
+        format!("[keyring]\nfolder = {empty:?}\n"),
+        "[keyring]\nfolder = \"keys\"\n".to_owned(),
+        "[keyring]\nfolder = 7\n".to_owned(),
+        "[keyring]\nplace = \"/keys\"\n".to_owned(),
+    ] {
+        fs::write(&policy, &text).expect("written");
+        team.fails(
+            2,
+            &["policy", "set", "--policy", policy.to_str().expect("UTF-8")],
+        );
+    }
+    assert_eq!(team.newest()["event"], events);
+    // A copy that is behind is no copy.
+    let keys = team.home.path().join("volume/keys");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(&keys)
+        .arg(empty.join("keys"))
+        .status();
+    assert!(copied.expect("cp runs").success());
+    team.create("b.md", "more\n");
+    fs::write(
+        &policy,
+        format!("[keyring]\nfolder = {:?}\n", empty.join("keys")),
+    )
+    .expect("written");
+    team.fails(
+        2,
+        &["policy", "set", "--policy", policy.to_str().expect("UTF-8")],
+    );
+    assert_eq!(team.ok(&["read", "/memories/b.md"]), "more\n");
+}
+
+#[test]
+fn no_keyring_is_made_where_something_is() {
+    let home = Home::empty();
+    let keys = home.path().join("keys");
+    fs::create_dir(&keys).expect("made");
+    fs::write(keys.join("something"), "of somebody's").expect("written");
+    let made = home.run(&["init", "--keyring", keys.to_str().expect("UTF-8")]);
+    assert_eq!(made.status.code(), Some(5), "{}", stderr(&made));
+    assert!(!home.store().join("HEAD").exists());
+    assert_eq!(names(&keys), ["something"]);
+}
+
+/// A process that runs on follows the keyring to its new place: no key goes to the old one.
+#[test]
+fn a_move_of_the_keyring_loses_no_key() {
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    let store = team.home.store();
+    let place = team.home.path().join("elsewhere");
+    let calls = |range: std::ops::Range<u32>| -> String {
+        range
+            .map(|n| format!("{{\"command\":\"create\",\"path\":\"/memories/{n}.md\",\"file_text\":\"text {n}\\n\"}}\n"))
+            .collect()
+    };
+    let mut runs_on = team.home.command(&["tool"]);
+    let mut child = runs_on
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    let mut output = std::io::BufReader::new(child.stdout.take().expect("piped"));
+    let mut say = |text: &str, lines: usize| {
+        use std::io::{BufRead, Write};
+        input.write_all(text.as_bytes()).expect("written");
+        for _ in 0..lines {
+            let mut line = String::new();
+            output.read_line(&mut line).expect("answered");
+            assert!(line.contains("\"is_error\":false"), "{line}");
+        }
+    };
+    say(&calls(0..5), 5);
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(store.join("keyring"))
+        .arg(&place)
+        .status();
+    assert!(copied.expect("cp runs").success());
+    let policy = team.home.path().join("policy.toml");
+    fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
+    team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
+    say(&calls(5..10), 5);
+    fs::remove_dir_all(store.join("keyring")).expect("there");
+    say(&calls(10..15), 5);
+    for n in 0..15 {
+        assert_eq!(
+            team.ok(&["read", &format!("/memories/{n}.md")]),
+            format!("text {n}\n")
+        );
+    }
+    team.assert_verified("after the move");
+    child.kill().expect("runs");
+    child.wait().expect("ends");
+}
