@@ -219,8 +219,7 @@ fn a_process_that_runs_on_follows_new_keys_and_new_members() {
             &["rekey"][..],
             &["rekey", "--memories", "/memories/**"],
             &["recipients", "list"],
-        ][round]
-            .to_vec());
+        ][round]);
     }
     team.ok(&["recipients", "rm", "bob"]);
     let [mut owner, mut bob] = talks;
