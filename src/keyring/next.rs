@@ -225,6 +225,11 @@ impl Next {
         self.resealed.get(&id).filter(|done| done.from == from)
     }
 
+    /// Forgets what was done for blobs that are not whole.
+    pub(crate) fn retain(&mut self, is_whole: impl Fn(ObjectId) -> bool) {
+        self.resealed.retain(|_, done| is_whole(done.blob));
+    }
+
     /// The entry of a memory's new identity, with what it was used for.
     pub(crate) fn reseal(
         &self,

@@ -67,8 +67,12 @@ impl Store {
                 Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
                 None => {
                     self.may_record()?;
-                    self.keyring
-                        .prepare_rotation(&members, scope == Scope::All)?
+                    let mut next = self
+                        .keyring
+                        .prepare_rotation(&members, scope == Scope::All)?;
+                    // What a process made that was cut off may be torn.
+                    next.retain(|blob| self.repository.check(blob).is_ok());
+                    next
                 }
             };
             let pending = match scope {
@@ -94,11 +98,7 @@ impl Store {
     fn to_reseal(&self, next: &Next) -> Vec<Memory> {
         let memories = self.catalog.memories();
         memories
-            .filter(|memory| match next.resealed(memory.id, memory.blob) {
-                // Made by a process that was cut off: it may be torn.
-                Some(done) => self.repository.check(done.blob).is_err(),
-                None => true,
-            })
+            .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
             .cloned()
             .collect()
     }

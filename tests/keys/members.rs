@@ -215,7 +215,7 @@ fn a_process_that_runs_on_follows_new_keys_and_new_members() {
             let answer = talk.read();
             assert!(answer.contains("one"), "{round}: {answer}");
         }
-        team.ok(&[
+        team.ok([
             &["rekey"][..],
             &["rekey", "--memories", "/memories/**"],
             &["recipients", "list"],
