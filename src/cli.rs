@@ -16,6 +16,7 @@ mod place;
 mod policy;
 mod recipients;
 mod redact;
+mod signers;
 mod status;
 mod tool;
 mod undo;
@@ -68,8 +69,8 @@ struct Global {
         value_name = "FILE"
     )]
     identity: Option<PathBuf>,
-    /// The SSH key that signs commits [default: `agekeep/signing_key` in the user's configuration
-    /// folder]
+    /// The SSH key that signs commits; for a public key, or one with a passphrase, the ssh-agent
+    /// signs [default: `agekeep/signing_key` in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     signing_key: Option<PathBuf>,
     /// The folder of the store's keyring [default: where the policy says, or keyring in the store]
@@ -159,6 +160,8 @@ enum Verb {
     Rekey(recipients::Rekey),
     /// Show the policy in force, or put another one in place
     Policy(policy::PolicyArgs),
+    /// Show who may write, let somebody write, or write no more
+    Signers(signers::SignersArgs),
     /// Show what redaction looks for, and try it on texts
     Redact(redact::Redact),
     /// Check history and keys: that everything is as it was written, by who may, and says so
@@ -196,6 +199,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Doctor => doctor::run(&global),
         Verb::Rekey(args) => recipients::rekey(&global, &args),
         Verb::Policy(args) => policy::run(&global, &args),
+        Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };

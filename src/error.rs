@@ -1,12 +1,14 @@
 //! What can go wrong with a store, said once: what happened, what to do, and the exit code.
 
 mod membership;
+mod signing;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::membership::MembershipFault;
+pub use self::signing::SigningFault;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
@@ -77,6 +79,8 @@ pub enum Error {
         /// The key's fingerprint (`SHA256:…`).
         fingerprint: String,
     },
+    /// A key may not sign now or does not, or `signers` stays as it is.
+    Signing(SigningFault),
     /// The store was opened without a signing key, for reading only.
     NoSigningKey,
     /// The keyring, or a file of it, is not there.
@@ -212,6 +216,7 @@ impl Error {
             Self::NotAReader => "not_a_reader",
             Self::Membership(fault) => fault.code(),
             Self::NotASigner { .. } => "not_a_signer",
+            Self::Signing(fault) => fault.code(),
             Self::NoSigningKey => "no_signing_key",
             Self::NoKeyring { .. } => "no_keyring",
             Self::MissingKey { .. } => "missing_key",
@@ -244,6 +249,7 @@ impl Error {
             Self::PlanChanged { .. } | Self::NotRolledBack => 6,
             Self::Membership(fault) => fault.exit_code(),
             Self::NotASigner { .. } => 7,
+            Self::Signing(fault) => fault.exit_code(),
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
@@ -291,6 +297,7 @@ impl Error {
                 what.replace(' ', "-")
             ),
             Self::Membership(fault) => fault.hint().into(),
+            Self::Signing(fault) => fault.hint(),
             Self::HeadMoved {
                 expected,
                 ahead: false,
@@ -445,6 +452,7 @@ impl fmt::Display for Error {
                     "the signing key {fingerprint} may not write to this store"
                 )
             }
+            Self::Signing(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
             Self::NoKeyring { path } => write!(f, "the keyring file {} is missing", path.display()),
             Self::MissingKey { memory } => {

@@ -42,6 +42,12 @@ pub const UNDONE_RUNS_MAX: usize = 1_000;
 /// The command of an event that changes the policy: no door lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
 
+/// The command of an event that lets somebody write.
+pub(crate) const SIGNERS_ADD: &str = "signers_add";
+
+/// The command of an event after which somebody may not write any more.
+pub(crate) const SIGNERS_RM: &str = "signers_rm";
+
 /// The command of an event that accepts a history without the newest moment that was seen of it.
 pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
 
@@ -61,8 +67,8 @@ pub const OWNER_COMMANDS: [&str; 18] = [
     REMOVE_MEMBER_COMMAND,
     REKEY_COMMAND,
     "keys_export",
-    "signers_add",
-    "signers_rm",
+    SIGNERS_ADD,
+    SIGNERS_RM,
     "view_at",
     "show",
     "diff",
@@ -81,8 +87,8 @@ const UNALTERING: [&str; 16] = [
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
     "keys_export",
-    "signers_add",
-    "signers_rm",
+    SIGNERS_ADD,
+    SIGNERS_RM,
     "view",
     "view_at",
     "memory_read",
@@ -139,7 +145,7 @@ impl PublicFile {
         match command {
             POLICY_COMMAND => Some(Self::Policy),
             ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
-            "signers_add" | "signers_rm" => Some(Self::Signers),
+            SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
             _ => None,
         }
     }

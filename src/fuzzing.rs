@@ -5,6 +5,8 @@
 //! compiled for `cargo fuzz`, and for the tests, which try the seeds and so what was once found.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
+use std::collections::BTreeSet;
+
 pub use crate::event::fuzzing::{Keys, message, record};
 pub use crate::journal::fuzzing::journal;
 pub use crate::keyring::fuzzing::table;
@@ -93,30 +95,21 @@ fn assert_can_be_followed(policy: &Policy) {
     }
 }
 
-/// Takes `text` for the `signers` file: who is in it can sign, and the file that says so in the
-/// one form there is names the same.
+/// Takes `text` for the `signers` file: what is accepted is written back to the same bytes, and who
+/// is in it can sign and stands in it once.
 pub fn signers(text: &str) {
     let Ok(signers) = Signers::parse(text) else {
         return;
     };
-    let list: Vec<_> = signers.list().collect();
-    assert!(!list.is_empty() && list.len() <= text.lines().count());
-    let line = |(name, key): &(&str, String)| {
-        assert!(!name.is_empty() && !name.contains(char::is_whitespace));
-        assert!(key.starts_with("ssh-ed25519 "), "a key that cannot sign");
-        format!("{name} namespaces=\"git\" {key}")
-    };
-    let lines: Vec<String> = list.iter().map(line).collect();
-    let mut rest = text.split('\n');
-    for line in &lines {
-        let found = rest.any(|given| {
-            let comment = given.strip_prefix(line.as_str());
-            comment.is_some_and(|comment| comment.is_empty() || comment.starts_with(' '))
-        });
-        assert!(found, "another form is accepted");
+    assert_eq!(signers.to_file(), text);
+    let (mut names, mut keys) = (BTreeSet::new(), BTreeSet::new());
+    for entry in signers.entries() {
+        assert!(!entry.name().contains(char::is_whitespace));
+        assert!(entry.key().bytes().is_some(), "a key that cannot sign");
+        assert!(names.insert(entry.name()), "a name twice");
+        assert!(keys.insert(entry.key().public_line()), "a key twice");
     }
-    let again = Signers::parse(&(lines.join("\n") + "\n")).expect("its own output");
-    assert!(again.list().eq(list), "not the same signers");
+    assert!(!names.is_empty(), "nobody may write");
 }
 
 /// Takes `text` for the `recipients` file: what is accepted is written back to the same bytes.

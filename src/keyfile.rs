@@ -10,10 +10,12 @@ use zeroize::Zeroizing;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::seal::Identity;
-use crate::sign::SigningKey;
+use crate::sign::{Found, SigningKey};
 
 /// Largest key file that is read, in bytes.
 const KEY_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+pub use crate::sign::{is_public, is_secret};
 
 const IDENTITY: &str = "identity";
 const SIGNING_KEY: &str = "signing key";
@@ -33,6 +35,50 @@ pub fn read_identity(path: &Path) -> Result<Identity> {
 /// Ed25519 key.
 pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
     read(SIGNING_KEY, path, SigningKey::parse)
+}
+
+/// Reads the file that says which key signs: a private key, or a public one (`.pub`), or a private
+/// one behind a passphrase, and then the ssh-agent behind `agent` signs with it. Whether the agent
+/// has the key shows when there is something to sign.
+///
+/// # Errors
+/// As for [`read_signing_key`].
+pub fn find_signing_key(path: &Path, agent: Option<&Path>) -> Result<SigningKey> {
+    match read(SIGNING_KEY, path, Found::parse)? {
+        Found::Key(key) => Ok(*key),
+        Found::Locked(key) => {
+            let public = key.verifying_key();
+            Ok(SigningKey::in_agent(public, agent, path.into()))
+        }
+        Found::Public(public) => {
+            let private = match path.extension() {
+                Some(end) if end == "pub" => path.with_extension(""),
+                _ => path.into(),
+            };
+            Ok(SigningKey::in_agent(public, agent, private))
+        }
+    }
+}
+
+/// Reads an OpenSSH private key file, and asks for a passphrase if there is one on it.
+///
+/// # Errors
+/// As for [`read_signing_key`]; what `passphrase` answers; [`Error::BadKeyFile`] if that does not
+/// open the key.
+pub fn unlock_signing_key(
+    path: &Path,
+    passphrase: impl FnOnce() -> Result<Zeroizing<String>>,
+) -> Result<SigningKey> {
+    let bad = |why: String| Error::BadKeyFile {
+        what: SIGNING_KEY,
+        path: path.into(),
+        why,
+    };
+    match read(SIGNING_KEY, path, Found::parse)? {
+        Found::Key(key) => Ok(*key),
+        Found::Locked(key) => key.open(&passphrase()?).map_err(bad),
+        Found::Public(_) => Err(bad("it is a public key".into())),
+    }
 }
 
 /// Makes an identity file unless there is one; says whether it did.
@@ -59,10 +105,11 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
     Ok(made)
 }
 
-/// Whether users other than the owner can read a key file.
+/// Whether users other than the owner can read a key file that is not public.
 #[must_use]
 pub fn others_can_read(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
+    let open = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
+    open && !read(SIGNING_KEY, path, |text| Ok(is_public(text))).unwrap_or(false)
 }
 
 fn read<T>(

@@ -5,7 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::error::{Error, Result};
 use crate::event::{Event, Outcome};
 use crate::path::MemoryPath;
-use crate::repository::object::ObjectId;
+use crate::repository::object::{Commit, ObjectId};
+use crate::sign::{Entry as Signer, SignedBy};
 use crate::store::Store;
 
 /// One event as history keeps it.
@@ -14,7 +15,7 @@ use crate::store::Store;
 pub struct Entry {
     /// Its commit.
     pub commit: ObjectId,
-    /// Who signed the commit; `None` if no signer of the store did.
+    /// Who signed the commit; `None` if nobody did who was a signer of the store then.
     pub signer: Option<String>,
     /// Its record.
     pub event: Event,
@@ -59,13 +60,25 @@ impl Store {
             Event::from_message(&commit.message, self.keyring()).map_err(|fault| fault.of(id))?;
         let entry = Entry {
             commit: id,
-            signer: self
-                .signers()
-                .verify(&commit.signed_bytes, &commit.signature)
-                .map(str::to_owned),
+            signer: self.signer_of(&commit)?,
             event,
         };
         Ok((entry, commit.parent))
+    }
+
+    /// The name of the signer who signed a commit, if one did: of those there were before it.
+    fn signer_of(&self, commit: &Commit) -> Result<Option<String>> {
+        let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
+            return Ok(None);
+        };
+        // Most are signers still, under the name they had.
+        let author = commit.author.split(' ').next();
+        let name = self.signers().holder(&signed).map(Signer::name);
+        if name.is_some() && name == author {
+            return Ok(name.map(str::to_owned));
+        }
+        let then = self.signers_before(commit)?;
+        Ok(then.holder(&signed).map(|signer| signer.name().to_owned()))
     }
 
     /// Reads a path for [`Filter::path`] by the rules of the memory tool.

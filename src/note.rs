@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::event::rfc3339;
 use crate::id::StoreId;
 use crate::repository::object::ObjectId;
-use crate::sign::{Signers, SigningKey};
+use crate::sign::{Signers, SigningKey, Untimely};
 
 /// Most bytes of a note that is read: more than sixteen signatures of any kind need.
 pub const NOTE_BYTES_MAX: usize = 128 * 1024;
@@ -70,7 +70,7 @@ impl Checkpoint {
             .verifying_key()
             .bytes()
             .expect("signing keys are Ed25519");
-        let signature = [&key_id(name, &public)[..], &key.sign_bare(text.as_bytes())].concat();
+        let signature = [&key_id(name, &public)[..], &key.sign_bare(text.as_bytes())?].concat();
         let signature = base64::encode_padded(&signature);
         Ok(format!("{text}\n{SIGNATURE_MARK}{name} {signature}\n"))
     }
@@ -139,8 +139,14 @@ impl Note {
     /// passed over; a false one under a signer's name and key id makes the whole note worthless.
     pub(crate) fn signed_by<'a>(&self, signers: &'a Signers) -> Option<&'a str> {
         let mut found = None;
-        for (name, key) in signers.keys() {
+        for signer in signers.entries() {
+            let (name, key) = (signer.name(), signer.key());
             let Some(public) = key.bytes() else { continue };
+            // A key whose time was over then has nothing to say. One whose time had not begun may
+            // vouch for what was there before it.
+            if let Err(Untimely::Over(_)) = signer.validity().check(self.checkpoint.time, None) {
+                continue;
+            }
             let id = key_id(name, &public);
             let own = |signature: &&NoteSignature| signature.name == name && signature.key_id == id;
             for signature in self.signatures.iter().filter(own) {
@@ -266,6 +272,7 @@ fn contradict(pair: [(&Checkpoint, Verdict); 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sign::{Entry, Validity};
     use proptest::prelude::*;
 
     const STORE: StoreId = StoreId([3; 16]);
@@ -294,6 +301,25 @@ mod tests {
         move |number| {
             let byte = u8::try_from(number).expect("small");
             Ok((number < events).then_some((ObjectId([byte; 20]), Digest([byte; 32]))))
+        }
+    }
+
+    #[test]
+    fn a_key_whose_time_was_over_says_nothing() {
+        let key = SigningKey::generate();
+        let note = note(&at(9, 8), &key);
+        let second = |after: i64| DateTime::from_timestamp(1_790_000_000 + after, 0);
+        for (after, before, expected) in [
+            (None, second(0), Some("owner")),
+            (None, second(-1), None),
+            (second(-9), second(-1), None),
+            // It vouches for what was there before its time.
+            (second(5), None, Some("owner")),
+        ] {
+            let validity = Validity::new(after, before).expect("in order");
+            let entry = Entry::new("owner", &key.verifying_key(), validity);
+            let signers = signers(&SigningKey::generate()).without("owner").and(entry);
+            assert_eq!(note.signed_by(&signers), expected, "{validity:?}");
         }
     }
 

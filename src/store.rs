@@ -10,6 +10,7 @@ mod past;
 mod pinning;
 mod plan;
 mod reseal;
+mod signers;
 mod status;
 mod trees;
 mod undo;
@@ -47,9 +48,10 @@ pub use self::export::Exported;
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::pinning::Pinning;
 pub use self::reseal::Progress;
-pub use self::status::{Signer, Status};
+pub use self::signers::{Removed, Signer};
+pub use self::status::Status;
 pub use crate::seal::{Identity, Recipient};
-pub use crate::sign::SigningKey;
+pub use crate::sign::{SigningKey, Validity, VerifyingKey};
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::{Error, SigningFault};
 use crate::event::Context;
 use crate::store::Store;
 
@@ -38,10 +38,12 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
         Ok(answer) => call.shape.answer(&answer),
         Err(error) => {
             let text = match error {
-                // The hint of the one names the folder, of the others what only people may do.
-                Error::NoStore { .. } | Error::RolledBack { .. } | Error::BadPin { .. } => {
-                    public_text(&error)
-                }
+                // The hint of the first names the folder, of the last a key file, of the others
+                // what only people may do.
+                Error::NoStore { .. }
+                | Error::RolledBack { .. }
+                | Error::BadPin { .. }
+                | Error::Signing(_) => public_text(&error),
                 _ => format!("{} ({})", public_text(&error), error.hint()),
             };
             call.shape.fault(error.code(), &text, true)
@@ -70,8 +72,11 @@ fn public_text(error: &Error) -> String {
         Error::UnknownFormat { found, .. } => {
             format!("the store has a format version {found}, which is not known here")
         }
-        Error::NotASigner { .. } | Error::NoSigningKey => {
-            "the store's signing key may not write to it".into()
+        Error::NotASigner { .. }
+        | Error::Signing(SigningFault::NotValid { .. })
+        | Error::NoSigningKey => "the store's signing key may not write to it".into(),
+        Error::Signing(SigningFault::Agent { why, .. }) => {
+            format!("the ssh-agent of the store's signer did not sign: {why}")
         }
         Error::MissingKey { memory } => format!("the store has no key for the memory {memory}"),
         Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
@@ -85,6 +90,7 @@ fn public_text(error: &Error) -> String {
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
         | Error::NotRolledBack
+        | Error::Signing(_)
         | Error::Membership(_) => error.to_string(),
         Error::NoStore { .. }
         | Error::StoreExists { .. }

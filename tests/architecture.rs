@@ -24,7 +24,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustix", &["src/disk.rs"]),
     ("sha2::", &["src/digest.rs"]),
     ("signature::", &["src/sign.rs"]),
-    ("ssh_key", &["src/sign.rs"]),
+    ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
     (
         "postcard",
         &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],

@@ -645,7 +645,7 @@ fn a_stranger_who_signs_himself_in_is_refused() {
     let key = agekeep::store::SigningKey::generate();
     let stranger = forge.home.path().join("stranger");
     private(&stranger, &key.to_file());
-    let line = format!("owner namespaces=\"git\" {}\n", key.public_line());
+    let line = format!("mallory namespaces=\"git\" {}\n", key.public_line());
     let signers = forge.git(&["show", "main:signers"]) + "\n" + &line;
     let tree = forge.tree_with_file("main", "signers", &signers);
     let message = forge.message(&tree, &forge.removing(B));

@@ -548,12 +548,16 @@ fn signatures() {
 fn a_signer_who_is_none_any_more() {
     let home = home();
     let (old, new) = (owner_key(&home), stranger());
+    let name = |key: &PrivateKey| {
+        let is_old = key.public_key() == old.public_key();
+        if is_old { "owner" } else { "deputy" }
+    };
     let signers = |keys: &[&PrivateKey]| -> String {
         let line = |key: &&PrivateKey| {
             let mut public = key.public_key().clone();
             public.set_comment("");
-            let key = public.to_openssh().expect("text");
-            format!("owner namespaces=\"git\" {}\n", key.trim_end())
+            let line = public.to_openssh().expect("text");
+            format!("{} namespaces=\"git\" {}\n", name(key), line.trim_end())
         };
         keys.iter().map(line).collect()
     };
@@ -565,6 +569,8 @@ fn a_signer_who_is_none_any_more() {
         let mut next = Forged::next(&home, command);
         next.set_tree(&tree);
         next.key = Some(key.clone());
+        let (_, time) = next.author.split_once("> ").expect("an author's form");
+        next.author = format!("{0} <{0}@agekeep> {time}", name(key));
         next.put(&home);
     };
     put("signers_add", &signers(&[&old, &new]), &old);
@@ -651,11 +657,18 @@ fn trees_that_changed_by_themselves() {
     let file = |name: &'static str| {
         move |home: &Home, f: &mut Forged| {
             let text = git(home, &["cat-file", "blob", &format!("main:{name}")]);
-            // What it is stays: a comment, or one member more.
-            let more = if name == "recipients" {
-                format!("reader other {}", x25519::Identity::generate().to_public())
-            } else {
-                "# more".into()
+            // What it is stays: a comment, another member, or another signer.
+            let more = match name {
+                "recipients" => {
+                    format!("reader other {}", x25519::Identity::generate().to_public())
+                }
+                "signers" => {
+                    let mut key = stranger().public_key().clone();
+                    key.set_comment("");
+                    let line = key.to_openssh().expect("text");
+                    format!("guest namespaces=\"git\" {}", line.trim_end())
+                }
+                _ => "# more".into(),
             };
             let blob = write_object(home, "blob", format!("{text}\n{more}\n").as_bytes());
             let known = git(home, &["rev-parse", &format!("main:{name}")]);

@@ -46,7 +46,7 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
     warn_if_open(&[&identity, &signing_key]);
     Ok(Keys {
         identity: keyfile::read_identity(&identity)?,
-        signing_key: Some(keyfile::read_signing_key(&signing_key)?),
+        signing_key: Some(keyfile::find_signing_key(&signing_key, agent().as_deref())?),
         state: state_or_warn(),
         keyring: global.keyring.clone(),
     })
@@ -56,7 +56,7 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
 pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
     let (identity, signing_key) = (identity(global)?, signing_key(global)?);
     warn_if_open(&[&identity, &signing_key]);
-    let signing_key = match keyfile::read_signing_key(&signing_key) {
+    let signing_key = match keyfile::find_signing_key(&signing_key, agent().as_deref()) {
         Err(Error::NoKeyFile { .. }) => None,
         read => Some(read?),
     };
@@ -66,6 +66,12 @@ pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
         state: state_or_warn(),
         keyring: global.keyring.clone(),
     })
+}
+
+/// The socket of the ssh-agent.
+fn agent() -> Option<PathBuf> {
+    let socket = env::var_os("SSH_AUTH_SOCK").map(PathBuf::from);
+    socket.filter(|socket| !socket.as_os_str().is_empty())
 }
 
 fn state_or_warn() -> Option<PathBuf> {

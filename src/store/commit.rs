@@ -22,6 +22,7 @@ use crate::sign::SigningKey;
 use crate::version;
 
 use super::plan::{Plan, Planned, Subject, Written};
+use super::signers::may_sign;
 use super::{Clock, Store};
 
 /// Makes everything the journal holds durable in its place, and starts a new journal.
@@ -53,9 +54,9 @@ pub(super) fn signed_commit(
     key: &SigningKey,
     time: DateTime<Utc>,
     message: &str,
-) -> Vec<u8> {
+) -> Result<Vec<u8>> {
     let unsigned = encode_commit(tree, parent, &author(signer, time), message);
-    add_signature(&unsigned, &key.sign(&unsigned))
+    Ok(add_signature(&unsigned, &key.sign(&unsigned)?))
 }
 
 /// What the clock says, if git and RFC 3339 can both write it down: the years 1970 to 9999.
@@ -235,14 +236,12 @@ impl Store {
         mut event: Event,
         sealing: Sealing,
     ) -> Result<(Event, ObjectId)> {
-        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
-        let signer = self
-            .decisions
-            .signers
-            .name_of(key)
-            .ok_or_else(|| Error::NotASigner {
-                fingerprint: key.fingerprint(),
-            })?;
+        let (key, signer) = may_sign(
+            self.signing_key.as_ref(),
+            &self.decisions.signers,
+            event.time,
+            self.catalog.times.last,
+        )?;
         let trees = self.trees.put(&self.repository, &sealing.blobs)?;
         event.tree = self.trees.root_id().expect("loaded with the catalog");
         event.memories.clone_from(&sealing.touches);
@@ -255,7 +254,7 @@ impl Store {
             key,
             event.time,
             &message,
-        ));
+        )?);
         let id = commit.id;
         let chain = Digest::of(&commit.bytes);
         let mut objects = sealing.objects;

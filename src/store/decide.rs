@@ -166,13 +166,7 @@ impl Store {
     /// Whether this process could record a decision: asked before much is made ready for it.
     pub(super) fn may_record(&self) -> Result<()> {
         self.as_reader()?;
-        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
-        match self.decisions.signers.name_of(key) {
-            Some(_) => Ok(()),
-            None => Err(Error::NotASigner {
-                fingerprint: key.fingerprint(),
-            }),
-        }
+        self.signer_now().map(drop)
     }
 
     /// Goes by what this process or another has decided since.

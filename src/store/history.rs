@@ -122,7 +122,7 @@ pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<De
     decided_in(repository, commit.tree)
 }
 
-fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
+pub(super) fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
     let root = repository.tree(tree)?;
     let blob = |name: &str| {
         root.get(name)
@@ -259,11 +259,15 @@ impl Store {
             (None, None) => return Err(fault("history does not begin with it")),
         };
         // Who may write is what the commit before says, so that nobody signs himself in.
-        let name = signers
+        let signer = signers
             .at(&self.repository, known.signers)?
             .holder(&checked.signed)
             .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
-        if checked.author != author(name, checked.event.time) {
+        signer
+            .validity()
+            .check(checked.event.time, self.catalog.times.last)
+            .map_err(|when| fault(&format!("the key of its signer {when}")))?;
+        if checked.author != author(signer.name(), checked.event.time) {
             return Err(fault(
                 "its author or time is not its signer's or its record's",
             ));

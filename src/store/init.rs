@@ -175,7 +175,7 @@ fn build(
     let message = event.to_message(&keyring, |_| None)?;
     let commit = Object::commit(signed_commit(
         tree.id, None, OWNER, key, event.time, &message,
-    ));
+    )?);
     repository.write(&commit)?;
     repository.set_head(commit.id)?;
     Journal::start(&root.join("journal"), commit.id)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::disk::Lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
 use crate::past::{Recorded, Side};
 use crate::path::MemoryPath;
@@ -299,7 +299,9 @@ impl Store {
 /// Whether an error says that the caller may look at the store and not write to it.
 fn cannot_write(error: &Error) -> bool {
     match error {
-        Error::NoSigningKey | Error::NotASigner { .. } => true,
+        Error::NoSigningKey
+        | Error::NotASigner { .. }
+        | Error::Signing(SigningFault::NotValid { .. }) => true,
         Error::Io { source, .. } => matches!(
             source.kind(),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem

@@ -234,20 +234,14 @@ impl Store {
     /// is not an event.
     ///
     /// # Errors
-    /// [`Error::NoSigningKey`] or [`Error::NotASigner`] without a signer's key.
+    /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] without the key
+    /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
         // What is signed for must not be lost with the power.
         self.journal.sync()?;
-        let key = self.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
-        let signer = self
-            .decisions
-            .signers
-            .name_of(key)
-            .ok_or_else(|| Error::NotASigner {
-                fingerprint: key.fingerprint(),
-            })?;
+        let (key, signer) = self.signer_now()?;
         let head = self.journal.head();
         let time = self
             .catalog

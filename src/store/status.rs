@@ -12,7 +12,7 @@ use crate::keyring;
 use crate::recipients::Member;
 use crate::repository::object::ObjectId;
 
-use super::Store;
+use super::{Signer, Store};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -44,26 +44,12 @@ pub struct Status {
     pub problems: Vec<String>,
 }
 
-/// Somebody who may write.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Signer {
-    /// Their name.
-    pub name: String,
-    /// Their public key as an OpenSSH line.
-    pub key: String,
-}
-
 impl Store {
     /// Gathers a summary. Nothing is recorded: no memory is opened.
     ///
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let signers = self.decisions.signers.list().map(|(name, key)| Signer {
-            name: name.to_owned(),
-            key,
-        });
         Ok(Status {
             path: self.root.clone(),
             id: self.id,
@@ -75,7 +61,7 @@ impl Store {
             file_bytes: file_bytes(&self.root)?,
             last_event: self.catalog.times.last,
             recipients: self.decisions.members.clone(),
-            signers: signers.collect(),
+            signers: self.signer_list(),
             problems: self.problems()?,
         })
     }
@@ -106,13 +92,16 @@ impl Store {
                  from the same backup as the repository"
             ));
         }
-        match &self.signing_key {
-            Some(key) if self.decisions.signers.name_of(key).is_some() => {}
-            Some(key) => problems.push(format!(
-                "your signing key {} may not write to this store; name another with --signing-key",
-                key.fingerprint()
+        match self.signer_now().map(drop) {
+            Ok(()) => {}
+            Err(Error::NotASigner { fingerprint }) => problems.push(format!(
+                "your signing key {fingerprint} may not write to this store; name another with \
+                 --signing-key"
             )),
-            None => problems.push(
+            Err(untimely @ Error::Signing(_)) => {
+                problems.push(format!("{untimely}; name another with --signing-key"));
+            }
+            Err(_) => problems.push(
                 "you have no signing key, so nothing can be recorded; name one with --signing-key"
                     .into(),
             ),

@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use chrono::{DateTime, Utc};
+
 use self::said::Said;
 use super::findings::Fault;
 use super::tree::RawTree;
@@ -17,7 +19,7 @@ use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::repository::object::{self, Commit, Kind, ObjectId};
 use crate::repository::{Repository, Strict};
-use crate::sign::{SignedBy, Signers};
+use crate::sign::{SignedBy, Signers, Validity};
 
 /// Folders that one reader keeps at hand: more than a store has.
 const FOLDERS_MAX: usize = 512;
@@ -43,6 +45,13 @@ pub(super) struct Changed {
     pub(super) new: Option<ObjectId>,
 }
 
+/// A signer who may not sign at any time, and the second in which the commit is.
+pub(super) struct Limited {
+    pub(super) name: String,
+    pub(super) validity: Validity,
+    pub(super) time: DateTime<Utc>,
+}
+
 /// What was made of one commit.
 #[derive(Default)]
 pub(super) struct Examined {
@@ -60,6 +69,8 @@ pub(super) struct Examined {
     pub(super) linked: bool,
     /// A signature that is right, by somebody who was no signer then.
     pub(super) stranger: Option<SignedBy>,
+    /// A signature that is right, by a signer whose key is valid for some time only.
+    pub(super) limited: Option<Limited>,
     /// The signers it has, where they are others than before.
     pub(super) signers: Option<ObjectId>,
     /// How many versions it writes.
@@ -249,17 +260,27 @@ impl<'a> Examiner<'a> {
         let Some(signers) = self.signers(blob)? else {
             return Ok(());
         };
-        let Some(name) = signers.holder(&signed) else {
+        let Some(entry) = signers.holder(&signed) else {
             seen.stranger = Some(signed);
             return Ok(());
         };
+        let name = entry.name();
         let begin = format!("{name} <{name}@agekeep> ");
         let rest = commit.author.strip_prefix(&begin);
         let seconds = rest.and_then(|rest| rest.strip_suffix(" +0000"));
-        if seconds.and_then(|s| s.parse::<u64>().ok()).is_none() {
+        let time = seconds
+            .filter(|s| s.bytes().all(|b| b.is_ascii_digit()))
+            .and_then(|s| DateTime::from_timestamp(s.parse().ok()?, 0));
+        let Some(time) = time else {
             let what = format!("its author is not {name:?}, who signed it");
             seen.faults.push(Fault::new("author", what));
-        }
+            return Ok(());
+        };
+        seen.limited = (entry.validity() != Validity::default()).then(|| Limited {
+            name: name.to_owned(),
+            validity: entry.validity(),
+            time,
+        });
         Ok(())
     }
 

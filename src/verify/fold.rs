@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::examine::{Examined, read_signers};
+use super::examine::{Examined, Limited, read_signers};
 use super::findings::{Fault, Findings, Spot};
 use crate::catalog::{Catalog, Step};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::event::{self, Change, Event, Touch};
 use crate::id::MemoryId;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
-use crate::sign::SignedBy;
+use crate::sign::{SignedBy, Untimely};
 
 /// Everything that later events are measured by.
 pub(super) struct Fold {
@@ -69,6 +69,11 @@ impl Fold {
         if let Some(stranger) = &examined.stranger {
             findings.add(self.signer_fault(repository, stranger)?, spot);
         }
+        if let Some(limited) = &examined.limited
+            && let Some(fault) = self.untimely(limited, event)
+        {
+            findings.add(fault, spot);
+        }
         self.signer_files.extend(examined.signers);
         self.versions += examined.versions;
         for id in &examined.closed {
@@ -85,6 +90,18 @@ impl Fold {
             findings.add(fault, spot);
         }
         Ok(())
+    }
+
+    /// A right signature by a signer whose time had not begun, or was over.
+    fn untimely(&self, limited: &Limited, event: Option<&Event>) -> Option<Fault> {
+        let time = event.map_or(limited.time, |event| event.time);
+        let checked = limited.validity.check(time, self.catalog.times.last);
+        let untimely = checked.err()?;
+        let what = format!("the key of {}, who signed it, {untimely}", limited.name);
+        Some(match untimely {
+            Untimely::NotYet(_) => Fault::new("signer", what),
+            Untimely::Over(_) => Fault::new("former-signer", what),
+        })
     }
 
     /// A right signature by somebody who was no signer at that point.

@@ -1,0 +1,200 @@
+//! An ssh-agent that signs with a key it holds (draft-miller-ssh-agent, sections 3 and 4).
+//!
+//! Two requests of the protocol are spoken here. A crate for it was weighed: it turns on every kind
+//! of key `ssh-key` has, RSA and three curves, and waits for an agent for ever. Running `ssh-keygen
+//! -Y sign`, as git does, costs a process for each command and makes no bare signatures.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longest wait for an answer: long enough for a person to confirm or to touch a token, and short
+/// against the wait of other processes for the store's lock, which is held meanwhile.
+const WAIT: Duration = Duration::from_secs(15);
+/// Largest answer that is read, in bytes: what OpenSSH's agent sends at most.
+const ANSWER_BYTES_MAX: usize = 256 * 1024;
+
+const FAILURE: u8 = 5;
+const LIST: u8 = 11;
+const LISTED: u8 = 12;
+const SIGN: u8 = 13;
+const SIGNED: u8 = 14;
+
+/// A way to an agent. The connection is kept, so that a signature costs one question and answer.
+pub(super) struct Agent {
+    socket: Option<PathBuf>,
+    /// What `ssh-add` would be told to add.
+    file: PathBuf,
+    line: Mutex<Option<UnixStream>>,
+}
+
+/// Why an agent did not sign.
+pub(super) enum Fault {
+    /// Nobody said where one is.
+    Nowhere,
+    /// There is none at the socket, or it hung up.
+    Gone(io::Error),
+    /// It did not answer in time.
+    Silent,
+    /// It does not have the key.
+    Keyless,
+    /// It has the key and does not sign with it.
+    Refused,
+    /// What it answered is not what was asked for.
+    False,
+}
+
+impl Agent {
+    pub(super) fn at(socket: Option<&Path>, file: PathBuf) -> Self {
+        Self {
+            socket: socket.map(Path::to_owned),
+            file,
+            line: Mutex::new(None),
+        }
+    }
+
+    /// The agent's signature over `data` with the key whose public half is `key`, both in SSH's
+    /// wire form (RFC 4253).
+    pub(super) fn sign(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> {
+        let request = [&[SIGN], &*string(key), &*string(data), &[0; 4]].concat();
+        let answer = self.ask(&request)?;
+        match answer.split_first() {
+            Some((&SIGNED, mut rest)) => take_string(&mut rest)
+                .filter(|_| rest.is_empty())
+                .map(<[u8]>::to_vec)
+                .ok_or(Fault::False),
+            Some((&FAILURE, _)) if self.has(key)? => Err(Fault::Refused),
+            Some((&FAILURE, _)) => Err(Fault::Keyless),
+            _ => Err(Fault::False),
+        }
+    }
+
+    /// Whether the agent lists a key.
+    fn has(&self, key: &[u8]) -> Result<bool, Fault> {
+        let answer = self.ask(&[LIST])?;
+        let Some((&LISTED, rest)) = answer.split_first() else {
+            return Err(Fault::False);
+        };
+        let (count, mut rest) = rest.split_first_chunk().ok_or(Fault::False)?;
+        for _ in 0..u32::from_be_bytes(*count) {
+            let listed = take_string(&mut rest).ok_or(Fault::False)?;
+            take_string(&mut rest).ok_or(Fault::False)?;
+            if listed == key {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// One question and its answer. Where the agent of the last one is gone, another may be at its
+    /// place: it is asked once.
+    fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Fault> {
+        let mut kept = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.take().map(|line| (exchange(&line, request), line));
+        let (answer, line) = match known {
+            Some((answer, line)) if !matches!(answer, Err(Fault::Gone(_))) => (answer, line),
+            _ => {
+                let socket = self.socket.as_ref().ok_or(Fault::Nowhere)?;
+                let line = UnixStream::connect(socket).map_err(Fault::Gone)?;
+                (exchange(&line, request), line)
+            }
+        };
+        // A late answer to this question must not be taken for one to the next.
+        *kept = answer.is_ok().then_some(line);
+        answer
+    }
+
+    /// What the reader can do about a fault.
+    pub(super) fn hint(&self, fault: &Fault) -> String {
+        let add = format!("`ssh-add {}`", self.file.display());
+        match fault {
+            Fault::Nowhere => format!(
+                "start an agent with `eval $(ssh-agent)` and run {add}, or name the file of a key \
+                 without a passphrase with --signing-key"
+            ),
+            Fault::Gone(_) => format!(
+                "start an agent with `eval $(ssh-agent)`, which sets SSH_AUTH_SOCK, and run {add}"
+            ),
+            Fault::Keyless => format!("run {add}"),
+            Fault::Refused => {
+                "confirm when it asks; `ssh-add -l` shows what it holds, and `ssh-add -X` unlocks it"
+                    .into()
+            }
+            Fault::Silent => {
+                "see whether it waits for a confirmation or a touch, and try again".into()
+            }
+            Fault::False => format!("start another agent and run {add}"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nowhere => f.write_str("SSH_AUTH_SOCK names none"),
+            Self::Gone(why) => write!(f, "it cannot be reached ({why})"),
+            Self::Silent => write!(f, "it did not answer within {} s", WAIT.as_secs()),
+            Self::Keyless => f.write_str("it does not have the key"),
+            Self::Refused => f.write_str("it has the key and refused"),
+            Self::False => f.write_str("its answer is no signature by that key"),
+        }
+    }
+}
+
+/// Sends a message and reads one, each behind its length.
+fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
+    let until = Instant::now() + WAIT;
+    line.set_write_timeout(Some(WAIT)).map_err(fault)?;
+    line.write_all(&string(request)).map_err(fault)?;
+    let mut length = [0; 4];
+    read_exact(line, &mut length, until)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > ANSWER_BYTES_MAX {
+        return Err(Fault::False);
+    }
+    let mut answer = vec![0; length];
+    read_exact(line, &mut answer, until)?;
+    Ok(answer)
+}
+
+/// Fills `bytes` until then: an agent that sends one byte now and again is silent too.
+fn read_exact(mut line: &UnixStream, mut bytes: &mut [u8], until: Instant) -> Result<(), Fault> {
+    while !bytes.is_empty() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Fault::Silent);
+        }
+        line.set_read_timeout(Some(left)).map_err(fault)?;
+        match line.read(bytes) {
+            Ok(0) => return Err(Fault::Gone(io::ErrorKind::UnexpectedEof.into())),
+            Ok(read) => bytes = &mut bytes[read..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(fault(e)),
+        }
+    }
+    Ok(())
+}
+
+fn fault(error: io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Fault::Silent,
+        _ => Fault::Gone(error),
+    }
+}
+
+/// Bytes behind their length.
+fn string(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).expect("what is signed is short");
+    [&length.to_be_bytes(), bytes].concat()
+}
+
+/// The first string of what is left.
+fn take_string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk()?;
+    let (string, after) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    *rest = after;
+    Some(string)
+}
