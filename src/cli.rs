@@ -12,12 +12,16 @@ mod lines;
 mod log;
 mod memory;
 mod output;
+mod passphrase;
 mod place;
 mod policy;
+mod process;
 mod recipients;
+mod recovery;
 mod redact;
 mod signers;
 mod status;
+mod terminal;
 mod tool;
 mod undo;
 mod verify;
@@ -69,6 +73,9 @@ struct Global {
         value_name = "FILE"
     )]
     identity: Option<PathBuf>,
+    /// The open descriptor to read the passphrase of the identity from
+    #[arg(long, env = "AGEKEEP_PASSPHRASE_FD", global = true, value_name = "N")]
+    passphrase_fd: Option<u32>,
     /// The SSH key that signs commits; for a public key, or one with a passphrase, the ssh-agent
     /// signs [default: `agekeep/signing_key` in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
@@ -170,6 +177,7 @@ enum Verb {
 
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
+    process::keep_memory_private();
     let Cli { global, verb } = Cli::parse();
     let done = match verb {
         Verb::Init(args) => init::run(&global, &args),
@@ -212,12 +220,21 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// A store whose keyring is for nobody but its owner from here on, wherever it is.
+fn protected(store: Store) -> Store {
+    for sentence in store.protect_keyring() {
+        output::warn(&sentence);
+    }
+    store
+}
+
 impl Global {
     /// Opens the store for commands, which are signed.
     fn open(&self) -> Result<Store> {
-        let path = self.existing_store()?;
+        let path = self.protected_store()?;
         agekeep::redact::make_ready();
-        Store::open(&path, place::keys(self)?, self.clock())
+        let store = Store::open(&path, place::keys(self)?, self.clock())?;
+        Ok(protected(store))
     }
 
     /// Opens the store for a look, which is recorded where there is a signing key.
@@ -228,8 +245,18 @@ impl Global {
 
     /// Opens the store for what records nothing, and so needs no signing key.
     fn open_unrecorded(&self) -> Result<Store> {
+        let path = self.protected_store()?;
+        let store = Store::open(&path, place::keys_to_look(self)?, self.clock())?;
+        Ok(protected(store))
+    }
+
+    /// The store's folder, for nobody but its owner from here on.
+    fn protected_store(&self) -> Result<PathBuf> {
         let path = self.existing_store()?;
-        Store::open(&path, place::keys_to_look(self)?, self.clock())
+        for sentence in Store::protect(&path) {
+            output::warn(&sentence);
+        }
+        Ok(path)
     }
 
     /// A missing store is the likelier mistake, and is said before a missing key.

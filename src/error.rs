@@ -1,5 +1,6 @@
 //! What can go wrong with a store, said once: what happened, what to do, and the exit code.
 
+mod key;
 mod membership;
 mod signing;
 
@@ -7,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
 pub use self::signing::SigningFault;
 
@@ -65,6 +67,8 @@ pub enum Error {
         /// Why it cannot be used; never part of the key.
         why: String,
     },
+    /// An identity, a recipient or a key file is of no use as it is.
+    Key(KeyFault),
     /// The identity opens neither the epoch key nor the audit identity.
     NotARecipient {
         /// The keyring file that stayed closed.
@@ -212,6 +216,7 @@ impl Error {
             Self::Io { .. } => "io",
             Self::NoKeyFile { .. } => "no_key_file",
             Self::BadKeyFile { .. } => "bad_key_file",
+            Self::Key(fault) => fault.code(),
             Self::NotARecipient { .. } => "not_a_recipient",
             Self::NotAReader => "not_a_reader",
             Self::Membership(fault) => fault.code(),
@@ -243,6 +248,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownFormat { .. } => 1,
+            Self::Key(fault) => fault.exit_code(),
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
@@ -266,6 +272,43 @@ impl Error {
             | Self::BadPin { .. } => 13,
             Self::Conflict { .. } => 15,
             Self::Io { .. } => 16,
+        }
+    }
+
+    /// In words, what somebody asked of history and cannot have.
+    fn fmt_of_history(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRolledBack => write!(f, "history was not turned back"),
+            Self::NothingToUndo { selection } => write!(
+                f,
+                "no such event changed a memory, so there is nothing to undo: {selection}"
+            ),
+            Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
+            Self::Ambiguous {
+                revision,
+                candidates,
+            } => write!(
+                f,
+                "{revision:?} could be any of {} commits",
+                candidates.len()
+            ),
+            Self::NotThere { path, when, .. } => write!(f, "nothing was at {path} {when}"),
+            Self::Conflict { conflicts } => write!(
+                f,
+                "{} in conflict with what is there now:\n  {}",
+                match conflicts.len() {
+                    1 => "a memory is".into(),
+                    count => format!("{count} memories are"),
+                },
+                conflicts.join("\n  ")
+            ),
+            Self::PlanChanged { wanted, found } => {
+                write!(
+                    f,
+                    "the plan {wanted} is no longer what would be done: {found} is"
+                )
+            }
+            _ => unreachable!("every other error has words of its own"),
         }
     }
 
@@ -298,6 +341,7 @@ impl Error {
             ),
             Self::Membership(fault) => fault.hint().into(),
             Self::Signing(fault) => fault.hint(),
+            Self::Key(fault) => fault.hint(),
             Self::HeadMoved {
                 expected,
                 ahead: false,
@@ -439,6 +483,7 @@ impl fmt::Display for Error {
             Self::BadKeyFile { what, path, why } => {
                 write!(f, "{} is not a usable {what}: {why}", path.display())
             }
+            Self::Key(fault) => fault.fmt(f),
             Self::NotARecipient { path } => {
                 write!(f, "your identity does not open {}", path.display())
             }
@@ -481,36 +526,6 @@ impl fmt::Display for Error {
                 "what was seen of the store cannot be read from {}: {why}",
                 path.display()
             ),
-            Self::NotRolledBack => write!(f, "history was not turned back"),
-            Self::NothingToUndo { selection } => write!(
-                f,
-                "no such event changed a memory, so there is nothing to undo: {selection}"
-            ),
-            Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
-            Self::Ambiguous {
-                revision,
-                candidates,
-            } => write!(
-                f,
-                "{revision:?} could be any of {} commits",
-                candidates.len()
-            ),
-            Self::NotThere { path, when, .. } => write!(f, "nothing was at {path} {when}"),
-            Self::Conflict { conflicts } => write!(
-                f,
-                "{} in conflict with what is there now:\n  {}",
-                match conflicts.len() {
-                    1 => "a memory is".into(),
-                    count => format!("{count} memories are"),
-                },
-                conflicts.join("\n  ")
-            ),
-            Self::PlanChanged { wanted, found } => {
-                write!(
-                    f,
-                    "the plan {wanted} is no longer what would be done: {found} is"
-                )
-            }
             Self::Policy {
                 line: Some(line),
                 why,
@@ -520,6 +535,7 @@ impl fmt::Display for Error {
                 write!(f, "{what} is longer than {bytes_max} bytes")
             }
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
+            of_history => of_history.fmt_of_history(f),
         }
     }
 }

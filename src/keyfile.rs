@@ -1,54 +1,88 @@
 //! Key files of a person or machine: reading them, and making them where there are none.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
 use crate::disk;
-use crate::error::{Error, Result};
-use crate::seal::Identity;
+use crate::error::{Error, KeyFault, Result};
+use crate::seal::{Identity, Unusable};
+pub use crate::seal::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wanted};
 use crate::sign::{Found, SigningKey};
+pub use crate::sign::{is_public, is_secret};
 
 /// Largest key file that is read, in bytes.
-const KEY_FILE_BYTES_MAX: u64 = 64 * 1024;
-
-pub use crate::sign::{is_public, is_secret};
+const KEY_FILE_BYTES_MAX: usize = 64 * 1024;
 
 const IDENTITY: &str = "identity";
 const SIGNING_KEY: &str = "signing key";
 
-/// Reads an age identity file.
+/// Reads an age identity file that needs no passphrase.
 ///
 /// # Errors
-/// [`Error::NoKeyFile`] if it is not there, [`Error::BadKeyFile`] if it holds no X25519 identity.
+/// As for [`unlock_identity`]; [`KeyFault::NoPassphrase`] if it needs one.
 pub fn read_identity(path: &Path) -> Result<Identity> {
-    read(IDENTITY, path, Identity::parse)
+    let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
+    unlock_identity(path, &nobody)
+}
+
+/// Reads an age identity file of any kind: lines of X25519 and plugin identities, an SSH private
+/// key, or either of them encrypted with a passphrase, for which `unlock` is asked here and never
+/// again. It also answers what plugins ask when they are used.
+///
+/// # Errors
+/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
+/// [`Error::BadKeyFile`] if it holds no identity, [`KeyFault::WrongPassphrase`] if it stays locked.
+pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
+    let bytes = read(IDENTITY, path)?;
+    Identity::read(&bytes, path, unlock).map_err(|unusable| match unusable {
+        Unusable::Because(why) => bad(IDENTITY, path, why),
+        Unusable::Failed(error) => error,
+    })
 }
 
 /// Reads an OpenSSH private key file.
 ///
 /// # Errors
-/// [`Error::NoKeyFile`] if it is not there, [`Error::BadKeyFile`] if it holds no unencrypted
-/// Ed25519 key.
+/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
+/// [`Error::BadKeyFile`] if it holds no unencrypted Ed25519 key.
 pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
-    read(SIGNING_KEY, path, SigningKey::parse)
+    match found_in(path)? {
+        Found::Key(key) => Ok(*key),
+        Found::Locked(_) => Err(bad(SIGNING_KEY, path, "it is encrypted with a passphrase")),
+        Found::Public(_) => Err(bad(SIGNING_KEY, path, "it is a public key")),
+    }
 }
 
-/// Reads the file that says which key signs: a private key, or a public one (`.pub`), or a private
-/// one behind a passphrase, and then the ssh-agent behind `agent` signs with it. Whether the agent
-/// has the key shows when there is something to sign.
+/// Reads the file that says which key signs: a private key, or a public one (`.pub`), with which the
+/// ssh-agent behind `agent` signs. A private one behind a passphrase is the agent's too, or, where
+/// there is none, `unlock` is asked. Whether the agent has the key shows when there is something to
+/// sign.
 ///
 /// # Errors
-/// As for [`read_signing_key`].
-pub fn find_signing_key(path: &Path, agent: Option<&Path>) -> Result<SigningKey> {
-    match read(SIGNING_KEY, path, Found::parse)? {
+/// As for [`read_signing_key`]; [`KeyFault::NoPassphrase`] or, if it does not open the key,
+/// [`KeyFault::WrongPassphrase`].
+pub fn find_signing_key(
+    path: &Path,
+    agent: Option<&Path>,
+    unlock: &Arc<dyn Unlock>,
+) -> Result<SigningKey> {
+    match found_in(path)? {
         Found::Key(key) => Ok(*key),
-        Found::Locked(key) => {
+        Found::Locked(key) if agent.is_some() => {
             let public = key.verifying_key();
             Ok(SigningKey::in_agent(public, agent, path.into()))
+        }
+        Found::Locked(key) => {
+            let passphrase = unlock.passphrase(Wanted::File(path))?;
+            key.open(passphrase.as_str()).map_err(|_| {
+                let path = path.into();
+                Error::Key(KeyFault::WrongPassphrase { path })
+            })
         }
         Found::Public(public) => {
             let private = match path.extension() {
@@ -60,25 +94,13 @@ pub fn find_signing_key(path: &Path, agent: Option<&Path>) -> Result<SigningKey>
     }
 }
 
-/// Reads an OpenSSH private key file, and asks for a passphrase if there is one on it.
-///
-/// # Errors
-/// As for [`read_signing_key`]; what `passphrase` answers; [`Error::BadKeyFile`] if that does not
-/// open the key.
-pub fn unlock_signing_key(
-    path: &Path,
-    passphrase: impl FnOnce() -> Result<Zeroizing<String>>,
-) -> Result<SigningKey> {
-    let bad = |why: String| Error::BadKeyFile {
-        what: SIGNING_KEY,
-        path: path.into(),
-        why,
-    };
-    match read(SIGNING_KEY, path, Found::parse)? {
-        Found::Key(key) => Ok(*key),
-        Found::Locked(key) => key.open(&passphrase()?).map_err(bad),
-        Found::Public(_) => Err(bad("it is a public key".into())),
+fn found_in(path: &Path) -> Result<Found> {
+    let (bytes, open) = read_whole(SIGNING_KEY, path)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| bad(SIGNING_KEY, path, "it is not text"))?;
+    if open && !is_public(text) {
+        return Err(not_private(SIGNING_KEY, path));
     }
+    Found::parse(text).map_err(|why| bad(SIGNING_KEY, path, why))
 }
 
 /// Makes an identity file unless there is one; says whether it did.
@@ -105,23 +127,29 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
     Ok(made)
 }
 
-/// Whether users other than the owner can read a key file that is not public.
-#[must_use]
-pub fn others_can_read(path: &Path) -> bool {
-    let open = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
-    open && !read(SIGNING_KEY, path, |text| Ok(is_public(text))).unwrap_or(false)
-}
-
-fn read<T>(
-    what: &'static str,
-    path: &Path,
-    parse: impl FnOnce(&str) -> std::result::Result<T, String>,
-) -> Result<T> {
-    let bad = |why: String| Error::BadKeyFile {
+fn bad(what: &'static str, path: &Path, why: impl Into<String>) -> Error {
+    Error::BadKeyFile {
         what,
         path: path.into(),
-        why,
-    };
+        why: why.into(),
+    }
+}
+
+/// Reads a key file that is for its owner alone.
+fn read(what: &'static str, path: &Path) -> Result<Zeroizing<Vec<u8>>> {
+    match read_whole(what, path)? {
+        (bytes, false) => Ok(bytes),
+        (_, true) => Err(not_private(what, path)),
+    }
+}
+
+fn not_private(what: &'static str, path: &Path) -> Error {
+    let path = path.into();
+    Error::Key(KeyFault::NotPrivate { what, path })
+}
+
+/// Reads a key file; says whether others can use it too.
+fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bool)> {
     let missing = |e: io::Error| match e.kind() {
         io::ErrorKind::NotFound => Error::NoKeyFile {
             what,
@@ -130,12 +158,15 @@ fn read<T>(
         _ => Error::io("read", path)(e),
     };
     let meta = fs::metadata(path).map_err(missing)?;
-    if !meta.is_file() || meta.len() > KEY_FILE_BYTES_MAX {
-        return Err(bad("it is no small file".into()));
+    if !meta.is_file() || meta.len() > KEY_FILE_BYTES_MAX as u64 {
+        return Err(bad(what, path, "it is no small file"));
     }
-    let bytes = Zeroizing::new(fs::read(path).map_err(missing)?);
-    let text = std::str::from_utf8(&bytes).map_err(|_| bad("it is not text".into()))?;
-    parse(text).map_err(bad)
+    let file = File::open(path).map_err(missing)?;
+    // All of the room at once: a buffer that grows leaves copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
+    let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
+    file.read_to_end(&mut bytes).map_err(missing)?;
+    Ok((bytes, meta.permissions().mode() & 0o077 != 0))
 }
 
 /// Writes a secret file whole or not at all, and never over another.

@@ -71,8 +71,18 @@ impl Keyring {
     ) -> Result<Self> {
         disk::make_private_folder(folder)?;
         let (epoch, audit) = (Epoch::first(), Audit::first());
-        epoch.write(folder, store, &recipients::readers(members))?;
-        audit.write(folder, store, &recipients::everyone(members))?;
+        epoch.write(
+            folder,
+            store,
+            &recipients::readers(members),
+            identity.unlock(),
+        )?;
+        audit.write(
+            folder,
+            store,
+            &recipients::everyone(members),
+            identity.unlock(),
+        )?;
         Table::create(&folder.join(RING_FILE), &table::RING, store, epoch.number)?;
         Table::create(&folder.join(NAMES_FILE), &table::NAMES, store, audit.number)?;
         disk::sync_folder(folder)?;

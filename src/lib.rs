@@ -39,7 +39,7 @@
 //!
 //! Deliberately absent: a work tree, an index, any plaintext file; user, system and store git
 //! configuration, hooks, replace refs; a clock, an environment or a home folder (callers bring
-//! them); printing and prompting.
+//! them; only the programs of age's plugins are looked for in `PATH`); printing and prompting.
 //!
 //! # The modules, in reading order
 //!
@@ -56,7 +56,7 @@
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
 //! | `keyring` | the keys outside history, whose loss is erasure |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
-//! | [`keyfile`] | the identity and signing key of a person or machine, as files |
+//! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |
 //! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
 //! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn strict_lines() {
-        let recipient = Identity::generate().recipient();
+        let recipient = Identity::generate().recipient().expect("X25519");
         let members = vec![Member {
             role: Role::Reader,
             name: "owner".into(),
@@ -132,7 +132,7 @@ mod tests {
         members.push(Member {
             role: Role::Auditor,
             name: "eve".into(),
-            recipient: Identity::generate().recipient(),
+            recipient: Identity::generate().recipient().expect("X25519"),
         });
         assert_eq!(parse(&to_file(&members)), Ok(members.clone()));
         members[1].name = "owner".into();

@@ -1,19 +1,30 @@
 //! Sealing with age: versions to their memory's own key, records to the audit identity, keyring
-//! files to people. The only module that names the `age` crate.
+//! files to people. The only module that names the
+//! `age` crate.
 //!
 //! [`Sealed`] is the one type the repository accepts as content, and only this module makes it:
 //! by sealing, or by parsing the whole header of an age v1 file.
 
+mod identity;
+mod openssh;
+mod recipient;
+mod unlock;
+
 use std::io::{self, BufReader, Read, Write};
 use std::str::FromStr;
-use std::sync::Arc;
 
+use age::DecryptError;
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
 use age::secrecy::ExposeSecret;
 use age::x25519;
 use zeroize::Zeroizing;
 
+pub use self::identity::Identity;
+pub(crate) use self::identity::{Unopened, Unusable};
+pub use self::recipient::Recipient;
+pub use self::unlock::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wanted};
 use crate::digest::Digest;
+use crate::error::{Error, KeyFault};
 
 /// Characters of an age X25519 identity in its Bech32 form: `AGE-SECRET-KEY-1` and 58 more.
 pub(crate) const IDENTITY_CHARACTERS: usize = 74;
@@ -38,6 +49,21 @@ impl Sealed {
         Ok(Self(bytes))
     }
 
+    /// Seals `plain` with what was made ready for its recipients.
+    fn write(encryptor: age::Encryptor, plain: &[u8]) -> Self {
+        // The header with its random padding stanza stays under 600 bytes for one recipient; the
+        // stream adds 16 bytes for each 64 KiB.
+        let mut out = Vec::with_capacity(plain.len() + plain.len() / 4096 + 600);
+        encryptor
+            .wrap_output(&mut out)
+            .and_then(|mut writer| {
+                writer.write_all(plain)?;
+                writer.finish()
+            })
+            .expect("writing to memory");
+        Self(out)
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -49,6 +75,15 @@ impl Sealed {
     /// SHA-256 of the ciphertext, which the event record keeps.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(&self.0)
+    }
+}
+
+impl OpenFault {
+    fn of(error: &DecryptError) -> Self {
+        match error {
+            DecryptError::NoMatchingKeys => Self::WrongKey,
+            _ => Self::Damaged,
+        }
     }
 }
 
@@ -79,7 +114,7 @@ impl SealKey {
 
     /// Seals `plain` into an age file.
     pub(crate) fn seal(&self, plain: &[u8]) -> Sealed {
-        Sealed(seal_to(&[&self.0.to_public()], plain))
+        Sealed::write(encryptor(&self.0.to_public()), plain)
     }
 
     #[cfg(test)]
@@ -101,7 +136,7 @@ impl SealKey {
         let mut out = Vec::new();
         let armored =
             ArmoredWriter::wrap_output(&mut out, Format::AsciiArmor).expect("writing to memory");
-        encryptor(&[&self.0.to_public()])
+        encryptor(&self.0.to_public())
             .wrap_output(armored)
             .and_then(|mut writer| {
                 writer.write_all(plain)?;
@@ -122,127 +157,9 @@ pub(crate) fn open_armored(
     open_with(reader, armored.len(), &identities)
 }
 
-/// The age identities of a person or machine, as an identity file holds them.
-#[derive(Clone)]
-pub struct Identity(Arc<Vec<x25519::Identity>>);
-
-impl Identity {
-    /// Makes a new X25519 identity.
-    #[must_use]
-    pub fn generate() -> Self {
-        Self(Arc::new(vec![x25519::Identity::generate()]))
-    }
-
-    /// Reads an identity file: lines of `AGE-SECRET-KEY-1…`, comments and blank lines.
-    ///
-    /// # Errors
-    /// Says which line is not an X25519 identity, never what stands in it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut found = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let identity = x25519::Identity::from_str(line)
-                .map_err(|_| format!("line {} is not an age X25519 identity", index + 1))?;
-            found.push(identity);
-        }
-        if found.is_empty() {
-            return Err("it holds no identity".into());
-        }
-        Ok(Self(Arc::new(found)))
-    }
-
-    /// The file to keep, with the recipient as a comment, as `age-keygen` writes it.
-    #[must_use]
-    pub fn to_file(&self) -> Zeroizing<String> {
-        let mut text = Zeroizing::new(String::with_capacity(200 * self.0.len()));
-        for identity in self.0.iter() {
-            text.push_str("# public key: ");
-            text.push_str(&identity.to_public().to_string());
-            text.push('\n');
-            text.push_str(identity.to_string().expose_secret());
-            text.push('\n');
-        }
-        text
-    }
-
-    /// The first identity in its Bech32 form: `AGE-SECRET-KEY-1…`.
-    #[must_use]
-    pub fn to_secret_line(&self) -> Zeroizing<String> {
-        Zeroizing::new(self.0[0].to_string().expose_secret().to_owned())
-    }
-
-    /// The public half of the first identity: `age1…`.
-    #[must_use]
-    pub fn recipient(&self) -> Recipient {
-        Recipient(self.0[0].to_public())
-    }
-
-    /// The public halves that can be told from what is held.
-    pub(crate) fn recipients(&self) -> Vec<Recipient> {
-        self.0
-            .iter()
-            .map(|own| Recipient(own.to_public()))
-            .collect()
-    }
-
-    pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-        let identities: Vec<&dyn age::Identity> = self.0.iter().map(|i| i as _).collect();
-        open_with(&sealed.0[..], sealed.0.len(), &identities)
-    }
-}
-
-/// The public half of an age identity: who can open.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Recipient(x25519::Recipient);
-
-impl Recipient {
-    /// Seals `plain` to every one of `recipients`, of which there is at least one.
-    pub(crate) fn seal_to_all(recipients: &[Self], plain: &[u8]) -> Sealed {
-        let recipients: Vec<_> = recipients.iter().map(|r| &r.0).collect();
-        Sealed(seal_to(&recipients, plain))
-    }
-}
-
-impl FromStr for Recipient {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        x25519::Recipient::from_str(text).map(Self)
-    }
-}
-
-impl std::fmt::Display for Recipient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::fmt::Debug for Recipient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Recipient({})", self.0)
-    }
-}
-
-fn encryptor(recipients: &[&x25519::Recipient]) -> age::Encryptor {
-    age::Encryptor::with_recipients(recipients.iter().map(|r| *r as &dyn age::Recipient))
-        .expect("X25519 recipients mix, and there is at least one")
-}
-
-fn seal_to(recipients: &[&x25519::Recipient], plain: &[u8]) -> Vec<u8> {
-    // The header with its random padding stanza stays under 600 bytes for one recipient; the
-    // stream adds 16 bytes for each 64 KiB.
-    let mut out = Vec::with_capacity(plain.len() + plain.len() / 4096 + 600);
-    encryptor(recipients)
-        .wrap_output(&mut out)
-        .and_then(|mut writer| {
-            writer.write_all(plain)?;
-            writer.finish()
-        })
-        .expect("writing to memory");
-    out
+fn encryptor(recipient: &x25519::Recipient) -> age::Encryptor {
+    age::Encryptor::with_recipients(std::iter::once(recipient as &dyn age::Recipient))
+        .expect("there is one X25519 recipient")
 }
 
 fn open_with(
@@ -250,19 +167,38 @@ fn open_with(
     capacity: usize,
     identities: &[&dyn age::Identity],
 ) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-    let decryptor = age::Decryptor::new_buffered(input).map_err(|_| OpenFault::Damaged)?;
-    let mut reader = decryptor
-        .decrypt(identities.iter().copied())
-        .map_err(|e| match e {
-            age::DecryptError::NoMatchingKeys => OpenFault::WrongKey,
-            _ => OpenFault::Damaged,
-        })?;
+    decrypt(input, capacity, identities).map_err(|error| OpenFault::of(&error))
+}
+
+fn decrypt(
+    input: impl io::BufRead,
+    capacity: usize,
+    identities: &[&dyn age::Identity],
+) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
+    let decryptor = age::Decryptor::new_buffered(input)?;
+    let mut reader = decryptor.decrypt(identities.iter().copied())?;
     // The plaintext is shorter than the ciphertext: the buffer never grows and leaves no copy.
     let mut plain = Zeroizing::new(Vec::with_capacity(capacity));
-    reader
-        .read_to_end(&mut plain)
-        .map_err(|_| OpenFault::Damaged)?;
+    let read = reader.read_to_end(&mut plain);
+    read.map_err(|_| DecryptError::InvalidMac)?;
     Ok(plain)
+}
+
+/// The program that age runs for a plugin.
+fn program(plugin: &str) -> String {
+    format!("age-plugin-{plugin}")
+}
+
+/// A plugin's failure. Its words come from outside and stay short.
+fn plugin_failed(plugin: String, why: &str) -> Error {
+    /// Enough for a sentence or two.
+    const CHARACTERS_MAX: usize = 400;
+    // The age crate sets texts from outside apart with these marks of text direction.
+    let why = why
+        .chars()
+        .filter(|c| !matches!(c, '\u{2068}' | '\u{2069}'));
+    let why = why.take(CHARACTERS_MAX).collect();
+    Error::Key(KeyFault::PluginFailed { plugin, why })
 }
 
 #[cfg(test)]
@@ -329,15 +265,36 @@ mod tests {
         let identity = Identity::generate();
         let text = identity.to_file();
         assert!(Identity::parse(&text).is_ok());
-        assert_eq!(
-            identity.0[0].to_string().expose_secret().len(),
-            IDENTITY_CHARACTERS
-        );
+        assert_eq!(text.lines().last().map(str::len), Some(IDENTITY_CHARACTERS));
         assert!(Identity::parse("# nothing\n\n").is_err());
         let why = Identity::parse("\nAGE-SECRET-KEY-1CANARY\n")
             .err()
             .expect("refused");
         assert!(why.contains("line 2") && !why.contains("CANARY"));
-        assert!(Identity::parse(&identity.recipient().to_string()).is_err());
+        assert!(Identity::parse(&identity.recipient().expect("X25519").to_string()).is_err());
+    }
+
+    #[test]
+    fn no_type_that_holds_a_key_can_be_printed() {
+        /// Whether a type has `Debug`: the trait's constant counts where there is no other.
+        macro_rules! has_debug {
+            ($type:ty) => {{
+                #[allow(dead_code, reason = "used for types that lack it")]
+                trait Without {
+                    const DEBUG: bool = false;
+                }
+                struct Of<T>(std::marker::PhantomData<T>);
+                impl<T> Without for Of<T> {}
+                #[allow(dead_code, reason = "used for types that have it")]
+                impl<T: std::fmt::Debug> Of<T> {
+                    const DEBUG: bool = true;
+                }
+                <Of<$type>>::DEBUG
+            }};
+        }
+        assert!(has_debug!(String) && has_debug!(Recipient));
+        assert!(!has_debug!(Identity) && !has_debug!(SealKey) && !has_debug!(Passphrase));
+        assert!(!has_debug!(crate::aead::Key) && !has_debug!(crate::keyring::Keyring));
+        assert!(!has_debug!(crate::sign::SigningKey) && !has_debug!(crate::store::Keys));
     }
 }

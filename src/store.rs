@@ -9,6 +9,7 @@ mod members;
 mod past;
 mod pinning;
 mod plan;
+mod private;
 mod reseal;
 mod signers;
 mod status;

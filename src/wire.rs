@@ -97,6 +97,7 @@ fn public_text(error: &Error) -> String {
         | Error::NotEmpty { .. }
         | Error::NoKeyFile { .. }
         | Error::BadKeyFile { .. }
+        | Error::Key(_)
         | Error::NotARecipient { .. }
         | Error::NotAReader
         | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),

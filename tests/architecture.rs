@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("age::", &["src/seal.rs"]),
+    ("age::", &["src/seal"]),
     ("aho_corasick", &["src/redact"]),
     ("base64ct", &["src/base64.rs"]),
     ("bech32::", &["src/redact/checksum.rs"]),
@@ -15,13 +15,16 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("flate2", &["src/repository/loose.rs"]),
     ("git2", &["src/repository.rs"]),
     ("globset::", &["src/glob.rs"]),
-    ("qrcode::", &["src/cli/init.rs"]),
+    ("qrcode::", &["src/cli/recovery.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),
     ("memchr::", &["src/redact"]),
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
-    ("rustix", &["src/disk.rs"]),
+    (
+        "rustix",
+        &["src/disk.rs", "src/cli/process.rs", "src/cli/terminal.rs"],
+    ),
     ("sha2::", &["src/digest.rs"]),
     ("signature::", &["src/sign.rs"]),
     ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),

@@ -175,7 +175,9 @@ fn init_does_not_take_another_repository_for_a_store() {
     let made = git(&other, &["init", "--bare", "--quiet"]);
     assert!(made.status.success(), "{}", stderr(&made));
     let there = |verb: &str| home.run(&["-C", "other.git", verb]);
+    set_mode(&other, 0o755);
     assert_failed(&there("status"), 10, "no store at");
+    assert_eq!(mode(&other), 0o755, "what is no store is left alone");
     assert_failed(&there("init"), 5, "is not empty and is not a store");
 }
 
@@ -295,40 +297,60 @@ fn status_as_json_is_one_object_and_leaves_no_trace() {
 }
 
 #[test]
-fn keys_that_others_can_read_are_warned_of() {
-    for bits in [0o640, 0o604, 0o620] {
+fn keys_that_others_can_use_are_refused() {
+    for bits in [0o640, 0o604, 0o620, 0o601] {
         let home = Home::with_store();
-        set_mode(&home.identity(), bits);
-        let output = home.run(&["status"]);
-        assert_eq!(code(&output), 0);
-        let want = format!(
-            "others can read {path}; run `chmod go= {path}`",
-            path = home.identity().display()
-        );
-        assert_eq!(stderr(&output), format!("warning: {want}\n"), "{bits:o}");
-        set_mode(&home.identity(), 0o600);
-        set_mode(&home.signing_key(), bits);
-        let warned = stderr(&home.run(&["view"]));
-        assert!(warned.contains("signing_key; run `chmod go= "), "{warned}");
-        set_mode(&home.signing_key(), 0o600);
-        assert_ok(&home.run(&["status"]));
+        for path in [home.identity(), home.signing_key()] {
+            set_mode(&path, bits);
+            let output = home.run(&["view"]);
+            assert_eq!(code(&output), 12, "{bits:o}");
+            assert_eq!(stdout(&output), "");
+            let said = stderr(&output);
+            assert!(said.starts_with("error: others can use the "), "{said}");
+            let fix = format!("hint: run `chmod go= {}`", path.display());
+            assert!(said.contains(&fix), "{said}");
+            set_mode(&path, 0o600);
+            assert_ok(&home.run(&["view"]));
+        }
     }
 }
 
 #[test]
-fn a_keyring_that_others_can_read_is_a_problem() {
-    for name in ["", "keyring", "keyring/ring", "keyring/epoch.age"] {
+fn a_store_that_others_can_use_is_closed_and_said_so_once() {
+    for (name, opened) in [
+        ("", 0o750),
+        ("keyring", 0o701),
+        ("keyring/ring", 0o640),
+        ("keyring/epoch.age", 0o602),
+    ] {
         let home = Home::with_store();
         let path = home.store().join(name);
-        set_mode(&path, mode(&path) | 0o040);
+        let before = mode(&path);
+        set_mode(&path, opened);
         let output = home.run(&["status"]);
-        assert_ok(&output);
-        let text = stdout(&output);
-        assert!(
-            text.contains("problem     others can read"),
-            "{name}: {text}"
-        );
+        assert_eq!(code(&output), 0, "{name}");
+        let path_text = path.display().to_string();
+        let path_text = path_text.trim_end_matches('/');
+        let said = stderr(&output);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.starts_with("warning: others could use "), "{said}");
+        assert!(said.contains(path_text), "{said}");
+        assert!(!stdout(&output).contains("others can"), "{name}");
+        assert_eq!(mode(&path), before, "{name}");
+        let output = home.run(&["status"]);
+        assert_eq!(stderr(&output), "", "{name}");
     }
+}
+
+#[test]
+fn a_link_in_the_keyring_closes_nothing_elsewhere() {
+    let home = Home::with_store();
+    let target = home.path().join("elsewhere");
+    fs::write(&target, "").expect("written");
+    set_mode(&target, 0o644);
+    std::os::unix::fs::symlink(&target, home.store().join("keyring/extra")).expect("linked");
+    assert_ok(&home.run(&["view"]));
+    assert_eq!(mode(&target), 0o644);
 }
 
 // log

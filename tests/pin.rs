@@ -52,6 +52,8 @@ fn create(home: &Home, names: &[&str]) {
 
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("makes a folder");
+    let mode = fs::metadata(from).expect("there").permissions();
+    fs::set_permissions(to, mode).expect("mode set");
     for entry in fs::read_dir(from).expect("lists") {
         let path = entry.expect("lists").path();
         let copy = to.join(path.file_name().expect("has a name"));

@@ -206,6 +206,8 @@ fn the_store_of_format_version_1_is_clean() {
     assert!(tar.expect("tar runs").success());
     fs::create_dir_all(home.identity().parent().expect("a folder")).expect("made");
     fs::copy(vectors.join("TEST-ONLY-identity.txt"), home.identity()).expect("copied");
+    let private = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(home.identity(), private).expect("mode set");
     assert_clean(&home, "format version 1");
 }
 

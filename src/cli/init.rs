@@ -6,17 +6,15 @@ use agekeep::error::{Error, Result};
 use agekeep::keyfile;
 use agekeep::policy::Policy;
 use agekeep::recipients::Role;
-use agekeep::store::{Identity, Store};
+use agekeep::store::Store;
 use clap::Args;
-use qrcode::QrCode;
-use qrcode::render::unicode;
 use serde_json::json;
 
 use super::policy::PolicyFiles;
-use super::{Global, output, place};
+use super::{Global, output, place, recipients, recovery};
 
 /// Arguments of `init`.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct Init {
     /// The policy the store starts with.
     #[command(flatten)]
@@ -24,43 +22,20 @@ pub(super) struct Init {
     /// Also make a recovery identity that opens the store: shown once, and kept nowhere
     #[arg(long)]
     recovery: bool,
+    /// The recipient of your identity, where only a plugin knows it
+    #[arg(long, value_name = "RECIPIENT", allow_hyphen_values = true)]
+    recipient: Option<String>,
 }
 
 pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     let policy = args.files.read()?;
-    let made = make(global, policy, args.recovery)?;
+    let made = make(global, policy, args)?;
     if global.json {
         output::json(&made.to_json())?;
     } else {
         output::line(&made.to_text())?;
     }
     Ok(0)
-}
-
-/// The name of the member whose identity lies in a safe.
-const RECOVERY: &str = "recovery";
-
-/// An identity that is shown once.
-struct Recovery(Identity);
-
-impl Recovery {
-    fn new() -> Self {
-        Self(Identity::generate())
-    }
-
-    /// The identity as text, and as a code that a telephone reads.
-    fn to_text(&self) -> String {
-        let line = self.0.to_secret_line();
-        let code = QrCode::new(line.as_bytes()).expect("a line of 74 characters fits");
-        let code = code.render::<unicode::Dense1x2>().build();
-        format!(
-            "\n\n\
-             The recovery identity opens the store when every other one is lost. It is shown this once and\n\
-             kept nowhere: print it, and put it in a safe.\n\n\
-             {}\n\n{code}",
-            line.as_str()
-        )
-    }
 }
 
 fn absolute(folder: &Path) -> Result<String> {
@@ -83,11 +58,11 @@ pub(super) struct Made {
     signing_key: PathBuf,
     new_identity: bool,
     new_signing_key: bool,
-    recovery: Option<Recovery>,
+    recovery: Option<recovery::Fresh>,
 }
 
 /// Makes keys where there are none, and a store.
-pub(super) fn make(global: &Global, mut policy: Policy, recovery: bool) -> Result<Made> {
+pub(super) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<Made> {
     let path = place::store(global)?;
     let (identity, signing_key) = (place::identity(global)?, place::signing_key(global)?);
     if let Some(folder) = &global.keyring {
@@ -95,15 +70,27 @@ pub(super) fn make(global: &Global, mut policy: Policy, recovery: bool) -> Resul
     }
     // Said before any key is made.
     Store::check_vacant(&path)?;
+    let given = args.recipient.as_deref();
+    let recipient = given.map(recipients::parse).transpose()?;
     let new_identity = keyfile::make_identity(&identity)?;
     let new_signing_key = keyfile::make_signing_key(&signing_key)?;
-    let keys = place::keys(global)?;
-    let recipient = keys.identity.recipient().to_string();
-    let mut store = Store::init(&path, keys, &policy, &global.context(), global.clock())?;
-    let recovery = recovery.then(Recovery::new);
+    let mut keys = place::keys(global)?;
+    if let Some(recipient) = recipient {
+        keys.identity = keys.identity.with_recipient(recipient);
+    }
+    let recipient = keys.identity.recipient()?.to_string();
+    let store = Store::init(&path, keys, &policy, &global.context(), global.clock());
+    let mut store = store.map_err(|error| match error {
+        Error::NotARecipient { .. } => Error::Invalid {
+            what: "the recipient",
+            why: "your identity does not open what is sealed to it".into(),
+        },
+        other => other,
+    })?;
+    let recovery = args.recovery.then(recovery::Fresh::new);
     if let Some(made) = &recovery {
-        let own = made.0.recipient();
-        store.add_member(RECOVERY, Role::Reader, &own, &global.context())?;
+        let own = made.recipient()?;
+        store.add_member(recovery::NAME, Role::Reader, &own, &global.context())?;
     }
     Ok(Made {
         recipient,
@@ -138,10 +125,14 @@ impl Made {
              Whoever has a copy of the identity, the keyring and the store can read everything in it.{recovery}",
             store = self.path.display(),
             keyring = self.keyring.display(),
-            recovery = self
-                .recovery
-                .as_ref()
-                .map_or_else(String::new, Recovery::to_text),
+            recovery = self.recovery.as_ref().map_or_else(String::new, |fresh| {
+                format!(
+                    "
+
+{}",
+                    fresh.to_text().as_str()
+                )
+            }),
             recipient = self.recipient,
             identity = self.identity.display(),
             signing_key = self.signing_key.display(),
@@ -159,7 +150,7 @@ impl Made {
             "new_identity": self.new_identity,
             "signing_key": self.signing_key,
             "new_signing_key": self.new_signing_key,
-            "recovery_identity": self.recovery.as_ref().map(|made| made.0.to_secret_line().to_string()),
+            "recovery_identity": self.recovery.as_ref().map(|fresh| fresh.line().to_string()),
         })
     }
 }

@@ -62,6 +62,11 @@ pub(super) fn note(text: &str) {
     complain(text);
 }
 
+/// Prints what a program has to say that is not ours, safe for whatever shows it.
+pub(super) fn from_outside(text: &str) {
+    complain(&escaped(text));
+}
+
 /// Prints a warning.
 pub(super) fn warn(text: &str) {
     complain(&format!("warning: {text}"));

@@ -2,11 +2,13 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use agekeep::error::{Error, Result};
-use agekeep::keyfile;
-use agekeep::store::Keys;
+use agekeep::keyfile::{self, Unlock};
+use agekeep::store::{Identity, Keys, SigningKey};
 
+use super::passphrase::Sources;
 use super::{Global, output};
 
 /// The store's folder.
@@ -42,11 +44,10 @@ pub(super) fn state() -> Option<PathBuf> {
 
 /// Both keys, read.
 pub(super) fn keys(global: &Global) -> Result<Keys> {
-    let (identity, signing_key) = (identity(global)?, signing_key(global)?);
-    warn_if_open(&[&identity, &signing_key]);
+    let unlock = unlock(global);
     Ok(Keys {
-        identity: keyfile::read_identity(&identity)?,
-        signing_key: Some(keyfile::find_signing_key(&signing_key, agent().as_deref())?),
+        identity: unlocked(global, &unlock)?,
+        signing_key: Some(found_signing_key(global, &unlock)?),
         state: state_or_warn(),
         keyring: global.keyring.clone(),
     })
@@ -54,14 +55,13 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
 
 /// The identity, and the signing key if it is there.
 pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
-    let (identity, signing_key) = (identity(global)?, signing_key(global)?);
-    warn_if_open(&[&identity, &signing_key]);
-    let signing_key = match keyfile::find_signing_key(&signing_key, agent().as_deref()) {
+    let unlock = unlock(global);
+    let signing_key = match found_signing_key(global, &unlock) {
         Err(Error::NoKeyFile { .. }) => None,
         read => Some(read?),
     };
     Ok(Keys {
-        identity: keyfile::read_identity(&identity)?,
+        identity: unlocked(global, &unlock)?,
         signing_key,
         state: state_or_warn(),
         keyring: global.keyring.clone(),
@@ -74,6 +74,40 @@ fn agent() -> Option<PathBuf> {
     socket.filter(|socket| !socket.as_os_str().is_empty())
 }
 
+/// The signing key: in its file, or in the ssh-agent where there is one, or behind a passphrase.
+fn found_signing_key(global: &Global, unlock: &Arc<dyn Unlock>) -> Result<SigningKey> {
+    let (path, agent) = (signing_key(global)?, agent());
+    keyfile::find_signing_key(&path, agent.as_deref(), unlock)
+}
+
+/// What answers when a key wants a passphrase.
+fn unlock(global: &Global) -> Arc<dyn Unlock> {
+    if env::var_os("AGEKEEP_PASSPHRASE").is_some() {
+        output::warn(
+            "AGEKEEP_PASSPHRASE is ignored, because other processes can see it; use \
+             AGEKEEP_PASSPHRASE_FD, AGEKEEP_PASSPHRASE_FILE or AGEKEEP_PASSPHRASE_COMMAND",
+        );
+    }
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    Arc::new(Sources {
+        descriptor: global.passphrase_fd,
+        file: set("AGEKEEP_PASSPHRASE_FILE").map(PathBuf::from),
+        command: set("AGEKEEP_PASSPHRASE_COMMAND")
+            .map(|command| command.to_string_lossy().into_owned()),
+        read: Mutex::default(),
+    })
+}
+
+/// The identity, for a caller that needs no other key.
+pub(super) fn identity_alone(global: &Global) -> Result<Identity> {
+    unlocked(global, &unlock(global))
+}
+
+/// The identity, unlocked.
+fn unlocked(global: &Global, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
+    keyfile::unlock_identity(&identity(global)?, unlock)
+}
+
 fn state_or_warn() -> Option<PathBuf> {
     let state = state();
     if state.is_none() {
@@ -83,13 +117,6 @@ fn state_or_warn() -> Option<PathBuf> {
         );
     }
     state
-}
-
-fn warn_if_open(paths: &[&PathBuf]) {
-    for path in paths.iter().filter(|path| keyfile::others_can_read(path)) {
-        let path = path.display();
-        output::warn(&format!("others can read {path}; run `chmod go= {path}`"));
-    }
 }
 
 /// Who acts, as the environment says.

@@ -27,7 +27,7 @@ enum Verb {
 }
 
 /// The files a policy is read from.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct PolicyFiles {
     /// A TOML file with the tables [limits], [tool] and [redaction]
     #[arg(long, value_name = "FILE")]

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::output::Bar;
-use super::{Global, output};
+use super::{Global, output, recovery};
 
 /// Arguments of `recipients`.
 #[derive(Args)]
@@ -38,8 +38,16 @@ struct Add {
     /// A name for them, without blanks
     name: String,
     /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
-    #[arg(value_name = "RECIPIENT|FILE")]
-    recipient: String,
+    #[arg(
+        value_name = "RECIPIENT|FILE",
+        allow_hyphen_values = true,
+        required_unless_present = "new",
+        conflicts_with = "new"
+    )]
+    recipient: Option<String>,
+    /// Make an identity for them: shown once, and kept nowhere
+    #[arg(long)]
+    new: bool,
     /// What they can open
     #[arg(long, value_enum, default_value_t = As::Reader)]
     role: As,
@@ -90,7 +98,11 @@ pub(super) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
 }
 
 fn add_member(global: &Global, add: &Add) -> Result<()> {
-    let recipient = read_recipient(&add.recipient)?;
+    let fresh = add.new.then(recovery::Fresh::new);
+    let recipient = match (&fresh, &add.recipient) {
+        (Some(fresh), _) => fresh.recipient()?,
+        (None, given) => read_recipient(given.as_deref().unwrap_or_default())?,
+    };
     let role = match add.role {
         As::Reader => Role::Reader,
         As::Auditor => Role::Auditor,
@@ -101,8 +113,23 @@ fn add_member(global: &Global, add: &Add) -> Result<()> {
         Role::Auditor => "who did what and when, and no content",
         _ => "everything, all of history included",
     };
-    let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
-    tell(global, "agekeep.recipients_add/1", &meta, &said)
+    if global.json {
+        let identity = fresh.as_ref().map(|fresh| fresh.line().to_string());
+        output::json(&json!({
+            "schema": "agekeep.recipients_add/1",
+            "meta": meta,
+            "identity": identity,
+        }))?;
+        return Ok(());
+    }
+    output::line(&format!(
+        "{} can open {opens} (event {}).",
+        add.name, meta.event
+    ))?;
+    if let Some(fresh) = &fresh {
+        output::line(&format!("\n{}", fresh.to_text().as_str()))?;
+    }
+    Ok(())
 }
 
 /// A recipient, or the first line of the file that holds it.
@@ -119,12 +146,15 @@ fn read_recipient(text: &str) -> Result<Recipient> {
     };
     let mut lines = read.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    line.unwrap_or_default()
-        .parse()
-        .map_err(|why: &str| Error::Invalid {
-            what: "the recipient",
-            why: why.to_owned(),
-        })
+    parse(line.unwrap_or_default())
+}
+
+/// A recipient; what cannot be one is not shown.
+pub(super) fn parse(text: &str) -> Result<Recipient> {
+    Recipient::parse(text).map_err(|why| Error::Invalid {
+        what: "the recipient",
+        why,
+    })
 }
 
 fn remove_member(global: &Global, name: &str) -> Result<()> {

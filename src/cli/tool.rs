@@ -53,7 +53,7 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
 fn open(global: &Global, args: &Tool) -> Result<Store> {
     match global.open() {
         Err(Error::NoStore { .. }) if args.init => {
-            match init::make(global, Policy::default(), false) {
+            match init::make(global, Policy::default(), &init::Init::default()) {
                 // Another process made it a moment ago.
                 Err(Error::StoreExists { .. }) => global.open(),
                 made => made.map(|made| {

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::keyfile;
 use agekeep::note::Note;
 use agekeep::verify::{self, Finding, Options, Report};
 use clap::Args;
@@ -30,8 +29,7 @@ pub(super) struct Verify {
 
 pub(super) fn run(global: &Global, args: &Verify) -> Result<u8> {
     let store = global.existing_store()?;
-    let identity = place::identity(global)?;
-    let identity = match keyfile::read_identity(&identity) {
+    let identity = match place::identity_alone(global) {
         Err(Error::NoKeyFile { .. }) => None,
         read => Some(read?),
     };

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -13,7 +14,7 @@ use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::policy::FORMAT;
-use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed};
+use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
 
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
@@ -90,14 +91,20 @@ impl Epoch {
     }
 
     /// Seals it to readers, durably.
-    pub(super) fn write(&self, folder: &Path, store: StoreId, readers: &[Recipient]) -> Result<()> {
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        store: StoreId,
+        readers: &[Recipient],
+        unlock: &Arc<dyn Unlock>,
+    ) -> Result<()> {
         let file = EpochFile {
             agekeep: FORMAT,
             store: store.to_string(),
             epoch: self.number,
             key: base64::encode_secret(self.key.expose()),
         };
-        write_sealed(&path(folder), &file, readers)
+        write_sealed(&path(folder), &file, readers, unlock)
     }
 }
 
@@ -163,6 +170,7 @@ impl Audit {
         folder: &Path,
         store: StoreId,
         everyone: &[Recipient],
+        unlock: &Arc<dyn Unlock>,
     ) -> Result<()> {
         let text = |key: &Key| base64::encode_secret(key.expose());
         let file = AuditFile {
@@ -173,7 +181,7 @@ impl Audit {
             names_key: text(&self.names_key),
             fingerprint_key: self.fingerprint_key.as_ref().map(text),
         };
-        write_sealed(&folder.join("audit.age"), &file, everyone)
+        write_sealed(&folder.join("audit.age"), &file, everyone, unlock)
     }
 }
 
@@ -195,9 +203,14 @@ fn key_of(text: &str) -> Option<Key> {
     Key::from_slice(&Zeroizing::new(base64::decode(text)?))
 }
 
-fn write_sealed(path: &Path, file: &impl Serialize, recipients: &[Recipient]) -> Result<()> {
+fn write_sealed(
+    path: &Path,
+    file: &impl Serialize,
+    recipients: &[Recipient],
+    unlock: &Arc<dyn Unlock>,
+) -> Result<()> {
     let plain = Zeroizing::new(serde_json::to_vec(file).expect("strings and numbers"));
-    let sealed = Recipient::seal_to_all(recipients, &plain);
+    let sealed = Recipient::seal_to_all(recipients, &plain, unlock)?;
     disk::replace_durably(path, sealed.as_bytes(), 0o600)
 }
 
@@ -208,9 +221,10 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -
         _ => Error::io("read", path)(e),
     })?;
     let sealed = Sealed::parse(bytes).map_err(|_| damaged("it is not an age file"))?;
-    let plain = identity.open(&sealed).map_err(|fault| match fault {
-        OpenFault::WrongKey => Error::NotARecipient { path: path.into() },
-        OpenFault::Damaged => damaged("it does not open whole"),
+    let plain = identity.open(&sealed).map_err(|unopened| match unopened {
+        Unopened::Fault(OpenFault::WrongKey) => Error::NotARecipient { path: path.into() },
+        Unopened::Fault(OpenFault::Damaged) => damaged("it does not open whole"),
+        Unopened::Failed(error) => error,
     })?;
     // The version first: another one may have other fields.
     let format: Format =

@@ -65,11 +65,14 @@ pub(crate) struct Resealed {
 impl Keyring {
     /// Makes ready the same keys, sealed to other members.
     pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
+        let unlock = self.identity.unlock();
         let next = self.begin(members, "wrap")?;
         let readers = recipients::readers(members);
-        self.epoch()?.write(&next.folder, self.store, &readers)?;
+        self.epoch()?
+            .write(&next.folder, self.store, &readers, unlock)?;
         let everyone = recipients::everyone(members);
-        self.audit.write(&next.folder, self.store, &everyone)?;
+        self.audit
+            .write(&next.folder, self.store, &everyone, unlock)?;
         disk::sync_folder(&self.folder)?;
         Ok(next)
     }
@@ -88,11 +91,14 @@ impl Keyring {
         }
         let mut next = self.begin(members, purpose)?;
         let audit = self.audit.next();
-        audit.write(&next.folder, self.store, &recipients::everyone(members))?;
+        let unlock = self.identity.unlock();
+        let everyone = recipients::everyone(members);
+        audit.write(&next.folder, self.store, &everyone, unlock)?;
         next.audit = Some(audit);
         if content {
             let epoch = self.epoch()?.next();
-            epoch.write(&next.folder, self.store, &recipients::readers(members))?;
+            let readers = recipients::readers(members);
+            epoch.write(&next.folder, self.store, &readers, unlock)?;
             next.epoch = Some(epoch);
         }
         // Last, so that only what is whole is gone on with.

@@ -138,7 +138,7 @@ fn build(
     let owner = Member {
         role: Role::Reader,
         name: OWNER.into(),
-        recipient: keys.identity.recipient(),
+        recipient: keys.identity.recipient()?,
     };
     let repository = Repository::create(root)?;
     let folder = policy.keyring.folder_of(root);

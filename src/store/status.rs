@@ -1,7 +1,6 @@
 //! What a store says about itself.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -12,7 +11,7 @@ use crate::keyring;
 use crate::recipients::Member;
 use crate::repository::object::ObjectId;
 
-use super::{Signer, Store};
+use super::{Signer, Store, private};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -116,14 +115,8 @@ impl Store {
                 "the last event is in the future ({ahead}); check the clock"
             ));
         }
-        let folder = self.keyring.folder();
-        let files = keyring::FILES.map(|name| folder.join(name));
-        for path in [self.root.clone(), folder.to_owned()]
-            .into_iter()
-            .chain(files)
-        {
-            let open = fs::metadata(&path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
-            if open {
+        for path in private::private_paths(&self.root, self.keyring.folder()) {
+            if private::is_open(&path) {
                 problems.push(format!(
                     "others can read {path}; run `chmod go= {path}`",
                     path = path.display()

@@ -342,6 +342,9 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
             fs::copy(&path, &copy).expect("copies");
         }
     }
+    // As private as it was; last, because a folder need not be open to its owner for writing.
+    let mode = fs::metadata(from).expect("there").permissions();
+    fs::set_permissions(to, mode).expect("sets the mode");
 }
 
 /// Puts the store back as it was when it was kept, and what was seen of it until then: this is no

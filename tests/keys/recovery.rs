@@ -50,6 +50,25 @@ fn a_recovery_identity_is_shown_once_and_opens_the_store_when_all_else_is_lost()
 }
 
 #[test]
+fn a_member_s_identity_can_be_made_here_and_is_shown_once() {
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    let said = team.ok(&["recipients", "add", "safe", "--new"]);
+    let secret = said
+        .lines()
+        .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
+    private(
+        &team.identity("safe"),
+        &format!("{}\n", secret.expect("shown")),
+    );
+    assert_eq!(team.ok_as("safe", &["read", "/memories/a.md"]), "text\n");
+    let both = ["recipients", "add", "x", "--new", &team.recipient("bob")];
+    team.fails(2, &both);
+    team.fails(2, &["recipients", "add", "x"]);
+    assert_eq!(team.members().len(), 2);
+}
+
+#[test]
 fn an_exported_memory_opens_with_git_and_age_and_its_export_is_on_record() {
     if !has_peer("age", "that an exported memory opens with it") {
         return;

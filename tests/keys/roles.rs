@@ -1,8 +1,14 @@
 //! What each role can do, verb by verb.
 
 use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output};
 
-use crate::support::{stderr, stdout};
+use agekeep::store::Identity;
+
+use crate::forge::private;
+use crate::support::{feed, has_peer, stderr, stdout};
 use crate::team::Team;
 
 /// Commands, and how each ends for a reader, an auditor and a stranger.
@@ -36,47 +42,163 @@ const VERBS: [(&[&str], [i32; 3]); 24] = [
     ),
     (&["rollback", "--to", "1"], [0, 12, 12]),
     (&["rekey"], [0, 12, 12]),
-    (
-        &["recipients", "add", "RECIPIENT", "RECIPIENT"],
-        [0, 12, 12],
-    ),
+    (&["recipients", "add", "NAME", "RECIPIENT"], [0, 12, 12]),
 ];
 
-#[test]
-fn each_role_can_do_what_it_is_for_and_no_more() {
-    let team = Team::new();
-    team.create("a.md", "a canary in here\n");
-    team.add("bob", "reader");
-    team.add("eve", "auditor");
-    for (at, name) in ["bob", "eve", "stranger"].iter().enumerate() {
-        for (number, (args, codes)) in VERBS.iter().enumerate() {
-            let (recipient, path) = (
-                team.recipient(&format!("new-{number}-{name}")),
-                format!("/memories/new-{name}-{number}.md"),
+/// The kinds of identity there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    X25519,
+    Passphrase,
+    SshEd25519,
+    SshWithPassphrase,
+    SshRsa,
+    Plugin,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind::X25519,
+    Kind::Passphrase,
+    Kind::SshEd25519,
+    Kind::SshWithPassphrase,
+    Kind::SshRsa,
+    Kind::Plugin,
+];
+
+const PASSPHRASE: &str = "correct horse battery staple";
+const PLUGIN_RECIPIENT: &str = "age1agekeeptest1dahx2hxxx5p";
+const PLUGIN_IDENTITY: &str = "AGE-PLUGIN-AGEKEEPTEST-1DAHX2XT6EAH";
+
+/// Somebody with an identity of a kind.
+struct Person {
+    identity: PathBuf,
+    recipient: String,
+}
+
+impl Kind {
+    fn make(self, team: &Team, name: &str) -> Person {
+        let identity = team.home.path().join(format!("{self:?}-{name}"));
+        let ssh = |args: &[&str]| {
+            let mut keygen = Command::new("ssh-keygen");
+            let made = keygen
+                .args(["-q", "-C", "", "-f"])
+                .arg(&identity)
+                .args(args);
+            assert!(made.status().expect("ssh-keygen runs").success());
+            let public = fs::read_to_string(identity.with_extension("pub"));
+            public.expect("there").trim_end().to_owned()
+        };
+        let recipient = match self {
+            Self::X25519 | Self::Passphrase => {
+                let own = Identity::generate();
+                if self == Self::X25519 {
+                    private(&identity, &own.to_file());
+                } else {
+                    private(&identity, &locked(own.to_file().as_bytes()));
+                }
+                own.recipient().expect("X25519").to_string()
+            }
+            Self::SshEd25519 => ssh(&["-t", "ed25519", "-N", ""]),
+            Self::SshWithPassphrase => ssh(&["-t", "ed25519", "-N", PASSPHRASE]),
+            Self::SshRsa => ssh(&["-t", "rsa", "-b", "2048", "-N", ""]),
+            Self::Plugin => {
+                private(&identity, PLUGIN_IDENTITY);
+                PLUGIN_RECIPIENT.into()
+            }
+        };
+        Person {
+            identity,
+            recipient,
+        }
+    }
+}
+
+/// An armored age file with a passphrase, of little work.
+fn locked(plain: &[u8]) -> String {
+    let mut recipient = age::scrypt::Recipient::new(PASSPHRASE.to_owned().into());
+    recipient.set_work_factor(4);
+    let encryptor = age::Encryptor::with_recipients(std::iter::once(&recipient as _));
+    let mut out = Vec::new();
+    let armor = age::armor::ArmoredWriter::wrap_output(&mut out, age::armor::Format::AsciiArmor);
+    let mut writer = encryptor
+        .expect("one recipient")
+        .wrap_output(armor.expect("memory"))
+        .expect("memory");
+    writer.write_all(plain).expect("memory");
+    let armor = writer.finish().expect("memory");
+    armor.finish().expect("memory");
+    String::from_utf8(out).expect("armor is ASCII")
+}
+
+impl Person {
+    fn run(&self, team: &Team, args: &[&str]) -> Output {
+        let mut all = vec!["-i", self.identity.to_str().expect("UTF-8")];
+        all.extend(args);
+        let mut command = team.home.command(&all);
+        command
+            .env("AGEKEEP_PASSPHRASE_COMMAND", format!("echo '{PASSPHRASE}'"))
+            .env(
+                "PATH",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plugin:/usr/bin:/bin"),
             );
+        feed(command, b"")
+    }
+
+    /// Runs every verb, each of which has to end as for this role.
+    fn tries_everything(&self, team: &Team, who: &str, role: usize) {
+        for (number, (args, codes)) in VERBS.iter().enumerate() {
+            let (name, path) = (
+                format!("{who}-{number}"),
+                format!("/memories/{who}-{number}.md"),
+            );
+            let recipient = team.recipient(&name);
             let args: Vec<&str> = args
                 .iter()
                 .map(|arg| match *arg {
+                    "NAME" => name.as_str(),
                     "RECIPIENT" => recipient.as_str(),
                     "/memories/NEW.md" => path.as_str(),
                     arg => arg,
                 })
                 .collect();
-            let output = team.run_as(name, &args);
+            let output = self.run(team, &args);
             let said = stdout(&output) + &stderr(&output);
-            assert_eq!(
-                output.status.code(),
-                Some(codes[at]),
-                "{name} {args:?}: {said}"
+            let code = output.status.code();
+            assert_eq!(code, Some(codes[role]), "{who} {args:?}: {said}");
+            assert!(
+                role == 0 || !said.contains("canary"),
+                "{who} {args:?}: {said}"
             );
-            if *name != "bob" {
-                assert!(!said.contains("canary"), "{name} {args:?}: {said}");
-            }
-            if *name == "eve" && codes[at] == 12 {
-                assert!(said.contains("is an auditor's"), "{args:?}: {said}");
+            if role == 1 && codes[role] == 12 {
+                assert!(said.contains("is an auditor's"), "{who} {args:?}: {said}");
             }
         }
-        team.assert_verified(name);
+    }
+}
+
+#[test]
+fn each_role_can_do_what_it_is_for_and_no_more() {
+    if !has_peer("ssh-keygen", "SSH identities in every role") {
+        return;
+    }
+    let team = Team::new();
+    team.create("a.md", "a canary in here\n");
+    for kind in KINDS {
+        for (role, word) in [(0, "reader"), (1, "auditor")] {
+            let who = format!("{kind:?}-{word}");
+            let person = kind.make(&team, word);
+            let add = ["recipients", "add", &who, &person.recipient, "--role", word];
+            let added = team.run_with_plugins(&add);
+            assert!(added.status.success(), "{who}: {}", stderr(&added));
+            person.tries_everything(&team, &who, role);
+            let removed = team.run_with_plugins(&["recipients", "rm", &who]);
+            assert!(removed.status.success(), "{who}: {}", stderr(&removed));
+            // Whoever is out is a stranger, of any kind.
+            person.tries_everything(&team, &format!("{who}-gone"), 2);
+        }
+        kind.make(&team, "stranger")
+            .tries_everything(&team, &format!("{kind:?}-stranger"), 2);
+        team.assert_verified(&format!("{kind:?}"));
     }
 }
 

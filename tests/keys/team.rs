@@ -7,7 +7,7 @@ use agekeep::store::Identity;
 use serde_json::Value;
 
 use crate::forge::private;
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 pub(crate) struct Team {
     pub(crate) home: Home,
@@ -37,7 +37,7 @@ impl Team {
     pub(crate) fn recipient(&self, name: &str) -> String {
         let text = std::fs::read_to_string(self.identity(name)).expect("there");
         let identity = Identity::parse(&text).expect("an identity");
-        identity.recipient().to_string()
+        identity.recipient().expect("X25519").to_string()
     }
 
     pub(crate) fn run_as(&self, name: &str, args: &[&str]) -> Output {
@@ -45,6 +45,14 @@ impl Team {
         let mut all = vec!["-i", identity.to_str().expect("UTF-8")];
         all.extend(args);
         self.home.run(&all)
+    }
+
+    /// As the owner, with the plugin for tests at hand.
+    pub(crate) fn run_with_plugins(&self, args: &[&str]) -> Output {
+        let mut command = self.home.command(args);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plugin:/usr/bin:/bin");
+        command.env("PATH", path);
+        feed(command, b"")
     }
 
     /// What a command prints that succeeds.

@@ -10,13 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agekeep::error::{Error, Result};
-use agekeep::keyfile;
-use zeroize::Zeroizing;
-
 use crate::live::Tool;
 use crate::support::{has_peer, stderr, stdout};
-use crate::team::{NOON, Team};
+use crate::team::{NIGHT, NOON, Team};
 
 /// A stock agent, which ends with the test.
 struct Agent {
@@ -192,10 +188,6 @@ fn without_an_agent_nothing_is_recorded() {
     }
     let said = refused(&team, Some(&team.path("nowhere")), &public);
     assert!(said.contains("cannot be reached"), "{said}");
-    let locked = team.keygen("ben", &["-N", "a passphrase"]);
-    team.done(NOON, &["signers", "add", "ben", &format!("{locked}.pub")]);
-    let said = refused(&team, None, &locked);
-    assert!(said.contains(&format!("ssh-add {locked}")), "{said}");
     // What signs nothing needs none.
     let listed = run(&team, None, &["log", "--signing-key", &public]);
     assert!(listed.status.success(), "{}", stderr(&listed));
@@ -353,28 +345,30 @@ fn pass(line: &UnixStream, to: &Path) {
 
 #[test]
 fn a_locked_key_opens_with_its_passphrase_and_no_other() {
-    let Some((team, open)) = team() else { return };
+    let Some((team, _)) = team() else { return };
     let locked = team.keygen("ben", &["-N", "a passphrase"]);
-    let unlock = |path: &str, passphrase: &'static str| {
-        keyfile::unlock_signing_key(Path::new(path), || Ok(Zeroizing::new(passphrase.into())))
+    let public = format!("{locked}.pub");
+    team.done(NIGHT, &["signers", "add", "ben", &public]);
+    let before = team.events();
+    let create = |name: &str, passphrase: Option<&str>| {
+        let path = format!("/memories/{name}.md");
+        let args = ["--signing-key", &locked, "create", &path, "--text", "x"];
+        let mut command = team.home.command(&args);
+        if let Some(passphrase) = passphrase {
+            command.env("AGEKEEP_PASSPHRASE_COMMAND", format!("echo '{passphrase}'"));
+        }
+        crate::support::feed(command, b"")
     };
-    let key = unlock(&locked, "a passphrase").expect("opens");
-    assert_eq!(key.public_line() + " made for a test", team.public("ben"));
-    for wrong in ["", "A passphrase", "a passphrase "] {
-        let error = unlock(&locked, wrong).err().expect("it is wrong");
-        assert!(error.to_string().contains("does not open it"), "{error}");
-        assert_eq!(error.exit_code(), 12);
+    let made = create("mine", Some("a passphrase"));
+    assert!(made.status.success(), "{}", stderr(&made));
+    for wrong in [Some("A passphrase"), Some("a passphrase "), None] {
+        let refused = create("b", wrong);
+        assert_eq!(refused.status.code(), Some(12), "{}", stderr(&refused));
+        let said = stderr(&refused);
+        assert!(
+            said.contains("passphrase") && !said.contains("A passphrase"),
+            "{said}"
+        );
     }
-    let asked = || -> Result<Zeroizing<String>> { panic!("there is nothing to unlock") };
-    assert!(keyfile::unlock_signing_key(Path::new(&open), asked).is_ok());
-    let nobody = || Err(Error::NoSigningKey);
-    let error = keyfile::unlock_signing_key(Path::new(&locked), nobody).err();
-    assert!(matches!(error, Some(Error::NoSigningKey)));
-    let (rsa, public) = (
-        team.keygen("rsa", &["-t", "rsa", "-N", "a passphrase"]),
-        format!("{open}.pub"),
-    );
-    for path in [rsa, public] {
-        assert!(unlock(&path, "a passphrase").is_err(), "{path}");
-    }
+    assert_eq!(team.events(), before + 1);
 }

@@ -221,7 +221,9 @@ fn policy(zoo: &Zoo) -> String {
 
 /// The recipients and one more.
 fn recipients(zoo: &Zoo) -> String {
-    let recipient = agekeep::store::Identity::generate().recipient();
+    let recipient = agekeep::store::Identity::generate()
+        .recipient()
+        .expect("X25519");
     zoo.git(&["show", "main:recipients"]) + &format!("\nreader helper {recipient}\n")
 }
 

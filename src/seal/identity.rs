@@ -1,0 +1,357 @@
+//! The identities of a person or machine: read and unlocked once, then held open in memory.
+
+use std::io::BufReader;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use age::DecryptError;
+use age::armor::ArmoredReader;
+use age::plugin::{IdentityPluginV1, ResolveError};
+use age::secrecy::ExposeSecret;
+use age::{plugin, scrypt, x25519};
+use zeroize::Zeroizing;
+
+use super::recipient::Recipient;
+use super::unlock::{Answers, Unattended, Unlock, Wanted};
+use super::{OpenFault, Sealed, decrypt, openssh, plugin_failed, program};
+use crate::error::{Error, KeyFault, Result};
+
+/// Largest scrypt work factor of an identity file, as a power of two: 1 GiB of memory and some
+/// seconds. age writes 18.
+const SCRYPT_LOG_N_MAX: u8 = 20;
+
+const ENCRYPTED: &[u8] = b"age-encryption.org/";
+const ENCRYPTED_ARMORED: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
+
+/// The age identities of a person or machine, as an identity file holds them: X25519, plugin or SSH.
+///
+/// Whatever needed a passphrase is open already. It has no `Debug`, and is wiped when dropped.
+#[derive(Clone)]
+pub struct Identity {
+    keys: Arc<Vec<Key>>,
+    /// What the caller says the recipient is.
+    given: Option<Recipient>,
+    /// What a comment in the file says the recipient is.
+    noted: Option<Recipient>,
+    unlock: Arc<dyn Unlock>,
+}
+
+/// One of them.
+enum Key {
+    X25519(x25519::Identity),
+    Ssh(Box<openssh::Key>),
+    /// For the plugin to make something of.
+    Plugin(plugin::Identity),
+}
+
+/// Why an identity file gives no identity.
+pub(crate) enum Unusable {
+    /// What is wrong with it, never what stands in it.
+    Because(String),
+    /// It could not be unlocked.
+    Failed(Error),
+}
+
+impl From<&str> for Unusable {
+    fn from(why: &str) -> Self {
+        Self::Because(why.into())
+    }
+}
+
+impl From<String> for Unusable {
+    fn from(why: String) -> Self {
+        Self::Because(why)
+    }
+}
+
+impl Unusable {
+    pub(super) fn wrong_passphrase(path: &Path) -> Self {
+        let path = path.into();
+        Self::Failed(Error::Key(KeyFault::WrongPassphrase { path }))
+    }
+}
+
+/// Why an identity did not open something.
+pub(crate) enum Unopened {
+    /// It is damaged, or for somebody else.
+    Fault(OpenFault),
+    /// A plugin could not be asked, or failed.
+    Failed(Error),
+}
+
+impl Identity {
+    /// Makes a new X25519 identity.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self::of(vec![Key::X25519(x25519::Identity::generate())], None)
+    }
+
+    /// Reads the text of an identity file that needs no passphrase: lines of `AGE-SECRET-KEY-1…` and
+    /// `AGE-PLUGIN-…`, comments and blank lines; or one SSH private key.
+    ///
+    /// # Errors
+    /// Says what is wrong and in which line, never what stands in it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let unlock: Arc<dyn Unlock> = Arc::new(Unattended);
+        Self::read(text.as_bytes(), Path::new("it"), &unlock).map_err(|unusable| match unusable {
+            Unusable::Because(why) => why,
+            Unusable::Failed(error) => error.to_string(),
+        })
+    }
+
+    /// Reads the content of an identity file of any kind, and unlocks it. `path` is what the caller
+    /// is asked a passphrase for.
+    pub(crate) fn read(
+        bytes: &[u8],
+        path: &Path,
+        unlock: &Arc<dyn Unlock>,
+    ) -> Result<Self, Unusable> {
+        let mut identity = match decrypted(bytes, path, unlock)? {
+            Some(plain) => Self::read_plain(&plain, path, unlock)?,
+            None => Self::read_plain(bytes, path, unlock)?,
+        };
+        identity.unlock = Arc::clone(unlock);
+        Ok(identity)
+    }
+
+    fn read_plain(bytes: &[u8], path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Self, Unusable> {
+        if bytes.starts_with(b"-----BEGIN ") {
+            let key = openssh::Key::read(bytes, path, &**unlock)?;
+            return Ok(Self::of(vec![Key::Ssh(Box::new(key))], None));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| "it is not text")?;
+        let (mut keys, mut noted) = (Vec::new(), None);
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if let Some(comment) = line.strip_prefix('#') {
+                noted = noted.or_else(|| named(comment));
+            } else if !line.is_empty() {
+                let fault = |what| format!("line {} {what}", index + 1);
+                keys.push(key_of(line).map_err(fault)?);
+            }
+        }
+        if keys.is_empty() {
+            return Err("it holds no identity".into());
+        }
+        Ok(Self::of(keys, noted))
+    }
+
+    fn of(keys: Vec<Key>, noted: Option<Recipient>) -> Self {
+        Self {
+            keys: Arc::new(keys),
+            given: None,
+            noted,
+            unlock: Arc::new(Unattended),
+        }
+    }
+
+    /// The same identity, with what the caller says is its recipient: only a plugin knows that of
+    /// its identities.
+    #[must_use]
+    pub fn with_recipient(mut self, recipient: Recipient) -> Self {
+        self.given = Some(recipient);
+        self
+    }
+
+    /// The file to keep, with the recipient as a comment, as `age-keygen` writes it: of the X25519
+    /// identities, which are the ones made here.
+    #[must_use]
+    pub fn to_file(&self) -> Zeroizing<String> {
+        let mut text = Zeroizing::new(String::with_capacity(200 * self.keys.len()));
+        for key in self.keys.iter() {
+            let Key::X25519(identity) = key else { continue };
+            text.push_str("# public key: ");
+            text.push_str(&identity.to_public().to_string());
+            text.push('\n');
+            text.push_str(identity.to_string().expose_secret());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The public half of the first identity: `age1…` or an SSH public key.
+    ///
+    /// # Errors
+    /// [`KeyFault::NoRecipient`] if only a plugin knows it.
+    pub fn recipient(&self) -> Result<Recipient> {
+        if let Some(given) = &self.given {
+            return Ok(given.clone());
+        }
+        match &self.keys[0] {
+            Key::X25519(identity) => Ok(identity.to_public().into()),
+            Key::Ssh(key) => Ok(key.recipient.clone()),
+            Key::Plugin(identity) => self.noted.clone().ok_or_else(|| {
+                let plugin = program(identity.plugin());
+                Error::Key(KeyFault::NoRecipient { plugin })
+            }),
+        }
+    }
+
+    /// The first identity, where it is one made here, in its Bech32 form: `AGE-SECRET-KEY-1…`.
+    #[must_use]
+    pub fn to_secret_line(&self) -> Option<Zeroizing<String>> {
+        match self.keys.first() {
+            Some(Key::X25519(identity)) => Some(Zeroizing::new(
+                identity.to_string().expose_secret().to_owned(),
+            )),
+            _ => None,
+        }
+    }
+
+    /// The public halves that can be told without asking a plugin.
+    pub(crate) fn recipients(&self) -> Vec<Recipient> {
+        let own = self.keys.iter().filter_map(|key| match key {
+            Key::X25519(identity) => Some(identity.to_public().into()),
+            Key::Ssh(key) => Some(key.recipient.clone()),
+            Key::Plugin(_) => None,
+        });
+        let said = self.given.iter().chain(&self.noted).cloned();
+        own.chain(said).collect()
+    }
+
+    /// Answers what plugins ask while something is sealed to a recipient of theirs.
+    pub(crate) fn unlock(&self) -> &Arc<dyn Unlock> {
+        &self.unlock
+    }
+
+    /// Opens what is sealed to any of the identities. Plugins are asked last, because they may want
+    /// a person's hand.
+    pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
+        let (bytes, len) = (sealed.as_bytes(), sealed.as_bytes().len());
+        let own: Vec<&dyn age::Identity> = self.keys.iter().filter_map(Key::as_age).collect();
+        let mut unopened = match decrypt(bytes, len, &own) {
+            Ok(plain) => return Ok(plain),
+            Err(error) => Unopened::Fault(OpenFault::of(&error)),
+        };
+        let mut plugins: Vec<&str> = self.keys.iter().filter_map(Key::plugin).collect();
+        plugins.sort_unstable();
+        plugins.dedup();
+        for name in plugins {
+            if !matches!(unopened, Unopened::Fault(OpenFault::Damaged)) {
+                match self.open_by_plugin(name, sealed) {
+                    Ok(plain) => return Ok(plain),
+                    Err(Unopened::Fault(OpenFault::WrongKey)) => {}
+                    Err(other) => unopened = other,
+                }
+            }
+        }
+        Err(unopened)
+    }
+
+    fn open_by_plugin(&self, name: &str, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
+        let identities: Vec<_> = self.keys.iter().filter_map(Key::as_plugin).collect();
+        let answers = Answers::new(&self.unlock, program(name));
+        let plugin = IdentityPluginV1::new(name, &identities, answers.clone())
+            .map_err(|e| Unopened::Failed(unresolved(&e)))?;
+        let bytes = sealed.as_bytes();
+        decrypt(bytes, bytes.len(), &[&plugin]).map_err(|error| {
+            if let Some(refused) = answers.refused() {
+                return Unopened::Failed(refused);
+            }
+            match error {
+                DecryptError::Plugin(errors) => {
+                    let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
+                    Unopened::Failed(plugin_failed(program(name), &said.join("; ")))
+                }
+                // The file is in memory, so what broke is the conversation with the plugin.
+                DecryptError::Io(_) => Unopened::Failed(plugin_failed(program(name), "it stopped")),
+                error => Unopened::Fault(OpenFault::of(&error)),
+            }
+        })
+    }
+}
+
+impl Key {
+    fn as_age(&self) -> Option<&dyn age::Identity> {
+        match self {
+            Self::X25519(identity) => Some(identity),
+            Self::Ssh(key) => Some(&key.identity),
+            Self::Plugin(_) => None,
+        }
+    }
+
+    fn as_plugin(&self) -> Option<plugin::Identity> {
+        match self {
+            Self::Plugin(identity) => Some(identity.clone()),
+            _ => None,
+        }
+    }
+
+    fn plugin(&self) -> Option<&str> {
+        match self {
+            Self::Plugin(identity) => Some(identity.plugin()),
+            _ => None,
+        }
+    }
+}
+
+/// One line of an identity file; the error says what is wrong with it.
+fn key_of(line: &str) -> Result<Key, &'static str> {
+    if let Ok(identity) = x25519::Identity::from_str(line) {
+        return Ok(Key::X25519(identity));
+    }
+    if let Ok(identity) = plugin::Identity::from_str(line) {
+        return Ok(Key::Plugin(identity));
+    }
+    Err(if line.starts_with("age1") || line.starts_with("ssh-") {
+        "is a recipient, the public half; an identity is the secret one"
+    } else if line.starts_with("AGE-") {
+        "is an age identity that was cut short or changed"
+    } else {
+        "is not an age identity"
+    })
+}
+
+/// The recipient that a comment names, as `age-keygen` and plugins write it.
+fn named(comment: &str) -> Option<Recipient> {
+    let (label, text) = comment.split_once(':')?;
+    let label = label.trim();
+    let labels = ["public key", "recipient"];
+    if !labels.iter().any(|known| label.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    Recipient::parse(text).ok()
+}
+
+/// What a passphrase-encrypted file holds; nothing if it is not encrypted.
+fn decrypted(
+    bytes: &[u8],
+    path: &Path,
+    unlock: &Arc<dyn Unlock>,
+) -> Result<Option<Zeroizing<Vec<u8>>>, Unusable> {
+    let armored = bytes.starts_with(ENCRYPTED_ARMORED);
+    if !armored && !bytes.starts_with(ENCRYPTED) {
+        return Ok(None);
+    }
+    let input = || BufReader::new(ArmoredReader::new(bytes));
+    let header = age::Decryptor::new_buffered(input());
+    let header = header.map_err(|_| "it is an age file that was cut short or changed")?;
+    if !header.is_scrypt() {
+        return Err("it is encrypted to a key; only a passphrase can be asked for".into());
+    }
+    let passphrase = unlock
+        .passphrase(Wanted::File(path))
+        .map_err(Unusable::Failed)?;
+    let mut identity = scrypt::Identity::new(passphrase.to_age());
+    drop(passphrase);
+    identity.set_max_work_factor(SCRYPT_LOG_N_MAX);
+    match decrypt(input(), bytes.len(), &[&identity]) {
+        Ok(plain) => Ok(Some(plain)),
+        Err(DecryptError::DecryptionFailed) => Err(Unusable::wrong_passphrase(path)),
+        Err(DecryptError::ExcessiveWork { required, .. }) => Err(format!(
+            "its passphrase asks for 2^{required} steps of work, and at most 2^{SCRYPT_LOG_N_MAX} \
+             are done"
+        )
+        .into()),
+        Err(_) => Err("it is an age file that was cut short or changed".into()),
+    }
+}
+
+pub(super) fn unresolved(error: &ResolveError) -> Error {
+    let plugin = match error {
+        ResolveError::MissingPlugin { binary_name } => binary_name.clone(),
+        other => other.to_string(),
+    };
+    Error::Key(KeyFault::MissingPlugin { plugin })
+}

@@ -1,0 +1,185 @@
+//! What a caller answers while an identity is opened: passphrases, and what plugins ask.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use age::secrecy::SecretString;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, KeyFault, Result};
+
+/// Longest passphrase that is used, in bytes.
+pub const PASSPHRASE_BYTES_MAX: usize = 1024;
+
+/// A passphrase or PIN. It has no `Debug`, and is wiped when dropped.
+pub struct Passphrase(Zeroizing<Box<str>>);
+
+impl Passphrase {
+    /// Takes a passphrase out of what was typed or read: the first line of it.
+    ///
+    /// # Errors
+    /// Says what is wrong with it, never what it is.
+    pub fn from_first_line(bytes: &[u8]) -> Result<Self, &'static str> {
+        let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match std::str::from_utf8(line) {
+            Err(_) => Err("it is not UTF-8"),
+            Ok("") => Err("it is empty"),
+            Ok(text) if text.len() > PASSPHRASE_BYTES_MAX => Err("it is longer than 1024 bytes"),
+            Ok(text) => Ok(Self(Zeroizing::new(text.into()))),
+        }
+    }
+
+    /// Another one of the same letters, wiped on its own.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self(Zeroizing::new((**self.0).into()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// In the form the age crate takes, which wipes it too.
+    pub(super) fn to_age(&self) -> SecretString {
+        SecretString::new((**self.0).into())
+    }
+}
+
+/// What a passphrase is asked for.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Wanted<'a> {
+    /// An identity file that is encrypted with a passphrase.
+    File(&'a Path),
+    /// Something a plugin asks for, such as a PIN.
+    #[non_exhaustive]
+    Plugin {
+        /// The plugin's program.
+        plugin: &'a str,
+        /// What it asks, in its own words.
+        question: &'a str,
+        /// Whether it asks again, as after a wrong PIN. Who sends the same answer once more may lock
+        /// a hardware key.
+        again: bool,
+    },
+}
+
+impl std::fmt::Display for Wanted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Plugin { plugin, .. } => f.write_str(plugin),
+        }
+    }
+}
+
+/// What a caller answers while an identity is opened. The library asks nobody by itself.
+///
+/// Every text a plugin sends is from outside: it has to be escaped before a terminal sees it.
+pub trait Unlock: Send + Sync {
+    /// A passphrase.
+    ///
+    /// # Errors
+    /// [`KeyFault::NoPassphrase`] where there is none to give.
+    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase>;
+
+    /// Shows what a plugin has to say, such as that a key wants to be touched.
+    fn message(&self, plugin: &str, text: &str);
+
+    /// Has somebody choose between two answers; `None` where there is nobody.
+    fn confirm(&self, plugin: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool>;
+
+    /// Asks for something that is no secret; `None` where there is nobody.
+    fn answer(&self, plugin: &str, question: &str) -> Option<String>;
+}
+
+/// Nobody to ask: what needs a passphrase is refused.
+pub struct Unattended;
+
+impl Unlock for Unattended {
+    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase> {
+        Err(Error::Key(KeyFault::NoPassphrase {
+            wanted: wanted.to_string(),
+            why: "there is nobody to ask".into(),
+        }))
+    }
+
+    fn message(&self, _: &str, _: &str) {}
+
+    fn confirm(&self, _: &str, _: &str, _: &str, _: Option<&str>) -> Option<bool> {
+        None
+    }
+
+    fn answer(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// An [`Unlock`] as one run of a plugin sees it.
+#[derive(Clone)]
+pub(super) struct Answers {
+    unlock: Arc<dyn Unlock>,
+    plugin: String,
+    asked: Arc<Mutex<Asked>>,
+}
+
+/// What happened in one run of a plugin.
+#[derive(Default)]
+struct Asked {
+    secrets: u32,
+    refused: Option<Error>,
+}
+
+impl Answers {
+    pub(super) fn new(unlock: &Arc<dyn Unlock>, plugin: String) -> Self {
+        Self {
+            unlock: Arc::clone(unlock),
+            plugin,
+            asked: Arc::default(),
+        }
+    }
+
+    /// Why the caller could not answer, which explains a failure better than the plugin can.
+    pub(super) fn refused(&self) -> Option<Error> {
+        self.asked().refused.take()
+    }
+
+    fn asked(&self) -> std::sync::MutexGuard<'_, Asked> {
+        self.asked.lock().expect("nobody panics while holding it")
+    }
+}
+
+impl age::Callbacks for Answers {
+    fn display_message(&self, message: &str) {
+        self.unlock.message(&self.plugin, message);
+    }
+
+    fn confirm(&self, message: &str, yes: &str, no: Option<&str>) -> Option<bool> {
+        self.unlock.confirm(&self.plugin, message, yes, no)
+    }
+
+    fn request_public_string(&self, description: &str) -> Option<String> {
+        self.unlock.answer(&self.plugin, description)
+    }
+
+    fn request_passphrase(&self, description: &str) -> Option<SecretString> {
+        let again = {
+            let mut asked = self.asked();
+            asked.secrets += 1;
+            asked.secrets > 1
+        };
+        let wanted = Wanted::Plugin {
+            plugin: &self.plugin,
+            question: description,
+            again,
+        };
+        match self.unlock.passphrase(wanted) {
+            Ok(passphrase) => Some(passphrase.to_age()),
+            Err(error) => {
+                self.asked().refused = Some(error);
+                None
+            }
+        }
+    }
+}
