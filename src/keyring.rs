@@ -69,7 +69,7 @@ impl Keyring {
         members: &[Member],
         identity: &Identity,
     ) -> Result<Self> {
-        disk::make_private_folder(folder)?;
+        disk::make_private_folder_durably(folder)?;
         let (epoch, audit) = (Epoch::first(), Audit::first());
         epoch.write(
             folder,
@@ -124,6 +124,9 @@ impl Keyring {
     /// Reads what other processes have added, or put in place of what there was. Called with the
     /// store's lock held.
     pub(crate) fn refresh(&mut self) -> Result<()> {
+        // Made ready by this process, and put in place later, by itself or by another.
+        self.ring.is_now_at(self.folder.join(RING_FILE));
+        self.names.is_now_at(self.folder.join(NAMES_FILE));
         if self.ring.is_replaced() || self.names.is_replaced() {
             *self = self.reopened_in(&self.folder)?;
             return Ok(());
@@ -144,6 +147,22 @@ impl Keyring {
             fs::read(here).is_ok_and(|here| fs::read(there).is_ok_and(|there| here == there))
         };
         FILES.into_iter().all(same)
+    }
+
+    /// Makes the copy in a folder as durable as this keyring is.
+    pub(crate) fn sync_copy(folder: &Path) -> Result<()> {
+        for name in FILES {
+            let path = folder.join(name);
+            let synced = fs::File::open(&path).and_then(|file| file.sync_all());
+            synced.map_err(Error::io("sync", &path))?;
+        }
+        disk::sync_folder(folder)?;
+        folder.parent().map_or(Ok(()), disk::sync_folder)
+    }
+
+    /// Whether another keyring than this is in a folder.
+    pub(crate) fn is_another_in(&self, folder: &Path) -> bool {
+        self.ring.is_another(&folder.join(RING_FILE))
     }
 
     /// Where it is.
@@ -225,6 +244,45 @@ impl Keyring {
             });
         }
         Ok(entries)
+    }
+
+    /// Brings entries to their places that the journal has, after an unclean stop. Not yet durable.
+    ///
+    /// A keyring that is newer than the journal has them already, sealed anew: they stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if they belong to another keyring than the one in place.
+    pub(crate) fn replay(&mut self, entries: &[KeyEntry]) -> Result<()> {
+        if self.are_own(entries) {
+            return self.write(entries);
+        }
+        for entry in entries {
+            let table = match entry.table {
+                RING => &self.ring,
+                NAMES => &self.names,
+                _ => continue,
+            };
+            if !table.has_in_slot(entry.slot, &entry.bytes)? {
+                return Err(Error::damaged(
+                    "the journal",
+                    "its key entries belong to an earlier keyring than the one in place, which lacks \
+                     them; restore both from the same moment",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether entries are sealed under the keys in place, as far as those are known.
+    fn are_own(&self, entries: &[KeyEntry]) -> bool {
+        entries.iter().all(|entry| match entry.table {
+            RING => self
+                .epoch
+                .as_ref()
+                .is_none_or(|epoch| self.ring.is_own(&epoch.key, &entry.bytes)),
+            NAMES => self.names.is_own(&self.audit.names_key, &entry.bytes),
+            _ => true,
+        })
     }
 
     /// Brings entries to their places. Not yet durable.

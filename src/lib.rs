@@ -49,12 +49,12 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo` |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
 //! | [`past`], [`undo`] | what is found when history is looked at; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
-//! | `keyring` | the keys outside history, whose loss is erasure |
+//! | `keyring` | the keys outside history, whose loss is erasure; `next`: how they change all at once |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |

@@ -56,7 +56,9 @@ pub const NAME_BYTES_MAX: usize = 100;
 /// Whether this can be the name of a member.
 pub(crate) fn is_name(text: &str) -> bool {
     let no_mark = |c: char| !(c.is_whitespace() || c.is_control());
-    !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(no_mark)
+    let fits = !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(no_mark);
+    // The file is public and stays in history: an argument in the wrong place must not.
+    fits && !crate::sign::is_secret(text)
 }
 
 /// To whom `epoch.age` is sealed.

@@ -49,7 +49,13 @@ pub(crate) struct Repository {
     objects: PathBuf,
     /// What was packed when it was last looked at.
     packs: RefCell<Option<git2::Odb<'static>>>,
+    /// The large commit that was read last, such as one that sealed every memory anew: whoever opens
+    /// a store reads the newest commit several times.
+    large: RefCell<Option<(ObjectId, Vec<u8>)>>,
 }
+
+/// Bytes from which on a commit is worth being kept in memory.
+const LARGE_BYTES: usize = 64 * 1024;
 
 /// What strict reading of an object finds: nothing is mended, and nothing taken from elsewhere.
 pub(crate) enum Strict {
@@ -128,6 +134,7 @@ impl Repository {
             root: root.into(),
             objects: root.join("objects"),
             packs: RefCell::new(None),
+            large: RefCell::new(None),
         }
     }
 
@@ -200,7 +207,19 @@ impl Repository {
 
     /// Reads a commit, and the bytes it hashes.
     pub(crate) fn commit(&self, id: ObjectId) -> Result<(Commit, Vec<u8>)> {
-        let bytes = self.read(id, Kind::Commit)?;
+        let known = match &*self.large.borrow() {
+            Some((known, bytes)) if *known == id => Some(bytes.clone()),
+            _ => None,
+        };
+        let bytes = if let Some(bytes) = known {
+            bytes
+        } else {
+            let bytes = self.read(id, Kind::Commit)?;
+            if bytes.len() > LARGE_BYTES {
+                self.large.replace(Some((id, bytes.clone())));
+            }
+            bytes
+        };
         match object::parse_commit(&bytes) {
             Some(commit) => Ok((commit, bytes)),
             None => Err(Error::damaged(

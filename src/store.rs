@@ -48,7 +48,7 @@ pub(crate) use self::commit::checkpoint;
 pub use self::export::Exported;
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::pinning::Pinning;
-pub use self::reseal::Progress;
+pub use self::reseal::{Progress, Rekeyed};
 pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
 pub use crate::seal::{Identity, Recipient};

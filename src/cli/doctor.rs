@@ -32,6 +32,7 @@ pub(super) fn run(global: &Global) -> Result<u8> {
         })
         .collect();
     found.extend(readers(&store));
+    found.extend(signers(&store));
     found.extend(backups(&store, &status.path));
     found.extend(keys_inside(global, &status.path)?);
     for advice in &found {
@@ -70,9 +71,21 @@ fn readers(store: &Store) -> Option<Advice> {
     })
 }
 
+fn signers(store: &Store) -> Option<Advice> {
+    let signers = store.signer_list();
+    let ends = signers.iter().map(|signer| signer.validity.before());
+    let last = ends.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+    Some(Advice {
+        id: "signers-end",
+        what: format!("after {last} nobody can write: every signer's time ends"),
+        fix: "add one whose time does not, with `agekeep signers add NAME KEY`".into(),
+    })
+}
+
 fn backups(store: &Store, root: &Path) -> Option<Advice> {
-    let keyring = store.keyring_folder();
-    keyring.starts_with(root).then(|| Advice {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let keyring = real(store.keyring_folder());
+    keyring.starts_with(real(root)).then(|| Advice {
         id: "one-backup",
         what: format!(
             "the keyring is in the store's folder, so a backup of one is a backup of both: whoever \
@@ -91,7 +104,11 @@ fn keys_inside(global: &Global, root: &Path) -> Result<Vec<Advice>> {
         ("identity", place::identity(global)?),
         ("signing key", place::signing_key(global)?),
     ];
-    let inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(root));
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let inside = |path: &Path| {
+        path.canonicalize()
+            .is_ok_and(|path| path.starts_with(&root))
+    };
     let inside = files.into_iter().filter(|(_, path)| inside(path));
     Ok(inside
         .map(|(what, path)| Advice {

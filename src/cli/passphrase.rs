@@ -112,8 +112,11 @@ fn from_command(command: &str) -> Result<Passphrase, String> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let output = child.stdout.take().expect("it is piped");
-    let passphrase = first_line(output);
+    let mut output = child.stdout.take().expect("it is piped");
+    let passphrase = first_line(&mut output);
+    // To its end, or a command that has more to say would fail.
+    let mut rest = Zeroizing::new([0; 1024]);
+    while output.read(&mut *rest).is_ok_and(|count| count > 0) {}
     let status = child.wait().map_err(failed)?;
     if !status.success() {
         return Err(format!("{SOURCE} failed ({status})"));

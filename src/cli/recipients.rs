@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use agekeep::answer::Meta;
 use agekeep::error::{Error, Result};
 use agekeep::recipients::{Member, Role};
-use agekeep::store::Recipient;
+use agekeep::store::{Recipient, Rekeyed};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -87,13 +86,9 @@ pub(super) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
         Some(glob) => store.rekey_some(glob, &global.context(), &mut progress),
     };
     bar.finish();
-    let meta = done?;
-    tell(
-        global,
-        "agekeep.rekey/1",
-        &meta,
-        &format!("New keys are in place (event {}).", meta.event),
-    )?;
+    let done = done?;
+    let said = format!("New keys are in place (event {}).", done.meta.event);
+    tell(global, "agekeep.rekey/1", &done, &said)?;
     Ok(0)
 }
 
@@ -165,7 +160,12 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
     let mut progress = |done, total| bar.show(done, Some(total));
     let done = store.remove_member(name, &global.context(), &mut progress);
     bar.finish();
-    let meta = done?;
+    let done = done?;
+    if store.signer_list().iter().any(|signer| signer.name == name) {
+        output::warn(&format!(
+            "{name} can still write: a signer has that name; `agekeep signers rm {name}` ends that"
+        ));
+    }
     let what = match role {
         Some(Role::Auditor) => "every record up to now",
         _ => "every text and record up to now",
@@ -175,9 +175,9 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
          What stays in their hands: whoever copied the keyring and the repository before this can \
          still read {what} in that copy, and what they have read they know. Secrets that were kept \
          here should be changed where they are used.",
-        event = meta.event
+        event = done.meta.event
     );
-    tell(global, "agekeep.recipients_rm/1", &meta, &said)
+    tell(global, "agekeep.recipients_rm/1", &done, &said)
 }
 
 fn list(global: &Global, members: &[Member]) -> Result<()> {
@@ -197,11 +197,18 @@ fn list(global: &Global, members: &[Member]) -> Result<()> {
     Ok(())
 }
 
-fn tell(global: &Global, schema: &str, meta: &Meta, said: &str) -> Result<()> {
+fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()> {
     if global.json {
-        output::json(&json!({"schema": schema, "meta": meta}))?;
+        output::json(&json!({"schema": schema, "meta": done.meta, "left": done.left}))?;
     } else {
         output::line(said)?;
+    }
+    if !done.left.is_empty() {
+        output::warn(&format!(
+            "{} memories do not open and keep the keys they have; `agekeep verify` says which, and \
+             what is wrong with them",
+            done.left.len()
+        ));
     }
     Ok(())
 }

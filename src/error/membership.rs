@@ -1,6 +1,7 @@
 //! Why nobody is let in or out.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// Why a change of who can open a store, or of its keys, is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub enum MembershipFault {
     },
     /// There is no member of that name.
     Nobody {
-        /// The name that was asked for.
-        name: String,
+        /// The name that was asked for, if it could be one.
+        name: Option<String>,
     },
     /// Without this reader nobody could read.
     LastReader {
@@ -30,6 +31,13 @@ pub enum MembershipFault {
     },
     /// Another command began to change the keys meanwhile.
     Overtaken,
+    /// There are two keyrings, and what is recorded would be in one of them alone.
+    TwoKeyrings {
+        /// The folder the caller said.
+        said: PathBuf,
+        /// The folder the policy says.
+        policy: PathBuf,
+    },
 }
 
 impl MembershipFault {
@@ -40,6 +48,7 @@ impl MembershipFault {
             Self::LastReader { .. } => "last_reader",
             Self::Oneself { .. } => "own_key",
             Self::Overtaken => "keys_changed",
+            Self::TwoKeyrings { .. } => "two_keyrings",
         }
     }
 
@@ -47,7 +56,10 @@ impl MembershipFault {
         match self {
             Self::Nobody { .. } => 4,
             Self::Already { .. } => 5,
-            Self::LastReader { .. } | Self::Oneself { .. } | Self::Overtaken => 6,
+            Self::LastReader { .. }
+            | Self::Oneself { .. }
+            | Self::Overtaken
+            | Self::TwoKeyrings { .. } => 6,
         }
     }
 
@@ -63,6 +75,9 @@ impl MembershipFault {
             }
             Self::Oneself { .. } => "another reader has to do it",
             Self::Overtaken => "run the command again",
+            Self::TwoKeyrings { .. } => {
+                "leave --keyring and AGEKEEP_KEYRING away, or remove the copy that is not in use"
+            }
         }
     }
 }
@@ -71,7 +86,8 @@ impl fmt::Display for MembershipFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Already { name, role } => write!(f, "{name} is there already, as {role}"),
-            Self::Nobody { name } => write!(f, "there is no member {name:?}"),
+            Self::Nobody { name: Some(name) } => write!(f, "there is no member {name}"),
+            Self::Nobody { name: None } => f.write_str("there is no member of that name"),
             Self::LastReader { name } => {
                 write!(
                     f,
@@ -84,6 +100,13 @@ impl fmt::Display for MembershipFault {
                  them"
             ),
             Self::Overtaken => f.write_str("another command began to change the keys meanwhile"),
+            Self::TwoKeyrings { said, policy } => write!(
+                f,
+                "there are two keyrings: {}, which was said, and {}, where the policy has it; what is \
+                 recorded would be in one of them alone",
+                said.display(),
+                policy.display()
+            ),
         }
     }
 }

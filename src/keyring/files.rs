@@ -16,6 +16,9 @@ use crate::id::StoreId;
 use crate::policy::FORMAT;
 use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
 
+/// Room for a file: an audit identity for each of some eight hundred changes of keys.
+const FILE_BYTES_MAX: usize = 64 * 1024;
+
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
 
@@ -209,7 +212,9 @@ fn write_sealed(
     recipients: &[Recipient],
     unlock: &Arc<dyn Unlock>,
 ) -> Result<()> {
-    let plain = Zeroizing::new(serde_json::to_vec(file).expect("strings and numbers"));
+    // Room for all of it, because a buffer that grows leaves copies behind.
+    let mut plain = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
+    serde_json::to_writer(&mut *plain, file).expect("strings and numbers");
     let sealed = Recipient::seal_to_all(recipients, &plain, unlock)?;
     disk::replace_durably(path, sealed.as_bytes(), 0o600)
 }

@@ -65,16 +65,21 @@ pub(crate) struct Resealed {
 impl Keyring {
     /// Makes ready the same keys, sealed to other members.
     pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
-        let unlock = self.identity.unlock();
         let next = self.begin(members, "wrap")?;
+        let written = self.write_wrapped(&next, members);
+        written.inspect_err(|_| next.give_up())?;
+        Ok(next)
+    }
+
+    fn write_wrapped(&self, next: &Next, members: &[Member]) -> Result<()> {
+        let unlock = self.identity.unlock();
         let readers = recipients::readers(members);
         self.epoch()?
             .write(&next.folder, self.store, &readers, unlock)?;
         let everyone = recipients::everyone(members);
         self.audit
             .write(&next.folder, self.store, &everyone, unlock)?;
-        disk::sync_folder(&self.folder)?;
-        Ok(next)
+        disk::sync_folder(&self.folder)
     }
 
     /// Begins to make ready new keys for audit records, and, with `content`, for memories; or goes
@@ -90,6 +95,18 @@ impl Keyring {
             }
         }
         let mut next = self.begin(members, purpose)?;
+        let written = self.write_rotated(&mut next, members, content, &said);
+        written.inspect_err(|_| next.give_up())?;
+        Ok(next)
+    }
+
+    fn write_rotated(
+        &self,
+        next: &mut Next,
+        members: &[Member],
+        content: bool,
+        said: &str,
+    ) -> Result<()> {
         let audit = self.audit.next();
         let unlock = self.identity.unlock();
         let everyone = recipients::everyone(members);
@@ -103,8 +120,7 @@ impl Keyring {
         }
         // Last, so that only what is whole is gone on with.
         disk::replace_durably(&next.folder.join(FOR_FILE), said.as_bytes(), 0o600)?;
-        disk::sync_folder(&self.folder)?;
-        Ok(next)
+        disk::sync_folder(&self.folder)
     }
 
     /// What a keyring is made ready for, as its folder says it.
@@ -210,7 +226,11 @@ impl Keyring {
         take_next(&self.folder, id)?;
         self.ring.is_now_at(self.folder.join(RING_FILE));
         self.names.is_now_at(self.folder.join(NAMES_FILE));
-        Ok(())
+        if self.ring.is_in(&self.folder) && self.names.is_in(&self.folder) {
+            return Ok(());
+        }
+        let folder = self.folder.display().to_string();
+        Err(Error::damaged(folder, "what was made ready for it is gone"))
     }
 }
 
@@ -231,9 +251,9 @@ impl Next {
         self.resealed.get(&id).filter(|done| done.from == from)
     }
 
-    /// Forgets what was done for blobs that are not whole.
-    pub(crate) fn retain(&mut self, is_whole: impl Fn(ObjectId) -> bool) {
-        self.resealed.retain(|_, done| is_whole(done.blob));
+    /// Forgets what was done where what was made is not whole.
+    pub(crate) fn retain(&mut self, is_whole: impl Fn(&Resealed) -> bool) {
+        self.resealed.retain(|_, done| is_whole(done));
     }
 
     /// The entry of a memory's new identity, with what it was used for.
@@ -271,9 +291,15 @@ impl Next {
         Ok(())
     }
 
-    /// Whether its folder is still there: another command may have begun anew.
-    pub(crate) fn is_there(&self) -> bool {
-        self.folder.is_dir()
+    /// Removes what was made ready: nothing names it. What stays is removed by the next change.
+    pub(crate) fn give_up(&self) {
+        drop(fs::remove_dir_all(&self.folder));
+    }
+
+    /// Whether it is still there, where that keyring is: another command may have begun anew, or the
+    /// keyring have moved.
+    pub(crate) fn is_for(&self, keyring: &Keyring) -> bool {
+        self.folder.is_dir() && self.folder.parent() == Some(&keyring.folder)
     }
 
     fn opens(&self, done: &Resealed) -> bool {

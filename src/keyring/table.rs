@@ -385,14 +385,41 @@ impl Table {
         Ok(self.slot(id)?.is_some_and(|slot| slot < self.fresh_from))
     }
 
-    /// Whether another file is in its place.
-    pub(super) fn is_replaced(&self) -> bool {
-        fs::metadata(&self.path).is_ok_and(|meta| meta.ino() != self.inode)
+    /// Whether an entry opens with the key of this table's epoch.
+    pub(super) fn is_own(&self, key: &Key, entry: &[u8]) -> bool {
+        entry.len() == self.shape.entry_bytes()
+            && self
+                .shape
+                .open(self.store, self.epoch, key, entry)
+                .is_some()
     }
 
-    /// The same file, under the name it has now.
+    /// Whether a slot has an entry of the same memory as this one.
+    pub(super) fn has_in_slot(&self, slot: u32, entry: &[u8]) -> Result<bool> {
+        let whole = slot < self.count && entry.len() >= ID_BYTES;
+        Ok(whole && id_of(&self.entry(slot)?) == id_of(entry))
+    }
+
+    /// Whether there is a file of this name, and it is another.
+    pub(super) fn is_another(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|meta| meta.ino() != self.inode)
+    }
+
+    /// Whether another file is in its place.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_another(&self.path)
+    }
+
+    /// Whether it goes by a name in this folder.
+    pub(super) fn is_in(&self, folder: &Path) -> bool {
+        self.path.parent() == Some(folder)
+    }
+
+    /// Goes by another name, where the file is under that now.
     pub(super) fn is_now_at(&mut self, path: PathBuf) {
-        self.path = path;
+        if fs::metadata(&path).is_ok_and(|meta| meta.ino() == self.inode) {
+            self.path = path;
+        }
     }
 }
 

@@ -236,6 +236,7 @@ impl Store {
         mut event: Event,
         sealing: Sealing,
     ) -> Result<(Event, ObjectId)> {
+        self.check_one_keyring()?;
         let (key, signer) = may_sign(
             self.signing_key.as_ref(),
             &self.decisions.signers,

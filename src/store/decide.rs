@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use crate::answer::Meta;
 use crate::catalog::Decided;
 use crate::disk::Lock;
-use crate::error::{Error, Result};
-use crate::event::{Context, POLICY_COMMAND, PublicFile};
+use crate::error::{Error, MembershipFault, Result};
+use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
 use crate::id::StoreId;
 use crate::journal::KeyEntry;
+use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::recipients::{self, Member};
 use crate::redact;
@@ -19,6 +20,7 @@ use crate::sign::Signers;
 
 use super::Store;
 use super::commit::Sealing;
+use super::history::{Unclean, decided_at};
 
 /// The three files, read.
 pub(super) struct Decisions {
@@ -75,8 +77,12 @@ impl Store {
     /// A policy that says the keyring is elsewhere is followed once it is there.
     fn check_place(&self, policy: &Policy) -> Result<()> {
         let folder = policy.keyring.folder_of(&self.root);
-        if policy.keyring == self.policy().keyring || self.keyring.is_also_in(&folder) {
+        if policy.keyring == self.policy().keyring {
             return Ok(());
+        }
+        if self.keyring.is_also_in(&folder) {
+            // Whoever follows the policy removes the other copy.
+            return Keyring::sync_copy(&folder);
         }
         Err(Error::Policy {
             line: None,
@@ -129,20 +135,17 @@ impl Store {
         sealing: Sealing,
         context: &Context,
     ) -> Result<Meta> {
-        self.as_reader()?;
-        let mut redactions = Vec::new();
-        let mut event = self.event(decision.command, context, &mut redactions)?;
-        event.member = decision.member.map(str::to_owned);
-        event.redactions.clone_from(&redactions);
-        let recorded = self.record(event, sealing);
-        let (event, commit) = recorded.inspect_err(|_| self.trees.forget())?;
+        let recorded = self.try_record_decision(decision, sealing, context);
+        let (event, commit, redactions) = recorded.inspect_err(|_| self.trees.forget())?;
         if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision.file) {
             decided.put(file, blob);
         }
         // The catalog's steps do not say what was decided.
         self.catalog_file
             .write_snapshot(&self.catalog, self.keyring.names_key());
-        self.follow_decisions()?;
+        // It is on record. What cannot be read back now is read by the next command.
+        drop(self.follow_decisions());
+        drop(self.follow_moved_keyring());
         Ok(Meta {
             event: event.number,
             commit,
@@ -152,6 +155,30 @@ impl Store {
             memory: None,
             redactions,
         })
+    }
+
+    /// After this process itself has moved the keyring.
+    fn follow_moved_keyring(&mut self) -> Result<()> {
+        let folder = self.policy().keyring.folder_of(&self.root);
+        if self.keyring_said.is_none() && folder != self.keyring.folder() {
+            self.keyring = self.keyring.reopened_in(&folder)?;
+        }
+        Ok(())
+    }
+
+    fn try_record_decision(
+        &mut self,
+        decision: &Decision<'_>,
+        sealing: Sealing,
+        context: &Context,
+    ) -> Result<(Event, ObjectId, Vec<Redaction>)> {
+        self.as_reader()?;
+        let mut redactions = Vec::new();
+        let mut event = self.event(decision.command, context, &mut redactions)?;
+        event.member = decision.member.map(str::to_owned);
+        event.redactions.clone_from(&redactions);
+        let (event, commit) = self.record(event, sealing)?;
+        Ok((event, commit, redactions))
     }
 
     /// Refuses an auditor what is for readers.
@@ -175,11 +202,39 @@ impl Store {
         if let Some(blobs) = newest.filter(|blobs| *blobs != self.decisions.blobs) {
             self.decisions = Decisions::read(&self.repository, blobs)?;
             self.redactor = OnceLock::new();
-            let folder = self.policy().keyring.folder_of(&self.root);
-            if self.keyring_said.is_none() && folder != self.keyring.folder() {
-                self.keyring = self.keyring.reopened_in(&folder)?;
-            }
         }
         Ok(())
+    }
+
+    /// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
+    /// place there: before anything is read or written with it.
+    pub(super) fn follow_keyring(&mut self, unclean: Option<&Unclean>) -> Result<()> {
+        let mut folder = self.keyring.folder().to_owned();
+        if self.keyring_said.is_none() && self.catalog.head != Some(self.journal.head()) {
+            let blobs = decided_at(&self.repository, self.journal.head())?;
+            if blobs.policy != self.decisions.blobs.policy {
+                let (_, policy) = Policy::parse_file(&self.repository.public(blobs.policy)?)?;
+                folder = policy.keyring.folder_of(&self.root);
+            }
+        }
+        if let Some(unclean) = unclean {
+            unclean.place_keyring(&folder)?;
+        }
+        if folder != self.keyring.folder() {
+            self.keyring = self.keyring.reopened_in(&folder)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses to record with one of two keyrings: what goes into one only is lost with it.
+    pub(super) fn check_one_keyring(&self) -> Result<()> {
+        let folder = self.policy().keyring.folder_of(&self.root);
+        if self.keyring_said.is_none() || !self.keyring.is_another_in(&folder) {
+            return Ok(());
+        }
+        Err(Error::Membership(MembershipFault::TwoKeyrings {
+            said: self.keyring.folder().to_owned(),
+            policy: folder,
+        }))
     }
 }

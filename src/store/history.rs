@@ -34,7 +34,7 @@ impl Unclean {
     pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
         keyring.refresh()?;
         for record in &self.records {
-            keyring.write(&record.keys)?;
+            keyring.replay(&record.keys)?;
         }
         repository.set_head(self.head)
     }
@@ -155,15 +155,15 @@ impl Store {
         self.journal.refresh()?;
         let unclean = restore_objects(&self.repository, &self.journal, true)?;
         self.pinning.check(&self.repository, self.journal.head())?;
+        self.follow_keyring(unclean.as_ref())?;
         if let Some(unclean) = unclean {
-            unclean.place_keyring(self.keyring.folder())?;
             unclean.finish(&self.repository, &mut self.keyring)?;
         }
         self.keyring.refresh()?;
         if self.catalog.head != Some(self.journal.head()) {
             self.catch_up()?;
-            self.follow_decisions()?;
         }
+        self.follow_decisions()?;
         self.load_trees()?;
         self.know_head();
         Ok(())

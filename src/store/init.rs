@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Event, Outcome, Said};
 use crate::id::{StoreId, hex};
 use crate::journal::Journal;
-use crate::keyring::Keyring;
+use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
 use crate::recipients::{self, Member, Role};
 use crate::redact::{self, Redactor};
@@ -148,12 +148,37 @@ fn build(
         return Err(Error::NotEmpty { path: folder });
     }
     let owner = [owner];
-    let keyring = Keyring::create(&folder, id, &owner, &keys.identity)?;
+    let made = Keyring::create(&folder, id, &owner, &keys.identity).and_then(|keyring| {
+        fill(
+            root,
+            &repository,
+            &keyring,
+            &owner,
+            (id, policy, keys),
+            (context, clock),
+        )
+    });
+    // Below the store's folder it goes with that.
+    made.inspect_err(|_| {
+        for name in keyring::FILES {
+            drop(fs::remove_file(folder.join(name)));
+        }
+    })
+}
 
+/// The first commit, and what else makes a folder with a keyring a store.
+fn fill(
+    root: &Path,
+    repository: &Repository,
+    keyring: &Keyring,
+    owner: &[Member],
+    (id, policy, keys): (StoreId, &Policy, &Keys),
+    (context, clock): (&Context, &Clock),
+) -> Result<()> {
     let key = keys.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
     let files = [
         ("agekeep.toml", policy.to_file(id)),
-        ("recipients", recipients::to_file(&owner)),
+        ("recipients", recipients::to_file(owner)),
         ("signers", Signers::file(OWNER, key)),
     ];
     let mut tree = Tree::new();
@@ -172,7 +197,7 @@ fn build(
     repository.write(&tree)?;
 
     let event = first_event(tree.id, policy, context, clock)?;
-    let message = event.to_message(&keyring, |_| None)?;
+    let message = event.to_message(keyring, |_| None)?;
     let commit = Object::commit(signed_commit(
         tree.id, None, OWNER, key, event.time, &message,
     )?);

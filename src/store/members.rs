@@ -10,7 +10,7 @@ use crate::seal::Recipient;
 
 use super::Store;
 use super::decide::Decision;
-use super::reseal::{Progress, Rekey, Scope};
+use super::reseal::{Progress, Rekey, Rekeyed, Scope};
 
 impl Store {
     /// Everybody who can open the store, as the newest commit says.
@@ -63,8 +63,13 @@ impl Store {
             member: Some(name),
             file: None,
         };
-        let (file, next) = (PublicFile::Recipients, Some(next.entry()));
-        let meta = self.decide_with(decision, file, &text, next, context)?;
+        let (file, entry, head) = (PublicFile::Recipients, next.entry(), self.journal.head());
+        let meta = self.decide_with(decision, file, &text, Some(entry), context);
+        let meta = meta.inspect_err(|_| {
+            if self.journal.head() == head {
+                next.give_up();
+            }
+        })?;
         drop(lock);
         Ok(meta)
     }
@@ -82,7 +87,7 @@ impl Store {
         name: &str,
         context: &Context,
         progress: &mut Progress<'_>,
-    ) -> Result<Meta> {
+    ) -> Result<Rekeyed> {
         self.locked(|store| store.check_leaver(name).map(drop))?;
         self.rotate(
             Decision {
@@ -111,8 +116,11 @@ impl Store {
     fn check_leaver(&self, name: &str) -> Result<Member> {
         let members = &self.decisions.members;
         let found = members.iter().find(|member| member.name == name);
-        let leaver = found
-            .ok_or_else(|| Error::Membership(MembershipFault::Nobody { name: name.into() }))?;
+        let leaver = found.ok_or_else(|| {
+            Error::Membership(MembershipFault::Nobody {
+                name: recipients::is_name(name).then(|| name.to_owned()),
+            })
+        })?;
         let others = members.iter().filter(|member| member.name != name);
         if others.filter(|member| member.role == Role::Reader).count() == 0 {
             return Err(Error::Membership(MembershipFault::LastReader {
@@ -131,7 +139,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::remove_member`].
-    pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Meta> {
+    pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Rekeyed> {
         self.rotate(
             Decision {
                 command: REKEY_COMMAND,

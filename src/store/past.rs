@@ -12,7 +12,7 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::disk::Lock;
-use crate::error::{Error, Result, SigningFault};
+use crate::error::{Error, MembershipFault, Result, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
 use crate::past::{Recorded, Side};
 use crate::path::MemoryPath;
@@ -300,6 +300,7 @@ impl Store {
 fn cannot_write(error: &Error) -> bool {
     match error {
         Error::NoSigningKey
+        | Error::Membership(MembershipFault::TwoKeyrings { .. })
         | Error::NotASigner { .. }
         | Error::Signing(SigningFault::NotValid { .. }) => true,
         Error::Io { source, .. } => matches!(

@@ -25,7 +25,7 @@ impl Store {
     #[must_use]
     pub fn protect_keyring(&self) -> Vec<String> {
         let folder = self.keyring.folder();
-        if folder.starts_with(&self.root) {
+        if folder == self.root.join("keyring") {
             return Vec::new();
         }
         let mut paths = private_paths(&self.root, folder);

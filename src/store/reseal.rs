@@ -1,6 +1,7 @@
 //! New keys for what is there: memories are sealed to fresh identities piece by piece, while others
 //! go on, and then one commit puts all of it in place.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -11,6 +12,7 @@ use crate::disk::Lock;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
 use crate::glob::Glob;
+use crate::id::MemoryId;
 use crate::keyring::{Keyring, Next, Resealed};
 use crate::recipients::{self, Member};
 use crate::repository::Repository;
@@ -27,6 +29,9 @@ const CHUNK: usize = 256;
 /// Fewer memories than this are not worth a second thread.
 const THREAD_MIN: usize = 16;
 
+/// A memory that does not open, and the blob of the version that does not.
+type Closed = (MemoryId, ObjectId);
+
 /// Told how many memories are sealed anew, and of how many.
 pub type Progress<'a> = dyn FnMut(u64, u64) + 'a;
 
@@ -37,6 +42,16 @@ pub(super) enum Scope {
     Audit,
     /// Those and every live memory.
     All,
+}
+
+/// What came of giving everything new keys.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Rekeyed {
+    /// What was recorded.
+    pub meta: Meta,
+    /// Live memories that do not open, and so are still sealed as they were.
+    pub left: Vec<MemoryId>,
 }
 
 /// New keys, and for whom.
@@ -56,14 +71,15 @@ impl Store {
         decide: &Decide<'_>,
         context: &Context,
         progress: &mut Progress<'_>,
-    ) -> Result<Meta> {
+    ) -> Result<Rekeyed> {
         let mut prepared: Option<Next> = None;
+        let mut left: HashSet<Closed> = HashSet::new();
         loop {
             let lock = Lock::acquire(&self.root.join("lock"))?;
             self.refresh()?;
             let Rekey { members, scope } = decide(self)?;
             let mut next = match prepared.take() {
-                Some(next) if next.is_there() => next,
+                Some(next) if next.is_for(&self.keyring) => next,
                 Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
                 None => {
                     self.may_record()?;
@@ -71,23 +87,36 @@ impl Store {
                         .keyring
                         .prepare_rotation(&members, scope == Scope::All)?;
                     // What a process made that was cut off may be torn.
-                    next.retain(|blob| self.repository.check(blob).is_ok());
+                    next.retain(|done| {
+                        let made = self.repository.sealed(done.blob);
+                        made.is_ok_and(|made| made.digest() == done.digest)
+                    });
                     next
                 }
             };
             let pending = match scope {
                 Scope::Audit => Vec::new(),
-                Scope::All => self.to_reseal(&next),
+                Scope::All => self.to_reseal(&next, &left),
             };
             let total = self.catalog.len() as u64;
             progress(total - pending.len() as u64, total);
-            let done = self.reseal_all(&next, &pending[..pending.len().min(CHUNK)])?;
+            let some = &pending[..pending.len().min(CHUNK)];
+            let (done, closed) = self.reseal_all(&next, some)?;
             next.keep(done)?;
+            left.extend(closed);
             if pending.len() <= CHUNK {
                 progress(total, total);
                 let meta = self.put_new_keys(decision, &members, scope, next, context)?;
                 drop(lock);
-                return Ok(meta);
+                let now = |(id, blob): &Closed| {
+                    self.catalog
+                        .memory(*id)
+                        .is_some_and(|memory| memory.blob == *blob)
+                };
+                let left = left.iter().filter(|left| now(left));
+                let mut left: Vec<MemoryId> = left.map(|(id, _)| *id).collect();
+                left.sort();
+                return Ok(Rekeyed { meta, left });
             }
             prepared = Some(next);
             drop(lock);
@@ -95,35 +124,45 @@ impl Store {
     }
 
     /// Live memories whose present version is not sealed anew yet.
-    fn to_reseal(&self, next: &Next) -> Vec<Memory> {
+    fn to_reseal(&self, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
         let memories = self.catalog.memories();
         memories
             .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
+            .filter(|memory| !left.contains(&(memory.id, memory.blob)))
             .cloned()
             .collect()
     }
 
-    /// Seals memories anew on every core, and writes what comes of it. Not yet durable.
-    fn reseal_all(&self, next: &Next, memories: &[Memory]) -> Result<Vec<Resealed>> {
+    /// Seals memories anew on every core, and writes what comes of it; answers those too that do not
+    /// open, and stay as they are. Not yet durable.
+    fn reseal_all(&self, next: &Next, memories: &[Memory]) -> Result<(Vec<Resealed>, Vec<Closed>)> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = cores.min(memories.len() / THREAD_MIN).max(1);
         let (at, root, keyring) = (AtomicUsize::new(0), &self.root, &self.keyring);
         let work = || {
             let repository = Repository::open(root)?;
-            let mut done = Vec::new();
+            let (mut done, mut closed) = (Vec::new(), Vec::new());
             while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
-                let (key, blob, digest) = reseal(&repository, keyring, memory)?;
-                done.push(next.reseal(memory.id, &key, memory.blob, (blob, digest)));
+                match reseal(&repository, keyring, memory) {
+                    Ok((key, blob, digest)) => {
+                        let made = (blob, digest);
+                        done.push(next.reseal(memory.id, &key, memory.blob, made));
+                    }
+                    Err(error) if error.is_of_one_memory() => closed.push((memory.id, memory.blob)),
+                    Err(error) => return Err(error),
+                }
             }
-            Result::Ok(done)
+            Ok((done, closed))
         };
         thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = work()?;
+            let (mut done, mut closed) = work()?;
             for other in others {
-                all.extend(other.join().expect("sealing does not panic")?);
+                let (more, others) = other.join().expect("sealing does not panic")?;
+                done.extend(more);
+                closed.extend(others);
             }
-            Ok(all)
+            Ok((done, closed))
         })
     }
 
@@ -142,11 +181,11 @@ impl Store {
         };
         let mut sealing = Sealing::default();
         for memory in &memories {
-            let done = next.resealed(memory.id, memory.blob);
-            let done = done.expect("everything pending was sealed above");
-            sealing.take(memory, (done.blob, done.digest));
+            if let Some(done) = next.resealed(memory.id, memory.blob) {
+                sealing.take(memory, (done.blob, done.digest));
+            }
         }
-        let live: Vec<_> = memories.iter().map(|memory| memory.id).collect();
+        let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
         self.keyring.complete(&next, &live)?;
         // What is sealed anew is too much for the journal: it is durable before the record is. And
         // no entry for a table that goes may be left in it.
@@ -167,7 +206,19 @@ impl Store {
             let key = self.keyring.names_key();
             self.timeline_file.append(timeline, 0, key);
         }
-        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        // Only the journal says that the new keyring counts, until it is in its place.
+        if self
+            .repository
+            .head()
+            .is_ok_and(|head| head == Some(self.journal.head()))
+        {
+            // It is on record. What fails now is done by a later command.
+            drop(checkpoint(
+                &self.repository,
+                &self.keyring,
+                &mut self.journal,
+            ));
+        }
         Ok(meta)
     }
 
@@ -217,7 +268,7 @@ impl Store {
         glob: &str,
         context: &Context,
         progress: &mut Progress<'_>,
-    ) -> Result<Meta> {
+    ) -> Result<Rekeyed> {
         let wanted = Glob::parse(glob)?;
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
@@ -231,12 +282,17 @@ impl Store {
                 hint: "a glob is over whole paths, such as /memories/people/**".into(),
             });
         }
-        let mut sealing = Sealing::default();
+        let (mut sealing, mut left) = (Sealing::default(), Vec::new());
         for memory in &memories {
             progress(sealing.fresh.len() as u64, memories.len() as u64);
-            let (key, blob, digest) = reseal(&self.repository, &self.keyring, memory)?;
-            sealing.take(memory, (blob, digest));
-            sealing.fresh.push((memory.id, key));
+            match reseal(&self.repository, &self.keyring, memory) {
+                Ok((key, blob, digest)) => {
+                    sealing.take(memory, (blob, digest));
+                    sealing.fresh.push((memory.id, key));
+                }
+                Err(error) if error.is_of_one_memory() => left.push(memory.id),
+                Err(error) => return Err(error),
+            }
         }
         // What is sealed anew is too much for the journal: it is durable before the record is.
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
@@ -246,7 +302,7 @@ impl Store {
         };
         let meta = self.record_decision(&decision, sealing, context)?;
         drop(lock);
-        Ok(meta)
+        Ok(Rekeyed { meta, left })
     }
 }
 
@@ -262,9 +318,9 @@ fn reseal(
         version,
     };
     let sealed = repository.sealed(memory.blob)?;
-    let key = keyring.memory_key(memory.id)?;
+    let keys = keyring.memory_keys(memory.id)?;
     let now = place(memory.version);
-    let text = version::open(&[key], &now, &sealed).map_err(|fault| fault.at(&now))?;
+    let text = version::open(&keys, &now, &sealed).map_err(|fault| fault.at(&now))?;
     let fresh = SealKey::generate();
     let resealed = version::reseal(&fresh, &place(memory.version + 1), &text);
     let digest = resealed.digest();

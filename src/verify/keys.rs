@@ -138,8 +138,8 @@ enum Opening {
 
 fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> Result<Opening> {
     let id = memory.id;
-    let key = match keyring.memory_key(id) {
-        Ok(key) => key,
+    let keys = match keyring.memory_keys(id) {
+        Ok(keys) => keys,
         Err(Error::MissingKey { .. } | Error::Damaged { .. }) => return Ok(Opening::Passed),
         Err(error) => return Err(error),
     };
@@ -161,7 +161,7 @@ fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> R
         path: &memory.path,
         version: memory.version,
     };
-    Ok(match version::open(&[key], &place, &sealed) {
+    Ok(match version::open(&keys, &place, &sealed) {
         Ok(text) if text.len() as u64 == memory.bytes => Opening::Opened,
         Ok(_) => failed(
             "memory-misplaced",

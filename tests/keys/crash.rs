@@ -272,21 +272,53 @@ fn a_call_that_fails_while_somebody_leaves_is_an_error_and_changes_nothing() {
     let (team, aside) = team();
     team.add("bob", "reader");
     keep(&team, &aside);
-    for (call, number) in [
-        ("fsync", 1),
-        ("fsync", 4),
-        ("syncfs", 1),
-        ("rename", 2),
-        ("rename", 5),
-        ("pwrite64", 2),
-        ("mkdir", 1),
-    ] {
-        for error in ["ENOSPC", "EIO"] {
-            let what = format!("error={error}:when={number}");
-            let run = injected(&team, &["recipients", "rm", "bob"], call, &what);
-            let when = format!("{error} at {call} {number}");
-            check(&team, &["recipients", "rm", "bob"], &run, &when);
-            put_back(&team, &aside);
-        }
+    let calls = [
+        ("rename", 24),
+        ("fsync", 14),
+        ("syncfs", 3),
+        ("pwrite64", 4),
+        ("mkdir", 2),
+        ("rmdir", 1),
+    ];
+    let numbered = |(call, count)| (1..=count).map(move |number| (call, number));
+    for (call, number) in calls.into_iter().flat_map(numbered) {
+        let error = ["ENOSPC", "EIO"][number % 2];
+        let what = format!("error={error}:when={number}");
+        let run = injected(&team, &["recipients", "rm", "bob"], call, &what);
+        let when = format!("{error} at {call} {number}");
+        check(&team, &["recipients", "rm", "bob"], &run, &when);
+        put_back(&team, &aside);
     }
+}
+
+#[test]
+fn a_memory_that_does_not_open_keeps_nobody_from_leaving() {
+    let (team, _) = team();
+    team.add("bob", "reader");
+    let newest = team.ok(&["log", "/memories/a.md", "--command", "create", "--json"]);
+    let event = crate::support::json_lines(newest.as_bytes()).remove(0);
+    let blob = event["memories"][0]["blob"].as_str().expect("it wrote one");
+    let file = team
+        .home
+        .store()
+        .join("objects")
+        .join(&blob[..2])
+        .join(&blob[2..]);
+    fs::remove_file(&file).expect("a loose object");
+    fs::write(&file, "spoiled").expect("written");
+    fs::remove_file(team.home.store().join("journal")).expect("there");
+    let output = team.run_as("owner", &["recipients", "rm", "bob", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("1 memories do not open"),
+        "{}",
+        stderr(&output)
+    );
+    let left = crate::support::json_lines(&output.stdout).remove(0)["left"].clone();
+    assert_eq!(left.as_array().map(Vec::len), Some(1), "{left}");
+    team.fails_as("bob", 12, &["read", "/memories/b.md"]);
+    assert_eq!(team.ok(&["read", "/memories/b.md"]), "text of b\n");
+    // What is written there next has a key of its own.
+    team.ok(&["write", "/memories/a.md", "--text", "anew\n"]);
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "anew\n");
 }

@@ -12,5 +12,6 @@ mod crash;
 mod elsewhere;
 mod leaver;
 mod members;
+mod mixed;
 mod recovery;
 mod roles;

@@ -236,14 +236,14 @@ fn a_process_that_runs_on_follows_new_keys_and_new_members() {
 }
 
 /// A `tool` process that is asked one thing after the other.
-struct Talk {
+pub(crate) struct Talk {
     child: std::process::Child,
     input: std::process::ChildStdin,
     output: BufReader<std::process::ChildStdout>,
 }
 
 impl Talk {
-    fn with(team: &Team, name: &str) -> Self {
+    pub(crate) fn with(team: &Team, name: &str) -> Self {
         let identity = team.identity(name);
         let mut command = team
             .home
@@ -261,7 +261,7 @@ impl Talk {
         }
     }
 
-    fn read(&mut self) -> String {
+    pub(crate) fn read(&mut self) -> String {
         writeln!(
             self.input,
             r#"{{"command":"view","path":"/memories/a.md"}}"#
@@ -319,4 +319,44 @@ fn while_keys_change_others_write_and_nothing_is_lost() {
         }
     }
     team.assert_verified("after all of it");
+}
+
+/// BIP 173 without its bound on the length, as age has it.
+enum Long {}
+
+impl bech32::Checksum for Long {
+    type MidstateRepr = u32;
+    const CHECKSUM_LENGTH: usize = bech32::Bech32::CHECKSUM_LENGTH;
+    const CODE_LENGTH: usize = usize::MAX;
+    const GENERATOR_SH: [u32; 5] = bech32::Bech32::GENERATOR_SH;
+    const TARGET_RESIDUE: u32 = bech32::Bech32::TARGET_RESIDUE;
+}
+
+/// A recipient of age's tagged hybrid type: ML-KEM-768 and P-256, whose base point it is.
+fn post_quantum() -> String {
+    let mut key = vec![0; 1184];
+    key.push(4);
+    for half in [
+        "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296",
+        "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5",
+    ] {
+        key.extend(crate::forge::unhex(half));
+    }
+    let prefix = bech32::Hrp::parse("age1tagpq").expect("a prefix");
+    bech32::encode::<Long>(prefix, &key).expect("encodes")
+}
+
+#[test]
+fn classic_and_post_quantum_are_never_in_one_file() {
+    let team = Team::new();
+    let before = team.newest()["event"].clone();
+    for role in ["reader", "auditor"] {
+        let add = ["recipients", "add", "pq", &post_quantum(), "--role", role];
+        let said = team.fails(2, &add);
+        assert!(said.contains("post-quantum"), "{said}");
+    }
+    assert_eq!(team.newest()["event"], before);
+    let files = fs::read_dir(team.home.store().join("keyring")).expect("there");
+    assert_eq!(files.count(), 4, "nothing is left of the attempt");
+    assert!(!team.ok(&["status"]).contains("not finished"));
 }
