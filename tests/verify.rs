@@ -787,6 +787,54 @@ fn versions_that_are_none() {
     assert_eq!(findings(&home, &["--full"]), ["tree-change"]);
 }
 
+/// The tree is as the record says, and no such command does that. The blob is another memory's or an
+/// older one, so that it does not open at its place either.
+#[test]
+fn records_of_what_a_command_never_does() {
+    let home = home();
+    let kept = Kept::of(&home);
+    let log: Vec<Value> = support::json_lines(done(&home, &["log", "--json"]).as_bytes());
+    let first = log.iter().find(|event| event["event"] == 1).expect("there");
+    let old = first["memories"][0]["blob"].as_str().expect("an id");
+    for (command, change) in [
+        ("rekey", "edit"),
+        ("rekey", "move"),
+        ("recipients_rm", "edit"),
+        ("recipients_add", "reseal"),
+        ("create", "move"),
+        ("str_replace", "reseal"),
+        ("str_replace", "move"),
+        ("memory_write", "reseal"),
+        ("delete", "edit"),
+        ("rename", "edit"),
+        ("restore", "reseal"),
+        ("policy_set", "edit"),
+        ("view", "edit"),
+        ("log", "edit"),
+    ] {
+        let mut forged = edit_a(&home, old);
+        forged.subject = format!("{command} ok");
+        forged.record["command"] = command.into();
+        forged.record["memories"][0]["change"] = change.into();
+        forged.put(&home);
+        let found = findings(&home, &["--full"]);
+        assert!(
+            found.contains(&"state".into()),
+            "{command} {change}: {found:?}"
+        );
+        kept.put_back(&home);
+    }
+    // What is sealed anew keeps its length.
+    let mut forged = edit_a(&home, old);
+    forged.subject = "rekey ok".into();
+    forged.record["command"] = "rekey".into();
+    forged.record["memories"][0]["change"] = "reseal".into();
+    forged.record["memories"][0]["bytes"] = 99_999.into();
+    forged.put(&home);
+    let found = findings(&home, &["--full"]);
+    assert!(found.contains(&"state".into()), "{found:?}");
+}
+
 #[test]
 fn commits_of_other_forms() {
     let home = home();

@@ -102,6 +102,9 @@ fn from_file(path: &PathBuf) -> Result<Passphrase, String> {
     first_line(file).map_err(|why| format!("{shown}: {why}"))
 }
 
+/// How often what comes behind a command's first line is read, in pieces of a kilobyte.
+const REST_READS_MAX: usize = 256;
+
 /// Runs a command with the shell. What it says on standard error is for the person to see.
 fn from_command(command: &str) -> Result<Passphrase, String> {
     const SOURCE: &str = "the command in AGEKEEP_PASSPHRASE_COMMAND";
@@ -114,9 +117,11 @@ fn from_command(command: &str) -> Result<Passphrase, String> {
         .map_err(failed)?;
     let mut output = child.stdout.take().expect("it is piped");
     let passphrase = first_line(&mut output);
-    // To its end, or a command that has more to say would fail.
+    // A command that has a little more to say is to say it, or it would fail.
     let mut rest = Zeroizing::new([0; 1024]);
-    while output.read(&mut *rest).is_ok_and(|count| count > 0) {}
+    let mut more = (0..REST_READS_MAX).map(|_| output.read(&mut *rest));
+    more.all(|read| read.is_ok_and(|count| count > 0));
+    drop(output);
     let status = child.wait().map_err(failed)?;
     if !status.success() {
         return Err(format!("{SOURCE} failed ({status})"));
