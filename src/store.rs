@@ -8,6 +8,7 @@ mod init;
 mod members;
 mod past;
 mod pinning;
+mod place;
 mod plan;
 mod private;
 mod reseal;

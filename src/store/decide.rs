@@ -6,11 +6,10 @@ use std::sync::OnceLock;
 use crate::answer::Meta;
 use crate::catalog::Decided;
 use crate::disk::Lock;
-use crate::error::{Error, MembershipFault, Result};
+use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
 use crate::id::StoreId;
 use crate::journal::KeyEntry;
-use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::recipients::{self, Member};
 use crate::redact;
@@ -20,7 +19,6 @@ use crate::sign::Signers;
 
 use super::Store;
 use super::commit::Sealing;
-use super::history::{Unclean, decided_at};
 
 /// The three files, read.
 pub(super) struct Decisions {
@@ -72,25 +70,6 @@ impl Store {
         let meta = self.decide(POLICY_COMMAND, PublicFile::Policy, &text, context)?;
         drop(lock);
         Ok(meta)
-    }
-
-    /// A policy that says the keyring is elsewhere is followed once it is there.
-    fn check_place(&self, policy: &Policy) -> Result<()> {
-        let folder = policy.keyring.folder_of(&self.root);
-        if policy.keyring == self.policy().keyring {
-            return Ok(());
-        }
-        if self.keyring.is_also_in(&folder) {
-            // Whoever follows the policy removes the other copy.
-            return Keyring::sync_copy(&folder);
-        }
-        Err(Error::Policy {
-            line: None,
-            why: format!(
-                "it says that the keyring is in {}, and it is not: copy it there first",
-                folder.display()
-            ),
-        })
     }
 
     /// Puts a public file in place anew, by a command that says so. Called with the lock held.
@@ -145,7 +124,7 @@ impl Store {
             .write_snapshot(&self.catalog, self.keyring.names_key());
         // It is on record. What cannot be read back now is read by the next command.
         drop(self.follow_decisions());
-        drop(self.follow_moved_keyring());
+        drop(self.follow_keyring(None));
         Ok(Meta {
             event: event.number,
             commit,
@@ -155,15 +134,6 @@ impl Store {
             memory: None,
             redactions,
         })
-    }
-
-    /// After this process itself has moved the keyring.
-    fn follow_moved_keyring(&mut self) -> Result<()> {
-        let folder = self.policy().keyring.folder_of(&self.root);
-        if self.keyring_said.is_none() && folder != self.keyring.folder() {
-            self.keyring = self.keyring.reopened_in(&folder)?;
-        }
-        Ok(())
     }
 
     fn try_record_decision(
@@ -204,37 +174,5 @@ impl Store {
             self.redactor = OnceLock::new();
         }
         Ok(())
-    }
-
-    /// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
-    /// place there: before anything is read or written with it.
-    pub(super) fn follow_keyring(&mut self, unclean: Option<&Unclean>) -> Result<()> {
-        let mut folder = self.keyring.folder().to_owned();
-        if self.keyring_said.is_none() && self.catalog.head != Some(self.journal.head()) {
-            let blobs = decided_at(&self.repository, self.journal.head())?;
-            if blobs.policy != self.decisions.blobs.policy {
-                let (_, policy) = Policy::parse_file(&self.repository.public(blobs.policy)?)?;
-                folder = policy.keyring.folder_of(&self.root);
-            }
-        }
-        if let Some(unclean) = unclean {
-            unclean.place_keyring(&folder)?;
-        }
-        if folder != self.keyring.folder() {
-            self.keyring = self.keyring.reopened_in(&folder)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses to record with one of two keyrings: what goes into one only is lost with it.
-    pub(super) fn check_one_keyring(&self) -> Result<()> {
-        let folder = self.policy().keyring.folder_of(&self.root);
-        if self.keyring_said.is_none() || !self.keyring.is_another_in(&folder) {
-            return Ok(());
-        }
-        Err(Error::Membership(MembershipFault::TwoKeyrings {
-            said: self.keyring.folder().to_owned(),
-            policy: folder,
-        }))
     }
 }
