@@ -74,8 +74,15 @@ struct Global {
     )]
     identity: Option<PathBuf>,
     /// The open descriptor to read the passphrase of the identity from
-    #[arg(long, env = "AGEKEEP_PASSPHRASE_FD", global = true, value_name = "N")]
-    passphrase_fd: Option<u32>,
+    // Read as text: an error must not show what may be a passphrase in the wrong place.
+    #[arg(
+        long,
+        env = "AGEKEEP_PASSPHRASE_FD",
+        global = true,
+        value_name = "N",
+        hide_env_values = true
+    )]
+    passphrase_fd: Option<String>,
     /// The SSH key that signs commits; for a public key, or one with a passphrase, the ssh-agent
     /// signs [default: `agekeep/signing_key` in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
@@ -262,10 +269,18 @@ impl Global {
     /// A missing store is the likelier mistake, and is said before a missing key.
     fn existing_store(&self) -> Result<PathBuf> {
         let path = place::store(self)?;
-        if path.join("HEAD").is_file() || path.join("keyring").is_dir() {
-            return Ok(path);
+        match std::fs::metadata(path.join("HEAD")) {
+            Err(source) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                let doing = "enter";
+                Err(Error::Io {
+                    doing,
+                    path,
+                    source,
+                })
+            }
+            Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),
+            _ => Ok(path),
         }
-        Err(Error::NoStore { path })
     }
 
     fn clock(&self) -> Clock {

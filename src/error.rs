@@ -499,7 +499,13 @@ impl fmt::Display for Error {
             }
             Self::Signing(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
-            Self::NoKeyring { path } => write!(f, "the keyring file {} is missing", path.display()),
+            Self::NoKeyring { path } => {
+                let folder = path.parent().filter(|folder| !folder.is_dir());
+                match folder {
+                    Some(folder) => write!(f, "the keyring {} is missing", folder.display()),
+                    None => write!(f, "the keyring file {} is missing", path.display()),
+                }
+            }
             Self::MissingKey { memory } => {
                 write!(f, "the keyring has no key for the memory {memory}")
             }

@@ -38,7 +38,22 @@ pub fn read_identity(path: &Path) -> Result<Identity> {
 /// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
 /// [`Error::BadKeyFile`] if it holds no identity, [`KeyFault::WrongPassphrase`] if it stays locked.
 pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
-    let bytes = read(IDENTITY, path)?;
+    let (bytes, open) = read_whole(IDENTITY, path)?;
+    let marks = [
+        "AGE-SECRET-KEY-",
+        "AGE-PLUGIN-",
+        "-----BEGIN ",
+        "age-encryption.org/",
+    ];
+    let has = |mark: &&str| {
+        bytes
+            .windows(mark.len())
+            .any(|piece| piece == mark.as_bytes())
+    };
+    // Of any other file there is something else to say than who can read it.
+    if open && marks.iter().any(has) {
+        return Err(not_private(IDENTITY, path));
+    }
     Identity::read(&bytes, path, unlock).map_err(|unusable| match unusable {
         Unusable::Because(why) => bad(IDENTITY, path, why),
         Unusable::Failed(error) => error,
@@ -132,14 +147,6 @@ fn bad(what: &'static str, path: &Path, why: impl Into<String>) -> Error {
         what,
         path: path.into(),
         why: why.into(),
-    }
-}
-
-/// Reads a key file that is for its owner alone.
-fn read(what: &'static str, path: &Path) -> Result<Zeroizing<Vec<u8>>> {
-    match read_whole(what, path)? {
-        (bytes, false) => Ok(bytes),
-        (_, true) => Err(not_private(what, path)),
     }
 }
 

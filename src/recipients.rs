@@ -44,21 +44,19 @@ impl FromStr for Role {
 pub struct Member {
     /// What they can open.
     pub role: Role,
-    /// A name of at most [`NAME_BYTES_MAX`] bytes, without blanks or control characters.
+    /// 1 to 64 of `A-Za-z0-9._-@`, a letter or digit first.
     pub name: String,
     /// Their public age key.
     pub recipient: Recipient,
 }
 
-/// Longest name of a member, in bytes.
-pub const NAME_BYTES_MAX: usize = 100;
-
-/// Whether this can be the name of a member.
-pub(crate) fn is_name(text: &str) -> bool {
-    let no_mark = |c: char| !(c.is_whitespace() || c.is_control());
-    let fits = !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(no_mark);
+/// Whether this can be the name of a member: as a signer's can be.
+pub(crate) fn check_name(text: &str) -> Result<(), &'static str> {
     // The file is public and stays in history: an argument in the wrong place must not.
-    fits && !crate::sign::is_secret(text)
+    if crate::sign::is_secret(text) {
+        return Err("it is a secret");
+    }
+    crate::sign::check_name(text)
 }
 
 /// To whom `epoch.age` is sealed.
@@ -110,7 +108,9 @@ fn member(line: &str) -> Option<Member> {
     let (name, recipient) = rest.split_once(' ')?;
     let member = Member {
         role: role.parse().ok()?,
-        name: Some(name).filter(|name| is_name(name))?.to_owned(),
+        name: Some(name)
+            .filter(|name| check_name(name).is_ok())?
+            .to_owned(),
         recipient: recipient.strip_suffix('\n')?.parse().ok()?,
     };
     (line_of(&member) == line).then_some(member)

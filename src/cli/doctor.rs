@@ -20,20 +20,19 @@ struct Advice {
 }
 
 pub(super) fn run(global: &Global) -> Result<u8> {
+    let closed = Store::protect(&global.existing_store()?);
     let store = global.open_unrecorded()?;
     let status = store.status()?;
-    let mut found: Vec<Advice> = status
-        .problems
-        .iter()
-        .map(|problem| Advice {
-            id: "problem",
-            what: problem.clone(),
-            fix: "see `agekeep status`, and `agekeep verify` for what is behind it".into(),
-        })
-        .collect();
+    let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
+    found.extend(status.problems.iter().map(|problem| Advice {
+        id: "problem",
+        what: problem.clone(),
+        fix: "what it says; `agekeep verify` shows what is behind it".into(),
+    }));
     found.extend(readers(&store));
     found.extend(signers(&store));
     found.extend(backups(&store, &status.path));
+    found.extend(copy_left(&store, &status.path));
     found.extend(keys_inside(global, &status.path)?);
     for advice in &found {
         if global.json {
@@ -54,6 +53,17 @@ pub(super) fn run(global: &Global) -> Result<u8> {
         output::line("Nothing was found.")?;
     }
     Ok(if found.is_empty() { 0 } else { FINDINGS })
+}
+
+/// What others could use until now.
+fn was_open(what: String) -> Advice {
+    Advice {
+        id: "loose-permissions",
+        what,
+        fix:
+            "if somebody else may have read the keyring together with an identity, `agekeep rekey`"
+                .into(),
+    }
 }
 
 fn readers(store: &Store) -> Option<Advice> {
@@ -96,6 +106,20 @@ fn backups(store: &Store, root: &Path) -> Option<Advice> {
               `[keyring]` with `folder = \"…\"` (`agekeep policy set`), and remove the copy here; a \
               new store: `agekeep init --keyring DIR`"
             .into(),
+    })
+}
+
+fn copy_left(store: &Store, root: &Path) -> Option<Advice> {
+    let copy = root.join("keyring");
+    let is_other = copy.join("ring").is_file() && store.keyring_folder() != copy;
+    is_other.then(|| Advice {
+        id: "keyring-copy",
+        what: format!(
+            "the keyring is in {}, and a copy of it is still in {}",
+            store.keyring_folder().display(),
+            copy.display()
+        ),
+        fix: format!("remove {}", copy.display()),
     })
 }
 

@@ -44,6 +44,24 @@ fn absolute(folder: &Path) -> Result<String> {
         why: why.into(),
     };
     let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
+    // As it is, without links and steps back: what is on the way may go.
+    let there = path.ancestors().find(|above| above.is_dir());
+    let there = there.ok_or_else(|| invalid("it is not a path"))?;
+    let rest = path.strip_prefix(there).expect("it is an ancestor");
+    if rest
+        .components()
+        .any(|part| !matches!(part, std::path::Component::Normal(_)))
+    {
+        return Err(invalid("it steps back from a folder that is not there"));
+    }
+    let there = there
+        .canonicalize()
+        .map_err(|_| invalid("it cannot be reached"))?;
+    let path = if rest.as_os_str().is_empty() {
+        there
+    } else {
+        there.join(rest)
+    };
     let text = path.into_os_string().into_string();
     text.map_err(|_| invalid("it is not UTF-8"))
 }

@@ -71,7 +71,7 @@ impl Sources {
         if let Some(passphrase) = &*read {
             return Ok(passphrase.duplicate());
         }
-        let source = format!("descriptor {descriptor}");
+        let source = "the descriptor in --passphrase-fd";
         let file = File::open(format!("/dev/fd/{descriptor}"));
         let passphrase = first_line(file.map_err(|e| format!("{source} cannot be read: {e}"))?)
             .map_err(|why| format!("{source}: {why}"))?;
@@ -85,7 +85,9 @@ impl Sources {
 
 /// Refuses a passphrase file that is for others too.
 fn check_private(path: &PathBuf) -> Result<()> {
-    let open = std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
+    let is_open =
+        |meta: &std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o077 != 0;
+    let open = std::fs::metadata(path).is_ok_and(|meta| is_open(&meta));
     if open {
         let fault = KeyFault::NotPrivate {
             what: "passphrase",
@@ -97,9 +99,10 @@ fn check_private(path: &PathBuf) -> Result<()> {
 }
 
 fn from_file(path: &PathBuf) -> Result<Passphrase, String> {
-    let shown = path.display();
-    let file = File::open(path).map_err(|e| format!("{shown} cannot be read: {e}"))?;
-    first_line(file).map_err(|why| format!("{shown}: {why}"))
+    // Not shown: it may be a passphrase in the wrong place.
+    const SOURCE: &str = "the file in AGEKEEP_PASSPHRASE_FILE";
+    let file = File::open(path).map_err(|e| format!("{SOURCE} cannot be read: {e}"))?;
+    first_line(file).map_err(|why| format!("{SOURCE}: {why}"))
 }
 
 /// How often what comes behind a command's first line is read, in pieces of a kilobyte.

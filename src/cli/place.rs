@@ -1,7 +1,7 @@
 //! Where things are on this machine: the only file that reads the environment.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use agekeep::error::{Error, Result};
@@ -14,7 +14,7 @@ use super::{Global, output};
 /// The store's folder.
 pub(super) fn store(global: &Global) -> Result<PathBuf> {
     match &global.store {
-        Some(path) => Ok(path.clone()),
+        Some(path) => named("--store", path),
         None => Ok(base("XDG_DATA_HOME", ".local/share")?.join("agekeep/store")),
     }
 }
@@ -22,7 +22,7 @@ pub(super) fn store(global: &Global) -> Result<PathBuf> {
 /// The age identity file.
 pub(super) fn identity(global: &Global) -> Result<PathBuf> {
     match &global.identity {
-        Some(path) => Ok(path.clone()),
+        Some(path) => named("--identity", path),
         None => Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/identity.txt")),
     }
 }
@@ -30,7 +30,7 @@ pub(super) fn identity(global: &Global) -> Result<PathBuf> {
 /// The signing key file.
 pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
     match &global.signing_key {
-        Some(path) => Ok(path.clone()),
+        Some(path) => named("--signing-key", path),
         None => Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/signing_key")),
     }
 }
@@ -90,12 +90,29 @@ fn unlock(global: &Global) -> Arc<dyn Unlock> {
     }
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     Arc::new(Sources {
-        descriptor: global.passphrase_fd,
+        descriptor: global.passphrase_fd.as_deref().map(descriptor),
         file: set("AGEKEEP_PASSPHRASE_FILE").map(PathBuf::from),
         command: set("AGEKEEP_PASSPHRASE_COMMAND")
             .map(|command| command.to_string_lossy().into_owned()),
         read: Mutex::default(),
     })
+}
+
+/// The number of a descriptor; what is none is not shown, and is none that can be open.
+fn descriptor(text: &str) -> u32 {
+    text.parse().unwrap_or(u32::MAX)
+}
+
+/// A path that somebody named; a secret in its place is not shown.
+fn named(option: &'static str, path: &Path) -> Result<PathBuf> {
+    let shown = path.to_string_lossy();
+    if keyfile::is_secret(&shown) {
+        return Err(Error::Invalid {
+            what: option,
+            why: "it is a secret itself, not the file that holds it".into(),
+        });
+    }
+    Ok(path.to_owned())
 }
 
 /// The identity, for a caller that needs no other key.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
+use agekeep::keyfile;
 use agekeep::recipients::{Member, Role};
 use agekeep::store::{Recipient, Rekeyed};
 use clap::{Args, Subcommand, ValueEnum};
@@ -117,31 +118,44 @@ fn add_member(global: &Global, add: &Add) -> Result<()> {
         }))?;
         return Ok(());
     }
-    output::line(&format!(
-        "{} can open {opens} (event {}).",
-        add.name, meta.event
-    ))?;
-    if let Some(fresh) = &fresh {
-        output::line(&format!("\n{}", fresh.to_text().as_str()))?;
+    let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
+    match &fresh {
+        // What is printed is an identity file.
+        Some(fresh) => output::line(&format!("# {said}\n{}", fresh.to_text().as_str()))?,
+        None => output::line(&said)?,
     }
     Ok(())
 }
 
-/// A recipient, or the first line of the file that holds it.
+/// A recipient, or the one in a file.
 fn read_recipient(text: &str) -> Result<Recipient> {
     let path = Path::new(text);
-    let read = if path.is_file() {
-        fs::read_to_string(path).map_err(|source| Error::Io {
-            doing: "read",
-            path: path.into(),
-            source,
-        })?
-    } else {
-        text.to_owned()
+    let invalid = |why: &str| Error::Invalid {
+        what: "the recipient",
+        why: why.into(),
     };
-    let mut lines = read.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    parse(line.unwrap_or_default())
+    if path.is_dir() {
+        return Err(invalid("it is a folder"));
+    }
+    if !path.is_file() {
+        let looks_like_one = path.extension().is_some() || text.contains('/');
+        return parse(text).map_err(|error| {
+            if looks_like_one && !keyfile::is_secret(text) {
+                return invalid("there is no such file");
+            }
+            error
+        });
+    }
+    let read = fs::read_to_string(path).map_err(|_| invalid("the file cannot be read as text"))?;
+    let lines = read.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let line = lines.next().unwrap_or_default();
+    if lines.next().is_some() {
+        return Err(invalid(
+            "the file has more than one line: each is somebody's, with a name",
+        ));
+    }
+    parse(line)
 }
 
 /// A recipient; what cannot be one is not shown.

@@ -26,16 +26,22 @@ impl Fresh {
         self.0.to_secret_line().expect("it was made here")
     }
 
-    /// The identity as text, and as a code that a telephone reads.
+    /// An identity file with, among its comments, a code that a telephone reads.
     pub(super) fn to_text(&self) -> Zeroizing<String> {
         let line = self.line();
         let code = QrCode::new(line.as_bytes()).expect("a line of 74 characters fits");
         let code = Zeroizing::new(code.render::<unicode::Dense1x2>().build());
-        Zeroizing::new(format!(
-            "This identity opens the store when every other one is lost. It is shown this once and \
-             kept\nnowhere: print it, and put it in a safe.\n\n{}\n\n{}",
-            line.as_str(),
-            code.as_str()
-        ))
+        let mut text = Zeroizing::new(String::with_capacity(16 * 1024));
+        text.push_str("# This identity is shown this once and kept nowhere: print it, and put it in a safe.\n");
+        text.push_str(&line);
+        text.push('\n');
+        for row in code.lines() {
+            text.push_str("# ");
+            text.push_str(row);
+            text.push('\n');
+        }
+        let end = text.trim_end().len();
+        text.truncate(end);
+        text
     }
 }

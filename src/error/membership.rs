@@ -76,7 +76,8 @@ impl MembershipFault {
             Self::Oneself { .. } => "another reader has to do it",
             Self::Overtaken => "run the command again",
             Self::TwoKeyrings { .. } => {
-                "leave --keyring and AGEKEEP_KEYRING away, or remove the copy that is not in use"
+                "leave --keyring and AGEKEEP_KEYRING away; which of the two has every key, \
+                 `agekeep verify` says of each"
             }
         }
     }

@@ -76,7 +76,7 @@ impl SigningFault {
             }
             Self::NoSuch { .. } => "`agekeep signers list` shows them all".into(),
             Self::Last { .. } => {
-                "add another signer first, one who is valid now: `agekeep signers add NAME KEY`"
+                "add another signer first, one who is valid now and whose time does not end: `agekeep signers add NAME KEY`"
                     .into()
             }
             Self::Agent { hint, .. } => hint.clone(),
@@ -94,7 +94,10 @@ impl fmt::Display for SigningFault {
             } => write!(f, "the signing key {fingerprint} of {name} {when}"),
             Self::Exists { what } => f.write_str(what),
             Self::NoSuch { name } => write!(f, "no signer has the name {name:?}"),
-            Self::Last { name } => write!(f, "{name} is the last signer who may write now"),
+            Self::Last { name } => write!(
+                f,
+                "{name} is the last signer who may write now, or the last whose time does not end"
+            ),
             Self::Agent {
                 fingerprint, why, ..
             } => write!(

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
 use crate::id::StoreId;
 use crate::journal::KeyEntry;
-use crate::policy::Policy;
+use crate::policy::{KeyringPlace, Policy};
 use crate::recipients::{self, Member};
 use crate::redact;
 use crate::repository::Repository;
@@ -57,7 +57,8 @@ impl Decisions {
 }
 
 impl Store {
-    /// Puts another policy in place, as an event of its own: for the owner, never for an agent.
+    /// Puts another policy in place, as an event of its own: for the owner, never for an agent. Where
+    /// it does not say where the keyring is, that stays as it is.
     ///
     /// # Errors
     /// [`Error::Policy`] if it cannot be followed; otherwise as for [`Store::execute`].
@@ -65,7 +66,12 @@ impl Store {
         redact::check_policy(&policy.redaction)?;
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
-        self.check_place(policy)?;
+        let mut policy = policy.clone();
+        // Only one that says where moves the keyring.
+        if policy.keyring == KeyringPlace::default() {
+            policy.keyring = self.policy().keyring.clone();
+        }
+        self.check_place(&policy)?;
         let text = policy.to_file(self.id);
         let meta = self.decide(POLICY_COMMAND, PublicFile::Policy, &text, context)?;
         drop(lock);
@@ -163,6 +169,7 @@ impl Store {
     /// Whether this process could record a decision: asked before much is made ready for it.
     pub(super) fn may_record(&self) -> Result<()> {
         self.as_reader()?;
+        self.check_one_keyring()?;
         self.signer_now().map(drop)
     }
 

@@ -61,6 +61,7 @@ impl Store {
         clock: Clock,
     ) -> Result<Self> {
         Self::check_vacant(root)?;
+        check_apart(root, policy)?;
         redact::check_policy(&policy.redaction)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
         let there = root.is_dir();
@@ -94,6 +95,21 @@ impl Store {
         store.locked(Self::load_timeline)?;
         Ok(store)
     }
+}
+
+/// Refuses a keyring that would be within what is being made, or around it.
+fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
+    let Some(folder) = &policy.keyring.folder else {
+        return Ok(());
+    };
+    let root = std::path::absolute(root).map_err(Error::io("find", root))?;
+    if Path::new(folder).starts_with(&root) || root.starts_with(folder) {
+        return Err(Error::Invalid {
+            what: "the keyring's folder",
+            why: "it is in the store's folder, or the store in it".into(),
+        });
+    }
+    Ok(())
 }
 
 fn put_in_place(building: &Path, root: &Path) -> Result<()> {

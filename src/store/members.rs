@@ -5,7 +5,7 @@ use crate::answer::Meta;
 use crate::disk::Lock;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
-use crate::recipients::{self, Member, NAME_BYTES_MAX, Role};
+use crate::recipients::{self, Member, Role};
 use crate::seal::Recipient;
 
 use super::Store;
@@ -32,14 +32,10 @@ impl Store {
         recipient: &Recipient,
         context: &Context,
     ) -> Result<Meta> {
-        if !recipients::is_name(name) {
-            return Err(Error::Invalid {
-                what: "the name",
-                why: format!(
-                    "a member's name is 1 to {NAME_BYTES_MAX} bytes without blanks or control characters"
-                ),
-            });
-        }
+        recipients::check_name(name).map_err(|why| Error::Invalid {
+            what: "the name",
+            why: why.into(),
+        })?;
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
         let mut members = self.decisions.members.clone();
@@ -118,7 +114,9 @@ impl Store {
         let found = members.iter().find(|member| member.name == name);
         let leaver = found.ok_or_else(|| {
             Error::Membership(MembershipFault::Nobody {
-                name: recipients::is_name(name).then(|| name.to_owned()),
+                name: recipients::check_name(name)
+                    .is_ok()
+                    .then(|| name.to_owned()),
             })
         })?;
         let others = members.iter().filter(|member| member.name != name);

@@ -192,13 +192,13 @@ fn sources_that_give_nothing_of_use() {
     assert!(
         person
             .refused(&["view"], 12)
-            .contains("descriptor 77 cannot be read")
+            .contains("--passphrase-fd cannot be read")
     );
     let person = locked().env("AGEKEEP_PASSPHRASE_FILE", "/nowhere/at/all");
     assert!(
         person
             .refused(&["view"], 12)
-            .contains("/nowhere/at/all cannot be read")
+            .contains("AGEKEEP_PASSPHRASE_FILE cannot be read")
     );
     let person = locked().env("AGEKEEP_PASSPHRASE_FILE", "/");
     assert!(!person.run(&["view"]).status.success());

@@ -61,10 +61,7 @@ fn a_store_whose_keyring_is_missing_says_so_and_what_still_works() {
         &["rekey"],
     ] {
         let said = team.fails(12, args);
-        assert!(
-            said.contains("volume/keys/") && said.contains("is missing"),
-            "{said}"
-        );
+        assert!(said.contains("volume/keys is missing"), "{said}");
         assert!(said.contains("`agekeep verify` still checks"), "{said}");
     }
     let verified = team.home.run(&["verify", "--full", "--json"]);
@@ -101,8 +98,6 @@ fn a_policy_does_not_lead_to_where_the_keyring_is_not() {
     fs::create_dir(&empty).expect("made");
     let events = team.newest()["event"].clone();
     for text in [
-        // Without the table the keyring would be in the store.
-        "[limits]\nlines = 9\n".to_owned(),
         format!("[keyring]\nfolder = {empty:?}\n"),
         "[keyring]\nfolder = \"keys\"\n".to_owned(),
         "[keyring]\nfolder = 7\n".to_owned(),
@@ -115,6 +110,11 @@ fn a_policy_does_not_lead_to_where_the_keyring_is_not() {
         );
     }
     assert_eq!(team.newest()["event"], events);
+    // Without the table the keyring stays where it is.
+    fs::write(&policy, "[limits]\nlines = 9\n").expect("written");
+    team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
+    assert!(team.ok(&["policy", "show"]).contains("volume/keys"));
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     // A copy that is behind is no copy.
     let keys = team.home.path().join("volume/keys");
     let copied = Command::new("cp")
@@ -199,4 +199,86 @@ fn a_move_of_the_keyring_loses_no_key() {
     team.assert_verified("after the move");
     child.kill().expect("runs");
     child.wait().expect("ends");
+}
+
+/// However its folder is spelled, it is the same keyring.
+#[test]
+fn another_spelling_of_its_folder_is_no_second_keyring() {
+    let team = apart();
+    team.create("a.md", "text\n");
+    let keys = team.home.path().join("volume/keys");
+    let link = team.home.path().join("link");
+    std::os::unix::fs::symlink(&keys, &link).expect("linked");
+    for spelling in ["volume/keys/", "volume/../volume/keys", "link"] {
+        team.ok(&["--keyring", spelling, "rekey"]);
+        team.add(
+            spelling
+                .split('/')
+                .next_back()
+                .filter(|s| !s.is_empty())
+                .unwrap_or("slash"),
+            "reader",
+        );
+        assert_eq!(
+            team.ok(&["--keyring", spelling, "read", "/memories/a.md"]),
+            "text\n"
+        );
+    }
+    team.assert_verified("after all spellings");
+    assert_eq!(names(&keys), ["audit.age", "epoch.age", "names", "ring"]);
+    // The policy keeps the folder as it is, whatever way led there.
+    let home = Home::empty();
+    fs::create_dir(home.path().join("on-the-way")).expect("made");
+    let way = home.path().join("on-the-way/../keys");
+    let made = home.run(&["init", "--keyring", way.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    fs::remove_dir(home.path().join("on-the-way")).expect("there");
+    assert!(home.run(&["log"]).status.success());
+    // And none in the store, nor around it.
+    let home = Home::empty();
+    for place in ["store/objects", "store", "."] {
+        let place = home.path().join(place);
+        let refused = home.run(&["init", "--keyring", place.to_str().expect("UTF-8")]);
+        assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    }
+    assert!(home.run(&["init"]).status.success());
+}
+
+#[test]
+fn a_file_of_several_recipients_lets_nobody_in() {
+    let team = Team::new();
+    let file = team.home.path().join("two.pub");
+    let two = format!(
+        "# two\n{}\n{}\n",
+        team.recipient("bob"),
+        team.recipient("eve")
+    );
+    fs::write(&file, two).expect("written");
+    let said = team.fails(
+        2,
+        &["recipients", "add", "two", file.to_str().expect("UTF-8")],
+    );
+    assert!(said.contains("more than one line"), "{said}");
+    let said = team.fails(2, &["recipients", "add", "two", "nowhere.pub"]);
+    assert!(said.contains("no such file"), "{said}");
+    assert_eq!(team.members().len(), 1);
+}
+
+/// What was meant to be a file's name and is the secret itself is not shown.
+#[test]
+fn a_secret_in_the_place_of_a_file_is_not_shown() {
+    let team = Team::new();
+    let text = fs::read_to_string(team.identity("bob")).expect("there");
+    let secret = text.lines().last().expect("an identity");
+    for args in [
+        &["-i", secret, "status"][..],
+        &["--signing-key", secret, "status"],
+        &["--store", secret, "status"],
+        &["--passphrase-fd", secret, "-i", "locked", "status"],
+    ] {
+        let output = team.home.run(args);
+        let said = stdout(&output) + &stderr(&output);
+        assert!(!output.status.success(), "{said}");
+        assert!(!said.contains(&secret[..30]), "{said}");
+    }
 }

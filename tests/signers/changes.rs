@@ -293,15 +293,18 @@ fn somebody_who_can_write_now_always_stays() {
     let key = team.let_in("ana", &["--valid-after", MORNING, "--valid-before", NOON]);
     team.refused(NIGHT, &["signers", "rm", "owner"], 6, "last_signer");
     team.refused(EVENING, &["signers", "rm", "owner"], 6, "last_signer");
+    // Her time ends, and only a signer lets another in.
+    team.refused(NOON, &["signers", "rm", "owner"], 6, "last_signer");
+    let ben = team.let_in("ben", &[]);
     let text = team.done(NOON, &["signers", "rm", "owner"]);
     assert!(text.contains("from here on you cannot write"), "{text}");
+    let last = ["signers", "rm", "ben", "--signing-key", &key];
+    team.refused(NOON, &last, 6, "last_signer");
+    team.done(NOON, &["signers", "rm", "ana", "--signing-key", &ben]);
+    let public = format!("{key}.pub");
+    let add = ["signers", "add", "ana", &public, "--valid-before", EVENING];
+    team.done(NOON, &[&add[..], &["--signing-key", &ben]].concat());
     team.refused(NOON, &["delete", "/memories/a.md"], 7, "not_a_signer");
-    team.refused(
-        NOON,
-        &["signers", "rm", "ana", "--signing-key", &key],
-        6,
-        "last_signer",
-    );
     team.done(NOON, &["delete", "/memories/a.md", "--signing-key", &key]);
     assert!(team.findings().is_empty());
 }
