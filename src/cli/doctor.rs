@@ -74,10 +74,9 @@ fn readers(store: &Store) -> Option<Advice> {
     (readers.count() == 1).then(|| Advice {
         id: "one-reader",
         what: "there is one reader: if that identity is lost, every memory is".into(),
-        fix:
-            "add another with `agekeep recipients add NAME RECIPIENT`, or one whose identity lies \
-              in a safe: `age-keygen` makes it"
-                .into(),
+        fix: "add another with `agekeep recipients add NAME RECIPIENT`, or one for a safe with \
+              `agekeep recipients add recovery --new`"
+            .into(),
     })
 }
 

@@ -168,6 +168,14 @@ fn doctor_says_what_will_hurt_and_what_to_do() {
         ids
     };
     assert_eq!(ids(&team), ["one-backup", "one-reader"]);
+    // What others could use is closed, and is worth knowing all the same.
+    let keyring = team.home.store().join("keyring");
+    fs::set_permissions(&keyring, fs::Permissions::from_mode(0o755)).expect("set");
+    assert_eq!(
+        ids(&team),
+        ["loose-permissions", "one-backup", "one-reader"]
+    );
+    assert_eq!(ids(&team), ["one-backup", "one-reader"]);
     let said = stdout(&team.run_as("owner", &["doctor"]));
     assert!(
         said.contains("erased later") && said.contains("  fix: "),
@@ -187,6 +195,12 @@ fn doctor_says_what_will_hurt_and_what_to_do() {
         policy.to_str().expect("UTF-8"),
     );
     team.ok(&["--keyring", place, "policy", "set", "--policy", file]);
+    // A copy that was left where it was is no backup of its own.
+    let left = team.home.store().join("keyring");
+    let copied = Command::new("cp").arg("-a").arg(place).arg(&left).status();
+    assert!(copied.expect("cp runs").success());
+    assert_eq!(ids(&team), ["keyring-copy"]);
+    fs::remove_dir_all(&left).expect("there");
     assert_eq!(ids(&team), [""; 0]);
     assert_eq!(team.ok(&["doctor"]), "Nothing was found.\n");
     // A key that lies in the store it is for.
