@@ -98,16 +98,6 @@ impl Keyring {
             read => Some(read?),
         };
         let audit = Audit::read(folder, store, identity)?;
-        Self::with(folder, store, identity, epoch, audit)
-    }
-
-    fn with(
-        folder: &Path,
-        store: StoreId,
-        identity: &Identity,
-        epoch: Option<Epoch>,
-        audit: Audit,
-    ) -> Result<Self> {
         let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
         let number = epoch.as_ref().map(|epoch| epoch.number);
         Ok(Self {

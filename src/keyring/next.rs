@@ -65,7 +65,7 @@ pub(crate) struct Resealed {
 impl Keyring {
     /// Makes ready the same keys, sealed to other members.
     pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
-        let next = self.begin(members, "wrap")?;
+        let next = self.begin()?;
         let written = self.write_wrapped(&next, members);
         written.inspect_err(|_| next.give_up())?;
         Ok(next)
@@ -85,8 +85,7 @@ impl Keyring {
     /// Begins to make ready new keys for audit records, and, with `content`, for memories; or goes
     /// on where the same was begun and cut off.
     pub(crate) fn prepare_rotation(&self, members: &[Member], content: bool) -> Result<Next> {
-        let purpose = if content { "all" } else { "audit" };
-        let said = self.purpose(members, purpose);
+        let said = self.purpose(members, content);
         for folder in self.prepared()? {
             if fs::read_to_string(folder.join(FOR_FILE)).is_ok_and(|found| found == said)
                 && let Ok(next) = self.go_on(folder, content)
@@ -94,7 +93,7 @@ impl Keyring {
                 return Ok(next);
             }
         }
-        let mut next = self.begin(members, purpose)?;
+        let mut next = self.begin()?;
         let written = self.write_rotated(&mut next, members, content, &said);
         written.inspect_err(|_| next.give_up())?;
         Ok(next)
@@ -124,21 +123,18 @@ impl Keyring {
     }
 
     /// What a keyring is made ready for, as its folder says it.
-    fn purpose(&self, members: &[Member], purpose: &str) -> String {
+    fn purpose(&self, members: &[Member], content: bool) -> String {
+        let keys = if content { "all" } else { "audit" };
         let members = Digest::of(recipients::to_file(members).as_bytes());
         let epoch = self.epoch.as_ref().map_or(0, |epoch| epoch.number);
-        format!(
-            "{purpose} after {epoch} {} for {members}\n",
-            self.audit.number
-        )
+        format!("{keys} after {epoch} {} for {members}\n", self.audit.number)
     }
 
     /// A new folder; what was begun before for something else is given up.
-    fn begin(&self, members: &[Member], purpose: &str) -> Result<Next> {
+    fn begin(&self) -> Result<Next> {
         for folder in self.prepared()? {
             fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
         }
-        debug_assert!(!members.is_empty(), "{purpose} for nobody");
         let folder = self
             .folder
             .join(format!("{PREFIX}{}", hex(&aead::random::<16>())));

@@ -46,7 +46,7 @@ impl Recipient {
     /// Says what is wrong, and never repeats what was given: it could be a secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if is_secret(text) {
+        if crate::sign::is_secret(text) {
             return Err(
                 "it is an identity, the secret half, and must be kept secret; the \
                         recipient belongs here"
@@ -204,14 +204,6 @@ fn failure(error: &EncryptError, runs: &[Run]) -> Error {
         _ => "it stopped".into(),
     };
     plugin_failed(programs.join(" or "), &why)
-}
-
-/// Whether somebody gave the secret half.
-fn is_secret(text: &str) -> bool {
-    let text = text.to_ascii_uppercase();
-    ["AGE-SECRET-KEY", "AGE-PLUGIN-", "PRIVATE KEY"]
-        .iter()
-        .any(|mark| text.contains(mark))
 }
 
 fn of_bech32(text: &str) -> Result<Key, String> {

@@ -73,28 +73,18 @@ impl Store {
         }
         self.check_place(&policy)?;
         let text = policy.to_file(self.id);
-        let meta = self.decide(POLICY_COMMAND, PublicFile::Policy, &text, context)?;
+        let decision = Decision {
+            command: POLICY_COMMAND,
+            ..Decision::default()
+        };
+        let meta = self.decide(decision, PublicFile::Policy, &text, None, context)?;
         drop(lock);
         Ok(meta)
     }
 
-    /// Puts a public file in place anew, by a command that says so. Called with the lock held.
+    /// Puts a public file in place anew, by a command that says so, and files of the keyring with it.
+    /// Called with the lock held.
     pub(super) fn decide(
-        &mut self,
-        command: &str,
-        file: PublicFile,
-        text: &str,
-        context: &Context,
-    ) -> Result<Meta> {
-        let decision = Decision {
-            command,
-            ..Decision::default()
-        };
-        self.decide_with(decision, file, text, None, context)
-    }
-
-    /// As [`Self::decide`], with files of the keyring that take their places with it.
-    pub(super) fn decide_with(
         &mut self,
         mut decision: Decision<'_>,
         file: PublicFile,

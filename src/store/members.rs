@@ -60,7 +60,7 @@ impl Store {
             file: None,
         };
         let (file, entry, head) = (PublicFile::Recipients, next.entry(), self.journal.head());
-        let meta = self.decide_with(decision, file, &text, Some(entry), context);
+        let meta = self.decide(decision, file, &text, Some(entry), context);
         let meta = meta.inspect_err(|_| {
             if self.journal.head() == head {
                 next.give_up();
@@ -84,7 +84,6 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<Rekeyed> {
-        self.locked(|store| store.check_leaver(name).map(drop))?;
         self.rotate(
             Decision {
                 command: REMOVE_MEMBER_COMMAND,

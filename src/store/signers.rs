@@ -131,7 +131,7 @@ impl Store {
             member: Some(name),
             file: None,
         };
-        self.decide_with(decision, PublicFile::Signers, text, None, context)
+        self.decide(decision, PublicFile::Signers, text, None, context)
     }
 
     /// Those who could sign a commit: the signers of the one before it; of the first, its own.
