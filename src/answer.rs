@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::event::{Outcome, Redaction};
+use crate::event::{Event, Outcome, Redaction};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -131,6 +131,21 @@ pub struct Meta {
     /// What was stripped from the text, the path and the context before they were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redactions: Vec<Redaction>,
+}
+
+impl Meta {
+    /// The facts about an event that was carried out, and is about no single memory.
+    pub(crate) fn of(event: &Event, commit: ObjectId, redactions: Vec<Redaction>) -> Self {
+        Self {
+            event: event.number,
+            commit,
+            time: event.time,
+            outcome: event.outcome,
+            error: None,
+            memory: None,
+            redactions,
+        }
+    }
 }
 
 /// Facts about the memory a command was about.

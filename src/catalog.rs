@@ -4,15 +4,18 @@
 //! be thrown away: the same fold makes it again.
 
 pub(crate) mod file;
+mod hold;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::hold::Hold;
+use self::hold::HoldStep;
 use crate::digest::Digest;
-use crate::event::{Change, Event, PublicFile, Touch};
+use crate::event::{Change, EXPIRE_COMMAND, Event, Outcome, PublicFile, Touch};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -30,7 +33,7 @@ pub(crate) struct Memory {
     pub(crate) sealed: Digest,
     /// The version before this one, where it had the same path.
     pub(crate) before: Option<ObjectId>,
-    /// When its text was last read or written.
+    /// When its text was last read or written by somebody whose clock was the latest.
     pub(crate) accessed: DateTime<Utc>,
 }
 
@@ -52,11 +55,36 @@ pub(crate) struct Catalog {
     pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
     pub(crate) decided: Option<Decided>,
+    /// When a sweep last was carried out, and its event.
+    pub(crate) swept: Option<(DateTime<Utc>, u64)>,
+    /// The numbers of the epoch key and the names key since the last erasure: a keyring with lower
+    /// ones is a copy from before it.
+    pub(crate) erased: Option<(u64, u64)>,
+    /// Memories whose keys are to be destroyed, each with the event that says so.
+    pub(crate) marked: BTreeMap<MemoryId, u64>,
+    /// What must not go away, by the number of the event the hold began with.
+    pub(crate) holds: BTreeMap<u64, Hold>,
     memories: HashMap<MemoryId, Memory>,
     /// Keys are paths with `/` as NUL, which no path holds: so order is by segment, and what is
     /// below a directory is one range.
     paths: BTreeMap<String, MemoryId>,
     bytes: u64,
+}
+
+/// How far a clock may be behind the latest event before a sweep does not go by it: what setting
+/// it right now and then can come to.
+const CLOCK_BEHIND_MAX: TimeDelta = TimeDelta::seconds(60);
+/// The longest time without an event after which a sweep still believes the clock: a year. A store
+/// that is swept daily has events daily.
+const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::days(366);
+
+/// Why a sweep does not go by the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClockFault {
+    /// It is behind an event of this time.
+    Behind(DateTime<Utc>),
+    /// It leapt from the first time to the second.
+    Leapt(DateTime<Utc>, DateTime<Utc>),
 }
 
 /// When events were.
@@ -69,16 +97,44 @@ pub(crate) struct Times {
     /// Up to here events are not in the order of their times: the latest time of one that another
     /// followed whose clock was behind.
     uneven: Option<DateTime<Utc>>,
+    /// The latest time of any event since a sweep last went by the clock.
+    believed: Option<DateTime<Utc>>,
+    /// The first leap since then: from when to when.
+    leap: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 
 impl Times {
-    /// Takes the time of the next event.
-    pub(crate) fn pass(&mut self, time: DateTime<Utc>) {
+    /// Takes the time of the next event, which may be that of a sweep: its clock was believed.
+    pub(crate) fn pass(&mut self, time: DateTime<Utc>, swept: bool) {
+        if swept {
+            (self.believed, self.leap) = (Some(time), None);
+        } else {
+            if self.leap.is_none() {
+                self.leap = self.leap_to(time);
+            }
+            self.believed = self.believed.max(Some(time));
+        }
         if self.latest.is_some_and(|latest| time < latest) {
             self.uneven = self.latest;
         }
         self.last = Some(time);
         self.latest = self.latest.max(self.last);
+    }
+
+    fn leap_to(&self, time: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        let before = self.believed?;
+        (time - before > CLOCK_AHEAD_MAX).then_some((before, time))
+    }
+
+    /// What is wrong with a clock that says it is now.
+    pub(crate) fn clock_fault(&self, now: DateTime<Utc>) -> Option<ClockFault> {
+        let behind = self
+            .believed
+            .filter(|latest| *latest - now > CLOCK_BEHIND_MAX);
+        let leap = self.leap.or_else(|| self.leap_to(now));
+        behind
+            .map(ClockFault::Behind)
+            .or(leap.map(|(from, to)| ClockFault::Leapt(from, to)))
     }
 
     /// Whether all that was later than this also came behind what was not.
@@ -128,6 +184,9 @@ pub(crate) struct Step {
     number: u64,
     millis: i64,
     touches: Vec<TouchStep>,
+    swept: bool,
+    erased: Option<(u64, u64)>,
+    hold: Option<HoldStep>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -159,6 +218,12 @@ impl Step {
             number: event.number,
             millis: event.time.timestamp_millis(),
             touches: event.memories.iter().map(touch).collect(),
+            swept: event.command == EXPIRE_COMMAND && event.outcome == Outcome::Ok,
+            erased: event
+                .receipt
+                .as_ref()
+                .map(|receipt| (receipt.epoch.1, receipt.names.1)),
+            hold: HoldStep::of(event),
         }
     }
 }
@@ -172,6 +237,10 @@ impl Catalog {
             versions: 0,
             times: Times::default(),
             decided: None,
+            swept: None,
+            erased: None,
+            marked: BTreeMap::new(),
+            holds: BTreeMap::new(),
             memories: HashMap::new(),
             paths: BTreeMap::new(),
             bytes: 0,
@@ -184,28 +253,44 @@ impl Catalog {
             return Err("its event number is not the next");
         }
         let time = DateTime::from_timestamp_millis(step.millis).ok_or("its time is not one")?;
-        self.fold(&step.touches, time)?;
+        if let Some(hold) = &step.hold {
+            self.follow_hold(hold, step.number)?;
+        }
+        self.fold(step, time)?;
         self.events += 1;
-        self.head = Some(step.head);
-        self.times.pass(time);
+        self.pass(step, time);
         Ok(())
+    }
+
+    /// What an event does that is about no memory.
+    fn pass(&mut self, step: &Step, time: DateTime<Utc>) {
+        self.head = Some(step.head);
+        self.times.pass(time, step.swept);
+        if step.swept {
+            self.swept = Some((time, step.number));
+        }
+        self.erased = step.erased.or(self.erased);
     }
 
     /// Folds in what one event did, as one change: whatever it writes leaves its old path before
     /// anything takes a new one, so that two memories can change places.
-    fn fold(&mut self, touches: &[TouchStep], time: DateTime<Utc>) -> Result<(), StepFault> {
+    fn fold(&mut self, step: &Step, time: DateTime<Utc>) -> Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
-        for touch in touches {
+        for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?.accessed = time;
+                    let memory = self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?;
+                    memory.accessed = memory.accessed.max(time);
                 }
-                Change::Remove => drop(self.take(touch.id).ok_or(UNKNOWN)?),
-                Change::Add | Change::Edit | Change::Move | Change::Restore | Change::Reseal => {
-                    written.push((touch, self.take(touch.id)));
+                Change::Remove | Change::Expire => drop(self.take(touch.id).ok_or(UNKNOWN)?),
+                Change::Mark | Change::Erase if self.memories.contains_key(&touch.id) => {
+                    return Err("it erases a memory that is there");
                 }
+                Change::Mark | Change::Erase => self.follow_erasure(touch, step.number),
+                change if change.writes() => written.push((touch, self.take(touch.id))),
+                _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
         for (touch, old) in written {
@@ -229,7 +314,7 @@ impl Catalog {
             (Change::Add, None) => touch.version == 1,
             // Which version a memory had that is gone, only its history says.
             (Change::Restore, None) => touch.version > 1,
-            (Change::Edit | Change::Move | Change::Reseal, Some(old)) => {
+            (Change::Edit | Change::Move | Change::Reseal | Change::Redact, Some(old)) => {
                 old.version + 1 == touch.version
             }
             _ => false,
@@ -260,9 +345,13 @@ impl Catalog {
         self.bytes = self.bytes.saturating_add(touch.bytes);
         self.paths.insert(key(&path), touch.id);
         let accessed = match &old {
-            Some(old) if touch.change == Change::Reseal => old.accessed,
-            _ => time,
+            Some(old) if matches!(touch.change, Change::Reseal | Change::Redact) => old.accessed,
+            Some(old) => old.accessed.max(time),
+            None => time,
         };
+        if let Some(old) = &old {
+            self.bind_moved(touch.id, &old.path, &path);
+        }
         let memory = Memory {
             id: touch.id,
             before: old.filter(|old| old.path == path).map(|old| old.blob),
@@ -287,24 +376,41 @@ impl Catalog {
     pub(crate) fn assume(&mut self, step: &Step) {
         let time = DateTime::from_timestamp_millis(step.millis);
         let time = time.or(self.times.last).unwrap_or_default();
+        if let Some(hold) = &step.hold {
+            // One that cannot be followed is said where the event is checked.
+            let _ = self.follow_hold(hold, step.number);
+        }
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
                     if let Some(memory) = self.memories.get_mut(&touch.id) {
-                        memory.accessed = time;
+                        memory.accessed = memory.accessed.max(time);
                     }
                 }
-                Change::Remove => self.forget(touch.id),
-                Change::Add | Change::Edit | Change::Move | Change::Restore | Change::Reseal => {
+                Change::Remove | Change::Expire => self.forget(touch.id),
+                Change::Mark | Change::Erase => {
+                    self.forget(touch.id);
+                    self.follow_erasure(touch, step.number);
+                }
+                change if change.writes() => {
                     let old = self.take(touch.id);
                     self.assume_written(touch, old, time);
                 }
+                _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
         self.events = step.number.saturating_add(1);
-        self.head = Some(step.head);
-        self.times.pass(time);
+        self.pass(step, time);
+    }
+
+    /// A memory that is to be erased, or is.
+    fn follow_erasure(&mut self, touch: &TouchStep, event: u64) {
+        if touch.change == Change::Mark {
+            self.marked.insert(touch.id, event);
+        } else {
+            self.marked.remove(&touch.id);
+        }
     }
 
     fn assume_written(&mut self, touch: &TouchStep, old: Option<Memory>, time: DateTime<Utc>) {

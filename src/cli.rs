@@ -4,8 +4,11 @@ mod accept;
 mod changes;
 mod checkpoint;
 mod doctor;
+mod erase;
 mod events;
+mod expire;
 mod history;
+mod hold;
 mod init;
 mod keys;
 mod lines;
@@ -16,6 +19,7 @@ mod passphrase;
 mod place;
 mod policy;
 mod process;
+mod receipt;
 mod recipients;
 mod recovery;
 mod redact;
@@ -120,7 +124,7 @@ enum Verb {
     /// Make a store, and the keys to it where there are none
     Init(init::Init),
     /// Show where the store is, what is in it, who can open it, and whether anything is wrong
-    Status,
+    Status(status::StatusArgs),
     /// Show who did what and when, newest first
     Log(log::Log),
     /// Show who read a memory and when, newest first
@@ -168,6 +172,14 @@ enum Verb {
     Recipients(recipients::Recipients),
     /// Hand out what opens one memory with stock age
     Keys(keys::Keys),
+    /// Remove what has expired, and erase what is past its grace: the sweep
+    Expire(expire::Expire),
+    /// Keep memories from expiring, from erasure and from deletion, and say why
+    Hold(hold::HoldArgs),
+    /// Destroy the keys of memories: gone from history too
+    Erase(erase::Erase),
+    /// Show proof of what was erased, and check it
+    Receipt(receipt::ReceiptArgs),
     /// Say what is not wrong yet and will hurt one day, and what to do about it
     Doctor,
     /// Give memories new keys, in case somebody knows the ones they have
@@ -188,7 +200,7 @@ pub(crate) fn run() -> ExitCode {
     let Cli { global, verb } = Cli::parse();
     let done = match verb {
         Verb::Init(args) => init::run(&global, &args),
-        Verb::Status => status::run(&global),
+        Verb::Status(args) => status::run(&global, &args),
         Verb::Log(args) => log::run(&global, &args),
         Verb::Access(args) => log::access(&global, &args),
         Verb::Show(args) => history::show(&global, &args),
@@ -211,6 +223,10 @@ pub(crate) fn run() -> ExitCode {
         Verb::AcceptRollback => accept::run(&global),
         Verb::Recipients(args) => recipients::run(&global, &args),
         Verb::Keys(args) => keys::run(&global, &args),
+        Verb::Expire(args) => expire::run(&global, &args),
+        Verb::Hold(args) => hold::run(&global, &args),
+        Verb::Erase(args) => erase::run(&global, &args),
+        Verb::Receipt(args) => receipt::run(&global, &args),
         Verb::Doctor => doctor::run(&global),
         Verb::Rekey(args) => recipients::rekey(&global, &args),
         Verb::Policy(args) => policy::run(&global, &args),

@@ -2,6 +2,7 @@
 
 mod key;
 mod membership;
+mod retention;
 mod signing;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
+pub use self::retention::RetentionFault;
 pub use self::signing::SigningFault;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
@@ -138,6 +140,8 @@ pub enum Error {
     },
     /// A rollback was to be accepted, and there was none.
     NotRolledBack,
+    /// Something is gone for good, or must stay, or a sweep must not go on.
+    Retention(RetentionFault),
     /// No moment in history is meant by a revision.
     NoRevision {
         /// The revision as it was given.
@@ -231,6 +235,7 @@ impl Error {
             Self::RolledBack { .. } => "rolled_back",
             Self::BadPin { .. } => "bad_pin",
             Self::NotRolledBack => "not_rolled_back",
+            Self::Retention(fault) => fault.code(),
             Self::NoRevision { .. } => "no_revision",
             Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::Ambiguous { .. } => "ambiguous",
@@ -256,6 +261,7 @@ impl Error {
             Self::Membership(fault) => fault.exit_code(),
             Self::NotASigner { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
+            Self::Retention(fault) => fault.exit_code(),
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
@@ -317,7 +323,10 @@ impl Error {
     pub(crate) fn is_of_one_memory(&self) -> bool {
         matches!(
             self,
-            Self::Damaged { .. } | Self::MissingKey { .. } | Self::UnknownFormat { .. }
+            Self::Damaged { .. }
+                | Self::MissingKey { .. }
+                | Self::UnknownFormat { .. }
+                | Self::Retention(RetentionFault::Erased { .. })
         )
     }
 
@@ -341,6 +350,7 @@ impl Error {
             ),
             Self::Membership(fault) => fault.hint().into(),
             Self::Signing(fault) => fault.hint(),
+            Self::Retention(fault) => fault.hint(),
             Self::Key(fault) => fault.hint(),
             Self::HeadMoved {
                 expected,
@@ -498,6 +508,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::Signing(fault) => fault.fmt(f),
+            Self::Retention(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
             Self::NoKeyring { path } => {
                 let folder = path.parent().filter(|folder| !folder.is_dir());

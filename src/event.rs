@@ -7,6 +7,7 @@
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 mod record;
+mod retention;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
+pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
 use crate::aead::Key;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -58,9 +60,22 @@ pub(crate) const REMOVE_MEMBER_COMMAND: &str = "recipients_rm";
 /// The command of an event that gives memories new keys.
 pub(crate) const REKEY_COMMAND: &str = "rekey";
 
+/// The command of an event that removes what has expired.
+pub(crate) const EXPIRE_COMMAND: &str = "expire";
+
+/// The command of an event that destroys keys of memories, or marks them for it.
+pub(crate) const ERASE_COMMAND: &str = "erase";
+
+/// The command of an event that redacts a memory, and erases what it was before.
+pub(crate) const REDACT_COMMAND: &str = "redact";
+
+/// The commands of events by which a hold begins, and by which one ends.
+pub(crate) const HOLD_ADD_COMMAND: &str = "hold_add";
+pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
+
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 18] = [
+pub const OWNER_COMMANDS: [&str; 24] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -79,10 +94,16 @@ pub const OWNER_COMMANDS: [&str; 18] = [
     "revert",
     "rollback",
     ACCEPT_COMMAND,
+    EXPIRE_COMMAND,
+    ERASE_COMMAND,
+    REDACT_COMMAND,
+    HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND,
+    "scan",
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 16] = [
+const UNALTERING: [&str; 19] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -99,6 +120,9 @@ const UNALTERING: [&str; 16] = [
     "grep",
     "unknown",
     ACCEPT_COMMAND,
+    HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND,
+    "scan",
 ];
 
 /// Whether a command may change a memory; one that is not known may.
@@ -108,15 +132,28 @@ pub(crate) fn may_alter(command: &str) -> bool {
 
 /// Whether changes of memories are what a command does; one that is not known may do anything.
 pub(crate) fn is_done_by(command: &str, changes: &[Change]) -> bool {
-    use Change::{Add, Edit, Move, Remove, Reseal};
+    use Change::{Add, Edit, Expire, Move, Redact, Remove, Reseal};
     let all = |kind| changes.iter().all(|change| *change == kind);
+    // What has expired makes way for what is written to its path.
+    let own: Vec<Change> = changes.iter().copied().filter(|c| *c != Expire).collect();
+    let makes_way = own.len() == changes.len() || !own.is_empty();
     match command {
-        "create" | "memory_write" => matches!(changes, [] | [Add | Edit]),
+        "create" | "memory_write" => makes_way && matches!(own[..], [] | [Add | Edit]),
         "str_replace" | "insert" => matches!(changes, [] | [Edit]),
         "delete" => all(Remove),
-        "rename" => all(Move),
+        "rename" => makes_way && own.iter().all(|change| *change == Move),
+        EXPIRE_COMMAND => all(Expire),
+        ERASE_COMMAND => changes
+            .iter()
+            .all(|change| matches!(change, Remove | Reseal)),
+        REDACT_COMMAND => matches!(changes, [] | [Redact]),
         REMOVE_MEMBER_COMMAND | REKEY_COMMAND => all(Reseal),
-        _ => (may_alter(command) || changes.is_empty()) && !changes.contains(&Reseal),
+        _ => {
+            (may_alter(command) || changes.is_empty())
+                && !changes.contains(&Reseal)
+                && !changes.contains(&Redact)
+                && makes_way
+        }
     }
 }
 
@@ -199,6 +236,14 @@ pub enum Change {
     Look,
     /// The same text was sealed anew, to a new key: no access.
     Reseal,
+    /// It had expired, and was removed.
+    Expire,
+    /// It is gone, and its keys are to be destroyed by the next reader.
+    Mark,
+    /// It is gone, and its keys are destroyed.
+    Erase,
+    /// Secrets in its text were replaced by markers, and what it was before is erased: no access.
+    Redact,
 }
 
 impl Change {
@@ -207,14 +252,20 @@ impl Change {
     pub fn writes(self) -> bool {
         matches!(
             self,
-            Self::Add | Self::Edit | Self::Move | Self::Restore | Self::Reseal
+            Self::Add | Self::Edit | Self::Move | Self::Restore | Self::Reseal | Self::Redact
         )
+    }
+
+    /// Whether the memory is not there any more after it.
+    #[must_use]
+    pub fn removes(self) -> bool {
+        matches!(self, Self::Remove | Self::Expire)
     }
 
     /// Whether it changes what there is: it makes a version, or removes the memory.
     #[must_use]
     pub fn alters(self) -> bool {
-        self.writes() || self == Self::Remove
+        self.writes() || self.removes()
     }
 }
 
@@ -280,6 +331,8 @@ pub struct Touch {
     /// The earlier version of the same memory that this one goes back to, in whole or, after a
     /// merge, in part.
     pub from: Option<u64>,
+    /// Why a sweep took it.
+    pub because: Option<Because>,
 }
 
 /// A secret that was stripped before anything was kept: what it was, never its value.
@@ -372,6 +425,12 @@ pub struct Event {
     pub lost: Option<Moment>,
     /// Who was let in or out, by the name in `recipients` or `signers`.
     pub member: Option<String>,
+    /// The hold that begins or ends with it.
+    pub hold: Option<HoldChange>,
+    /// What was erased.
+    pub receipt: Option<Receipt>,
+    /// Whether the sweep was told to go by a clock that had gone back, or leapt ahead.
+    pub clock_accepted: bool,
 }
 
 /// Shows nothing of what the caller said.

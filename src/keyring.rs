@@ -14,6 +14,7 @@ pub(crate) mod fuzzing;
 mod next;
 mod table;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,9 @@ pub(crate) struct Keyring {
     audit: Audit,
     ring: Table,
     names: Table,
+    /// Memories whose keys count as destroyed though they are there: it is a copy from before they
+    /// were erased.
+    shut: HashSet<MemoryId>,
 }
 
 /// The keys of a new memory, and the entries that keep them.
@@ -108,7 +112,29 @@ impl Keyring {
             names: Table::open(&names, table::NAMES, store, Some(audit.number))?,
             epoch,
             audit,
+            shut: HashSet::new(),
         })
+    }
+
+    /// The numbers of the epoch key, for a reader, and of the names key.
+    pub(crate) fn numbers(&self) -> (Option<u64>, u64) {
+        let epoch = self.epoch.as_ref().map(|epoch| epoch.number);
+        (epoch, self.audit.number)
+    }
+
+    /// Whether it is a copy from before an erasure after which the keys had these numbers.
+    pub(crate) fn is_before(&self, (epoch, names): (u64, u64)) -> bool {
+        self.audit.number < names || self.epoch.as_ref().is_some_and(|own| own.number < epoch)
+    }
+
+    /// Takes the keys of memories for destroyed.
+    pub(crate) fn shut(&mut self, memories: impl IntoIterator<Item = MemoryId>) {
+        self.shut.extend(memories);
+    }
+
+    /// Whether a memory has a key in it, also one that is taken for destroyed.
+    pub(crate) fn still_has(&self, id: MemoryId) -> Result<bool> {
+        Ok(self.ring.has(id)? || self.names.has(id)?)
     }
 
     /// Reads what other processes have added, or put in place of what there was. Called with the
@@ -305,6 +331,9 @@ impl Keyring {
 
     /// The newest key of a memory: what is written is sealed to it, and the present version is.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
+        if self.shut.contains(&id) {
+            return Err(missing(id));
+        }
         let found = self.ring.open_entry(&self.epoch()?.key, id)?;
         identity_in(&found_in(found, id, RING_FILE)?, id)
     }
@@ -312,6 +341,9 @@ impl Keyring {
     /// Every key of a memory, newest first: each opens the versions that were sealed while it was
     /// the newest.
     pub(crate) fn memory_keys(&self, id: MemoryId) -> Result<Vec<SealKey>> {
+        if self.shut.contains(&id) {
+            return Err(missing(id));
+        }
         let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
         let mut keys = Vec::with_capacity(entries.len());
         let mut fault = missing(id);
@@ -371,16 +403,19 @@ impl Keyring {
 
     /// Whether there is a key that opens the memory's versions.
     pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
-        self.ring.has(id)
+        Ok(!self.shut.contains(&id) && self.ring.has(id)?)
     }
 
     /// Whether there is a key that opens the memory's paths.
     pub(crate) fn in_names(&self, id: MemoryId) -> Result<bool> {
-        self.names.has(id)
+        Ok(!self.shut.contains(&id) && self.names.has(id)?)
     }
 
     /// The key that opens the paths of a memory in event records.
     pub(crate) fn name_key(&self, id: MemoryId) -> Result<Key> {
+        if self.shut.contains(&id) {
+            return Err(missing(id));
+        }
         let found = self.names.open_entry(&self.audit.names_key, id)?;
         let plain = found_in(found, id, NAMES_FILE)?;
         Key::from_slice(&plain)

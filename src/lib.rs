@@ -34,8 +34,12 @@
 //!   them again.
 //! - History is never rewritten: an undo is a new event, and so is a look at what somebody
 //!   remembered, which is no access to it.
-//! - Unknown formats, damage, missing keys and things that are not there are different errors, and
-//!   none is a fallback to another.
+//! - What has expired is absent at once, before any sweep, and no read brings it back. What is
+//!   erased has no key: history stays as it is, and does not open. (The grace in which a person can
+//!   bring an expired memory back is counted from the sweep that removed it, not from the moment it
+//!   expired: a sweep that did not run for months must not delete and erase in one breath.)
+//! - Unknown formats, damage, missing keys, what was erased and things that are not there are
+//!   different errors, and none is a fallback to another.
 //!
 //! Deliberately absent: a work tree, an index, any plaintext file; user, system and store git
 //! configuration, hooks, replace refs; a clock, an environment or a home folder (callers bring
@@ -49,8 +53,9 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
+//! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
 //! | [`past`], [`undo`] | what is found when history is looked at; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
@@ -127,6 +132,7 @@ pub mod path;
 pub mod policy;
 pub mod recipients;
 pub mod redact;
+pub mod retention;
 pub mod revision;
 pub mod store;
 pub mod undo;

@@ -1,11 +1,13 @@
 //! The policy: `agekeep.toml`, which names the format, the store, and the limits in force.
 
+pub mod expiration;
 pub mod redaction;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use self::expiration::Expiration;
 use self::redaction::Redaction;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
@@ -142,6 +144,9 @@ pub struct Policy {
     /// What is done with secrets.
     #[serde(skip_serializing_if = "Redaction::is_default")]
     pub redaction: Redaction,
+    /// What goes away by itself.
+    #[serde(skip_serializing_if = "Expiration::is_default")]
+    pub expiration: Expiration,
 }
 
 /// The one line every format version has.
@@ -164,11 +169,13 @@ struct PolicyFile {
     keyring: KeyringPlace,
     #[serde(default, skip_serializing_if = "Redaction::is_default")]
     redaction: Redaction,
+    #[serde(default, skip_serializing_if = "Expiration::is_default")]
+    expiration: Expiration,
 }
 
 impl Policy {
-    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]` and
-    /// `[redaction]`, all optional.
+    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]`,
+    /// `[redaction]` and `[expiration]`, all optional.
     ///
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
@@ -205,6 +212,7 @@ impl Policy {
             tool: file.tool,
             keyring: file.keyring,
             redaction: file.redaction,
+            expiration: file.expiration,
         };
         Ok((store, policy))
     }
@@ -218,6 +226,7 @@ impl Policy {
             tool: self.tool.clone(),
             keyring: self.keyring.clone(),
             redaction: self.redaction.clone(),
+            expiration: self.expiration.clone(),
         };
         toml::to_string(&file)
             .expect("numbers, booleans, strings and lists of them have a TOML form")

@@ -2,18 +2,24 @@
 
 mod commit;
 mod decide;
+mod erase;
 mod export;
 mod history;
+mod hold;
 mod init;
+mod living;
 mod members;
 mod past;
 mod pinning;
 mod place;
 mod plan;
 mod private;
+mod receipt;
+mod redact;
 mod reseal;
 mod signers;
 mod status;
+mod sweep;
 mod trees;
 mod undo;
 mod versions;
@@ -181,6 +187,8 @@ impl Store {
                 "it changes agekeep.toml, recipients or signers without saying so",
             ));
         }
+        // If it cannot be done now, the keys are not used all the same.
+        drop(store.complete_erasures());
         Ok((store, lock, found))
     }
 

@@ -6,6 +6,7 @@
 
 mod block;
 pub(crate) mod file;
+mod gone;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -131,14 +132,6 @@ impl Timeline {
         for touch in &event.memories {
             self.push_touch(touch);
         }
-        let named = [&event.path, &event.new_path].map(|place| {
-            let text = place.as_ref().and_then(named)?;
-            let touched = event
-                .memories
-                .iter()
-                .filter_map(|touch| touch.path.as_ref());
-            (!touched.into_iter().any(|path| path.as_str() == text)).then_some(text)
-        });
         let row = Row {
             commit,
             millis: event.time.timestamp_millis(),
@@ -146,11 +139,26 @@ impl Timeline {
             command: self.word(Some(&event.command)),
             actor: self.word(event.actor.as_deref()),
             session: self.word(event.session.as_deref()),
-            named: named.map(|text| self.word(text)),
+            named: self.named_words(event),
             outcome: event.outcome,
         };
         self.rows.push(row);
         self.lives = OnceLock::new();
+    }
+
+    /// What its first and second path say, where that is no touched memory's.
+    fn named_words(&mut self, event: &Event) -> [u32; 2] {
+        [&event.path, &event.new_path].map(|place| {
+            let text = place.as_ref().and_then(named);
+            let touched = |text: &&str| {
+                let mut touched = event
+                    .memories
+                    .iter()
+                    .filter_map(|touch| touch.path.as_ref());
+                touched.any(|path| path.as_str() == *text)
+            };
+            self.word(text.filter(|text| !touched(text)))
+        })
     }
 
     fn push_touch(&mut self, touch: &Touch) {
@@ -355,7 +363,7 @@ impl Timeline {
         let (event, last) = self
             .touches_with(id)
             .rfind(|(_, touched)| touched.change.alters())?;
-        (last.change == Change::Remove).then_some(event)
+        last.change.removes().then_some(event)
     }
 
     /// Every memory that lived right after an event, each with the version it had.
@@ -364,7 +372,7 @@ impl Timeline {
         for (event, touched) in self.parts(event.saturating_add(1)) {
             if touched.change.writes() {
                 last[touched.memory as usize] = Some((event, touched));
-            } else if touched.change == Change::Remove {
+            } else if touched.change.removes() {
                 last[touched.memory as usize] = None;
             }
         }
@@ -393,7 +401,7 @@ impl Timeline {
         let (event, touched) = self
             .touches_with(id)
             .rfind(|(at, touched)| *at <= event && touched.change.alters())?;
-        (touched.change != Change::Remove).then(|| self.version(event, touched))
+        (!touched.change.removes()).then(|| self.version(event, touched))
     }
 
     /// The memory that was at a path right after an event.
@@ -405,7 +413,7 @@ impl Timeline {
             if touched.change.alters()
                 && decided.insert(touched.memory)
                 && touched.path == word
-                && touched.change != Change::Remove
+                && !touched.change.removes()
             {
                 return Some(self.version(event, touched));
             }

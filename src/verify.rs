@@ -417,6 +417,11 @@ fn compare_cached(
     let numbers = (told.events, told.versions, told.times, told.len());
     let differs = if numbers != (cached.events, cached.versions, cached.times, cached.len()) {
         Some((None, "the catalog file counts other events or memories"))
+    } else if !told.retains_as(cached) {
+        Some((
+            None,
+            "the catalog file names other holds, sweeps or erasures",
+        ))
     } else if opening::decided_at(repository, head)? != cached.decided {
         Some((None, "the catalog file names other public files"))
     } else {

@@ -90,6 +90,7 @@ fn public_text(error: &Error) -> String {
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
         | Error::NotRolledBack
+        | Error::Retention(_)
         | Error::Signing(_)
         | Error::Membership(_) => error.to_string(),
         Error::NoStore { .. }

@@ -32,7 +32,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         "postcard",
         &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],
     ),
-    ("toml::", &["src/policy.rs", "src/redact/gitleaks"]),
+    ("toml::", &["src/policy", "src/redact/gitleaks"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.
     ("std::env", &["src/cli/place.rs"]),

@@ -675,7 +675,7 @@ fn the_catalog_is_as_documented() {
         assert!(store.home.run(&["read"]).status.success());
     }
     let file = store.file("catalog");
-    assert_eq!(file[..16], b"agekeep-catalog2"[..]);
+    assert_eq!(file[..16], b"agekeep-catalog3"[..]);
     assert_eq!(file[16..32], store.store);
     let (mut at, mut blocks) = (48, Vec::new());
     while at < file.len() {
@@ -793,7 +793,7 @@ fn a_catalog_of_another_format_version_is_made_again() {
     patch(&home, "catalog", 15, b"9");
     assert_eq!(stdout(&home.run(&["read"])).lines().count(), 5);
     let catalog = fs::read(home.store().join("catalog")).expect("there");
-    assert_eq!(catalog[..16], b"agekeep-catalog2"[..]);
+    assert_eq!(catalog[..16], b"agekeep-catalog3"[..]);
 }
 
 // ---- recovery ----

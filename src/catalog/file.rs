@@ -7,10 +7,11 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::hold::HoldRow;
 use super::{Catalog, Decided, Memory, Step, Times, key};
 use crate::aead::{self, Key};
 use crate::digest::Digest;
@@ -19,7 +20,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-catalog2";
+const MAGIC: &[u8; 16] = b"agekeep-catalog3";
 /// Magic, store id, and a random id of this file that every block is bound to.
 const HEADER_BYTES: usize = 48;
 /// Steps may take up this much, or an eighth of the snapshot, before a new snapshot is due.
@@ -52,11 +53,24 @@ struct Snapshot<'a> {
     head: ObjectId,
     events: u64,
     versions: u64,
-    /// Last, latest, and up to where uneven.
-    times: (i64, i64, Option<i64>),
+    times: TimesRow,
+    swept: Option<(i64, u64)>,
+    erased: Option<(u64, u64)>,
+    marked: Vec<([u8; 16], u64)>,
+    holds: Vec<HoldRow>,
     /// In the order of a listing.
     #[serde(borrow)]
     memories: Vec<MemoryRow<'a>>,
+}
+
+/// All in milliseconds.
+#[derive(Serialize, Deserialize)]
+struct TimesRow {
+    last: i64,
+    latest: i64,
+    uneven: Option<i64>,
+    believed: i64,
+    leap: Option<(i64, i64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -251,7 +265,17 @@ impl<'a> Snapshot<'a> {
             head: catalog.head?,
             events: catalog.events,
             versions: catalog.versions,
-            times: catalog.times.to_millis()?,
+            times: catalog.times.to_row()?,
+            swept: catalog
+                .swept
+                .map(|(time, event)| (time.timestamp_millis(), event)),
+            erased: catalog.erased,
+            marked: catalog.marked.iter().map(|(id, at)| (id.0, *at)).collect(),
+            holds: catalog
+                .holds
+                .iter()
+                .map(|(number, hold)| hold.to_row(*number))
+                .collect(),
             memories: catalog.paths.values().map(row).collect(),
         })
     }
@@ -266,12 +290,22 @@ impl<'a> Snapshot<'a> {
             paths.push((key(&memory.path), memory.id));
             memories.insert(memory.id, memory);
         }
+        let marked = self.marked.into_iter();
+        let marked = marked.map(|(id, event)| (MemoryId(id), event));
+        let holds = self.holds.into_iter().map(HoldRow::restore);
         Some(Catalog {
             head: Some(self.head),
             events: self.events,
             versions: self.versions,
-            times: Times::from_millis(self.times)?,
+            times: Times::from_row(&self.times)?,
             decided: Some(self.decided),
+            swept: match self.swept {
+                Some((millis, event)) => Some((DateTime::from_timestamp_millis(millis)?, event)),
+                None => None,
+            },
+            erased: self.erased,
+            marked: marked.collect(),
+            holds: holds.collect::<Option<_>>()?,
             memories,
             paths: paths.into_iter().collect(),
             bytes,
@@ -280,21 +314,29 @@ impl<'a> Snapshot<'a> {
 }
 
 impl Times {
-    fn to_millis(self) -> Option<(i64, i64, Option<i64>)> {
-        Some((
-            self.last?.timestamp_millis(),
-            self.latest?.timestamp_millis(),
-            self.uneven.map(|time| time.timestamp_millis()),
-        ))
+    fn to_row(self) -> Option<TimesRow> {
+        let millis = |time: DateTime<Utc>| time.timestamp_millis();
+        Some(TimesRow {
+            last: millis(self.last?),
+            latest: millis(self.latest?),
+            uneven: self.uneven.map(millis),
+            believed: millis(self.believed?),
+            leap: self.leap.map(|(from, to)| (millis(from), millis(to))),
+        })
     }
 
-    fn from_millis((last, latest, uneven): (i64, i64, Option<i64>)) -> Option<Self> {
+    fn from_row(row: &TimesRow) -> Option<Self> {
         let time = |millis| DateTime::from_timestamp_millis(millis);
         Some(Self {
-            last: Some(time(last)?),
-            latest: Some(time(latest)?),
-            uneven: match uneven {
+            last: Some(time(row.last)?),
+            latest: Some(time(row.latest)?),
+            uneven: match row.uneven {
                 Some(millis) => Some(time(millis)?),
+                None => None,
+            },
+            believed: Some(time(row.believed)?),
+            leap: match row.leap {
+                Some((from, to)) => Some((time(from)?, time(to)?)),
                 None => None,
             },
         })

@@ -126,6 +126,19 @@ fn stripped(event: &Event) -> String {
 }
 
 fn sizes(event: &Event) -> String {
+    let of = |change| event.memories.iter().filter(|t| t.change == change).count();
+    let gone = [
+        (of(Change::Expire), "expired"),
+        (of(Change::Mark), "marked for erasure"),
+        (of(Change::Erase), "erased"),
+    ];
+    let gone = gone.iter().filter(|(count, _)| *count > 0);
+    let gone: Vec<String> = gone
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if !gone.is_empty() && event.memories.iter().all(|touch| !touch.change.writes()) {
+        return format!("  {}", gone.join(", "));
+    }
     match &event.memories[..] {
         [] => String::new(),
         [touch] if touch.change == Change::None => String::new(),
@@ -157,6 +170,7 @@ pub(super) fn to_json(entry: &Entry) -> Value {
                 "blob": touch.blob.map(|(blob, _)| blob),
                 "sealed_sha256": touch.blob.map(|(_, digest)| digest),
                 "from": touch.from,
+                "because": touch.because,
             })
         })
         .collect();
@@ -185,5 +199,8 @@ pub(super) fn to_json(entry: &Entry) -> Value {
         "undone": event.undone,
         "lost": event.lost,
         "member": event.member,
+        "hold": event.hold,
+        "receipt": event.receipt,
+        "clock_accepted": event.clock_accepted,
     })
 }

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
+use agekeep::path::MemoryPath;
 use agekeep::policy::Limits;
 use agekeep::redact::{self, Finding, Redactor, Rule, Verdict, Withheld};
 use clap::{Args, Subcommand};
@@ -11,15 +12,21 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::history::revision;
 use super::lines::{Line, next_line, reader};
+use super::output::Bar;
 use super::policy::PolicyFiles;
 use super::{Global, output, policy};
 
 /// Arguments of `redact`.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]
 pub(super) struct Redact {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
+    /// Redact the present text of the file that was at PATH at REV, and erase all it was before
+    #[arg(value_name = "REV:PATH", required_unless_present = "help")]
+    what: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -56,7 +63,10 @@ struct Sample {
 }
 
 pub(super) fn run(global: &Global, args: &Redact) -> Result<u8> {
-    match &args.verb {
+    let Some(verb) = &args.verb else {
+        return redact_kept(global, args.what.as_deref().unwrap_or_default());
+    };
+    match verb {
         Verb::Rules => rules(global.json),
         Verb::Test(args) => {
             let redactor = Redactor::of_policy(&args.files.read()?.redaction)?;
@@ -68,6 +78,49 @@ pub(super) fn run(global: &Global, args: &Redact) -> Result<u8> {
         Verb::Check { file } => check(file, global.json),
         Verb::Fingerprint => fingerprint(global),
     }
+}
+
+/// Redacts what is kept already.
+fn redact_kept(global: &Global, what: &str) -> Result<u8> {
+    let Some((rev, path)) = what.split_once(":/") else {
+        return Err(Error::Invalid {
+            what: "what to redact",
+            why: "say REV:PATH, such as HEAD:/memories/notes.md".into(),
+        });
+    };
+    let mut store = global.open()?;
+    let (rev, path) = (
+        revision(global, rev)?,
+        store.parse_path(&format!("/{path}"))?,
+    );
+    let mut bar = Bar::start("records tried");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = store.redact(&path, &rev, &global.context(), &mut progress);
+    bar.finish();
+    let done = done?;
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.redact/1",
+            "memory": done.target.id,
+            "path": done.target.path.as_ref().map(MemoryPath::as_str),
+            "stripped": done.stripped,
+            "versions_erased": done.target.versions,
+            "meta": done.meta,
+            "receipt": done.receipt,
+        }))?;
+    } else {
+        let stripped = match &done.stripped[..] {
+            [] => "its present text holds no secret".to_owned(),
+            kinds => format!("stripped: {}", kinds.join(", ")),
+        };
+        output::line(&format!(
+            "Redacted (event {event}): {stripped}; {} older versions are erased. What that does not \
+             reach: `agekeep receipt show {event}`.",
+            done.target.versions,
+            event = done.meta.event
+        ))?;
+    }
+    Ok(0)
 }
 
 fn standard_input() -> Result<Zeroizing<String>> {

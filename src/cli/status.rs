@@ -1,20 +1,54 @@
 //! `status`: what the store says about itself.
 
-use agekeep::error::Result;
+use agekeep::error::{Error, Result};
+use agekeep::policy::expiration::Window;
 use agekeep::store::Status;
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
+use clap::Args;
 use serde_json::json;
 
 use super::{Global, output};
 
-pub(super) fn run(global: &Global) -> Result<u8> {
-    let status = global.open_unrecorded()?.status()?;
+/// Arguments of `status`.
+#[derive(Args)]
+pub(super) struct StatusArgs {
+    /// End with code 14 if the last sweep was longer ago, such as 26h: for monitoring
+    #[arg(long, value_name = "TIME")]
+    max_age: Option<String>,
+}
+
+/// The exit code of a sweep that is overdue.
+const OVERDUE: u8 = 14;
+
+pub(super) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
+    let max_age = args.max_age.as_deref().map(str::parse::<Window>);
+    let max_age = max_age.transpose().map_err(|why| Error::Invalid {
+        what: "--max-age",
+        why,
+    })?;
+    let mut status = global.open_unrecorded()?.status()?;
+    let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
+    let code = if overdue.is_some() { OVERDUE } else { 0 };
+    status.problems.extend(overdue);
     if global.json {
         output::json(&to_json(&status))?;
     } else {
         output::line(&to_text(&status))?;
     }
-    Ok(0)
+    Ok(code)
+}
+
+/// Says that no sweep was carried out for too long.
+fn overdue(status: &Status, now: DateTime<Utc>, max: Window) -> Option<String> {
+    let Some((last, _)) = status.last_sweep else {
+        return Some("no sweep was ever carried out; `agekeep expire` is one".into());
+    };
+    // A sweep in the future is no proof that one ran lately.
+    let age = (now - last).num_seconds();
+    (age > max.seconds() || age < -60).then(|| {
+        let last = last.to_rfc3339_opts(SecondsFormat::Secs, true);
+        format!("the last sweep was at {last}, and {max} is the longest it may be ago")
+    })
 }
 
 fn to_text(status: &Status) -> String {
@@ -32,6 +66,12 @@ fn to_text(status: &Status) -> String {
             last_event(status)
         ),
         format!("on disk     {} bytes", status.file_bytes),
+        format!(
+            "sweep       {}, {} expired since, {} holds",
+            last_sweep(status).unwrap_or_else(|| "never".into()),
+            status.expired,
+            status.holds
+        ),
     ];
     for member in &status.recipients {
         let role = member.role.as_str();
@@ -56,6 +96,11 @@ fn last_event(status: &Status) -> String {
     )
 }
 
+fn last_sweep(status: &Status) -> Option<String> {
+    let (time, _) = status.last_sweep?;
+    Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
 fn to_json(status: &Status) -> serde_json::Value {
     let recipients: Vec<_> = status
         .recipients
@@ -78,6 +123,11 @@ fn to_json(status: &Status) -> serde_json::Value {
         "text_bytes": status.text_bytes,
         "file_bytes": status.file_bytes,
         "last_event": last_event(status),
+        "last_sweep": last_sweep(status),
+        "last_sweep_event": status.last_sweep.map(|(_, event)| event),
+        "expired": status.expired,
+        "holds": status.holds,
+        "marked": status.marked,
         "recipients": recipients,
         "signers": signers,
         "problems": status.problems,

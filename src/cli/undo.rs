@@ -18,9 +18,9 @@ use super::{Global, events, output};
 pub(super) struct Restore {
     /// The file or directory
     path: String,
-    /// The moment it is brought back to
+    /// The moment it is brought back to [default, where it was deleted or has expired: before that]
     #[arg(long, value_name = "REV")]
-    from: String,
+    from: Option<String>,
     #[command(flatten)]
     how: How,
 }
@@ -66,8 +66,12 @@ struct How {
 const CONFLICT: u8 = 15;
 
 pub(super) fn restore(global: &Global, args: &Restore) -> Result<u8> {
-    let (store, from) = (open(global, &args.how)?, revision(global, &args.from)?);
+    let mut store = open(global, &args.how)?;
     let path = store.parse_path(&args.path)?;
+    let from = match &args.from {
+        Some(from) => revision(global, from)?,
+        None => store.before_it_went(&path)?,
+    };
     let undo = Undo::Restore { path, from };
     run(global, store, &undo, &args.how, &global.context())
 }

@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Event, Moment, Outcome, Place, Redaction, Touch, rfc3339};
+use super::{
+    Because, Change, Event, HoldChange, Moment, Outcome, Place, Receipt, Redaction, Touch, rfc3339,
+};
 use crate::aead::Key;
 use crate::base64;
 use crate::digest::Digest;
@@ -61,6 +63,12 @@ pub(super) struct RecordJson {
     lost: Option<Moment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     member: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hold: Option<HoldChange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    receipt: Option<Receipt>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    clock_accepted: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -76,6 +84,8 @@ enum PlaceJson {
 struct TouchJson {
     id: String,
     change: Change,
+    /// Nothing for an erased memory: there is no key to seal it under.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     path: String,
     version: u64,
     bytes: u64,
@@ -85,6 +95,8 @@ struct TouchJson {
     sha256: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    because: Option<Because>,
 }
 
 /// Seals the paths in a record, each under its memory's name key.
@@ -127,12 +139,16 @@ impl RecordJson {
             Ok::<_, Error>(TouchJson {
                 id: touch.id.to_string(),
                 change: touch.change,
-                path: sealer.seal(touch.id, touch.path.as_ref())?,
+                path: match (touch.change, &touch.path) {
+                    (Change::Erase, _) | (Change::Remove | Change::Expire, None) => String::new(),
+                    _ => sealer.seal(touch.id, touch.path.as_ref())?,
+                },
                 version: touch.version,
                 bytes: touch.bytes,
                 blob: touch.blob.map(|(blob, _)| blob),
                 sha256: touch.blob.map(|(_, digest)| digest),
                 from: touch.from,
+                because: touch.because,
             })
         };
         Ok(Self {
@@ -160,6 +176,9 @@ impl RecordJson {
             undone: event.undone.clone(),
             lost: event.lost,
             member: event.member.clone(),
+            hold: event.hold.clone(),
+            receipt: event.receipt.clone(),
+            clock_accepted: event.clock_accepted,
         })
     }
 
@@ -178,11 +197,16 @@ impl RecordJson {
             Ok(Touch {
                 id,
                 change: touch.change,
-                path: opener.open(id, &touch.path)?,
+                path: match (touch.change, touch.path.is_empty()) {
+                    (Change::Erase | Change::Remove | Change::Expire, true) => None,
+                    (Change::Erase, false) => return Err("it has a path of an erased memory"),
+                    _ => opener.open(id, &touch.path)?,
+                },
                 version: touch.version,
                 bytes: touch.bytes,
                 blob,
                 from: touch.from,
+                because: touch.because,
             })
         });
         Ok(Event {
@@ -209,6 +233,9 @@ impl RecordJson {
             undone: self.undone,
             lost: self.lost,
             member: self.member,
+            hold: self.hold,
+            receipt: self.receipt,
+            clock_accepted: self.clock_accepted,
         })
     }
 }

@@ -68,10 +68,10 @@ impl Epoch {
         }
     }
 
-    /// The one that comes after it.
-    pub(super) fn next(&self) -> Self {
+    /// The one that comes after it, and after every number up to `least`.
+    pub(super) fn next(&self, least: u64) -> Self {
         Self {
-            number: self.number + 1,
+            number: self.number.max(least) + 1,
             key: Key::random(),
         }
     }
@@ -127,15 +127,21 @@ impl Audit {
 
     /// The one that comes after it: a new identity for new records, and those before it.
     pub(super) fn next(&self) -> Self {
+        let mut next = self.with_new_names_key(0);
+        next.identities.push(SealKey::generate());
+        next
+    }
+
+    /// The one that comes after it, and after every number up to `least`, for an erasure: the same
+    /// identities, because records stay readable, and a new names key.
+    pub(super) fn with_new_names_key(&self, least: u64) -> Self {
         let fingerprint_key = self.fingerprint_key.as_ref().unwrap_or(&self.names_key);
-        let mut next = Self {
-            number: self.number + 1,
+        Self {
+            number: self.number.max(least) + 1,
             names_key: Key::random(),
             fingerprint_key: Some(fingerprint_key.again()),
             ..self.again()
-        };
-        next.identities.push(SealKey::generate());
-        next
+        }
     }
 
     pub(super) fn again(&self) -> Self {

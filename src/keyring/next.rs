@@ -8,7 +8,7 @@
 //! keyring/next-<id>/resealed    memories that were sealed to a new identity so far
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -112,7 +112,7 @@ impl Keyring {
         audit.write(&next.folder, self.store, &everyone, unlock)?;
         next.audit = Some(audit);
         if content {
-            let epoch = self.epoch()?.next();
+            let epoch = self.epoch()?.next(0);
             let readers = recipients::readers(members);
             epoch.write(&next.folder, self.store, &readers, unlock)?;
             next.epoch = Some(epoch);
@@ -184,19 +184,70 @@ impl Keyring {
             let entries = lines.map(|done| done.entry.clone());
             let keys = (&self.epoch()?.key, &new.key);
             let path = next.folder.join(RING_FILE);
-            self.ring.rewrite(&path, keys, new.number, entries)?;
+            let all = (&HashSet::new(), true);
+            self.ring.rewrite(&path, keys, new.number, all, entries)?;
         }
         if let Some(new) = &next.audit {
             let keys = (&self.audit.names_key, &new.names_key);
             let path = next.folder.join(NAMES_FILE);
             let none = std::iter::empty();
-            self.names.rewrite(&path, keys, new.number, none)?;
+            let all = (&HashSet::new(), true);
+            self.names.rewrite(&path, keys, new.number, all, none)?;
         }
         disk::sync_folder(&next.folder)
     }
 
+    /// Makes ready, durably, a keyring without any key of some memories, under a new epoch key and
+    /// a new names key; memories with a fresh identity have no other in it.
+    pub(crate) fn prepare_erasure(
+        &self,
+        members: &[Member],
+        gone: &HashSet<MemoryId>,
+        fresh: &[(MemoryId, SealKey)],
+        least: (u64, u64),
+    ) -> Result<Next> {
+        let mut next = self.begin()?;
+        let written = self.write_without(&mut next, members, gone, fresh, least);
+        written.inspect_err(|_| next.give_up())?;
+        Ok(next)
+    }
+
+    fn write_without(
+        &self,
+        next: &mut Next,
+        members: &[Member],
+        gone: &HashSet<MemoryId>,
+        fresh: &[(MemoryId, SealKey)],
+        least: (u64, u64),
+    ) -> Result<()> {
+        let (unlock, folder) = (self.identity.unlock(), &next.folder);
+        let epoch = self.epoch()?.next(least.0);
+        let audit = self.audit.with_new_names_key(least.1);
+        epoch.write(folder, self.store, &recipients::readers(members), unlock)?;
+        audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
+        let replaced = fresh.iter().map(|(id, _)| *id);
+        let without = gone.iter().copied().chain(replaced).collect();
+        let entries = fresh.iter().map(|(id, key)| {
+            let secret = key.to_text();
+            table::RING.seal(self.store, epoch.number, &epoch.key, *id, secret.as_bytes())
+        });
+        let keys = (&self.epoch()?.key, &epoch.key);
+        let path = folder.join(RING_FILE);
+        self.ring
+            .rewrite(&path, keys, epoch.number, (&without, false), entries)?;
+        let keys = (&self.audit.names_key, &audit.names_key);
+        let path = folder.join(NAMES_FILE);
+        let none = std::iter::empty();
+        self.names
+            .rewrite(&path, keys, audit.number, (gone, false), none)?;
+        disk::sync_folder(folder)?;
+        disk::sync_folder(&self.folder)?;
+        (next.epoch, next.audit) = (Some(epoch), Some(audit));
+        Ok(())
+    }
+
     /// The keyring as it is once the files made ready are in their places.
-    pub(crate) fn after(&self, next: Next) -> Result<Self> {
+    pub(crate) fn after(&self, next: &Next) -> Result<Self> {
         let ring = match &next.epoch {
             Some(new) => {
                 let path = next.folder.join(RING_FILE);
@@ -204,16 +255,21 @@ impl Keyring {
             }
             None => Table::open(&self.folder.join(RING_FILE), table::RING, self.store, None)?,
         };
-        let audit = next.audit.unwrap_or_else(|| self.audit.again());
+        let audit = next.audit.as_ref().unwrap_or(&self.audit).again();
         let names = next.folder.join(NAMES_FILE);
         Ok(Self {
             folder: self.folder.clone(),
             store: self.store,
             identity: self.identity.clone(),
-            epoch: next.epoch.or_else(|| self.epoch.as_ref().map(Epoch::again)),
+            epoch: next
+                .epoch
+                .as_ref()
+                .or(self.epoch.as_ref())
+                .map(Epoch::again),
             ring,
             names: Table::open(&names, table::NAMES, self.store, Some(audit.number))?,
             audit,
+            shut: HashSet::new(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -129,21 +129,26 @@ impl Table {
         disk::replace_durably(path, &header, 0o600)
     }
 
-    /// Writes a table with every entry of this one in its order, sealed anew for another epoch, and
-    /// behind them `more`, which alone are of that epoch; durably.
+    /// Writes a table with the entries of this one in their order, sealed anew for another epoch,
+    /// without those of the memories in `without`, and behind them `more`; durably. With
+    /// `all_known`, all but `more` count as known to somebody who left.
     pub(super) fn rewrite(
         &self,
         path: &Path,
         (key, new_key): (&Key, &Key),
         epoch: u64,
+        (without, all_known): (&HashSet<MemoryId>, bool),
         more: impl Iterator<Item = Vec<u8>>,
     ) -> Result<()> {
-        let generation = u64::from_le_bytes(self.generation) + 1;
-        let header = header(&self.shape, self.store, epoch, generation, self.count);
-        let mut bytes = header.to_vec();
+        let mut bytes = vec![0; HEADER_BYTES];
         bytes.reserve(self.count as usize * self.shape.entry_bytes());
+        let mut known = 0;
         for slot in 0..self.count {
             let entry = self.entry(slot)?;
+            if without.contains(&id_of(&entry)) {
+                continue;
+            }
+            known += u32::from(all_known || slot < self.fresh_from);
             let (store, shape) = (self.store, &self.shape);
             let resealed = shape
                 .open(store, self.epoch, key, &entry)
@@ -152,6 +157,9 @@ impl Table {
             bytes.extend_from_slice(&resealed.unwrap_or(entry));
         }
         more.for_each(|entry| bytes.extend_from_slice(&entry));
+        let generation = u64::from_le_bytes(self.generation) + 1;
+        let header = header(&self.shape, self.store, epoch, generation, known);
+        bytes[..HEADER_BYTES].copy_from_slice(&header);
         disk::replace_durably(path, &bytes, 0o600)
     }
 

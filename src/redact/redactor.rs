@@ -229,6 +229,14 @@ impl Redactor {
         }
     }
 
+    /// A memory's text without the secrets in it, whatever the mode at its path says.
+    ///
+    /// # Errors
+    /// [`Withheld::Unfinished`] if it takes too long to scan.
+    pub(crate) fn replace_all(&self, path: &str, text: &Text) -> Result<Redacted, Withheld> {
+        self.rewrite(path, text)
+    }
+
     /// A text of the record or of an answer: its secrets are replaced, whatever the mode of any
     /// path says. What cannot be scanned is left out whole.
     pub(crate) fn line(&self, text: &str) -> (String, Vec<Finding>) {

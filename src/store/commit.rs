@@ -158,7 +158,7 @@ impl Store {
         for step in steps {
             match step {
                 Planned::Touch(touch) => {
-                    if touch.change == Change::Remove {
+                    if touch.change.removes() {
                         sealing.blobs.push((touch.id, None));
                     }
                     sealing.touches.push(touch);
@@ -227,6 +227,9 @@ impl Store {
             undone: Vec::new(),
             lost: None,
             member: None,
+            hold: None,
+            receipt: None,
+            clock_accepted: false,
         })
     }
 
@@ -355,6 +358,7 @@ impl Sealing {
             bytes: text.text().len() as u64,
             blob: Some((blob.id, digest)),
             from: written.from,
+            because: None,
         });
         self.objects.push(blob);
     }

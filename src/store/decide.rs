@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
 use crate::id::StoreId;
 use crate::journal::KeyEntry;
+use crate::policy::expiration::Rules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::recipients::{self, Member};
 use crate::redact;
@@ -26,6 +27,8 @@ pub(super) struct Decisions {
     pub(super) blobs: Decided,
     pub(super) id: StoreId,
     pub(super) policy: Policy,
+    /// What the policy says of expiration, ready to be tried.
+    pub(super) rules: Rules,
     pub(super) members: Vec<Member>,
     pub(super) signers: Signers,
 }
@@ -49,6 +52,7 @@ impl Decisions {
         Ok(Self {
             blobs,
             id,
+            rules: Rules::of(&policy.expiration)?,
             policy,
             members: members.map_err(fault("recipients"))?,
             signers: signers.map_err(fault("signers"))?,
@@ -121,15 +125,7 @@ impl Store {
         // It is on record. What cannot be read back now is read by the next command.
         drop(self.follow_decisions());
         drop(self.follow_keyring(None));
-        Ok(Meta {
-            event: event.number,
-            commit,
-            time: event.time,
-            outcome: event.outcome,
-            error: None,
-            memory: None,
-            redactions,
-        })
+        Ok(Meta::of(&event, commit, redactions))
     }
 
     fn try_record_decision(

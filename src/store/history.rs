@@ -165,6 +165,8 @@ impl Store {
         }
         self.follow_decisions()?;
         self.load_trees()?;
+        // If it cannot be done now, the keys are not used all the same.
+        drop(self.complete_erasures());
         self.know_head();
         Ok(())
     }
@@ -236,7 +238,7 @@ impl Store {
             None => None,
         };
         let mut signers = SignersThen::default();
-        for checked in self.check_all(commits)? {
+        for checked in self.check_all(&self.keyring, commits)? {
             self.fold_one(&checked, last, &mut signers)?;
             last = Some((checked.digest, checked.tree));
         }
@@ -291,10 +293,14 @@ impl Store {
     }
 
     /// Checks commits one by one, on every core: opening a record costs more than all the rest.
-    pub(super) fn check_all(&self, commits: &[ObjectId]) -> Result<Vec<Checked>> {
+    pub(super) fn check_all(
+        &self,
+        keyring: &Keyring,
+        commits: &[ObjectId],
+    ) -> Result<Vec<Checked>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = cores.min(commits.len() / FOLD_THREAD_MIN).max(1);
-        let (keyring, root) = (&self.keyring, &self.root);
+        let root = &self.root;
         let next = AtomicUsize::new(0);
         let work = || {
             let repository = Repository::open(root)?;

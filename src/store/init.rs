@@ -253,5 +253,8 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         undone: Vec::new(),
         lost: None,
         member: None,
+        hold: None,
+        receipt: None,
+        clock_accepted: false,
     })
 }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::disk::Lock;
-use crate::error::{Error, MembershipFault, Result, SigningFault};
+use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
+use crate::id::MemoryId;
 use crate::past::{Recorded, Side};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -81,7 +82,7 @@ impl Store {
         };
         let from = timeline.len();
         for chunk in missing.chunks(FOLD_CHUNK) {
-            for checked in self.check_all(chunk)? {
+            for checked in self.check_all(&self.keyring, chunk)? {
                 if checked.event.number != timeline.len() {
                     let what = format!("commit {}", checked.id);
                     return Err(Error::damaged(what, "its event number is not the next"));
@@ -236,6 +237,9 @@ impl Store {
 
     /// The text of any version, checked against the event that wrote it and against its header.
     pub(super) fn text_then(&self, version: &Version) -> Result<Text> {
+        if let Some(event) = self.timeline().erased_at(version) {
+            return Err(erased(version.id, event));
+        }
         let event = self.event_at(version.event)?;
         let what = || format!("version {} of the memory {}", version.version, version.id);
         let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
@@ -243,9 +247,8 @@ impl Store {
         let touch = touch
             .filter(|touch| touch.version == version.version)
             .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
-        let path = touch.path.as_ref().ok_or_else(|| Error::MissingKey {
-            memory: version.id.to_string(),
-        })?;
+        let path = touch.path.as_ref();
+        let path = path.ok_or_else(|| self.nameless(version.id))?;
         let (blob, digest) = touch
             .blob
             .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
@@ -257,6 +260,16 @@ impl Store {
             ));
         }
         self.open_version(version.id, path, &sealed, version.version)
+    }
+
+    /// The error for a memory of which no path opens.
+    pub(super) fn nameless(&self, id: MemoryId) -> Error {
+        match self.timeline().erased_by(id) {
+            Some(event) => erased(id, event),
+            None => Error::MissingKey {
+                memory: id.to_string(),
+            },
+        }
     }
 
     /// How the record of a look or an undo names a path: by a memory that is or was there, or
@@ -321,6 +334,7 @@ pub(super) fn looked_at(version: &Version) -> Touch {
         bytes: version.bytes,
         blob: None,
         from: None,
+        because: None,
     }
 }
 
@@ -333,6 +347,14 @@ pub(super) fn side(version: &Version) -> Side {
         bytes: version.bytes,
         event: version.event,
     }
+}
+
+/// The error for a memory, or a version of one, that is erased.
+pub(super) fn erased(id: MemoryId, event: u64) -> Error {
+    Error::Retention(RetentionFault::Erased {
+        memory: id.to_string(),
+        event,
+    })
 }
 
 /// A time for a sentence.

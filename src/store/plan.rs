@@ -323,7 +323,7 @@ impl Store {
     fn not_below_a_file(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
         match path
             .ancestors()
-            .find(|above| self.catalog.at(above).is_some())
+            .find(|above| self.living().at(above).is_some())
         {
             None => Ok(()),
             Some(file) => refuse(
@@ -422,7 +422,7 @@ fn refuse_path<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Faul
     }
 }
 
-fn touch(memory: &Memory, change: Change) -> Touch {
+pub(super) fn touch(memory: &Memory, change: Change) -> Touch {
     Touch {
         id: memory.id,
         change,
@@ -431,6 +431,7 @@ fn touch(memory: &Memory, change: Change) -> Touch {
         bytes: memory.bytes,
         blob: None,
         from: None,
+        because: None,
     }
 }
 

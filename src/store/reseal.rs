@@ -106,7 +106,7 @@ impl Store {
             left.extend(closed);
             if pending.len() <= CHUNK {
                 progress(total, total);
-                let meta = self.put_new_keys(decision, &members, scope, next, context)?;
+                let meta = self.put_new_keys(decision, &members, scope, &next, context)?;
                 drop(lock);
                 let now = |(id, blob): &Closed| {
                     self.catalog
@@ -172,7 +172,7 @@ impl Store {
         decision: Decision<'_>,
         members: &[Member],
         scope: Scope,
-        next: Next,
+        next: &Next,
         context: &Context,
     ) -> Result<Meta> {
         let memories: Vec<&Memory> = match scope {
@@ -186,7 +186,7 @@ impl Store {
             }
         }
         let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
-        self.keyring.complete(&next, &live)?;
+        self.keyring.complete(next, &live)?;
         // What is sealed anew is too much for the journal: it is durable before the record is. And
         // no entry for a table that goes may be left in it.
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
@@ -194,14 +194,28 @@ impl Store {
         self.load_timeline()?;
         sealing.next = Some(next.entry());
         let prepared = self.keyring.after(next)?;
+        self.in_new_keyring(prepared, |store| {
+            store.record_rotation(decision, members, sealing, context)
+        })
+    }
+
+    /// Records something that puts a keyring in place which was made ready, and brings what is sealed
+    /// under its keys to them. Where it cannot be recorded, all stays as it was.
+    pub(super) fn in_new_keyring(
+        &mut self,
+        prepared: Keyring,
+        record: impl FnOnce(&mut Self) -> Result<Meta>,
+    ) -> Result<Meta> {
         let before = std::mem::replace(&mut self.keyring, prepared);
         let head = self.journal.head();
-        let recorded = self.record_rotation(decision, members, sealing, context);
+        let recorded = record(self);
         if recorded.is_err() && self.journal.head() == head {
             self.keyring = before;
             self.trees.forget();
         }
         let meta = recorded?;
+        self.catalog_file
+            .write_snapshot(&self.catalog, self.keyring.names_key());
         if let Some(timeline) = &self.timeline {
             let key = self.keyring.names_key();
             self.timeline_file.append(timeline, 0, key);
@@ -243,7 +257,7 @@ impl Store {
 
 impl Sealing {
     /// Takes a memory that was sealed anew.
-    fn take(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
+    pub(super) fn take(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
         self.touches.push(Touch {
             id: memory.id,
@@ -253,6 +267,7 @@ impl Sealing {
             bytes: memory.bytes,
             blob: Some((blob, digest)),
             from: None,
+            because: None,
         });
     }
 }
@@ -307,7 +322,7 @@ impl Store {
 }
 
 /// Seals the present version of a memory to a fresh identity, as its next version.
-fn reseal(
+pub(super) fn reseal(
     repository: &Repository,
     keyring: &Keyring,
     memory: &Memory,

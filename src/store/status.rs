@@ -23,8 +23,16 @@ pub struct Status {
     pub id: StoreId,
     /// The newest commit.
     pub head: ObjectId,
-    /// Live memories.
+    /// Memories that are there and have not expired.
     pub memories: usize,
+    /// Those that have expired: absent for agents, until a sweep removes them.
+    pub expired: usize,
+    /// Memories that are marked for erasure, and whose keys are still there.
+    pub marked: usize,
+    /// Holds in force.
+    pub holds: usize,
+    /// When a sweep was last carried out, and its event.
+    pub last_sweep: Option<(DateTime<Utc>, u64)>,
     /// Versions ever written.
     pub versions: u64,
     /// Events recorded.
@@ -49,11 +57,16 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
+        let living = self.living().len();
         Ok(Status {
             path: self.root.clone(),
             id: self.id,
             head: self.journal.head(),
-            memories: self.catalog.len(),
+            memories: living,
+            expired: self.catalog.len() - living,
+            marked: self.catalog.marked.len(),
+            holds: self.catalog.holds.len(),
+            last_sweep: self.catalog.swept,
             versions: self.catalog.versions,
             events: self.catalog.events,
             text_bytes: self.catalog.bytes(),
@@ -72,6 +85,22 @@ impl Store {
             problems.push(
                 "a change of keys was begun and not finished; give the same command again, or \
                  `agekeep rekey`"
+                    .into(),
+            );
+        }
+        if !self.catalog.marked.is_empty() {
+            problems.push(format!(
+                "{} memories are marked for erasure and their keys are still there; any command of a \
+                 reader who may write destroys them",
+                self.catalog.marked.len()
+            ));
+        }
+        if let Some(numbers) = self.catalog.erased
+            && self.keyring.is_before(numbers)
+        {
+            problems.push(
+                "the keyring is a copy from before an erasure; what was erased since is not opened \
+                 with it, and any command of a reader who may write destroys those keys again"
                     .into(),
             );
         }

@@ -12,11 +12,13 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Moment, Place, UNDONE_RUNS_MAX};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::revision::Revision;
 use crate::text::Text;
 use crate::undo::{Conflict, OnTop, Plan, Undo};
 
 use self::settle::Settled;
 use super::Store;
+use super::past::not_there;
 use super::plan;
 
 /// Most later changes that a conflict names.
@@ -96,6 +98,39 @@ impl Store {
             };
             let answer = store.commit(draft, undo.command(), context)?;
             Ok((plan, Some(answer.meta)))
+        })
+    }
+
+    /// The last moment at which something was at a path that is not there now, or has expired.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if nothing like that is or was at the path.
+    ///
+    /// # Panics
+    /// Never: history has a newest event.
+    pub fn before_it_went(&mut self, path: &MemoryPath) -> Result<Revision> {
+        self.in_history(|store| {
+            let living = store.living();
+            if living.at(path).is_some() || living.is_directory(path) {
+                return Err(Error::Invalid {
+                    what: "a restore without a moment",
+                    why: "it is there: say which moment it is to be brought back to, with --from"
+                        .into(),
+                });
+            }
+            let newest = store.timeline().len() - 1;
+            if store.catalog.at(path).is_some() {
+                return Ok(Revision::event(newest));
+            }
+            let ever = store.timeline().ever_within(path).into_iter();
+            let removed = ever.filter_map(|id| store.timeline().removed(id)).max();
+            removed
+                .and_then(|event| event.checked_sub(1))
+                .map(Revision::event)
+                .ok_or_else(|| {
+                    let moment = store.timeline().moment(newest).expect("the newest event");
+                    not_there(path, moment, store.timeline())
+                })
         })
     }
 

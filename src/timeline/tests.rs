@@ -57,6 +57,7 @@ fn event(number: u64) -> Event {
             bytes: number,
             blob: None,
             from: None,
+            because: None,
         }],
         rules: None,
         redactions: Vec::new(),
@@ -64,6 +65,9 @@ fn event(number: u64) -> Event {
         undone: Vec::new(),
         lost: None,
         member: None,
+        hold: None,
+        receipt: None,
+        clock_accepted: false,
     }
 }
 
@@ -216,7 +220,7 @@ fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
     let mut catalog = crate::catalog::Times::default();
     let times: Vec<_> = (0..events).map(|number| uneven(number).time).collect();
     for time in &times {
-        catalog.pass(*time);
+        catalog.pass(*time, false);
     }
     assert!(
         !catalog.part_at(at_second(5_598)),

@@ -83,6 +83,11 @@ pub const FINDINGS: &[(&str, &str)] = &[
     ("memory-key", KEYS),
     ("key-damaged", KEYS),
     (
+        "erased-key",
+        "an older copy of the keyring is in its place: any command of a reader who may write destroys \
+         that key again; find out where the copy came from, and who has more of it",
+    ),
+    (
         "keyring-ahead",
         "find out whether history was turned back, or the keyring comes from another moment; \
          restore both from one backup",

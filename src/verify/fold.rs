@@ -17,6 +17,8 @@ pub(super) struct Fold {
     pub(super) catalog: Catalog,
     /// The last version of each memory that was removed.
     pub(super) removed: HashMap<MemoryId, u64>,
+    /// Those of them whose keys a receipt says are destroyed.
+    pub(super) erased: HashSet<MemoryId>,
     /// Every `signers` file there was, oldest first.
     pub(super) signer_files: Vec<ObjectId>,
     /// Memories whose state no believable event tells.
@@ -41,6 +43,7 @@ impl Fold {
         Self {
             catalog,
             removed: HashMap::new(),
+            erased: HashSet::new(),
             signer_files: Vec::new(),
             unsure: HashSet::new(),
             written: HashSet::new(),
@@ -172,9 +175,14 @@ impl Fold {
 
     /// Keeps what the catalog does not: memories that are gone, and those that are new or changed.
     fn note(&mut self, event: &Event) {
+        for touch in &event.memories {
+            if touch.change == Change::Erase {
+                self.erased.insert(touch.id);
+            }
+        }
         for touch in event.memories.iter().filter(|touch| touch.change.alters()) {
             self.unsure.remove(&touch.id);
-            if touch.change == Change::Remove {
+            if touch.change.removes() {
                 self.removed.insert(touch.id, touch.version);
                 self.written.remove(&touch.id);
             } else {
@@ -250,8 +258,14 @@ impl Fold {
                 .from
                 .is_some_and(|from| from == 0 || from >= touch.version);
             match touch.change {
-                Change::Read | Change::Remove if !present => {
+                Change::Read | Change::Remove | Change::Expire if !present => {
                     Some("it reads or removes a memory that is not there in that version")
+                }
+                Change::Mark | Change::Erase if live.is_none() && gone.is_none() => {
+                    Some("it erases a memory that never was")
+                }
+                Change::Restore if self.erased.contains(&touch.id) => {
+                    Some("it restores a memory that was erased")
                 }
                 Change::Look if live.is_none() && gone.is_none() => {
                     Some("it looks at a memory that never was")
@@ -259,6 +273,11 @@ impl Fold {
                 Change::Add if gone.is_some() => Some("it adds a memory that was there before"),
                 Change::Restore if gone.map(|last| last + 1) != Some(touch.version) => {
                     Some("it restores a memory that was not removed, or not in its next version")
+                }
+                Change::Redact
+                    if live.is_none_or(|memory| Some(&memory.path) != touch.path.as_ref()) =>
+                {
+                    Some("it redacts a memory, and its path is another")
                 }
                 Change::Reseal
                     if live.is_none_or(|memory| {
@@ -276,7 +295,46 @@ impl Fold {
         if !event::is_done_by(&event.command, &changes) {
             return Some((None, "it changes memories as its command never does"));
         }
+        if let Some(misfit) = receipt_misfit(event) {
+            return Some(misfit);
+        }
         let mut touches = event.memories.iter();
         touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
     }
+}
+
+/// Where a receipt does not say what the rest of its record does: it is about the memories that are
+/// erased, and those of which older versions are.
+fn receipt_misfit(event: &Event) -> Option<(Option<MemoryId>, &'static str)> {
+    let of = |changes: &[Change]| -> HashSet<MemoryId> {
+        let touches = event.memories.iter();
+        let touches = touches.filter(|touch| changes.contains(&touch.change));
+        touches.map(|touch| touch.id).collect()
+    };
+    let erased = of(&[Change::Erase]);
+    let Some(receipt) = &event.receipt else {
+        return erased
+            .into_iter()
+            .next()
+            .map(|id| (Some(id), "it erases a memory without a receipt"));
+    };
+    let kept = of(&[Change::Reseal, Change::Redact]);
+    let listed = receipt.memories.iter();
+    let wrong = listed
+        .map(|m| (m.memory, m.kept.is_some()))
+        .find(|(id, is_kept)| {
+            let right = if *is_kept { &kept } else { &erased };
+            !right.contains(id)
+        });
+    if let Some((id, _)) = wrong {
+        return Some((
+            Some(id),
+            "its receipt is about a memory that it does not erase",
+        ));
+    }
+    let count = erased.len() + kept.len();
+    (receipt.memories.len() != count).then_some((
+        None,
+        "its receipt does not list every memory that it erases",
+    ))
 }

@@ -59,18 +59,22 @@ pub(super) fn check(
     missing(keyring, fold, findings)
 }
 
-/// A live memory needs both keys; one that is gone has both still, or is erased.
+/// A live memory needs both keys; one that is gone has both still, and one that is erased none.
 fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Vec<MemoryId>> {
-    let mut erased = Vec::new();
+    let mut erased: Vec<MemoryId> = fold.erased.iter().copied().collect();
+    for id in &erased {
+        if keyring.still_has(*id)? {
+            let what = "the memory was erased, and the keyring has a key of it";
+            findings.add_outside(Fault::of_memory("erased-key", *id, what));
+        }
+    }
     let live = fold.catalog.memories().map(|memory| (memory.id, true));
     let gone = fold.removed.keys().map(|id| (*id, false));
+    let gone = gone.filter(|(id, _)| !fold.erased.contains(id));
     for (id, is_live) in live.chain(gone) {
         let what = match (keyring.in_ring(id)?, keyring.in_names(id)?, is_live) {
             (true, true, _) => continue,
-            (false, false, false) => {
-                erased.push(id);
-                continue;
-            }
+            (false, false, false) => "the memory has no keys, and no receipt says it was erased",
             (false, false, true) => "a live memory has no key in ring, and none in names",
             (false, true, _) => "the memory has no key in ring",
             (true, false, _) => "the memory has no key in names",

@@ -1,7 +1,7 @@
 //! The point up to which history was verified, kept outside the store: the next run begins there.
 //!
 //! ```text
-//! <state>/<store id>/verified   "agekeep-verify-2" 16 | AEAD under the names key
+//! <state>/<store id>/verified   "agekeep-verify-3" 16 | AEAD under the names key
 //! ```
 //! Associated data: `"agekeep/1 verified " | store id 16`. What is inside is this program's own; a
 //! file that does not open or parse is as good as none.
@@ -21,7 +21,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::keyring::Keyring;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-2";
+const MAGIC: &[u8; 16] = b"agekeep-verify-3";
 
 /// A point in history before which everything was found to be right.
 #[derive(Serialize, Deserialize)]
@@ -35,6 +35,7 @@ pub(super) struct Point {
     /// Whether what memories hold was checked too: an auditor cannot.
     contents: bool,
     removed: Vec<(MemoryId, u64)>,
+    erased: Vec<MemoryId>,
     signer_files: Vec<ObjectId>,
     snapshot: Vec<u8>,
 }
@@ -58,6 +59,7 @@ impl Point {
             return None;
         }
         fold.removed = self.removed.iter().copied().collect();
+        fold.erased = self.erased.iter().copied().collect();
         fold.signer_files.clone_from(&self.signer_files);
         Some(fold)
     }
@@ -83,6 +85,7 @@ impl Point {
             keys,
             contents: keyring.is_reader(),
             removed: fold.removed.iter().map(|(id, last)| (*id, *last)).collect(),
+            erased: fold.erased.iter().copied().collect(),
             signer_files: fold.signer_files.clone(),
             snapshot: snapshot.to_vec(),
         };

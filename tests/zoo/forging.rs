@@ -143,6 +143,11 @@ impl<'a> Zoo<'a> {
         self.home.signing_key().with_file_name(name)
     }
 
+    /// The id of the memory that was last at a path.
+    pub(crate) fn id_of(&self, path: &str) -> String {
+        self.memory(path).id
+    }
+
     /// The state of a memory after the events up to `event`.
     fn memory_at(&self, path: &str, event: usize) -> Memory {
         let path = format!("/memories/{path}");

@@ -158,3 +158,37 @@ fn an_ordinary_command_goes_by_the_forged_catalog() {
     let after = fs::read(home.store().join("catalog")).expect("there");
     assert!(before == after, "it was not made anew");
 }
+
+/// Erases the deleted memory of the base, and puts the keyring from before in its place again.
+fn erased(with_old_keys: bool) -> Home {
+    let home = scenario::base_home(true);
+    let (keyring, kept) = (home.store().join("keyring"), home.path().join("kept"));
+    fs::create_dir(&kept).expect("made");
+    for file in fs::read_dir(&keyring).expect("a folder").flatten() {
+        fs::copy(file.path(), kept.join(file.file_name())).expect("copied");
+    }
+    let id = Zoo::at(&home).id_of("scratch.md");
+    run(&home, &["erase", &id]);
+    if with_old_keys {
+        for file in fs::read_dir(&kept).expect("a folder").flatten() {
+            fs::copy(file.path(), keyring.join(file.file_name())).expect("copied");
+        }
+    }
+    home
+}
+
+/// The control: what is erased is not damaged.
+#[test]
+fn an_erasure_with_its_receipt_is_no_finding() {
+    let report = verify(&erased(false));
+    report.assert_erased(&[], 1);
+}
+
+#[test]
+fn an_older_keyring_after_an_erasure_is_found() {
+    let home = erased(true);
+    verify(&home).assert_erased(&["erased-key"], 1);
+    // Whoever may write destroys those keys again.
+    run(&home, &["read", "handover.md"]);
+    verify(&home).assert_erased(&[], 1);
+}

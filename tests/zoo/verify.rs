@@ -21,6 +21,7 @@ const FINDINGS: &[&str] = &[
     "chain",
     "commit-form",
     "config",
+    "erased-key",
     "event-number",
     "former-signer",
     "grafts",
@@ -137,8 +138,13 @@ impl Verified {
 
     /// Asserts exactly these findings.
     pub(crate) fn assert(&self, expect: &[&str]) {
+        self.assert_erased(expect, 0);
+    }
+
+    /// Asserts exactly these findings, and how many memories are erased.
+    pub(crate) fn assert_erased(&self, expect: &[&str], erased: u64) {
         let expect = expect.iter().map(|id| (*id).to_owned()).collect();
-        assert_eq!(self.faults(&expect, 0), Vec::<String>::new());
+        assert_eq!(self.faults(&expect, erased), Vec::<String>::new());
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
 use crate::past::{Looked, Match, Matches, Recorded, Search};
@@ -91,6 +91,8 @@ impl Store {
         for version in versions {
             let text = match self.text_then(version) {
                 Ok(text) => text,
+                // Nothing is there to be found, and nothing is wrong.
+                Err(Error::Retention(RetentionFault::Erased { .. })) => continue,
                 Err(error) => {
                     found.problems.push(error.to_string());
                     continue;

@@ -64,14 +64,21 @@ impl Store {
         &mut self,
         path: &MemoryPath,
         revision: &Revision,
-        act: impl FnOnce(&mut Self) -> Result<T>,
+        act: impl Fn(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.as_reader()?;
         self.locked(|store| {
-            if !store.load_piece(path, revision) {
+            let is_piece = store.load_piece(path, revision);
+            if !is_piece {
                 store.load_timeline()?;
             }
-            let done = act(store);
+            let mut done = act(store);
+            if is_piece && done.as_ref().is_err_and(Error::is_of_one_memory) {
+                // What came later may say why it does not open.
+                store.timeline = None;
+                store.load_timeline()?;
+                done = act(store);
+            }
             // A piece does not tell the rest.
             store.timeline = store.timeline.take().filter(Timeline::is_whole);
             done

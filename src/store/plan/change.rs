@@ -25,7 +25,7 @@ impl Store {
     pub(super) fn create(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
         let path = self.path(call.shown)?;
         let done = format!("File created successfully at: {}", call.shown);
-        if let Some(memory) = self.catalog.at(&path).cloned() {
+        if let Some(memory) = self.living().at(&path).cloned() {
             if call.base.is_some() || self.decisions.policy.tool.create_overwrites {
                 let text = self.keepable(call, &path, text)?;
                 if self.is_done(call, &memory, &text)? {
@@ -38,7 +38,7 @@ impl Store {
         } else if call.base.is_some() {
             return refuse(Refusal::Precondition, moved_on(call.shown));
         }
-        if self.catalog.at(&path).is_some() || self.catalog.is_directory(&path) {
+        if self.living().at(&path).is_some() || self.living().is_directory(&path) {
             let text = format!("Error: File {} already exists", call.shown);
             return refuse(Refusal::Exists, text);
         }
@@ -48,14 +48,14 @@ impl Store {
     pub(super) fn write(&mut self, call: &Call<'_>, text: &Text) -> Drafted {
         let path = self.relative_path(call.shown)?;
         let done = format!("Written to {}", call.shown);
-        if let Some(memory) = self.catalog.at(&path).cloned() {
+        if let Some(memory) = self.living().at(&path).cloned() {
             let text = self.keepable(call, &path, text)?;
             if self.is_done(call, &memory, &text)? {
                 return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
             }
             return Ok(overwrite(&memory, text, done));
         }
-        if self.catalog.is_directory(&path) {
+        if self.living().is_directory(&path) {
             return refuse(
                 Refusal::Exists,
                 format!("Error: {} is a directory", call.shown),
@@ -90,7 +90,7 @@ impl Store {
         self.not_below_a_file(&path, call.shown)?;
         let text = self.keepable(call, &path, text)?;
         let max = self.decisions.policy.limits.memories;
-        if self.catalog.len() >= max {
+        if self.catalog.len() >= max && self.living().len() >= max {
             return refuse(
                 Refusal::Limit,
                 format!(
@@ -100,11 +100,14 @@ impl Store {
         }
         let done = noted(done, &text.kinds());
         let kept = text.text().clone();
+        let making_way = self.make_way(&path);
         let step = Planned::Add {
             path: path.clone(),
             text,
         };
-        Ok(Plan::about(done, Target::New(path), step, &kept))
+        let mut plan = Plan::about(done, Target::New(path), step, &kept);
+        plan.steps.extend(making_way);
+        Ok(plan)
     }
 
     /// A text as it may be kept, which is within the limit before and after.
@@ -195,7 +198,7 @@ impl Store {
     /// The memory at the call's path, or a refusal with these words.
     fn existing(&self, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
         let path = self.path(call.shown)?;
-        match self.catalog.at(&path) {
+        match self.living().at(&path) {
             Some(memory) => Ok(memory.clone()),
             None => refuse(Refusal::NotFound, missing),
         }

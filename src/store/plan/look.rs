@@ -14,7 +14,7 @@ use super::{
 impl Store {
     pub(super) fn view(&mut self, call: &Call<'_>, range: Option<(i64, i64)>) -> Drafted {
         let path = self.path(call.shown)?;
-        let Some(memory) = self.catalog.at(&path).cloned() else {
+        let Some(memory) = self.living().at(&path).cloned() else {
             return self.view_directory(call, &path);
         };
         let text = self.text_at_base(&memory, call)?;
@@ -47,11 +47,12 @@ impl Store {
     }
 
     fn view_directory(&self, call: &Call<'_>, path: &MemoryPath) -> Drafted {
-        if !self.catalog.is_directory(path) {
+        let living = self.living();
+        if !living.is_directory(path) {
             return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
         }
         needs_file(call)?;
-        let memories = self.catalog.below(path).map(|m| (&m.path, m.bytes));
+        let memories = living.below(path).map(|m| (&m.path, m.bytes));
         let content = listing::render(call.shown, path, memories);
         Ok(Plan::answer(
             content,
@@ -62,23 +63,20 @@ impl Store {
 
     pub(super) fn read_all(&self) -> Plan {
         let root = MemoryPath::root();
-        let mut list: Vec<&str> = self
-            .catalog
-            .below(&root)
-            .map(|m| m.path.relative())
-            .collect();
+        let living = self.living();
+        let mut list: Vec<&str> = living.below(&root).map(|m| m.path.relative()).collect();
         list.sort_unstable();
         Plan::answer(list.join("\n"), Target::At(Place::Root), Vec::new())
     }
 
     pub(super) fn read(&mut self, call: &Call<'_>) -> Drafted {
         let path = self.relative_path(call.shown)?;
-        match self.catalog.at(&path).cloned() {
+        match self.living().at(&path).cloned() {
             Some(memory) => {
                 let text = self.text_at_base(&memory, call)?;
                 Ok(read_plan(text.clone(), &memory, &text))
             }
-            None if self.catalog.is_directory(&path) => refuse(
+            None if self.living().is_directory(&path) => refuse(
                 Refusal::Failed,
                 format!("Error: {} is a directory; read one file in it", call.shown),
             ),

@@ -9,8 +9,8 @@ use crate::redact::Redacted;
 
 use super::super::Store;
 use super::{
-    Call, Drafted, Plan, Planned, Subject, Target, Written, already, check_base, does_not_exist,
-    needs_file, noted, refuse, touch, write_plan,
+    Call, Drafted, Fault, Plan, Planned, Subject, Target, Written, already, check_base,
+    does_not_exist, needs_file, noted, refuse, touch, write_plan,
 };
 
 impl Store {
@@ -24,17 +24,18 @@ impl Store {
         }
         let done = format!("Successfully deleted {}", call.shown);
         let place = Target::At(self.place(&path));
-        if let Some(memory) = self.catalog.at(&path).cloned() {
+        if let Some(memory) = self.living().at(&path).cloned() {
             if let Some(base) = call.base {
                 check_base(base, &self.text_of(&memory)?, call.shown)?;
             }
+            self.no_hold_on(&memory)?;
             let step = Planned::Touch(touch(&memory, Change::Remove));
             return Ok(Plan {
                 subject: Some(Subject { sha256: None }),
                 ..Plan::answer(done, place, vec![step])
             });
         }
-        if !self.catalog.is_directory(&path) {
+        if !self.living().is_directory(&path) {
             return match call.base {
                 Some(_) => Ok(Plan::answer(done, place, Vec::new())),
                 None => refuse(
@@ -44,9 +45,27 @@ impl Store {
             };
         }
         needs_file(call)?;
+        let memories: Vec<Memory> = self.living().below(&path).cloned().collect();
+        memories
+            .iter()
+            .try_for_each(|memory| self.no_hold_on(memory))?;
         let remove = |memory| Planned::Touch(touch(memory, Change::Remove));
-        let steps = self.catalog.below(&path).map(remove).collect();
+        let steps = memories.iter().map(remove).collect();
         Ok(Plan::answer(done, place, steps))
+    }
+
+    /// Refuses to delete what a hold keeps.
+    fn no_hold_on(&self, memory: &Memory) -> Result<(), Fault> {
+        match self.catalog.hold_on(memory.id, Some(&memory.path)) {
+            None => Ok(()),
+            Some(_) => refuse(
+                Refusal::Denied,
+                format!(
+                    "Error: {} is kept under a hold and cannot be deleted",
+                    memory.path.as_str()
+                ),
+            ),
+        }
     }
 
     pub(super) fn rename(&mut self, call: &Call<'_>, shown_to: &str) -> Drafted {
@@ -59,8 +78,8 @@ impl Store {
         }
         let to = self.path(shown_to)?;
         let done = format!("Successfully renamed {} to {shown_to}", call.shown);
-        let source = self.catalog.at(&from).cloned();
-        let taken = self.catalog.at(&to).cloned();
+        let source = self.living().at(&from).cloned();
+        let taken = self.living().at(&to).cloned();
         if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
             let text = self.text_of(there)?;
             check_base(base, &text, shown_to)?;
@@ -70,11 +89,11 @@ impl Store {
                 ..already(done, there, &text)
             });
         }
-        if taken.is_some() || self.catalog.is_directory(&to) {
+        if taken.is_some() || self.living().is_directory(&to) {
             let text = format!("Error: The destination {shown_to} already exists");
             return refuse(Refusal::Exists, text);
         }
-        if source.is_none() && !self.catalog.is_directory(&from) {
+        if source.is_none() && !self.living().is_directory(&from) {
             let text = format!("Error: {}", does_not_exist(call.shown, ""));
             return refuse(Refusal::NotFound, text);
         }
@@ -84,10 +103,13 @@ impl Store {
         }
         self.no_secret_in(&to, shown_to)?;
         self.not_below_a_file(&to, shown_to)?;
-        match source {
+        let making_way = self.make_way(&to);
+        let mut plan = match source {
             Some(memory) => self.rename_file(call, &memory, to, done),
             None => self.rename_directory(call, &from, &to, &done),
-        }
+        }?;
+        plan.steps.extend(making_way);
+        Ok(plan)
     }
 
     fn rename_file(
@@ -116,7 +138,7 @@ impl Store {
         done: &str,
     ) -> Drafted {
         needs_file(call)?;
-        let memories: Vec<Memory> = self.catalog.below(from).cloned().collect();
+        let memories: Vec<Memory> = self.living().below(from).cloned().collect();
         let bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
         if bytes > MOVE_BYTES {
             let text = format!(

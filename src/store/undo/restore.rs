@@ -89,9 +89,8 @@ impl Store {
 
     /// Wants one memory of many as it was; where that does not open, the others do not wait for it.
     fn want_if_whole(&self, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
-        let path = then.path.clone().ok_or_else(|| Error::MissingKey {
-            memory: then.id.to_string(),
-        });
+        let path = then.path.clone();
+        let path = path.ok_or_else(|| self.nameless(then.id));
         match path.and_then(|path| self.wanted_as(then, &path, id)) {
             Ok(wanted) => drop(aim.wanted.insert(id, wanted)),
             Err(error) if error.is_of_one_memory() => {

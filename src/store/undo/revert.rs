@@ -157,7 +157,7 @@ impl Way<'_> {
                     self.state = None;
                 }
             }
-            Change::Remove => {
+            Change::Remove | Change::Expire => {
                 // Whoever brought it back, or removed it again, has the last word.
                 if !touched_since {
                     self.state = self.state_after(at)?;
@@ -219,7 +219,7 @@ impl Way<'_> {
         let Some(Part { change, of }) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
             return Ok(None);
         };
-        if change == Change::Remove {
+        if change.removes() {
             return Ok(None);
         }
         let text = if let Some(text) = self.texts.get(&of.version) {
@@ -229,9 +229,7 @@ impl Way<'_> {
             self.texts.insert(of.version, text.clone());
             text
         };
-        let path = of.path.ok_or_else(|| Error::MissingKey {
-            memory: of.id.to_string(),
-        })?;
+        let path = of.path.ok_or_else(|| self.store.nameless(of.id))?;
         Ok(Some(State {
             path,
             text,

@@ -1,6 +1,6 @@
 //! From what memories should be to what has to be done: steps, and what stands in their way.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::diff::TextDiff;
 use crate::digest::Digest;
@@ -8,13 +8,14 @@ use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::policy::expiration::{RuleWhen, Then};
 use crate::redact::{Redacted, Withheld};
 use crate::text::Text;
 use crate::timeline::Version;
 use crate::undo::{Conflict, Plan, Step};
 
 use super::super::Store;
-use super::super::past::looked_at;
+use super::super::past::{looked_at, seconds};
 use super::super::plan::{Planned, Written};
 use super::{Aim, Wanted};
 
@@ -56,15 +57,17 @@ impl Store {
             }
         }
         self.keep_apart(&mut parts, &mut conflicts);
+        let making_way = self.make_way_for(&parts);
         parts.sort_by_cached_key(|part| {
             let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
             path.map(|path| path.as_str().to_owned())
         });
         conflicts.sort_by_cached_key(Conflict::sentence);
-        let (steps, planned) = parts
+        let (steps, mut planned): (Vec<_>, Vec<_>) = parts
             .into_iter()
             .map(|part| (part.step, part.planned))
             .unzip();
+        planned.extend(making_way);
         let plan = Plan {
             digest: Digest::of(b""),
             command,
@@ -91,7 +94,13 @@ impl Store {
             last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
         match (now, wanted) {
             (None, Wanted::Gone) => Ok(Ok(None)),
-            (Some(now), Wanted::Gone) => Ok(Ok(Some(self.removal(now)))),
+            (Some(now), Wanted::Gone) => match self.hold_ever_on(id, now.path.as_ref()) {
+                None => Ok(Ok(Some(self.removal(now)))),
+                Some(hold) => {
+                    let why = format!("hold {hold} keeps it");
+                    Ok(Err(Conflict::alone(id, now.path, why)))
+                }
+            },
             (
                 now,
                 Wanted::There {
@@ -101,6 +110,9 @@ impl Store {
                     merged,
                 },
             ) => {
+                if let Some(why) = self.gone_for_good(id, &path, now.is_none()) {
+                    return Ok(Err(Conflict::alone(id, Some(path), why)));
+                }
                 let text = match self.allowed(&path, &text)? {
                     Ok(text) => text,
                     Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
@@ -113,7 +125,9 @@ impl Store {
                 let change = match &now {
                     None => Change::Restore,
                     Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
-                    Some(_) if before.as_ref() == Some(text.text()) => return Ok(Ok(None)),
+                    Some(_) if before.as_ref() == Some(text.text()) && !self.has_expired(id) => {
+                        return Ok(Ok(None));
+                    }
                     Some(_) => Change::Edit,
                 };
                 let nothing = Text::from("");
@@ -142,6 +156,45 @@ impl Store {
                 Ok(Ok(Some(Part { step, planned })))
             }
         }
+    }
+
+    /// Whether a memory is there, and reads as absent.
+    fn has_expired(&self, id: MemoryId) -> bool {
+        let memory = self.catalog.memory(id);
+        memory.is_some_and(|memory| !self.living().has(memory))
+    }
+
+    /// Why a memory cannot be brought back to a path, or would be gone again at once.
+    fn gone_for_good(&self, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
+        let now = (self.clock)();
+        let held = self.hold_ever_on(id, Some(path)).is_some();
+        let ruling = self.decisions.rules.ruling(id, path, now);
+        if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
+            && at <= now
+        {
+            let at = seconds(at);
+            return Some(format!(
+                "the policy has it expire at {at}, so it would be gone again; change that first"
+            ));
+        }
+        let swept = self.swept_away(id).filter(|_| is_gone && !held)?;
+        let over = swept.checked_add_signed(ruling.grace.delta())?;
+        (ruling.then == Then::Erase && over <= now).then(|| {
+            let over = seconds(over);
+            format!("a sweep removed it, and it could be brought back until {over}")
+        })
+    }
+
+    /// What has expired and is in the way of what is written, other than that itself.
+    fn make_way_for(&self, parts: &[Part]) -> Vec<Planned> {
+        let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
+        let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
+        let mut steps: Vec<Planned> = paths.flat_map(|path| self.make_way(path)).collect();
+        steps.retain(|step| match step {
+            Planned::Touch(touch) => known.insert(touch.id),
+            _ => true,
+        });
+        steps
     }
 
     fn removal(&self, now: Version) -> Part {
@@ -244,8 +297,9 @@ impl Store {
         let mut put = |path: &MemoryPath, id| {
             places.entry(path.as_str().to_owned()).or_default().push(id);
         };
+        let living = self.living();
         for memory in self.catalog.memories() {
-            if !moved.contains_key(&memory.id) {
+            if !moved.contains_key(&memory.id) && living.has(memory) {
                 put(&memory.path, memory.id);
             }
         }

@@ -68,7 +68,7 @@ pub(super) const ALL: &[Forged] = &[
             zoo.edit(&name, |file| *file = bytes);
         }
     }),
-    ("control-erased-memory", |zoo| {
+    ("keys-of-a-deleted-memory-destroyed", |zoo| {
         for table in ["ring", "names"] {
             remove(zoo, table, &zoo.memory("scratch.md").id);
         }

@@ -118,12 +118,46 @@ pub(super) const ALL: &[Forged] = &[
         next.version += 2;
         written(zoo, "restore", "restore", &next);
     }),
+    ("erased-without-a-receipt", |zoo| {
+        zoo.adopt_draft(&erased(zoo));
+    }),
+    ("erased-with-its-keys-left", |zoo| {
+        let mut draft = erased(zoo);
+        draft.record["receipt"] = receipt(&zoo.memory("scratch.md"));
+        zoo.adopt_draft(&draft);
+    }),
+    ("receipt-about-another-memory", |zoo| {
+        let mut draft = erased(zoo);
+        draft.record["receipt"] = receipt(&zoo.memory("handover.md"));
+        zoo.adopt_draft(&draft);
+    }),
     ("control-restored", |zoo| {
         let mut next = zoo.memory("scratch.md");
         next.version += 1;
         written(zoo, "restore", "restore", &next);
     }),
 ];
+
+/// An event that says it destroyed the keys of the deleted memory.
+fn erased(zoo: &Zoo) -> super::draft::Draft {
+    let memory = zoo.memory("scratch.md");
+    let mut touch = zoo.touch(&memory, "erase");
+    touch.as_object_mut().expect("an object").remove("path");
+    zoo.draft("erase", json!([touch]))
+}
+
+/// A receipt for the last version of a memory.
+fn receipt(memory: &Memory) -> Value {
+    json!({
+        "epoch": [1, 2],
+        "names": [1, 2],
+        "memories": [{"memory": memory.id, "blobs": [memory.blob]}],
+        "versions": 1,
+        "records": 1,
+        "asked": 0,
+        "not_reached": ["copies of the keyring"],
+    })
+}
 
 /// A view with something else in its record.
 fn changed(zoo: &Zoo, changes: &Value) {

@@ -1,0 +1,182 @@
+//! Proof before the record: with the keys that will be left, every version that is erased and every
+//! record that named it is tried, and nothing opens.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::super::Store;
+use super::super::history::FOLD_CHUNK;
+use super::super::reseal::Progress;
+use super::Erasing;
+use crate::error::{Error, Result};
+use crate::event::{Event, Place};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::repository::object::ObjectId;
+use crate::seal::SealKey;
+
+/// What was tried, and is closed.
+#[derive(Default)]
+pub(super) struct Closed {
+    /// The versions of each memory that are erased, oldest first.
+    pub(super) blobs: BTreeMap<MemoryId, Vec<ObjectId>>,
+    /// How many of them were tried.
+    pub(super) versions: u64,
+    /// Records that named an erased memory.
+    pub(super) records: u64,
+    /// Records that show such a path all the same: it was asked for when nothing was there.
+    pub(super) asked: u64,
+}
+
+/// What is looked for in records.
+struct Sought<'a> {
+    gone: &'a HashSet<MemoryId>,
+    fresh: HashSet<MemoryId>,
+    /// Every path of what is gone.
+    paths: HashSet<String>,
+}
+
+impl Store {
+    /// Tries everything that is to be erased with the keys that will be left; the timeline at hand
+    /// forgets the paths that do not open any more.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if anything opens: then nothing may be recorded.
+    pub(super) fn try_all(
+        &mut self,
+        left: &Keyring,
+        erasing: &Erasing,
+        progress: &mut Progress<'_>,
+    ) -> Result<Closed> {
+        let timeline = self.timeline();
+        let mut paths = timeline.paths();
+        let own = erasing.gone.iter().filter_map(|id| paths.remove(id));
+        let sought = Sought {
+            gone: &erasing.gone,
+            fresh: erasing.fresh.iter().map(|(id, _)| *id).collect(),
+            paths: own.flatten().map(|path| path.as_str().to_owned()).collect(),
+        };
+        let mut events = timeline.naming(&erasing.gone);
+        for id in &sought.fresh {
+            let versions = timeline.versions(*id, u64::MAX);
+            events.extend(versions.map(|version| version.event));
+        }
+        events.sort_unstable();
+        events.dedup();
+        let mut closed = Closed::default();
+        for id in sought.gone.iter().chain(&sought.fresh) {
+            closed.blobs.insert(*id, Vec::new());
+        }
+        let (mut done, total) = (0, events.len() as u64);
+        for chunk in events.chunks(FOLD_CHUNK) {
+            progress(done, total);
+            self.try_records(left, chunk, &sought, &mut closed)?;
+            done += chunk.len() as u64;
+        }
+        progress(total, total);
+        self.try_versions(left, &mut closed)?;
+        Ok(closed)
+    }
+
+    fn try_records(
+        &mut self,
+        left: &Keyring,
+        events: &[u64],
+        sought: &Sought<'_>,
+        closed: &mut Closed,
+    ) -> Result<()> {
+        let moments = events
+            .iter()
+            .filter_map(|event| self.timeline().moment(*event));
+        let commits: Vec<ObjectId> = moments.map(|moment| moment.commit).collect();
+        for checked in self.check_all(left, &commits)? {
+            closed.take(&checked.event, sought)?;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.take_again(&checked.event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries every version with whatever key is left of its memory.
+    fn try_versions(&self, left: &Keyring, closed: &mut Closed) -> Result<()> {
+        for (id, blobs) in &closed.blobs {
+            let keys = keys_left(left, *id)?;
+            for blob in blobs {
+                closed.versions += 1;
+                if self.opens(&keys, *blob)? {
+                    return Err(still_open(*id, "a version of it still opens"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a version opens with one of these keys. One that is not whole does not.
+    pub(in crate::store) fn opens(&self, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
+        if keys.is_empty() {
+            return Ok(false);
+        }
+        match self.repository.sealed(blob) {
+            Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
+            Err(error) if error.is_of_one_memory() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Closed {
+    fn take(&mut self, event: &Event, sought: &Sought<'_>) -> Result<()> {
+        let (is_named, shown) = named_in(event, sought.gone);
+        if let Some(id) = shown {
+            return Err(still_open(id, "a record still shows a path of it"));
+        }
+        self.records += u64::from(is_named);
+        let mut places = event.path.iter().chain(&event.new_path);
+        let asked =
+            places.any(|place| matches!(place, Place::Asked(text) if sought.paths.contains(text)));
+        self.asked += u64::from(asked);
+        for touch in &event.memories {
+            if let (Some(blobs), Some((blob, _))) = (self.blobs.get_mut(&touch.id), touch.blob) {
+                blobs.push(blob);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys a keyring has of a memory, which may be none.
+pub(in crate::store) fn keys_left(keyring: &Keyring, id: MemoryId) -> Result<Vec<SealKey>> {
+    match keyring.memory_keys(id) {
+        Err(Error::MissingKey { .. }) => Ok(Vec::new()),
+        found => found,
+    }
+}
+
+/// Whether a record names one of some memories, and the first of which it shows a path.
+pub(in crate::store) fn named_in(
+    event: &Event,
+    memories: &HashSet<MemoryId>,
+) -> (bool, Option<MemoryId>) {
+    let places = event.path.iter().chain(&event.new_path);
+    let places = places.filter_map(|place| match place {
+        Place::Of(id, path) => Some((*id, path.is_some())),
+        _ => None,
+    });
+    let touches = event.memories.iter();
+    let touches = touches.map(|touch| (touch.id, touch.path.is_some()));
+    let (mut named, mut shown) = (false, None);
+    for (id, is_shown) in places.chain(touches) {
+        if memories.contains(&id) {
+            named = true;
+            shown = shown.or(is_shown.then_some(id));
+        }
+    }
+    (named, shown)
+}
+
+fn still_open(id: MemoryId, why: &str) -> Error {
+    Error::damaged(
+        format!("the erasure of the memory {id}"),
+        format!("{why}; nothing was recorded"),
+    )
+}

@@ -1,0 +1,220 @@
+//! Holds: memories that must not go away, by whose word and why. They are events like all else.
+
+use crate::answer::Meta;
+use crate::disk::Lock;
+use crate::error::{Error, Result, RetentionFault};
+use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
+use crate::glob::Glob;
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::retention::{HOLDS_MAX, Held};
+
+use super::Store;
+use super::commit::Sealing;
+
+impl Store {
+    /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
+    /// with an id, the one at a path, or all whose path a glob fits now or later. The number of the
+    /// event is the hold's.
+    ///
+    /// A directory is held as all that is below it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] without a reason, [`Error::Policy`] for a glob that does not parse,
+    /// [`Error::NotThere`] where nothing is and no glob is meant, [`RetentionFault::TooManyHolds`];
+    /// otherwise as for [`Store::execute`].
+    pub fn hold(&mut self, what: &str, context: &Context) -> Result<Meta> {
+        if context.reason.as_deref().is_none_or(str::is_empty) {
+            return Err(Error::Invalid {
+                what: "a hold without a reason",
+                why: "say who asked for it and why with --reason".into(),
+            });
+        }
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        if self.catalog.holds.len() >= HOLDS_MAX {
+            let max = HOLDS_MAX;
+            return Err(Error::Retention(RetentionFault::TooManyHolds { max }));
+        }
+        self.load_timeline()?;
+        let (on, path) = self.hold_target(what)?;
+        let change = HoldChange::Add(on);
+        let meta = self.record_hold(HOLD_ADD_COMMAND, change, path, context)?;
+        drop(lock);
+        Ok(meta)
+    }
+
+    /// Ends a hold.
+    ///
+    /// # Errors
+    /// [`RetentionFault::NoHold`] if there is none of that number; otherwise as for
+    /// [`Store::execute`].
+    pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let Some(found) = self.catalog.holds.get(&hold) else {
+            return Err(Error::Retention(RetentionFault::NoHold { hold }));
+        };
+        let path = self.place_held(&found.on);
+        let meta = self.record_hold(HOLD_RM_COMMAND, HoldChange::Lift(hold), path, context)?;
+        drop(lock);
+        Ok(meta)
+    }
+
+    /// The holds in force, oldest first.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn holds(&mut self) -> Result<Vec<Held>> {
+        self.locked(|store| {
+            let holds = store.catalog.holds.iter().map(|(number, hold)| {
+                let memories = store.catalog.memories();
+                let kept = memories.filter(|memory| hold.is_on(memory.id, Some(&memory.path)));
+                Held {
+                    hold: *number,
+                    on: hold.on.clone(),
+                    path: match hold.on {
+                        HoldOn::Memory(id) => store.catalog.memory(id).map(|m| m.path.clone()),
+                        HoldOn::Glob(_) => None,
+                    },
+                    since: hold.since,
+                    actor: hold.actor.clone(),
+                    reason: hold.reason.clone(),
+                    memories: kept.count(),
+                }
+            });
+            Ok(holds.collect())
+        })
+    }
+
+    /// What a hold is to be on, and how its record names that.
+    fn hold_target(&self, what: &str) -> Result<(HoldOn, Option<Place>)> {
+        if let Some(id) = MemoryId::from_hex(what) {
+            let on = HoldOn::Memory(id);
+            let known = self.timeline().versions(id, u64::MAX).next().is_some();
+            if !known {
+                return Err(nothing(what));
+            }
+            let place = self.place_held(&on);
+            return Ok((on, place));
+        }
+        let there = self.parse_path(what).ok();
+        let there = there.and_then(|path| self.catalog.at(&path));
+        if what.contains(['*', '?', '[', '{']) && there.is_none() {
+            Glob::parse(what)?;
+            let (said, found) = self.redactor()?.line(what);
+            if !found.is_empty() {
+                return Err(Error::Invalid {
+                    what: "the glob",
+                    why: format!("it holds what looks like a secret: {said}"),
+                });
+            }
+            return Ok((HoldOn::Glob(what.to_owned()), None));
+        }
+        let path = self.parse_path(what)?;
+        if let Some(memory) = self.catalog.at(&path) {
+            let place = Place::Of(memory.id, Some(path));
+            return Ok((HoldOn::Memory(memory.id), Some(place)));
+        }
+        if self.catalog.is_directory(&path) {
+            return Ok((HoldOn::Glob(format!("{}/**", escaped(&path))), None));
+        }
+        // Gone, and still to be kept from being erased: the last that was there.
+        let newest = self.timeline().len() - 1;
+        let ever = self.timeline().ever_within(&path);
+        let last = ever
+            .into_iter()
+            .filter_map(|id| self.timeline().versions(id, newest).next_back())
+            .filter(|version| version.path.as_ref() == Some(&path))
+            .max_by_key(|version| version.event);
+        match last {
+            Some(version) => Ok((
+                HoldOn::Memory(version.id),
+                Some(Place::Of(version.id, Some(path))),
+            )),
+            None => Err(nothing(what)),
+        }
+    }
+
+    /// How a record names what is held, where that is one memory.
+    fn place_held(&self, on: &HoldOn) -> Option<Place> {
+        let HoldOn::Memory(id) = on else { return None };
+        let memory = self.catalog.memory(*id)?;
+        Some(Place::Of(*id, Some(memory.path.clone())))
+    }
+
+    fn record_hold(
+        &mut self,
+        command: &'static str,
+        change: HoldChange,
+        path: Option<Place>,
+        context: &Context,
+    ) -> Result<Meta> {
+        let says = |event: &mut Event| {
+            event.path = path;
+            event.hold = Some(change);
+        };
+        self.record_plainly(command, Sealing::default(), says, context)
+    }
+
+    /// Refuses what holds keep: given with their paths, where known.
+    pub(super) fn check_not_held<'a>(
+        &self,
+        memories: impl Iterator<Item = (MemoryId, Option<&'a MemoryPath>)>,
+    ) -> Result<()> {
+        let mut held = memories.filter_map(|(id, path)| {
+            let hold = self.hold_ever_on(id, path)?;
+            let name = path.map_or_else(|| id.to_string(), |path| path.as_str().to_owned());
+            Some((name, hold))
+        });
+        let Some((first, by)) = held.next() else {
+            return Ok(());
+        };
+        let mut memories = vec![first];
+        let mut total = 1;
+        for (name, _) in held {
+            total += 1;
+            if memories.len() < crate::retention::LISTED_MAX {
+                memories.push(name);
+            }
+        }
+        Err(Error::Retention(RetentionFault::Held {
+            memories,
+            total,
+            hold: by,
+        }))
+    }
+
+    /// The hold on a memory by any path it ever had; with the timeline at hand.
+    pub(super) fn hold_ever_on(&self, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
+        if self.catalog.holds.is_empty() {
+            return None;
+        }
+        self.catalog.hold_on(id, path).or_else(|| {
+            let mut versions = self.timeline().versions(id, u64::MAX);
+            versions.find_map(|version| self.catalog.hold_on(id, version.path.as_ref()))
+        })
+    }
+}
+
+/// A path as a glob that fits it alone.
+fn escaped(path: &MemoryPath) -> String {
+    let mut glob = String::with_capacity(path.as_str().len());
+    for c in path.as_str().chars() {
+        if "*?[]{}\\!".contains(c) {
+            glob.push('\\');
+        }
+        glob.push(c);
+    }
+    glob
+}
+
+fn nothing(what: &str) -> Error {
+    Error::NotThere {
+        path: what.to_owned(),
+        when: "ever".into(),
+        hint: "name a memory by its path or its id, or write a glob over whole paths, such as \
+               /memories/people/**"
+            .into(),
+    }
+}
