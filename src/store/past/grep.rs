@@ -66,8 +66,15 @@ impl Store {
                 .map(|id| timeline.versions(id, newest).collect())
                 .collect()
         } else {
-            let state = timeline.state(newest);
-            state.into_values().map(|version| vec![version]).collect()
+            let living = self.living();
+            let state = timeline.state(newest).into_values();
+            state
+                .filter(|version| {
+                    let memory = self.catalog.memory(version.id);
+                    memory.is_none_or(|memory| living.has(memory))
+                })
+                .map(|version| vec![version])
+                .collect()
         };
         if let Some(within) = &search.within {
             let inside = |version: &Version| {
