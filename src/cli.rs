@@ -23,6 +23,7 @@ mod receipt;
 mod recipients;
 mod recovery;
 mod redact;
+mod schedule;
 mod signers;
 mod status;
 mod terminal;
@@ -190,6 +191,8 @@ enum Verb {
     Signers(signers::SignersArgs),
     /// Show what redaction looks for, and try it on texts
     Redact(redact::Redact),
+    /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
+    Schedule(schedule::Schedule),
     /// Check history and keys: that everything is as it was written, by who may, and says so
     Verify(verify::Verify),
 }
@@ -232,6 +235,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Policy(args) => policy::run(&global, &args),
         Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
+        Verb::Schedule(args) => schedule::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {

@@ -37,9 +37,52 @@ pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
 
 /// The folder for what is known of stores and kept outside them; `None` where there is no home.
 pub(super) fn state() -> Option<PathBuf> {
-    base("XDG_STATE_HOME", ".local/state")
-        .ok()
-        .map(|base| base.join("agekeep"))
+    state_base().map(|base| base.join("agekeep"))
+}
+
+/// The folder that [`state`] is in: what `XDG_STATE_HOME` has to be for another process to use it.
+pub(super) fn state_base() -> Option<PathBuf> {
+    base("XDG_STATE_HOME", ".local/state").ok()
+}
+
+/// The keyring's folder, where the caller says it.
+pub(super) fn keyring(global: &Global) -> Result<Option<PathBuf>> {
+    let said = global.keyring.as_deref();
+    said.map(|path| named("--keyring", path)).transpose()
+}
+
+/// The file that `AGEKEEP_PASSPHRASE_FILE` names.
+pub(super) fn passphrase_file() -> Option<PathBuf> {
+    let file = env::var_os("AGEKEEP_PASSPHRASE_FILE").map(PathBuf::from);
+    file.filter(|file| !file.as_os_str().is_empty())
+}
+
+/// Whether a command is named that prints the passphrase.
+pub(super) fn has_passphrase_command() -> bool {
+    env::var_os("AGEKEEP_PASSPHRASE_COMMAND").is_some_and(|command| !command.is_empty())
+}
+
+/// This program, by the path it was called by: a link that an update turns to the next version
+/// stays right, and what it points to today does not.
+pub(super) fn program() -> Result<PathBuf> {
+    let running = env::current_exe().map_err(|source| Error::Io {
+        doing: "find",
+        path: "agekeep".into(),
+        source,
+    })?;
+    let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let on_path = env::var_os("PATH").unwrap_or_default();
+    let candidates: Vec<PathBuf> = if called.components().count() > 1 {
+        vec![std::path::absolute(&called).unwrap_or(called)]
+    } else {
+        let folders = env::split_paths(&on_path).filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join(&called)).collect()
+    };
+    let is_it = |path: &PathBuf| {
+        let real = |path: &Path| path.canonicalize().ok();
+        real(path).is_some_and(|found| Some(found) == real(&running))
+    };
+    Ok(candidates.into_iter().find(is_it).unwrap_or(running))
 }
 
 /// Both keys, read.
@@ -91,7 +134,7 @@ fn unlock(global: &Global) -> Arc<dyn Unlock> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     Arc::new(Sources {
         descriptor: global.passphrase_fd.as_deref().map(descriptor),
-        file: set("AGEKEEP_PASSPHRASE_FILE").map(PathBuf::from),
+        file: passphrase_file(),
         command: set("AGEKEEP_PASSPHRASE_COMMAND")
             .map(|command| command.to_string_lossy().into_owned()),
         read: Mutex::default(),
