@@ -189,6 +189,8 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The policy was changed by somebody else while it was edited.
+    PolicyChanged,
     /// Something given is over a limit, and was not read to its end.
     TooLong {
         /// What was given.
@@ -243,6 +245,7 @@ impl Error {
             Self::Conflict { .. } => "merge_conflict",
             Self::PlanChanged { .. } => "plan_changed",
             Self::Policy { .. } => "policy",
+            Self::PolicyChanged => "policy_changed",
             Self::TooLong { .. } => "limit_exceeded",
             Self::Invalid { .. } => "invalid",
         }
@@ -257,7 +260,7 @@ impl Error {
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
-            Self::PlanChanged { .. } | Self::NotRolledBack => 6,
+            Self::PlanChanged { .. } | Self::PolicyChanged | Self::NotRolledBack => 6,
             Self::Membership(fault) => fault.exit_code(),
             Self::NotASigner { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
@@ -436,7 +439,9 @@ impl Error {
             Self::PlanChanged { .. } => {
                 "run it with --dry-run again, read the new plan, and give its digest"
             }
+            Self::Policy { line: None, .. } => "docs/format.md lists every key and what it can be",
             Self::Policy { .. } => "correct the line; docs/format.md lists every key",
+            Self::PolicyChanged => "see what it says now with `agekeep policy get`, and edit that",
             Self::TooLong { .. } => "split it into several files",
             _ => "see `agekeep --help`",
         }
@@ -548,6 +553,9 @@ impl fmt::Display for Error {
                 why,
             } => write!(f, "the policy is not valid at line {line}: {why}"),
             Self::Policy { line: None, why } => write!(f, "the policy is not valid: {why}"),
+            Self::PolicyChanged => {
+                f.write_str("somebody else changed the policy while it was edited")
+            }
             Self::TooLong { what, bytes_max } => {
                 write!(f, "{what} is longer than {bytes_max} bytes")
             }

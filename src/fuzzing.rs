@@ -41,7 +41,7 @@ pub fn redact(text: &str) {
 pub fn policy(text: &str) {
     match Policy::parse_file(text) {
         Ok((store, policy)) => {
-            let file = policy.to_file(store);
+            let file = policy.to_file(store).expect("what was read can be written");
             let again = Policy::parse_file(&file).expect("its own output");
             assert_eq!(again, (store, policy));
         }

@@ -1,6 +1,9 @@
 //! The policy: `agekeep.toml`, which names the format, the store, and the limits in force.
 
 pub mod expiration;
+pub mod key;
+mod lines;
+mod reading;
 pub mod redaction;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use self::expiration::Expiration;
 use self::redaction::Redaction;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
+use crate::redact;
 
 /// The format version this program reads and writes.
 pub const FORMAT: u32 = 1;
@@ -39,6 +43,9 @@ pub const MOVE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
 pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest policy that is read, in bytes.
+pub const POLICY_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// The smallest value a policy may give `path_bytes`: `/memories/` and a short name.
 pub const PATH_BYTES_MIN: usize = 32;
 /// The smallest value a policy may give `request_bytes`: a call with a long path and no text.
@@ -121,12 +128,12 @@ impl KeyringPlace {
 }
 
 fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let folder = String::deserialize(deserializer)?;
-    if Path::new(&folder).is_absolute() {
-        return Ok(Some(folder));
-    }
-    let why = "keyring.folder is not an absolute path";
-    Err(serde::de::Error::custom(why))
+    reading::text(deserializer, "an absolute path in quotes", |folder| {
+        if Path::new(folder).is_absolute() {
+            return Ok(Some(folder.to_owned()));
+        }
+        Err("keyring.folder is not an absolute path".into())
+    })
 }
 
 /// What the owner decides when making a store: the policy without the lines that name the store.
@@ -135,17 +142,28 @@ fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 #[non_exhaustive]
 pub struct Policy {
     /// The bounds on everything that comes from outside.
+    #[serde(deserialize_with = "reading::table")]
     pub limits: Limits,
     /// How the commands behave.
+    #[serde(deserialize_with = "reading::table")]
     pub tool: Tool,
     /// Where the keyring is.
-    #[serde(skip_serializing_if = "KeyringPlace::is_default")]
+    #[serde(
+        deserialize_with = "reading::table",
+        skip_serializing_if = "KeyringPlace::is_default"
+    )]
     pub keyring: KeyringPlace,
     /// What is done with secrets.
-    #[serde(skip_serializing_if = "Redaction::is_default")]
+    #[serde(
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Redaction::is_default"
+    )]
     pub redaction: Redaction,
     /// What goes away by itself.
-    #[serde(skip_serializing_if = "Expiration::is_default")]
+    #[serde(
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Expiration::is_default"
+    )]
     pub expiration: Expiration,
 }
 
@@ -160,16 +178,28 @@ struct Format {
 #[serde(deny_unknown_fields)]
 struct PolicyFile {
     format: u32,
-    store: String,
-    #[serde(default)]
+    store: StoreId,
+    #[serde(default, deserialize_with = "reading::table")]
     limits: Limits,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "reading::table")]
     tool: Tool,
-    #[serde(default, skip_serializing_if = "KeyringPlace::is_default")]
+    #[serde(
+        default,
+        deserialize_with = "reading::table",
+        skip_serializing_if = "KeyringPlace::is_default"
+    )]
     keyring: KeyringPlace,
-    #[serde(default, skip_serializing_if = "Redaction::is_default")]
+    #[serde(
+        default,
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Redaction::is_default"
+    )]
     redaction: Redaction,
-    #[serde(default, skip_serializing_if = "Expiration::is_default")]
+    #[serde(
+        default,
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Expiration::is_default"
+    )]
     expiration: Expiration,
 }
 
@@ -180,13 +210,33 @@ impl Policy {
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
     pub fn parse(text: &str) -> Result<Self> {
+        if text.len() > POLICY_BYTES_MAX {
+            let why = format!("it has more than {POLICY_BYTES_MAX} bytes");
+            return Err(Error::Policy { line: None, why });
+        }
         toml::from_str(text).map_err(|e| fault(text, &e))
+    }
+
+    /// Reads the owner's part of a policy as [`Policy::parse`] does, and tries what it says: the
+    /// patterns of a `gitleaks.toml`, and the examples of the owner's own rules.
+    ///
+    /// # Errors
+    /// As for [`Policy::parse`]; also for the first rule that does not do what it says.
+    pub fn parse_and_try(text: &str) -> Result<Self> {
+        let policy = Self::parse(text)?;
+        match redact::try_policy(&policy.redaction) {
+            Ok(()) => Ok(policy),
+            Err(broken) => Err(Error::Policy {
+                line: lines::line_of(text, broken.place),
+                why: broken.why_in_policy(),
+            }),
+        }
     }
 
     /// Writes the owner's part of a policy, as [`Policy::parse`] reads it.
     ///
     /// # Panics
-    /// Never: every part of a policy has a TOML form.
+    /// If a number is beyond 2^63, which TOML has no form for; no policy that was read has one.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers, booleans, strings and lists have a TOML form")
@@ -203,10 +253,6 @@ impl Policy {
             });
         }
         let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
-        let store = StoreId::from_hex(&file.store).ok_or_else(|| Error::Policy {
-            line: None,
-            why: "`store` is not 32 lowercase hexadecimal digits".into(),
-        })?;
         let policy = Self {
             limits: file.limits,
             tool: file.tool,
@@ -214,37 +260,41 @@ impl Policy {
             redaction: file.redaction,
             expiration: file.expiration,
         };
-        Ok((store, policy))
+        Ok((file.store, policy))
     }
 
     /// Writes the file of a store.
-    pub(crate) fn to_file(&self, store: StoreId) -> String {
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if it would not be read back as it is: a caller can have put together what
+    /// no file says, and no store opens by a file like that.
+    pub(crate) fn to_file(&self, store: StoreId) -> Result<String> {
         let file = PolicyFile {
             format: FORMAT,
-            store: store.to_string(),
+            store,
             limits: self.limits.clone(),
             tool: self.tool.clone(),
             keyring: self.keyring.clone(),
             redaction: self.redaction.clone(),
             expiration: self.expiration.clone(),
         };
-        toml::to_string(&file)
-            .expect("numbers, booleans, strings and lists of them have a TOML form")
+        let unwritable = |why| Error::Policy { line: None, why };
+        let text = toml::to_string(&file).map_err(|e| unwritable(e.to_string()))?;
+        match Self::parse_file(&text) {
+            Ok((_, read)) if read == *self => Ok(text),
+            Ok(_) => Err(unwritable("it has a value that no file can say".into())),
+            Err(Error::Policy { why, .. }) => Err(unwritable(why)),
+            Err(other) => Err(other),
+        }
     }
 }
 
-/// Reads a number within bounds; a fault is the value's, so that it is reported with its line.
+/// Reads a number within bounds.
 macro_rules! bounded {
     ($name:ident, $low:expr, $high:expr) => {
         fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-            let (low, high): (usize, usize) = ($low, $high);
-            let value = usize::deserialize(deserializer)?;
-            if (low..=high).contains(&value) {
-                return Ok(value);
-            }
-            let name = stringify!($name);
-            let why = format!("limits.{name} = {value} is outside {low} to {high}");
-            Err(serde::de::Error::custom(why))
+            let name = concat!("limits.", stringify!($name));
+            reading::number(deserializer, name, ($low, $high))
         }
     };
 }
@@ -257,13 +307,23 @@ bounded!(path_bytes, PATH_BYTES_MIN, PATH_BYTES_MAX);
 bounded!(request_bytes, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX);
 
 fn fault(text: &str, error: &toml::de::Error) -> Error {
-    let line = error
-        .span()
-        .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+    let value = error.span().and_then(|span| text.get(span));
+    let is_date = value.is_some_and(|value| value.parse::<toml::value::Datetime>().is_ok());
     Error::Policy {
-        line,
-        why: error.message().to_owned(),
+        line: error.span().map(|span| lines::line_at(text, span.start)),
+        why: message(error, is_date),
     }
+}
+
+/// What a parser has to say, in the words of TOML; to serde a date is a map with a private key.
+fn message(error: &toml::de::Error, is_date: bool) -> String {
+    let said = error.message();
+    if said.contains("$__toml_private") {
+        return "a date or time cannot stand here".into();
+    }
+    let table = if is_date { "date or time" } else { "table" };
+    said.replacen("type: map,", &format!("type: {table},"), 1)
+        .replacen("type: sequence,", "type: array,", 1)
 }
 
 #[cfg(test)]
@@ -309,7 +369,8 @@ mod tests {
             Policy::parse("[limits]\nview_characters = 0\n[tool]\ncreate_overwrites = true")
                 .expect("valid");
         let store = StoreId::random();
-        let (id, again) = Policy::parse_file(&policy.to_file(store)).expect("own output");
+        let (id, again) =
+            Policy::parse_file(&policy.to_file(store).expect("valid")).expect("own output");
         assert_eq!((id, again), (store, policy));
     }
 

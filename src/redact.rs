@@ -43,6 +43,7 @@ use std::sync::LazyLock;
 pub use self::redactor::{Finding, Redacted, Redactor, Withheld};
 pub(crate) use self::redactor::{FingerprintKey, check_pattern, is_known, is_personal};
 pub use self::report::{Checked, Verdict, check_gitleaks, check_policy};
+pub(crate) use self::report::{Place, try_policy};
 pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
 pub use self::rules::VERSION;
 pub use self::span::Kind;

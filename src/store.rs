@@ -52,6 +52,7 @@ use crate::timeline::Timeline;
 use crate::timeline::file::TimelineFile;
 
 pub(crate) use self::commit::checkpoint;
+pub use self::decide::PolicyChange;
 pub use self::export::Exported;
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::pinning::Pinning;

@@ -89,6 +89,7 @@ fn public_text(error: &Error) -> String {
         | Error::NotThere { .. }
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
+        | Error::PolicyChanged
         | Error::NotRolledBack
         | Error::Retention(_)
         | Error::Signing(_)

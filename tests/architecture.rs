@@ -14,7 +14,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("crc32fast::", &["src/redact/checksum.rs"]),
     ("flate2", &["src/repository/loose.rs"]),
     ("git2", &["src/repository.rs"]),
-    ("globset::", &["src/glob.rs"]),
     ("qrcode::", &["src/cli/recovery.rs"]),
     ("hmac::", &["src/digest.rs"]),
     ("imara_diff::", &["src/diff.rs"]),

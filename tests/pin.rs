@@ -33,8 +33,8 @@ const VERBS: [&[&str]; 16] = [
     &["delete", "/memories/1"],
     &["rename", "/memories/1", "/memories/new"],
     &["write", "new", "--text", "x"],
-    &["policy", "show"],
-    &["policy", "set"],
+    &["policy", "get"],
+    &["policy", "set", "limits.lines", "9"],
     &["checkpoint"],
     &["tool"],
 ];
@@ -793,7 +793,7 @@ fn a_state_folder_that_cannot_be_written_refuses_commands_and_no_looks() {
         for args in [
             &["status"][..],
             &["log"],
-            &["policy", "show"],
+            &["policy", "get"],
             &["checkpoint"],
         ] {
             let Some(look) = mounted(&home, mount, args) else {

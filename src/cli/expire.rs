@@ -4,12 +4,12 @@ use agekeep::error::Result;
 use agekeep::event::Because;
 use agekeep::policy::expiration::Window;
 use agekeep::retention::{Due, SweepOptions, SweepPlan, Swept};
-use chrono::{DateTime, SecondsFormat, Utc};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::Global;
+use super::events::{self, seconds};
 use super::output::{self, Bar};
-use super::{Global, events};
 
 /// Arguments of `expire`.
 #[derive(Args)]
@@ -133,10 +133,6 @@ pub(super) fn why(because: &Because) -> String {
         ),
         _ => "the policy says so".into(),
     }
-}
-
-pub(super) fn seconds(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {

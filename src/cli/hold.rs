@@ -7,7 +7,7 @@ use agekeep::retention::Held;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::expire::seconds;
+use super::events::seconds;
 use super::{Global, events, output};
 
 /// Arguments of `hold`.

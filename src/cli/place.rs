@@ -212,6 +212,18 @@ pub(super) fn pager() -> Vec<String> {
     words
 }
 
+/// The command that edits a file, where the environment names one.
+pub(super) fn editor() -> Option<String> {
+    ["VISUAL", "EDITOR"]
+        .iter()
+        .find_map(|name| env::var(name).ok().filter(|command| !command.is_empty()))
+}
+
+/// The folder for files that are soon gone.
+pub(super) fn temporary_folder() -> PathBuf {
+    env::temp_dir()
+}
+
 /// A base folder of the XDG specification, which ignores relative values.
 fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
     let absolute = |name: &str| {

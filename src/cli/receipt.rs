@@ -6,7 +6,7 @@ use agekeep::retention::{Checked, Proof};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::expire::seconds;
+use super::events::seconds;
 use super::history::revision;
 use super::output::{self, Bar};
 use super::{Global, events};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::reading;
 use crate::glob::Glob;
 use crate::redact::{Check, Kind, Tail};
 
@@ -14,6 +15,9 @@ pub const RULES_MAX: usize = 1_000;
 pub const SHAPE_BYTES_MAX: usize = 4_096;
 /// Longest reach of one of them behind its literal, in bytes.
 pub const REACH_MAX: usize = 4_096;
+
+/// What a pattern should be.
+const PATTERN: &str = "a regular expression in quotes";
 
 /// What is done with secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +42,10 @@ pub struct Redaction {
     )]
     pub personal: Vec<String>,
     /// What is done below certain paths; the first glob that fits decides.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathMode>,
     /// Values that may stay.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,
     /// Rules of the owner's own.
     #[serde(deserialize_with = "own_rules", skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +63,7 @@ impl Redaction {
 }
 
 /// What is done with a text that holds a secret.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
@@ -70,6 +74,18 @@ pub enum Mode {
     Reject,
     /// Nothing is looked for.
     Off,
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "\"redact\", \"reject\" or \"off\"";
+        reading::text(deserializer, expected, |text| match text {
+            "redact" => Ok(Self::Redact),
+            "reject" => Ok(Self::Reject),
+            "off" => Ok(Self::Off),
+            other => Err(format!("mode = {other:?} is none of {expected}")),
+        })
+    }
 }
 
 /// A mode for the paths that a glob fits.
@@ -109,105 +125,70 @@ pub struct Allow {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AllowForm {
+    #[serde(default, deserialize_with = "fingerprint")]
     fingerprint: Option<String>,
+    #[serde(default, deserialize_with = "regex")]
     regex: Option<String>,
     kind: Option<String>,
+    #[serde(default, deserialize_with = "some_glob")]
     glob: Option<String>,
+    #[serde(deserialize_with = "reason")]
     reason: String,
 }
 
 impl TryFrom<AllowForm> for Allow {
-    type Error = String;
+    type Error = &'static str;
 
-    fn try_from(form: AllowForm) -> Result<Self, String> {
-        let AllowForm {
-            fingerprint,
-            regex,
-            kind,
-            glob,
-            reason,
-        } = form;
-        if fingerprint.is_some() == regex.is_some() {
-            return Err("an `allow` names either a `fingerprint` or a `regex`".into());
-        }
-        if reason.trim().is_empty() {
-            return Err("an `allow` says its `reason`".into());
-        }
-        let hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        if fingerprint
-            .as_ref()
-            .is_some_and(|text| text.len() != 16 || !text.bytes().all(hex))
-        {
-            return Err("a `fingerprint` is 16 lowercase hexadecimal digits".into());
-        }
-        if let Some(regex) = &regex {
-            crate::redact::check_pattern(regex).map_err(|why| format!("`regex`: {why}"))?;
-        }
-        if let Some(glob) = &glob {
-            Glob::check(glob)?;
+    fn try_from(form: AllowForm) -> Result<Self, &'static str> {
+        if form.fingerprint.is_some() == form.regex.is_some() {
+            return Err("an `allow` names either a `fingerprint` or a `regex`");
         }
         Ok(Self {
-            fingerprint,
-            regex,
-            kind,
-            glob,
-            reason,
+            fingerprint: form.fingerprint,
+            regex: form.regex,
+            kind: form.kind,
+            glob: form.glob,
+            reason: form.reason,
         })
     }
 }
 
 /// A rule of the owner's own, in the form of the built-in ones that begin with a literal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "OwnRuleForm")]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OwnRule {
     /// The kind, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`; no built-in one.
+    #[serde(deserialize_with = "own_kind")]
     pub kind: String,
     /// What it is.
+    #[serde(default)]
     pub what: String,
     /// A regular expression of the token, on bytes, with no boundaries at its ends; its first
     /// group, if it has one, is the secret.
+    #[serde(deserialize_with = "shape")]
     pub shape: String,
     /// Byte strings, one of which every match begins with, or holds if `lead` says so.
+    #[serde(deserialize_with = "literals")]
     pub literals: Vec<String>,
     /// Most bytes before the literal at which a match begins.
+    #[serde(default, deserialize_with = "lead")]
     pub lead: usize,
     /// Most bytes after the start of the literal that a match needs.
+    #[serde(default = "default_reach", deserialize_with = "reach")]
     pub reach: usize,
     /// How far the secret runs on after its shape.
+    #[serde(default = "default_tail")]
     pub tail: Tail,
     /// What a match must pass besides its shape.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// Texts in which it must be found; what must vanish stands between `«` and `»`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
     /// Texts that must stay as they are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
-}
-
-/// [`OwnRule`] as it is written, before it is checked as a whole.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OwnRuleForm {
-    kind: String,
-    #[serde(default)]
-    what: String,
-    shape: String,
-    literals: Vec<String>,
-    #[serde(default)]
-    lead: usize,
-    #[serde(default = "default_reach")]
-    reach: usize,
-    #[serde(default = "default_tail")]
-    tail: Tail,
-    #[serde(default)]
-    checks: Vec<Check>,
-    #[serde(default)]
-    found: Vec<String>,
-    #[serde(default)]
-    kept: Vec<String>,
 }
 
 fn default_reach() -> usize {
@@ -218,86 +199,124 @@ fn default_tail() -> Tail {
     Tail::Word
 }
 
-impl TryFrom<OwnRuleForm> for OwnRule {
-    type Error = String;
-
-    fn try_from(form: OwnRuleForm) -> Result<Self, String> {
-        let kind = &form.kind;
-        let fault = |why: String| Err(format!("rule `{kind}`: {why}"));
-        if Kind::parse(kind).is_none() {
-            return Err("a `kind` is 2 to 40 of `a-z`, `0-9` and `-`".into());
-        }
-        if crate::redact::is_known(kind) {
-            return fault("a built-in rule has this kind".into());
-        }
-        if form.shape.len() > SHAPE_BYTES_MAX {
-            return fault(format!("`shape` has more than {SHAPE_BYTES_MAX} bytes"));
-        }
-        if form.lead > REACH_MAX || form.reach > REACH_MAX {
-            return fault(format!("`lead` and `reach` are at most {REACH_MAX}"));
-        }
-        let short = |literal: &String| literal.len() < 2 || literal.len() > 256;
-        if form.literals.is_empty() || form.literals.iter().any(short) {
-            return fault("`literals` names at least one text of 2 to 256 bytes".into());
-        }
-        if let Err(why) = crate::redact::check_pattern(&form.shape) {
-            return fault(format!("`shape`: {why}"));
-        }
-        Ok(Self {
-            kind: form.kind,
-            what: form.what,
-            shape: form.shape,
-            literals: form.literals,
-            lead: form.lead,
-            reach: form.reach,
-            tail: form.tail,
-            checks: form.checks,
-            found: form.found,
-            kept: form.kept,
-        })
-    }
-}
-
-/// Reads names of built-in kinds; a fault is the value's, so that it is reported with its line.
+/// Reads names of built-in kinds.
 fn known_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let names = Vec::<String>::deserialize(deserializer)?;
-    match names.iter().find(|name| !crate::redact::is_known(name)) {
-        None => Ok(names),
-        Some(name) => Err(serde::de::Error::custom(format!(
-            "`{name}` is no kind that is looked for; `agekeep redact rules` lists them"
-        ))),
-    }
+    reading::texts(deserializer, "kinds", |name| {
+        if crate::redact::is_known(name) {
+            return Ok(());
+        }
+        let why = "is no kind that is looked for; `agekeep redact rules` lists them";
+        Err(format!("`{name}` {why}"))
+    })
 }
 
 fn personal_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let names = Vec::<String>::deserialize(deserializer)?;
-    match names.iter().find(|name| !crate::redact::is_personal(name)) {
-        None => Ok(names),
-        Some(name) => Err(serde::de::Error::custom(format!(
-            "`{name}` is no kind of personal data; `agekeep redact rules` lists them"
-        ))),
-    }
+    reading::texts(deserializer, "kinds of personal data", |name| {
+        if crate::redact::is_personal(name) {
+            return Ok(());
+        }
+        let why = "is no kind of personal data; `agekeep redact rules` lists them";
+        Err(format!("`{name}` {why}"))
+    })
+}
+
+fn any_tables<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    reading::tables(deserializer, |_| Ok(()))
 }
 
 /// Reads the owner's rules: so many at most, and no kind twice.
 fn own_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnRule>, D::Error> {
-    let rules = Vec::<OwnRule>::deserialize(deserializer)?;
-    if rules.len() > RULES_MAX {
-        let why = format!("{} rules are more than {RULES_MAX}", rules.len());
+    let mut kinds = BTreeSet::new();
+    reading::tables(deserializer, |rule: &OwnRule| {
+        if !kinds.insert(rule.kind.clone()) {
+            return Err(format!("two rules have the kind `{}`", rule.kind));
+        }
+        if kinds.len() > RULES_MAX {
+            return Err(format!("there are more than {RULES_MAX} rules"));
+        }
+        Ok(())
+    })
+}
+
+fn own_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, "a kind in quotes", |kind| {
+        if Kind::parse(kind).is_none() {
+            return Err("a `kind` is 2 to 40 of `a-z`, `0-9` and `-`".into());
+        }
+        if crate::redact::is_known(kind) {
+            return Err(format!("a built-in rule has the kind `{kind}`"));
+        }
+        Ok(kind.to_owned())
+    })
+}
+
+fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, PATTERN, |shape| {
+        if shape.len() > SHAPE_BYTES_MAX {
+            return Err(format!("`shape` has more than {SHAPE_BYTES_MAX} bytes"));
+        }
+        crate::redact::check_pattern(shape).map_err(|why| format!("`shape`: {why}"))?;
+        Ok(shape.to_owned())
+    })
+}
+
+fn literals<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let why = "`literals` names at least one text of 2 to 256 bytes";
+    let literals = reading::texts(deserializer, "texts", |literal| {
+        let fits = (2..=256).contains(&literal.len());
+        fits.then_some(()).ok_or_else(|| why.to_owned())
+    })?;
+    if literals.is_empty() {
         return Err(serde::de::Error::custom(why));
     }
-    let mut kinds = BTreeSet::new();
-    match rules.iter().find(|rule| !kinds.insert(&rule.kind)) {
-        None => Ok(rules),
-        Some(rule) => Err(serde::de::Error::custom(format!(
-            "two rules have the kind `{}`",
-            rule.kind
-        ))),
-    }
+    Ok(literals)
+}
+
+fn lead<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    reading::number(deserializer, "lead", (0, REACH_MAX))
+}
+
+fn reach<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    reading::number(deserializer, "reach", (0, REACH_MAX))
+}
+
+fn fingerprint<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    reading::text(deserializer, "a fingerprint in quotes", |text| {
+        if text.len() == 16 && text.bytes().all(hex) {
+            return Ok(Some(text.to_owned()));
+        }
+        Err("a `fingerprint` is 16 lowercase hexadecimal digits".into())
+    })
+}
+
+fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    reading::text(deserializer, PATTERN, |regex| {
+        crate::redact::check_pattern(regex).map_err(|why| format!("`regex`: {why}"))?;
+        Ok(Some(regex.to_owned()))
+    })
+}
+
+fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, "a reason in quotes", |reason| {
+        if reason.trim().is_empty() {
+            return Err("an `allow` says its `reason`".into());
+        }
+        Ok(reason.to_owned())
+    })
+}
+
+fn some_glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    glob(deserializer).map(Some)
 }
 
 fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let glob = String::deserialize(deserializer)?;
-    Glob::check(&glob).map_err(serde::de::Error::custom)?;
-    Ok(glob)
+    let expected = "a glob in quotes, such as \"/memories/public/**\"";
+    reading::text(deserializer, expected, |glob| {
+        Glob::check(glob).map(|()| glob.to_owned())
+    })
 }

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 
 use crate::answer::Meta;
 use crate::catalog::Decided;
-use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
-use crate::id::StoreId;
+use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
+use crate::path::MemoryPath;
 use crate::policy::expiration::Rules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::recipients::{self, Member};
@@ -43,6 +43,18 @@ pub(super) struct Decision<'a> {
     pub(super) file: Option<(PublicFile, ObjectId)>,
 }
 
+/// What became of a change of the policy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PolicyChange {
+    /// The policy that was in force.
+    pub before: Policy,
+    /// The one that is now.
+    pub after: Policy,
+    /// The event that records it; `None` where the two are the same.
+    pub meta: Option<Meta>,
+}
+
 impl Decisions {
     pub(super) fn read(repository: &Repository, blobs: Decided) -> Result<Self> {
         let fault = |file: &'static str| move |why: String| Error::damaged(file, why);
@@ -68,22 +80,79 @@ impl Store {
     /// [`Error::Policy`] if it cannot be followed; otherwise as for [`Store::execute`].
     pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
         redact::check_policy(&policy.redaction)?;
-        let lock = Lock::acquire(&self.root.join("lock"))?;
-        self.refresh()?;
-        let mut policy = policy.clone();
-        // Only one that says where moves the keyring.
+        self.locked(|store| {
+            let policy = store.with_keyring_place(policy.clone());
+            store.put_policy(&policy, context)
+        })
+    }
+
+    /// Makes another policy of the one in force, which nobody else changes meanwhile, as
+    /// [`Store::set_policy`] does. Where it comes out the same, nothing is recorded.
+    ///
+    /// # Errors
+    /// That of `change`; otherwise as for [`Store::set_policy`].
+    pub fn change_policy(
+        &mut self,
+        change: impl FnOnce(&Policy) -> Result<Policy>,
+        context: &Context,
+    ) -> Result<PolicyChange> {
+        self.locked(|store| {
+            let before = store.policy().clone();
+            let after = store.with_keyring_place(change(&before)?);
+            if after.redaction != before.redaction {
+                redact::check_policy(&after.redaction)?;
+            }
+            let differs = after != before;
+            let meta = differs.then(|| store.put_policy(&after, context));
+            Ok(PolicyChange {
+                meta: meta.transpose()?,
+                before,
+                after,
+            })
+        })
+    }
+
+    /// Only a policy that says where moves the keyring.
+    fn with_keyring_place(&self, mut policy: Policy) -> Policy {
         if policy.keyring == KeyringPlace::default() {
             policy.keyring = self.policy().keyring.clone();
         }
-        self.check_place(&policy)?;
-        let text = policy.to_file(self.id);
+        policy
+    }
+
+    /// Called with the lock held.
+    fn put_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        self.check_place(policy)?;
+        let text = policy.to_file(self.id)?;
         let decision = Decision {
             command: POLICY_COMMAND,
             ..Decision::default()
         };
-        let meta = self.decide(decision, PublicFile::Policy, &text, None, context)?;
-        drop(lock);
-        Ok(meta)
+        self.decide(decision, PublicFile::Policy, &text, None, context)
+    }
+
+    /// The memory at a path now, or the one with an id, and where it is. Nothing is recorded: it is
+    /// no look at what the memory holds.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
+    pub fn find_memory(&mut self, memory: &str) -> Result<(MemoryId, MemoryPath)> {
+        let id = MemoryId::from_hex(memory);
+        let path = id.is_none().then(|| self.parse_path(memory)).transpose()?;
+        self.locked(|store| {
+            let found = match (id, &path) {
+                (Some(id), _) => store.catalog.memory(id),
+                (None, Some(path)) => store.catalog.at(path),
+                (None, None) => None,
+            };
+            let found = found.map(|memory| (memory.id, memory.path.clone()));
+            found.ok_or_else(|| Error::NotThere {
+                path: memory.to_owned(),
+                when: "now".into(),
+                hint: "`agekeep read` lists what is there, and `agekeep log` with a path what was"
+                    .into(),
+            })
+        })
     }
 
     /// Puts a public file in place anew, by a command that says so, and files of the keyring with it.

@@ -193,7 +193,7 @@ fn fill(
 ) -> Result<()> {
     let key = keys.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
     let files = [
-        ("agekeep.toml", policy.to_file(id)),
+        ("agekeep.toml", policy.to_file(id)?),
         ("recipients", recipients::to_file(owner)),
         ("signers", Signers::file(OWNER, key)),
     ];

@@ -12,7 +12,6 @@ use crate::disk::Lock;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Because, Change, Context, EXPIRE_COMMAND, Event, Outcome, Redaction, Touch};
 use crate::id::MemoryId;
-use crate::policy::expiration::Then;
 use crate::retention::{Due, LISTED_MAX, SweepOptions, SweepPlan, Swept};
 use crate::timeline::Version;
 
@@ -181,7 +180,7 @@ impl Store {
     /// What is erased by the sweep that removes it: the policy gives it no grace.
     fn without_grace(&self, due: &Due) -> Option<Due> {
         let ruling = self.decisions.rules.ruling(due.id, &due.path, due.at);
-        let at_once = ruling.then == Then::Erase && ruling.grace.seconds() == 0;
+        let at_once = ruling.erases() && ruling.grace.seconds() == 0;
         (at_once && self.hold_ever_on(due.id, Some(&due.path)).is_none()).then(|| Due {
             because: Because::GraceOver {
                 removed: self.catalog.events,
@@ -197,7 +196,7 @@ impl Store {
         let removed = self.timeline().time(version.event)?;
         let ruling = self.decisions.rules.ruling(version.id, &path, removed);
         let at = removed.checked_add_signed(ruling.grace.delta())?;
-        (ruling.then == Then::Erase).then_some(Due {
+        ruling.erases().then_some(Due {
             id: version.id,
             path,
             version: version.version,

@@ -113,7 +113,7 @@ fn a_policy_does_not_lead_to_where_the_keyring_is_not() {
     // Without the table the keyring stays where it is.
     fs::write(&policy, "[limits]\nlines = 9\n").expect("written");
     team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
-    assert!(team.ok(&["policy", "show"]).contains("volume/keys"));
+    assert!(team.ok(&["policy", "get"]).contains("volume/keys"));
     assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     // A copy that is behind is no copy.
     let keys = team.home.path().join("volume/keys");

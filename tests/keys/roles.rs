@@ -18,7 +18,7 @@ const VERBS: [(&[&str], [i32; 3]); 24] = [
     (&["log", "/memories/a.md"], [0, 0, 12]),
     (&["access", "/memories/a.md"], [0, 0, 12]),
     (&["recipients", "list"], [0, 0, 12]),
-    (&["policy", "show"], [0, 0, 12]),
+    (&["policy", "get"], [0, 0, 12]),
     (&["verify"], [0, 0, 0]),
     (&["checkpoint"], [0, 0, 12]),
     (&["view", "/memories/a.md"], [0, 12, 12]),

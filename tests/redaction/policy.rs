@@ -59,23 +59,23 @@ fn a_fault_is_refused_with_its_line() {
             "[[redaction.paths]]\nglob = \"/memories/*\"\nmode = \"of\"".into(),
             3,
         ),
-        (format!("{allow}regex = \"(\""), 1),
-        (format!("{allow}regex = \"a*\""), 1),
+        (format!("{allow}regex = \"(\""), 3),
+        (format!("{allow}regex = \"a*\""), 3),
         (allow.to_owned(), 1),
-        (format!("{allow}fingerprint = \"xyz\""), 1),
+        (format!("{allow}fingerprint = \"xyz\""), 3),
         (
             format!("{allow}regex = \"a\"\nfingerprint = \"0123456789abcdef\""),
             1,
         ),
-        (format!("{allow}regex = \"a\"\nglob = \"{{\""), 1),
+        (format!("{allow}regex = \"a\"\nglob = \"{{\""), 4),
         (
             "[[redaction.allow]]\nregex = \"a\"\nreason = \" \"".into(),
-            1,
+            3,
         ),
-        (rule("github-pat", "ACME-[0-9]+"), 3),
-        (rule("Acme", "ACME-[0-9]+"), 3),
-        (rule("acme-badge", "ACME-("), 3),
-        (rule("acme-badge", "(ACME-)?"), 3),
+        (rule("github-pat", "ACME-[0-9]+"), 4),
+        (rule("Acme", "ACME-[0-9]+"), 4),
+        (rule("acme-badge", "ACME-("), 5),
+        (rule("acme-badge", "(ACME-)?"), 5),
     ] {
         fs::write(home.path().join("p.toml"), &policy).expect("a policy file");
         for args in [

@@ -125,7 +125,10 @@ fn what_it_names_is_all_that_a_command_needs() {
         let command = as_cron_reads(line(&text), false);
         let (command, _) = command.split_once(" | logger").expect("a pipe");
         let monitor = shown(&text, "--max-age 26h");
-        for (command, said) in [(command, "Done (event"), (monitor, "problems    none found")] {
+        for (command, said) in [
+            (command, "Done (event"),
+            (monitor, "problems    none found"),
+        ] {
             let ran = shell(command, "/usr/bin:/bin");
             assert!(ran.status.success(), "{command}\n{}", stderr(&ran));
             assert!(stdout(&ran).contains(said), "{}", stdout(&ran));

@@ -278,15 +278,9 @@ fn what_it_names_is_all_that_a_command_needs() {
         assert_eq!(name.trim_matches('"'), "XDG_STATE_HOME");
         let base = words(&format!("\"{}\"", base.trim_matches('"')));
         let mut look = Command::new(&command[0]);
-        look.args(&command[1..])
-            .env_clear()
-            .current_dir("/");
+        look.args(&command[1..]).env_clear().current_dir("/");
         let ran = look.env("XDG_STATE_HOME", &base[0]).output().expect("runs");
-        assert!(
-            stdout(&ran).contains("Done (event"),
-            "{}",
-            stderr(&ran)
-        );
+        assert!(stdout(&ran).contains("Done (event"), "{}", stderr(&ran));
     }
 }
 

@@ -86,7 +86,7 @@ fn who_may_do_what() {
             &["verify"],
             &["status"],
             &["signers", "list"],
-            &["policy", "show"],
+            &["policy", "get"],
         ] {
             let args = with(args);
             let args: Vec<&str> = args.iter().map(String::as_str).collect();

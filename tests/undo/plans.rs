@@ -107,7 +107,7 @@ fn the_same_lines_with_another_text_are_another_plan() {
 const SECRET: &str = "correct-horse-battery";
 
 fn policy(story: &Story, redaction: &str) {
-    let shown = story.ok(&["policy", "show"]);
+    let shown = story.ok(&["policy", "get"]);
     let kept = shown.split("[redaction").next().expect("a beginning");
     let file = story.home.path().join("policy.toml");
     fs::write(&file, format!("{kept}{redaction}")).expect("a file");

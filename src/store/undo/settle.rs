@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
-use crate::policy::expiration::{RuleWhen, Then};
+use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::text::Text;
 use crate::timeline::Version;
@@ -179,7 +179,7 @@ impl Store {
         }
         let swept = self.swept_away(id).filter(|_| is_gone && !held)?;
         let over = swept.checked_add_signed(ruling.grace.delta())?;
-        (ruling.then == Then::Erase && over <= now).then(|| {
+        (ruling.erases() && over <= now).then(|| {
             let over = seconds(over);
             format!("a sweep removed it, and it could be brought back until {over}")
         })

@@ -1,12 +1,11 @@
-//! `policy set`: another policy in place, followed at once by everybody, and never in passing.
-
-mod support;
+//! `policy set --policy`: another policy in place of all of it, followed at once by everybody, and
+//! never in passing.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use support::{Home, stderr, stdout};
+use crate::support::{Home, stderr, stdout};
 
 const STRICT: &str = "[redaction]\nmode = \"reject\"\n";
 const SECRET: &str = "password: W1nt3rF0x_995\n";
@@ -28,7 +27,7 @@ fn a_policy_is_an_event_and_holds_at_once() {
     let refused = home.run(&["create", "/memories/a.md", "--text", SECRET]);
     assert_eq!(refused.status.code(), Some(7), "{}", stderr(&refused));
     assert!(!stderr(&refused).contains("W1nt3r"));
-    let shown = stdout(&home.run(&["policy", "show"]));
+    let shown = stdout(&home.run(&["policy", "get"]));
     assert!(shown.contains("mode = \"reject\""), "{shown}");
     let status = home.run(&["status"]);
     assert!(stdout(&status).contains("none found"));
@@ -112,7 +111,7 @@ fn a_policy_that_cannot_be_followed_changes_nothing() {
         "{}",
         stderr(&output)
     );
-    let shown = stdout(&home.run(&["policy", "show"]));
+    let shown = stdout(&home.run(&["policy", "get"]));
     assert!(shown.contains("mode = \"reject\""), "{shown}");
 }
 
@@ -147,7 +146,7 @@ fn no_agent_changes_it() {
     let call = r#"{"command":"policy_set","path":"/memories/agekeep.toml","file_text":"[redaction]\nmode=\"off\""}"#;
     let answer = home.tool(&format!("{call}\n"))[0].to_string();
     assert!(answer.contains("unknown command"), "{answer}");
-    let shown = stdout(&home.run(&["policy", "show"]));
+    let shown = stdout(&home.run(&["policy", "get"]));
     assert!(shown.contains("mode = \"reject\""), "{shown}");
 }
 

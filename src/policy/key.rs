@@ -1,0 +1,462 @@
+//! The keys of a policy one by one: what each of them says, and another value for one.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::{Policy, message};
+use crate::error::{Error, Result};
+
+/// What holds for a key that a policy does not write out.
+#[derive(Clone, Copy)]
+enum Unsaid {
+    /// It is always written out.
+    Said,
+    /// An empty list.
+    Empty,
+    /// `never`.
+    Never,
+    /// There is no value.
+    Nothing,
+}
+
+use Unsaid::{Empty, Never, Nothing, Said};
+
+/// Every key there is, table by table, in the order in which a policy has them.
+const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
+    (
+        "limits",
+        &[
+            ("memory_bytes", Said),
+            ("view_characters", Said),
+            ("lines", Said),
+            ("memories", Said),
+            ("path_bytes", Said),
+            ("request_bytes", Said),
+        ],
+    ),
+    ("tool", &[("create_overwrites", Said)]),
+    ("keyring", &[("folder", Nothing)]),
+    (
+        "redaction",
+        &[
+            ("mode", Said),
+            ("fingerprints", Said),
+            ("off", Empty),
+            ("personal", Empty),
+            ("paths", Empty),
+            ("allow", Empty),
+            ("rules", Empty),
+            ("gitleaks", Nothing),
+        ],
+    ),
+    (
+        "expiration",
+        &[
+            ("unaccessed_for", Never),
+            ("grace", Said),
+            ("then", Said),
+            ("keep", Empty),
+            ("sweep_max", Said),
+            ("rules", Empty),
+        ],
+    ),
+];
+
+/// Most characters of what is no key that a message shows, and that is compared with the keys.
+const SHOWN_MAX: usize = 60;
+
+/// The dotted name of a table of the policy, such as `limits`, or of a key in one, such as
+/// `expiration.grace`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    table: &'static str,
+    name: Option<&'static str>,
+}
+
+impl Key {
+    /// Every key there is: each table, and behind it what is in it.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLES.into_iter().flat_map(|(table, names)| {
+            let inside = names.iter().map(|(name, _)| Some(*name));
+            std::iter::once(None)
+                .chain(inside)
+                .map(move |name| Self { table, name })
+        })
+    }
+
+    /// The keys that are tables.
+    pub fn tables() -> impl Iterator<Item = Self> {
+        Self::all().filter(|key| key.name.is_none())
+    }
+
+    /// Reads a dotted key.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the nearest key there is, or all that there are.
+    pub fn parse(text: &str) -> Result<Self> {
+        let found = Self::all().find(|key| key.to_string() == text);
+        found.ok_or_else(|| Error::Invalid {
+            what: "the key",
+            why: no_key(&crate::event::bounded(text, SHOWN_MAX)),
+        })
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.table)?;
+        self.name.map_or(Ok(()), |name| write!(f, ".{name}"))
+    }
+}
+
+/// Why a text is no key: what it may be meant for, also without its table.
+fn no_key(text: &str) -> String {
+    let distance = |key: &Key| {
+        let name = key.name.map(|name| steps(text, name));
+        name.into_iter()
+            .chain([steps(text, &key.to_string())])
+            .min()
+    };
+    let near: Vec<_> = Key::all().map(|key| (distance(&key), key)).collect();
+    let least = near.iter().filter_map(|(steps, _)| *steps).min();
+    let least = least.filter(|steps| *steps <= 1 + text.len() / 5);
+    if least.is_some() {
+        let nearest = near.iter().filter(|(steps, _)| *steps == least);
+        let nearest: Vec<_> = nearest.map(|(_, key)| key.to_string()).collect();
+        return format!(
+            "{text:?} is none of the policy; the nearest is {}",
+            nearest.join(" or ")
+        );
+    }
+    let keys: Vec<_> = Key::all().map(|key| key.to_string()).collect();
+    format!(
+        "{text:?} is none of the policy; there are {}",
+        keys.join(", ")
+    )
+}
+
+/// How many letters must be changed, added or dropped to make one text of the other.
+fn steps(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (done, c) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], done + 1);
+        for (at, d) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(c != *d);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+impl Policy {
+    /// What the policy says for a key, whether it stands in its file or not; null where it says
+    /// nothing.
+    #[must_use]
+    pub fn value(&self, key: Key) -> Value {
+        let table = self.table(key.table);
+        match key.name {
+            None => Value::Object(table),
+            Some(name) => table.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The policy with another value for a key: TOML, or where it is none, a text as it is.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] names the key, if the whole is no policy with that value.
+    ///
+    /// # Panics
+    /// As for [`Policy::to_toml`].
+    pub fn with(&self, key: Key, value: &str) -> Result<Self> {
+        let written = value.trim().parse();
+        let value = written.unwrap_or_else(|_| toml::Value::String(value.to_owned()));
+        let mut tables: toml::Table = toml::from_str(&self.to_toml()).expect("its own output");
+        let is_date = value.is_datetime();
+        let empty = || toml::Value::Table(toml::Table::new());
+        let table = tables.entry(key.table).or_insert_with(empty);
+        match (key.name, table.as_table_mut()) {
+            (Some(name), Some(table)) => drop(table.insert(name.into(), value)),
+            _ => *table = value,
+        }
+        tables.try_into().map_err(|e| Error::Policy {
+            line: None,
+            why: format!("`{key}`: {}", message(&e, is_date)),
+        })
+    }
+
+    /// Writes the owner's part of a policy with every key that has a value, as [`Policy::parse`]
+    /// reads it.
+    #[must_use]
+    pub fn to_full_toml(&self) -> String {
+        let tables = TABLES.iter().map(|(name, _)| (*name, self.table(name)));
+        let said = tables.filter(|(_, table)| table.values().any(|value| !value.is_null()));
+        let tables: Vec<_> = said.map(|(name, table)| table_text(name, &table)).collect();
+        tables.join("\n")
+    }
+
+    /// What the policy says for a key, as people and shells read it: a text without quotes, a table
+    /// with its heading, and otherwise TOML; nothing where it says nothing.
+    #[must_use]
+    pub fn value_text(&self, key: Key) -> String {
+        match self.value(key) {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            Value::Object(table) => table_text(key.table, &table).trim_end().to_owned(),
+            other => toml_text(&other),
+        }
+    }
+
+    /// A table with all its keys.
+    fn table(&self, name: &str) -> Map<String, Value> {
+        let said = match name {
+            "limits" => serde_json::to_value(&self.limits),
+            "tool" => serde_json::to_value(&self.tool),
+            "keyring" => serde_json::to_value(&self.keyring),
+            "redaction" => serde_json::to_value(&self.redaction),
+            _ => serde_json::to_value(&self.expiration),
+        };
+        let mut said = said.expect("a table has a JSON form");
+        let names = TABLES.iter().find(|(table, _)| *table == name);
+        let names = names.map_or(&[][..], |(_, names)| names);
+        let value = |(name, unsaid): &(&str, Unsaid)| {
+            let said = said.get_mut(*name).map(Value::take);
+            let value = said.unwrap_or_else(|| match unsaid {
+                Empty => Value::Array(Vec::new()),
+                Never => "never".into(),
+                Said | Nothing => Value::Null,
+            });
+            ((*name).to_owned(), value)
+        };
+        names.iter().map(value).collect()
+    }
+}
+
+/// A table with its heading, and behind it the arrays of tables in it.
+fn table_text(name: &str, table: &Map<String, Value>) -> String {
+    let (mut text, mut arrays) = (format!("[{name}]\n"), String::new());
+    for (key, value) in table {
+        match value {
+            Value::Null => {}
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for item in items.iter().filter_map(Value::as_object) {
+                    arrays.extend(["\n[[", name, ".", key, "]]\n"]);
+                    arrays.extend(item.iter().map(|(key, value)| line(key, value)));
+                }
+            }
+            value => text += &line(key, value),
+        }
+    }
+    text + &arrays
+}
+
+fn line(key: &str, value: &Value) -> String {
+    format!("{key} = {}\n", toml_text(value))
+}
+
+/// A value as TOML has it behind a key: in one line, but for texts of several, and with a line for
+/// each table in an array.
+#[must_use]
+pub fn toml_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => toml::Value::String(text.clone()).to_string(),
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            let items = items
+                .iter()
+                .map(|item| format!("    {},\n", toml_text(item)));
+            format!("[\n{}]", items.collect::<String>())
+        }
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(toml_text).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(table) => {
+            let said = table.iter().filter(|(_, value)| !value.is_null());
+            let pairs: Vec<_> = said
+                .map(|(key, value)| format!("{key} = {}", toml_text(value)))
+                .collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        plain => plain.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = r#"
+[limits]
+lines = 5
+[tool]
+create_overwrites = true
+[keyring]
+folder = "/srv/keys"
+[redaction]
+mode = "reject"
+fingerprints = true
+off = ["jwt"]
+personal = ["email"]
+gitleaks = "[[rules]]\nid = \"x\"\nregex = '''x{9}'''\n"
+[[redaction.paths]]
+glob = "/memories/public/**"
+mode = "off"
+[[redaction.allow]]
+regex = "a\\d+'"
+reason = "r"
+[[redaction.rules]]
+kind = "own-kind"
+shape = "own_[a-z]{4}"
+literals = ["own_"]
+found = ["own_abcd"]
+[expiration]
+unaccessed_for = "90d"
+keep = ["/memories/keep/**", "/memories/\"é'"]
+sweep_max = 5
+[[expiration.rules]]
+path = "/memories/tmp/**"
+unaccessed_for = "7d"
+then = "erase"
+[[expiration.rules]]
+memory = "00112233445566778899aabbccddeeff"
+expires_at = 2027-01-31T00:00:00+01:00
+"#;
+
+    fn key(text: &str) -> Key {
+        Key::parse(text).expect("a key")
+    }
+
+    #[test]
+    fn every_value_is_set_to_what_it_is() {
+        for policy in [Policy::default(), Policy::parse(FULL).expect("valid")] {
+            for key in Key::all().filter(|key| !policy.value(*key).is_null()) {
+                let same = policy.with(key, &toml_text(&policy.value(key)));
+                assert_eq!(same.expect("its own value"), policy, "{key}");
+                if key.name.is_some() {
+                    let same = policy.with(key, &policy.value_text(key));
+                    assert_eq!(same.expect("its own value"), policy, "{key}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_whole_says_the_same() {
+        for policy in [Policy::default(), Policy::parse(FULL).expect("valid")] {
+            let text = policy.to_full_toml();
+            assert_eq!(
+                Policy::parse(&text).expect("its own output"),
+                policy,
+                "{text}"
+            );
+        }
+    }
+
+    /// What the parser takes and what is listed are the same keys.
+    #[test]
+    fn every_key_is_one() {
+        for (table, names) in TABLES {
+            let refused = Policy::parse(&format!("[{table}]\nno_such_key = 1\n"));
+            let Err(Error::Policy { why, .. }) = refused else {
+                panic!("{table}: {refused:?}")
+            };
+            let expected = why.split("expected").nth(1).expect("the keys there are");
+            let expected: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
+            let names: Vec<_> = names.iter().map(|(name, _)| *name).collect();
+            assert_eq!(expected, names, "{table}");
+        }
+        let Err(Error::Policy { why, .. }) = Policy::parse("[no_such_table]\n") else {
+            panic!("no such table")
+        };
+        let tables: Vec<_> = why.split('`').skip(3).step_by(2).collect();
+        assert_eq!(tables, TABLES.map(|(table, _)| table));
+    }
+
+    #[test]
+    fn a_value_need_not_be_quoted() {
+        let policy = Policy::default();
+        for (name, given, said) in [
+            ("expiration.unaccessed_for", "90d", "90d"),
+            ("expiration.unaccessed_for", "\"90d\"", "90d"),
+            ("expiration.sweep_max", "10%", "10%"),
+            ("expiration.sweep_max", "10", "10"),
+            ("expiration.then", "erase", "erase"),
+            (
+                "expiration.keep",
+                "[\"/memories/a/**\"]",
+                "[\"/memories/a/**\"]",
+            ),
+            ("limits.lines", " 5\n", "5"),
+            ("tool.create_overwrites", "true", "true"),
+            ("keyring.folder", "/srv/keys", "/srv/keys"),
+            (
+                "tool",
+                "{ create_overwrites = true }",
+                "[tool]\ncreate_overwrites = true",
+            ),
+        ] {
+            let set = policy.with(key(name), given).expect(given);
+            assert_eq!(set.value_text(key(name)), said, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_refused_by_its_key() {
+        let policy = Policy::parse(FULL).expect("valid");
+        for (name, given) in [
+            ("expiration.unaccessed_for", "90"),
+            ("expiration.unaccessed_for", "soon"),
+            ("expiration.unaccessed_for", ""),
+            ("expiration.keep", "/memories/a/**"),
+            ("expiration.keep", "[\"notes/**\"]"),
+            ("expiration.rules", "[{ path = \"/memories/a\" }]"),
+            ("expiration.rules", "{}"),
+            ("expiration", "90d"),
+            ("expiration", "{ unaccesed_for = \"90d\" }"),
+            ("limits.lines", "-1"),
+            ("limits.lines", "many"),
+            ("limits.lines", "1\n[tool]\ncreate_overwrites = true"),
+            ("limits.lines", "1.5"),
+            ("limits.lines", "2027-01-31"),
+            ("tool", "[true]"),
+            ("tool.create_overwrites", "yes"),
+            ("keyring.folder", "keys"),
+            ("redaction.off", "[\"no-such-kind\"]"),
+        ] {
+            match policy.with(key(name), given) {
+                Err(Error::Policy { line: None, why }) => {
+                    assert!(why.starts_with(&format!("`{name}`: ")), "{why}");
+                    assert!(!why.contains("$__"), "{why}");
+                }
+                other => panic!("{name} {given}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_told_the_nearest() {
+        for (text, said) in [
+            (
+                "expiration.unacessed_for",
+                "the nearest is expiration.unaccessed_for",
+            ),
+            ("unaccessed_for", "the nearest is expiration.unaccessed_for"),
+            ("expirations", "the nearest is expiration"),
+            ("limits.memory_byte", "the nearest is limits.memory_bytes"),
+            (
+                "rules",
+                "the nearest is redaction.rules or expiration.rules",
+            ),
+            ("Expiration.Grace", "the nearest is expiration.grace"),
+            ("", "there are limits, "),
+            ("something else", "expiration.rules"),
+            ("expiration.rules.path", "is none"),
+            (&"x".repeat(9_999), "bytes)"),
+        ] {
+            let why = Key::parse(text).expect_err(text).to_string();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+}
