@@ -23,6 +23,7 @@ mod receipt;
 mod recipients;
 mod recovery;
 mod redact;
+mod scan;
 mod schedule;
 mod signers;
 mod status;
@@ -193,6 +194,8 @@ enum Verb {
     Redact(redact::Redact),
     /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
     Schedule(schedule::Schedule),
+    /// Look for secrets in everything kept, now and in all of history, by the rules in force
+    Scan(scan::Scan),
     /// Check history and keys: that everything is as it was written, by who may, and says so
     Verify(verify::Verify),
 }
@@ -236,6 +239,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::Scan(args) => scan::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {

@@ -57,7 +57,7 @@
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
-//! | [`past`], [`undo`] | what is found when history is looked at; what an undo would do, and to what |
+//! | [`past`], [`scan`], [`undo`] | what is found when history is looked at, or looked through for secrets; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
 //! | `keyring` | the keys outside history, whose loss is erasure; `next`: how they change all at once |
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
@@ -134,6 +134,7 @@ pub mod recipients;
 pub mod redact;
 pub mod retention;
 pub mod revision;
+pub mod scan;
 pub mod store;
 pub mod undo;
 pub mod verify;

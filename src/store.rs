@@ -17,6 +17,7 @@ mod private;
 mod receipt;
 mod redact;
 mod reseal;
+mod scan;
 mod signers;
 mod status;
 mod sweep;

@@ -237,6 +237,15 @@ impl Redactor {
         self.rewrite(path, text)
     }
 
+    /// What is secret in a text as it stands, whatever the mode at its path says.
+    ///
+    /// # Errors
+    /// [`Withheld::Unfinished`] if it takes too long to scan.
+    pub(crate) fn find(&self, path: &str, text: &Text) -> Result<Vec<Finding>, Withheld> {
+        let spans = self.spans(text.as_str(), path)?;
+        Ok(self.locate(text.as_str(), &spans))
+    }
+
     /// A text of the record or of an answer: its secrets are replaced, whatever the mode of any
     /// path says. What cannot be scanned is left out whole.
     pub(crate) fn line(&self, text: &str) -> (String, Vec<Finding>) {

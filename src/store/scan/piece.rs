@@ -1,0 +1,224 @@
+//! A piece of a scan: some versions opened and looked through on every core, without the store's
+//! lock. It only reads: what is torn is mended, if it can be, under the lock.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::event::{Event, Touch};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
+use crate::path::MemoryPath;
+use crate::redact::Redactor;
+use crate::repository::object::{self, Kind, ObjectId};
+use crate::repository::{Repository, Strict};
+use crate::scan::{Finding, VERSION_FINDINGS_MAX};
+use crate::seal::Sealed;
+use crate::text::Text;
+use crate::timeline::Version;
+use crate::version;
+
+/// Fewer items than this are not worth a second thread.
+const THREAD_MIN: usize = 4;
+
+/// A version, and the commit of the event that wrote it.
+pub(super) struct Wanted {
+    pub(super) version: Version,
+    pub(super) commit: ObjectId,
+}
+
+/// What came of one version.
+pub(super) enum Outcome {
+    /// Nothing is to be said of it.
+    Clean,
+    /// What was found, as far as it is listed, and how many findings there are.
+    Found(Vec<Finding>, u64),
+    /// It cannot be scanned in time.
+    Unfinished,
+    /// It does not open; why.
+    Closed(String),
+}
+
+/// The rules, and the texts that were found clean: most texts that stand twice in history are.
+pub(super) struct Rules {
+    redactor: Redactor,
+    clean: Mutex<HashSet<Digest>>,
+}
+
+impl Rules {
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            clean: Mutex::default(),
+        }
+    }
+
+    /// Looks through a text. What may stay can depend on its path.
+    pub(super) fn look(&self, path: &MemoryPath, text: &Text) -> Outcome {
+        let path = path.as_str();
+        let digest = Digest::of_pieces(&[path.as_bytes(), b"\0", text.as_str().as_bytes()]);
+        let clean = || self.clean.lock().unwrap_or_else(PoisonError::into_inner);
+        if clean().contains(&digest) {
+            return Outcome::Clean;
+        }
+        let Ok(found) = self.redactor.find(path, text) else {
+            return Outcome::Unfinished;
+        };
+        if found.is_empty() {
+            clean().insert(digest);
+            return Outcome::Clean;
+        }
+        let total = found.len() as u64;
+        let listed = found.into_iter().take(VERSION_FINDINGS_MAX);
+        let listed = listed.map(|found| Finding {
+            kind: found.kind,
+            line: Some(found.line),
+            fingerprint: found.fingerprint,
+        });
+        Outcome::Found(listed.collect(), total)
+    }
+}
+
+/// Looks through versions, which are in the order of their events; `None` for one that does not
+/// open with the keys at hand.
+pub(super) fn scan(
+    root: &Path,
+    keyring: &Keyring,
+    rules: &Rules,
+    piece: &[Wanted],
+) -> Result<Vec<Option<Outcome>>> {
+    // One event can have written thousands of them: its record is opened once, and then every core
+    // has its share of the versions.
+    let events: Vec<&[Wanted]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
+    let written = on_every_core(
+        &events,
+        || Repository::open(root),
+        |repository, event| written_by(repository, keyring, event),
+    )?;
+    let written: Vec<Option<Written>> = written.into_iter().flatten().collect();
+    on_every_core(
+        &written,
+        || Repository::open(root),
+        |repository, written| {
+            let Some(written) = written else {
+                return Ok(None);
+            };
+            let text = text_of(repository, keyring, written)?;
+            Ok(text.map(|text| rules.look(&written.path, &text)))
+        },
+    )
+}
+
+/// A version as the record of its event says it was written.
+struct Written {
+    id: MemoryId,
+    path: MemoryPath,
+    version: u64,
+    blob: ObjectId,
+    digest: Digest,
+}
+
+/// Finds versions in the record of the event that wrote them.
+fn written_by(
+    repository: &Repository,
+    keyring: &Keyring,
+    wanted: &[Wanted],
+) -> Result<Vec<Option<Written>>> {
+    let none = || wanted.iter().map(|_| None).collect();
+    let commit = wanted.first().map(|wanted| wanted.commit);
+    let bytes = match commit {
+        Some(commit) => read(repository, commit, Kind::Commit)?,
+        None => None,
+    };
+    let commit = bytes.and_then(|bytes| object::parse_commit(&bytes));
+    let event = commit.and_then(|commit| Event::from_message(&commit.message, keyring).ok());
+    let Some(event) = event else {
+        return Ok(none());
+    };
+    let writes = event.memories.iter().filter(|touch| touch.change.writes());
+    let touches: HashMap<MemoryId, &Touch> = writes.map(|touch| (touch.id, touch)).collect();
+    let written = |Wanted { version, .. }: &Wanted| {
+        let touch = touches.get(&version.id)?;
+        let (blob, digest) = touch.blob?;
+        (touch.version == version.version).then_some(())?;
+        Some(Written {
+            id: version.id,
+            path: touch.path.clone()?,
+            version: version.version,
+            blob,
+            digest,
+        })
+    };
+    Ok(wanted.iter().map(written).collect())
+}
+
+/// The text of a version, checked against its event and its header; `None` if it does not open.
+fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Result<Option<Text>> {
+    let Some(bytes) = read(repository, written.blob, Kind::Blob)? else {
+        return Ok(None);
+    };
+    let Ok(sealed) = Sealed::parse(bytes) else {
+        return Ok(None);
+    };
+    if sealed.digest() != written.digest {
+        return Ok(None);
+    }
+    let keys = match keyring.memory_keys(written.id) {
+        Ok(keys) => keys,
+        Err(error) if error.is_of_one_memory() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let place = version::Place {
+        id: written.id,
+        path: &written.path,
+        version: written.version,
+    };
+    Ok(version::open(&keys, &place, &sealed).ok())
+}
+
+/// Reads an object, and writes nothing; `None` if it is not whole.
+fn read(repository: &Repository, id: ObjectId, kind: Kind) -> Result<Option<Vec<u8>>> {
+    match repository.read_strictly(id) {
+        Ok(Strict::Whole(found, bytes)) if found == kind => Ok(Some(bytes)),
+        Ok(_) => Ok(None),
+        Err(error) if error.is_of_one_memory() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Does something with each item on every core, where each thread has something of its own to do it
+/// with; answers in the order of the items.
+pub(super) fn on_every_core<T: Sync, R: Send, O>(
+    items: &[T],
+    own: impl Fn() -> Result<O> + Sync,
+    act: impl Fn(&O, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(items.len() / THREAD_MIN).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let own = own()?;
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else {
+                return Ok(done);
+            };
+            done.push((at, act(&own, item)?));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work()?;
+        for other in others {
+            done.extend(other.join().expect("scanning does not panic")?);
+        }
+        Result::Ok(done)
+    })?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, done)| done).collect())
+}
