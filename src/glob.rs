@@ -363,6 +363,7 @@ mod tests {
             ("**/a", "/memories/x/a", "/memories/xa"),
             ("/memories/{a,b*}", "/memories/bc", "/memories/ac"),
             ("/memories/{a,{b,c}/d}", "/memories/c/d", "/memories/c"),
+            ("/memories/{**,x}/a", "/memories/y/z/a", "/memories/y/a/z"),
             ("/memories/a{,.md}", "/memories/a", "/memories/a."),
             (
                 "/{memories/a,memories/b}/**",

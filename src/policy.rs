@@ -43,6 +43,8 @@ pub const MOVE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
 pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The largest number a policy can say: what every reader of TOML knows.
+const NUMBER_MAX: usize = usize::MAX / 2;
 /// Longest policy that is read, in bytes.
 pub const POLICY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -236,7 +238,7 @@ impl Policy {
     /// Writes the owner's part of a policy, as [`Policy::parse`] reads it.
     ///
     /// # Panics
-    /// If a number is beyond 2^63, which TOML has no form for; no policy that was read has one.
+    /// Never: every part of a policy has a TOML form.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers, booleans, strings and lists have a TOML form")
@@ -300,9 +302,9 @@ macro_rules! bounded {
 }
 
 bounded!(memory_bytes, 1, MEMORY_BYTES_MAX);
-bounded!(view_characters, 0, usize::MAX);
+bounded!(view_characters, 0, NUMBER_MAX);
 bounded!(lines, 1, LINES);
-bounded!(memories, 1, usize::MAX);
+bounded!(memories, 1, NUMBER_MAX);
 bounded!(path_bytes, PATH_BYTES_MIN, PATH_BYTES_MAX);
 bounded!(request_bytes, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX);
 
@@ -372,6 +374,41 @@ mod tests {
         let (id, again) =
             Policy::parse_file(&policy.to_file(store).expect("valid")).expect("own output");
         assert_eq!((id, again), (store, policy));
+    }
+
+    #[test]
+    fn a_store_that_is_no_id_is_reported_with_its_line() {
+        for (text, line) in [
+            ("format = 1\nstore = \"0011\"\n", 2),
+            ("format = 1\n\nstore = 5\n", 3),
+            ("format = 1\n", 1),
+        ] {
+            match Policy::parse_file(text) {
+                Err(Error::Policy { line: Some(l), .. }) => assert_eq!(l, line, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        let changes: [fn(&mut Policy); 6] = [
+            |policy| policy.limits.lines = 0,
+            |policy| policy.limits.memories = usize::MAX,
+            |policy| policy.keyring.folder = Some("keys".into()),
+            |policy| policy.expiration.sweep_max = expiration::SweepMax::Share(101),
+            |policy| policy.expiration.sweep_max = expiration::SweepMax::Count(usize::MAX),
+            |policy| policy.expiration.keep = vec!["a".into()],
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            let mut policy = Policy::default();
+            change(&mut policy);
+            let refused = policy.to_file(StoreId::random());
+            assert!(
+                matches!(refused, Err(Error::Policy { line: None, .. })),
+                "{at}: {refused:?}"
+            );
+        }
     }
 
     #[test]

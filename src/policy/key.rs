@@ -167,13 +167,15 @@ impl Policy {
     ///
     /// # Errors
     /// [`Error::Policy`] names the key, if the whole is no policy with that value.
-    ///
-    /// # Panics
-    /// As for [`Policy::to_toml`].
     pub fn with(&self, key: Key, value: &str) -> Result<Self> {
         let written = value.trim().parse();
         let value = written.unwrap_or_else(|_| toml::Value::String(value.to_owned()));
-        let mut tables: toml::Table = toml::from_str(&self.to_toml()).expect("its own output");
+        let fault = |why: &str| Error::Policy {
+            line: None,
+            why: format!("`{key}`: {why}"),
+        };
+        let tables = toml::from_str::<toml::Table>(&self.to_toml());
+        let mut tables = tables.map_err(|e| fault(e.message()))?;
         let is_date = value.is_datetime();
         let empty = || toml::Value::Table(toml::Table::new());
         let table = tables.entry(key.table).or_insert_with(empty);
@@ -181,10 +183,8 @@ impl Policy {
             (Some(name), Some(table)) => drop(table.insert(name.into(), value)),
             _ => *table = value,
         }
-        tables.try_into().map_err(|e| Error::Policy {
-            line: None,
-            why: format!("`{key}`: {}", message(&e, is_date)),
-        })
+        let changed = tables.try_into();
+        changed.map_err(|e| fault(&message(&e, is_date)))
     }
 
     /// Writes the owner's part of a policy with every key that has a value, as [`Policy::parse`]

@@ -166,15 +166,10 @@ impl Number {
         value: impl TryInto<usize> + fmt::Display + Copy,
     ) -> Result<usize, E> {
         let Self { name, low, high } = *self;
-        match value.try_into() {
-            Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ if high == usize::MAX => {
-                Err(E::custom(format!("{name} = {value} is less than {low}")))
-            }
-            _ => Err(E::custom(format!(
-                "{name} = {value} is outside {low} to {high}"
-            ))),
-        }
+        let number = value.try_into().ok();
+        number
+            .filter(|number| (low..=high).contains(number))
+            .ok_or_else(|| E::custom(format!("{name} = {value} is outside {low} to {high}")))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::examine::{Examined, Limited, read_signers};
 use super::findings::{Fault, Findings, Spot};
-use crate::catalog::{Catalog, Step};
+use crate::catalog::{Catalog, Memory, Step};
 use crate::error::Result;
 use crate::event::{self, Change, Event, Touch};
 use crate::id::MemoryId;
@@ -274,14 +274,12 @@ impl Fold {
                 Change::Restore if gone.map(|last| last + 1) != Some(touch.version) => {
                     Some("it restores a memory that was not removed, or not in its next version")
                 }
-                Change::Redact
-                    if live.is_none_or(|memory| Some(&memory.path) != touch.path.as_ref()) =>
-                {
+                Change::Redact if live.is_none_or(|memory| is_elsewhere(memory, touch)) => {
                     Some("it redacts a memory, and its path is another")
                 }
                 Change::Reseal
                     if live.is_none_or(|memory| {
-                        Some(&memory.path) != touch.path.as_ref() || memory.bytes != touch.bytes
+                        is_elsewhere(memory, touch) || memory.bytes != touch.bytes
                     }) =>
                 {
                     Some("it seals a memory anew, and its path or length is another")
@@ -300,6 +298,14 @@ impl Fold {
         }
         let mut touches = event.memories.iter();
         touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
+    }
+}
+
+/// Whether a touch has another path than the memory, where the key of its paths is there.
+fn is_elsewhere(memory: &Memory, touch: &Touch) -> bool {
+    match &touch.path {
+        Some(path) => *path != memory.path,
+        None => !memory.is_nameless(),
     }
 }
 

@@ -71,13 +71,12 @@ unaccessed_for = "never"
          1. /memories/tmp/**: expires when neither read nor written for 7 days; erased 30 days \
          after the sweep that removed it\n  \
          2. the memory 00112233445566778899aabbccddeeff: expires at 2027-01-30T23:00:00Z, whoever \
-         reads it until then; can be restored for 36 hours after the sweep that removed it, and \
-         stays in history\n  \
+         reads it until then; the next sweep deletes it, and history \
+         keeps it\n  \
          3. /memories/log/*: expires when neither read nor written for 1 hour; erased once a sweep \
          has removed it\n  \
          4. /memories/law/**: never expires\n\
-         Every other memory: expires when neither read nor written for 90 days; can be restored \
-         for 30 days after the sweep that removed it, and stays in history\n\
+         Every other memory: expires when neither read nor written for 90 days; the next sweep deletes it, and history keeps it\n\
          A sweep that would remove more than 100 memories stops unless it is told --yes.\n"
     );
     let said = json(&home, &["policy", "explain"]);
@@ -89,8 +88,7 @@ unaccessed_for = "never"
             "rule": 2, "path": null, "memory": "00112233445566778899aabbccddeeff",
             "unaccessed_for": null, "expires_at": "2027-01-30T23:00:00.000Z",
             "grace": "36h", "then": "delete",
-            "means": "expires at 2027-01-30T23:00:00Z, whoever reads it until then; can be \
-                      restored for 36 hours after the sweep that removed it, and stays in history",
+            "means": "expires at 2027-01-30T23:00:00Z, whoever reads it until then; the next sweep deletes it, and history keeps it",
         })
     );
     assert_eq!(said["otherwise"]["unaccessed_for"], "90d");

@@ -152,6 +152,34 @@ impl Means {
         Base64Unpadded::encode_string(&aead(&key, &associated, path.as_bytes(), true))
     }
 
+    /// The path that was sealed for a record, where the memory's name key opens it.
+    pub(crate) fn open_path(&self, id: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        let id = unhex(id);
+        let store = unhex(self.audit["store"].as_str().expect("an id"));
+        let key = self.secret("names", &id);
+        let associated = [b"agekeep/1 path ".as_slice(), &store, &id].concat();
+        try_aead(&key, &associated, sealed)
+    }
+
+    /// Whether the first block of a `catalog` or `timeline` opens with the names key.
+    pub(crate) fn opens_first_block(&self, name: &str, bytes: &[u8]) -> bool {
+        let store = unhex(self.audit["store"].as_str().expect("an id"));
+        let key = self.audit["names_key"].as_str().expect("text");
+        let key = Base64Unpadded::decode_vec(key).expect("base64");
+        let label = format!("agekeep/1 {name} ");
+        let zero = [0; 8];
+        // Docs/format.md, 8 and 8.1: what a block is bound to, and what stands before it.
+        let (header, prefix, place) = match name {
+            "catalog" => (48, 4, zero.to_vec()),
+            _ => (92, 36, [&92_u64.to_le_bytes()[..], &zero].concat()),
+        };
+        let length = bytes[header..header + 4].try_into().expect("four bytes");
+        let begin = header + prefix;
+        let end = begin + u32::from_le_bytes(length) as usize;
+        let associated = [label.as_bytes(), &store, &bytes[32..48], &place].concat();
+        try_aead(&key, &associated, &bytes[begin..end]).is_some()
+    }
+
     /// The secret in a memory's entry of a table.
     fn secret(&self, table: &str, id: &[u8]) -> Vec<u8> {
         let bytes = fs::read(self.store.join("keyring").join(table)).expect("there");
@@ -213,6 +241,15 @@ pub(crate) fn aead(key: &[u8], aad: &[u8], msg: &[u8], seal: bool) -> Vec<u8> {
     let (nonce, msg) = msg.split_at(24);
     let opened = cipher.decrypt(XNonce::from_slice(nonce), Payload { msg, aad });
     opened.expect("opens")
+}
+
+/// Opens as docs/format.md says, where it opens.
+pub(crate) fn try_aead(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+    let cipher = XChaCha20Poly1305::new_from_slice(key).expect("32 bytes");
+    let (nonce, msg) = sealed.split_at(24);
+    cipher
+        .decrypt(XNonce::from_slice(nonce), Payload { msg, aad })
+        .ok()
 }
 
 /// Bytes of one entry of a key table.

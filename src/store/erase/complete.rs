@@ -2,19 +2,43 @@
 //! whose keys an older copy of the keyring has brought back. Whoever can destroys those keys when
 //! the store is next used.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::Store;
+use super::super::history::FOLD_CHUNK;
 use super::{Erasing, gone};
 use crate::error::Result;
 use crate::event::{Change, Context, ERASE_COMMAND};
 use crate::id::MemoryId;
+use crate::repository::object::ObjectId;
 
 /// Why, in the record.
 const REASON: &str = "completes what was begun: the keys of memories marked for erasure, or those \
                       of erased memories that an older keyring had brought back";
 
 impl Store {
+    /// Takes the paths of memories out of the timeline, which was made with keys that count as
+    /// destroyed.
+    fn forget_paths(&mut self, memories: HashSet<MemoryId>) -> Result<()> {
+        let events = self.timeline().naming(&memories);
+        for chunk in events.chunks(FOLD_CHUNK) {
+            let moments = chunk
+                .iter()
+                .filter_map(|event| self.timeline().moment(*event));
+            let commits: Vec<ObjectId> = moments.map(|moment| moment.commit).collect();
+            for checked in self.check_all(&self.keyring, &commits)? {
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.take_again(&checked.event);
+                }
+            }
+        }
+        if let Some(timeline) = &self.timeline {
+            self.timeline_file
+                .append(timeline, 0, self.keyring.names_key());
+        }
+        Ok(())
+    }
+
     /// Destroys keys that should not be there any more, where this process can. Called with the lock
     /// held, before anything is read: until it is done those keys are not used.
     pub(in crate::store) fn complete_erasures(&mut self) -> Result<()> {
@@ -32,6 +56,7 @@ impl Store {
                 }
             }
             self.keyring.shut(after.keys().copied());
+            self.forget_paths(after.keys().copied().collect())?;
         }
         if self.may_record().is_err() {
             return Ok(());
