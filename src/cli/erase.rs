@@ -139,10 +139,8 @@ fn to_text(target: &Target) -> String {
     let held = target
         .hold
         .map_or_else(String::new, |hold| format!(", kept by hold {hold}"));
-    format!(
-        "  {}  {path}  {} versions{state}{held}",
-        target.id, target.versions
-    )
+    let versions = output::counted(target.versions as u64, "version");
+    format!("  {}  {path}  {versions}{state}{held}", target.id)
 }
 
 fn to_json(target: &Target) -> Value {

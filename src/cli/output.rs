@@ -67,6 +67,15 @@ pub(super) fn from_outside(text: &str) {
     complain(&escaped(text));
 }
 
+/// A number of things, in words.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "memory") => format!("{count} memories"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
 /// Prints a warning.
 pub(super) fn warn(text: &str) {
     complain(&format!("warning: {text}"));

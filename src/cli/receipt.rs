@@ -96,8 +96,9 @@ fn to_text(proof: &Proof) -> String {
         receipt.epoch.0, receipt.epoch.1, receipt.names.0, receipt.names.1
     ));
     lines.push(format!(
-        "tried       {} versions and {} records with the keys that are left: none opens",
-        receipt.versions, receipt.records
+        "tried       {} and {} with the keys that are left: none opens",
+        output::counted(receipt.versions, "version"),
+        output::counted(receipt.records, "record")
     ));
     for memory in &receipt.memories {
         lines.push(format!("memory      {}", memory_text(memory)));
@@ -120,7 +121,8 @@ fn memory_text(memory: &Erased) -> String {
         Some(kept) => format!("; version {kept} is kept"),
         None => ", all there were".into(),
     };
-    format!("{}  {} versions{kept}", memory.memory, memory.blobs.len())
+    let versions = output::counted(memory.blobs.len() as u64, "version");
+    format!("{}  {versions}{kept}", memory.memory)
 }
 
 /// What an earlier event did to what this one erased.
@@ -184,14 +186,14 @@ fn print_checked(global: &Global, checked: &Checked) -> Result<()> {
         return Ok(());
     }
     let mut lines = vec![format!(
-        "receipt of event {event}: {} ({} versions and {} records tried)",
+        "receipt of event {event}: {} ({} and {} tried)",
         if checked.holds() {
             "holds"
         } else {
             "does not hold"
         },
-        checked.versions,
-        checked.records
+        output::counted(checked.versions, "version"),
+        output::counted(checked.records, "record")
     )];
     let each = |ids: &[agekeep::id::MemoryId], what: &str| -> Vec<String> {
         ids.iter().map(|id| format!("  {id}  {what}")).collect()

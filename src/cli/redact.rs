@@ -114,9 +114,9 @@ fn redact_kept(global: &Global, what: &str) -> Result<u8> {
             kinds => format!("stripped: {}", kinds.join(", ")),
         };
         output::line(&format!(
-            "Redacted (event {event}): {stripped}; {} older versions are erased. What that does not \
+            "Redacted (event {event}): {stripped}; {} erased. What that does not \
              reach: `agekeep receipt show {event}`.",
-            done.target.versions,
+            output::counted(done.target.versions as u64, "older version"),
             event = done.meta.event
         ))?;
     }

@@ -194,27 +194,23 @@ fn for_shell(word: &str) -> String {
 fn summary(found: &Scanned) -> String {
     let scope = format!(
         "{} of {} scanned, up to event {}",
-        counted(found.versions_total, "version", "versions"),
-        counted(found.memories_total, "memory", "memories"),
+        output::counted(found.versions_total, "version"),
+        output::counted(found.memories_total, "memory"),
         found.at.event
     );
     let mut parts = match found.findings {
         0 => vec!["No secret was found".to_owned()],
-        count => vec![counted(count, "finding", "findings")],
+        count => vec![output::counted(count, "finding")],
     };
     for (count, what) in [
         (found.unfinished, "not scanned to the end"),
         (found.closed, "not opened"),
     ] {
         if count > 0 {
-            parts.push(format!("{} {what}", counted(count, "version", "versions")));
+            parts.push(format!("{} {what}", output::counted(count, "version")));
         }
     }
     format!("{}: {scope}", parts.join(", "))
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// An object for each finding of a memory, and for each version that was not scanned.

@@ -90,17 +90,22 @@ fn to_text(report: &Report) -> String {
         let _ = writeln!(text, "hint: {hint}");
     }
     let total = report.findings_total;
-    let _ = write!(text, "{} in {}", counted(total, "finding"), scope(report));
+    let _ = write!(
+        text,
+        "{} in {}",
+        output::counted(total, "finding"),
+        scope(report)
+    );
     text
 }
 
 fn summary(report: &Report) -> String {
-    let versions = counted(report.versions, "version");
+    let versions = output::counted(report.versions, "version");
     // Without a key nothing is known of memories.
     let memories = if report.memories.live == 0 && !report.not_checked.is_empty() {
         String::new()
     } else {
-        format!(", {}", counted(report.memories.opened, "memory"))
+        format!(", {}", output::counted(report.memories.opened, "memory"))
     };
     let mut text = format!("{}{memories} and {versions} check out", scope(report));
     if report.from > 0 {
@@ -108,21 +113,13 @@ fn summary(report: &Report) -> String {
     }
     if !report.erased.is_empty() {
         let erased = report.erased.len() as u64;
-        let _ = write!(text, "; {} erased", counted(erased, "memory"));
+        let _ = write!(text, "; {} erased", output::counted(erased, "memory"));
     }
     text
 }
 
 fn scope(report: &Report) -> String {
-    counted(report.events.saturating_sub(report.from), "event")
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "memory") => format!("{count} memories"),
-        _ => format!("{count} {what}s"),
-    }
+    output::counted(report.events.saturating_sub(report.from), "event")
 }
 
 /// `chain  event 4 commit 0123456789ab memory 3f…: its Chain trailer is not …`

@@ -19,8 +19,8 @@ const REASON: &str = "completes what was begun: the keys of memories marked for 
 impl Store {
     /// Takes the paths of memories out of the timeline, which was made with keys that count as
     /// destroyed.
-    fn forget_paths(&mut self, memories: HashSet<MemoryId>) -> Result<()> {
-        let events = self.timeline().naming(&memories);
+    fn forget_paths(&mut self, memories: &HashSet<MemoryId>) -> Result<()> {
+        let events = self.timeline().naming(memories);
         for chunk in events.chunks(FOLD_CHUNK) {
             let moments = chunk
                 .iter()
@@ -56,7 +56,7 @@ impl Store {
                 }
             }
             self.keyring.shut(after.keys().copied());
-            self.forget_paths(after.keys().copied().collect())?;
+            self.forget_paths(&after.keys().copied().collect())?;
         }
         if self.may_record().is_err() {
             return Ok(());
