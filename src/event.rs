@@ -4,6 +4,7 @@
 //! memory's name key, so that erasing the key reaches it; a path that is no memory's is kept as it
 //! was asked for, under the audit identity alone.
 
+mod command;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 mod record;
@@ -13,6 +14,12 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+pub use self::command::OWNER_COMMANDS;
+pub(crate) use self::command::{
+    ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile, REDACT_COMMAND, REKEY_COMMAND,
+    REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, is_done_by, may_alter,
+};
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
 pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
@@ -25,7 +32,7 @@ use crate::path::MemoryPath;
 use crate::policy::FORMAT;
 use crate::redact::{Finding, Kind, Redactor};
 use crate::repository::object::ObjectId;
-use crate::seal::{self, OpenFault};
+use crate::seal::OpenFault;
 use crate::version::size_class;
 
 /// Smallest size class of a record, in bytes of JSON.
@@ -40,153 +47,6 @@ pub const REDACTIONS_MAX: usize = 1_000;
 
 /// Most runs of event numbers that one record lists as undone.
 pub const UNDONE_RUNS_MAX: usize = 1_000;
-
-/// The command of an event that changes the policy: no door lets an agent give it.
-pub(crate) const POLICY_COMMAND: &str = "policy_set";
-
-/// The command of an event that lets somebody write.
-pub(crate) const SIGNERS_ADD: &str = "signers_add";
-
-/// The command of an event after which somebody may not write any more.
-pub(crate) const SIGNERS_RM: &str = "signers_rm";
-
-/// The command of an event that accepts a history without the newest moment that was seen of it.
-pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
-
-/// The commands of events that add a member, and that remove one.
-pub(crate) const ADD_MEMBER_COMMAND: &str = "recipients_add";
-pub(crate) const REMOVE_MEMBER_COMMAND: &str = "recipients_rm";
-
-/// The command of an event that gives memories new keys.
-pub(crate) const REKEY_COMMAND: &str = "rekey";
-
-/// The command of an event that removes what has expired.
-pub(crate) const EXPIRE_COMMAND: &str = "expire";
-
-/// The command of an event that destroys keys of memories, or marks them for it.
-pub(crate) const ERASE_COMMAND: &str = "erase";
-
-/// The command of an event that redacts a memory, and erases what it was before.
-pub(crate) const REDACT_COMMAND: &str = "redact";
-
-/// The commands of events by which a hold begins, and by which one ends.
-pub(crate) const HOLD_ADD_COMMAND: &str = "hold_add";
-pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
-
-/// The commands of the people who look after a store, as records name them: none is a memory
-/// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 24] = [
-    "init",
-    POLICY_COMMAND,
-    ADD_MEMBER_COMMAND,
-    REMOVE_MEMBER_COMMAND,
-    REKEY_COMMAND,
-    "keys_export",
-    SIGNERS_ADD,
-    SIGNERS_RM,
-    "view_at",
-    "show",
-    "diff",
-    "blame",
-    "log",
-    "grep",
-    "restore",
-    "revert",
-    "rollback",
-    ACCEPT_COMMAND,
-    EXPIRE_COMMAND,
-    ERASE_COMMAND,
-    REDACT_COMMAND,
-    HOLD_ADD_COMMAND,
-    HOLD_RM_COMMAND,
-    "scan",
-];
-
-/// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 19] = [
-    "init",
-    POLICY_COMMAND,
-    ADD_MEMBER_COMMAND,
-    "keys_export",
-    SIGNERS_ADD,
-    SIGNERS_RM,
-    "view",
-    "view_at",
-    "memory_read",
-    "show",
-    "diff",
-    "blame",
-    "log",
-    "grep",
-    "unknown",
-    ACCEPT_COMMAND,
-    HOLD_ADD_COMMAND,
-    HOLD_RM_COMMAND,
-    "scan",
-];
-
-/// Whether a command may change a memory; one that is not known may.
-pub(crate) fn may_alter(command: &str) -> bool {
-    !UNALTERING.contains(&command)
-}
-
-/// Whether changes of memories are what a command does; one that is not known may do anything.
-pub(crate) fn is_done_by(command: &str, changes: &[Change]) -> bool {
-    use Change::{Add, Edit, Expire, Move, Redact, Remove, Reseal};
-    let all = |kind| changes.iter().all(|change| *change == kind);
-    // What has expired makes way for what is written to its path.
-    let own: Vec<Change> = changes.iter().copied().filter(|c| *c != Expire).collect();
-    let makes_way = own.len() == changes.len() || !own.is_empty();
-    match command {
-        "create" | "memory_write" => makes_way && matches!(own[..], [] | [Add | Edit]),
-        "str_replace" | "insert" => matches!(changes, [] | [Edit]),
-        "delete" => all(Remove),
-        "rename" => makes_way && own.iter().all(|change| *change == Move),
-        EXPIRE_COMMAND => all(Expire),
-        ERASE_COMMAND => changes
-            .iter()
-            .all(|change| matches!(change, Remove | Reseal)),
-        REDACT_COMMAND => matches!(changes, [] | [Redact]),
-        REMOVE_MEMBER_COMMAND | REKEY_COMMAND => all(Reseal),
-        _ => {
-            (may_alter(command) || changes.is_empty())
-                && !changes.contains(&Reseal)
-                && !changes.contains(&Redact)
-                && makes_way
-        }
-    }
-}
-
-/// A file that is public by design, and that only a command which says so may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PublicFile {
-    Policy,
-    Recipients,
-    Signers,
-}
-
-impl PublicFile {
-    pub(crate) const ALL: [Self; 3] = [Self::Policy, Self::Recipients, Self::Signers];
-
-    /// Its name at the root of every tree.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Policy => "agekeep.toml",
-            Self::Recipients => "recipients",
-            Self::Signers => "signers",
-        }
-    }
-
-    /// The file that a command of this name changes.
-    pub(crate) fn changed_by(command: &str) -> Option<Self> {
-        match command {
-            POLICY_COMMAND => Some(Self::Policy),
-            ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
-            SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
-            _ => None,
-        }
-    }
-}
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -551,11 +411,7 @@ impl Event {
         for _ in 0..padding {
             json.push(' ');
         }
-        let newest = keyring
-            .audit()
-            .last()
-            .expect("checked when the keyring was opened");
-        let armored = newest.seal_armored(json.as_bytes());
+        let armored = keyring.seal_record(json.as_bytes());
         Ok(format!(
             "{}\n\n{}\n\n{}",
             self.subject(),
@@ -566,8 +422,13 @@ impl Event {
 
     /// Reads a commit message: opens the record, and checks that subject and trailers say the same.
     pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, EventFault> {
+        Self::open(message, &PathOpener::strict(keyring))
+    }
+
+    /// As [`Self::from_message`], for one that reads many.
+    pub(crate) fn open(message: &str, opener: &PathOpener<'_>) -> Result<Self, EventFault> {
         let message = Message::split(message)?;
-        let event = message.open(&PathOpener::strict(keyring))?;
+        let event = message.open(opener)?;
         message.check(&event).map_err(EventFault::Damaged)?;
         Ok(event)
     }
@@ -593,21 +454,16 @@ impl<'a> Message<'a> {
 
     /// Opens the record.
     pub(crate) fn open(&self, opener: &PathOpener<'_>) -> Result<Event, EventFault> {
-        let plain = seal::open_armored(self.armored, opener.keyring.audit()).map_err(|fault| {
+        let plain = opener.keyring.open_record(self.armored).map_err(|fault| {
             EventFault::Closed(match fault {
                 OpenFault::WrongKey => "its record is sealed to another audit identity",
                 OpenFault::Damaged => "its record does not open whole",
             })
         })?;
-        // The version first: another one may have other fields.
-        let format: Format =
-            serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
-        if format.agekeep != FORMAT {
-            return Err(EventFault::Unknown(format.agekeep));
+        match serde_json::from_slice::<RecordJson>(&plain) {
+            Ok(json) if json.has_known_format() => Ok(json.open(opener)?),
+            _ => Err(unread(&plain)),
         }
-        let json: RecordJson =
-            serde_json::from_slice(&plain).map_err(|_| "its record does not parse")?;
-        Ok(json.open(opener)?)
     }
 
     /// Checks that subject and trailers say what the record says, byte for byte.
@@ -649,6 +505,14 @@ impl EventFault {
                 found: found.to_string(),
             },
         }
+    }
+}
+
+/// Why a record does not parse. The version first: another one may have other fields.
+fn unread(plain: &[u8]) -> EventFault {
+    match serde_json::from_slice::<Format>(plain) {
+        Ok(format) if format.agekeep != FORMAT => EventFault::Unknown(format.agekeep),
+        _ => EventFault::Damaged("its record does not parse"),
     }
 }
 

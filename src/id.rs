@@ -83,13 +83,13 @@ pub(crate) fn hex_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
 
 /// Writes bytes as lowercase hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write;
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut out, b| {
-            write!(out, "{b:02x}").expect("writing to a string");
-            out
-        })
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        out.push(digit(byte >> 4));
+        out.push(digit(byte & 0xf));
+    }
+    out
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 use crate::recipients::{self, Member};
-use crate::seal::{self, Identity, Recipient, SealKey};
+use crate::seal::{self, Identity, OpenFault, Recipient, SealKey};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;
@@ -53,6 +53,9 @@ pub(crate) struct Keyring {
     /// Memories whose keys count as destroyed though they are there: it is a copy from before they
     /// were erased.
     shut: HashSet<MemoryId>,
+    /// Memories of which that is so of `ring` alone: their history was erased since, and their paths
+    /// are not secret.
+    shut_in_ring: HashSet<MemoryId>,
 }
 
 /// The keys of a new memory, and the entries that keep them.
@@ -113,6 +116,7 @@ impl Keyring {
             epoch,
             audit,
             shut: HashSet::new(),
+            shut_in_ring: HashSet::new(),
         })
     }
 
@@ -127,9 +131,18 @@ impl Keyring {
         self.audit.number < names || self.epoch.as_ref().is_some_and(|own| own.number < epoch)
     }
 
-    /// Takes the keys of memories for destroyed.
-    pub(crate) fn shut(&mut self, memories: impl IntoIterator<Item = MemoryId>) {
+    /// Takes the keys of memories for destroyed, and of others the keys of what they hold.
+    pub(crate) fn shut(
+        &mut self,
+        memories: impl IntoIterator<Item = MemoryId>,
+        in_ring: impl IntoIterator<Item = MemoryId>,
+    ) {
         self.shut.extend(memories);
+        self.shut_in_ring.extend(in_ring);
+    }
+
+    fn is_shut_in_ring(&self, id: MemoryId) -> bool {
+        self.shut.contains(&id) || self.shut_in_ring.contains(&id)
     }
 
     /// Whether a memory has a key in it, also one that is taken for destroyed.
@@ -210,9 +223,17 @@ impl Keyring {
         own.unwrap_or(&self.audit.names_key)
     }
 
-    /// The identities that open event records.
-    pub(crate) fn audit(&self) -> &[SealKey] {
-        &self.audit.identities
+    /// Seals the record of an event, to the newest audit identity.
+    pub(crate) fn seal_record(&self, plain: &[u8]) -> String {
+        let newest = self.audit.identities.last();
+        newest
+            .expect("checked when the keyring was opened")
+            .seal_armored(plain)
+    }
+
+    /// Opens the record of an event.
+    pub(crate) fn open_record(&self, armored: &str) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
+        seal::open_armored(armored, &self.audit.identities)
     }
 
     /// The store it belongs to.
@@ -331,7 +352,7 @@ impl Keyring {
 
     /// The newest key of a memory: what is written is sealed to it, and the present version is.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
-        if self.shut.contains(&id) {
+        if self.is_shut_in_ring(id) {
             return Err(missing(id));
         }
         let found = self.ring.open_entry(&self.epoch()?.key, id)?;
@@ -341,7 +362,7 @@ impl Keyring {
     /// Every key of a memory, newest first: each opens the versions that were sealed while it was
     /// the newest.
     pub(crate) fn memory_keys(&self, id: MemoryId) -> Result<Vec<SealKey>> {
-        if self.shut.contains(&id) {
+        if self.is_shut_in_ring(id) {
             return Err(missing(id));
         }
         let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
@@ -403,7 +424,7 @@ impl Keyring {
 
     /// Whether there is a key that opens the memory's versions.
     pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
-        Ok(!self.shut.contains(&id) && self.ring.has(id)?)
+        Ok(!self.is_shut_in_ring(id) && self.ring.has(id)?)
     }
 
     /// Whether there is a key that opens the memory's paths.

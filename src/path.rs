@@ -53,7 +53,11 @@ impl MemoryPath {
         let mut path = String::from(ROOT);
         for segment in below.split('/').filter(|s| !s.is_empty() && *s != ".") {
             path.push('/');
-            path.extend(segment.nfc());
+            if segment.is_ascii() {
+                path.push_str(segment);
+            } else {
+                path.extend(segment.nfc());
+            }
         }
         Self::measured(path, bytes_max)
     }
@@ -226,6 +230,11 @@ fn is_overlong(bytes: &[u8]) -> bool {
 }
 
 fn has_parent_segment(text: &str) -> bool {
+    if text.is_ascii() {
+        return text
+            .split(['/', '\\'])
+            .any(|segment| segment.trim() == "..");
+    }
     let folded: String = text
         .nfkc()
         .map(|c| match c {

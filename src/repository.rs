@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::loose::Loose;
+use self::loose::{Loose, Reader};
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
 use crate::disk;
 use crate::error::{Error, Result};
@@ -52,6 +52,8 @@ pub(crate) struct Repository {
     /// The large commit that was read last, such as one that sealed every memory anew: whoever opens
     /// a store reads the newest commit several times.
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
+    /// Made when the first object is read.
+    reader: RefCell<Option<Reader>>,
 }
 
 /// Bytes from which on a commit is worth being kept in memory.
@@ -135,6 +137,7 @@ impl Repository {
             objects: root.join("objects"),
             packs: RefCell::new(None),
             large: RefCell::new(None),
+            reader: RefCell::new(None),
         }
     }
 
@@ -201,8 +204,17 @@ impl Repository {
 
     /// Reads a tree.
     pub(crate) fn tree(&self, id: ObjectId) -> Result<Tree> {
-        object::parse_tree(&self.read(id, Kind::Tree)?)
-            .ok_or_else(|| Error::damaged(format!("tree {id}"), "its entries are not a store's"))
+        object::parse_tree(&self.read(id, Kind::Tree)?).ok_or_else(|| foreign_entries(id))
+    }
+
+    /// The blobs of the files with these names in a tree; `None` for one that is not there.
+    pub(crate) fn files_in<const N: usize>(
+        &self,
+        tree: ObjectId,
+        names: [&str; N],
+    ) -> Result<[Option<ObjectId>; N]> {
+        object::find_files(&self.read(tree, Kind::Tree)?, names)
+            .ok_or_else(|| foreign_entries(tree))
     }
 
     /// Reads a commit, and the bytes it hashes.
@@ -245,8 +257,7 @@ impl Repository {
 
     fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
         for look_again in [false, true] {
-            let path = loose::path(&self.objects, id);
-            match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
+            match self.read_loose(id)? {
                 Loose::Whole(kind, bytes) => return Ok((kind, bytes)),
                 Loose::Damaged(why) => return self.read_journaled(id, why),
                 Loose::Absent => {}
@@ -258,11 +269,19 @@ impl Repository {
         self.read_journaled(id, "it is missing")
     }
 
+    fn read_loose(&self, id: ObjectId) -> Result<Loose> {
+        self.reading(|reader| reader.read(&self.objects, id))
+            .map_err(|e| Error::io("read", &loose::path(&self.objects, id))(e))
+    }
+
+    fn reading<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
+        read(self.reader.borrow_mut().get_or_insert_with(Reader::new))
+    }
+
     /// Reads an object as its file or pack has it, checks its hash, and mends nothing.
     pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<Strict> {
         for look_again in [false, true] {
-            let path = loose::path(&self.objects, id);
-            match loose::read(&self.objects, id).map_err(Error::io("read", &path))? {
+            match self.read_loose(id)? {
                 Loose::Whole(kind, bytes) => return Ok(Strict::Whole(kind, bytes)),
                 Loose::Damaged(why) => {
                     let rest = loose::salvage(&self.objects, id);
@@ -293,10 +312,21 @@ impl Repository {
 
     /// The beginning of a loose object, unchecked; anything else as [`Self::read_strictly`] has it.
     pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
-        match loose::peek(&self.objects, id) {
+        let found = self.reading(|reader| reader.peek(&self.objects, id));
+        match found {
             Some((kind, bytes)) => Ok(Strict::Whole(kind, bytes)),
             None => self.read_strictly(id),
         }
+    }
+
+    /// The parent that a commit names, unchecked.
+    pub(crate) fn peek_parent(&self, id: ObjectId) -> Result<Option<ObjectId>> {
+        match self.peek(id)? {
+            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes),
+            _ => None,
+        }
+        .map(|outline| outline.parent)
+        .ok_or_else(|| Error::damaged(format!("commit {id}"), "it cannot be read"))
     }
 
     /// Whether objects of another folder are said to be part of it.
@@ -391,4 +421,8 @@ impl Repository {
         packs.add_disk_alternate(objects).map_err(fault)?;
         Ok(packs)
     }
+}
+
+fn foreign_entries(tree: ObjectId) -> Error {
+    Error::damaged(format!("tree {tree}"), "its entries are not a store's")
 }

@@ -152,7 +152,9 @@ pub(crate) fn open_armored(
     armored: &str,
     keys: &[SealKey],
 ) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-    let identities: Vec<&dyn age::Identity> = keys.iter().map(|k| &k.0 as _).collect();
+    // Most of what is read is sealed to the newest, which is last.
+    let newest_first = keys.iter().rev();
+    let identities: Vec<&dyn age::Identity> = newest_first.map(|k| &k.0 as _).collect();
     let reader = BufReader::new(ArmoredReader::new(armored.as_bytes()));
     open_with(reader, armored.len(), &identities)
 }

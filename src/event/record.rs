@@ -1,6 +1,7 @@
 //! The record of an event as JSON, in which every path is sealed once more.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
@@ -182,6 +183,10 @@ impl RecordJson {
         })
     }
 
+    pub(super) fn has_known_format(&self) -> bool {
+        self.agekeep == FORMAT
+    }
+
     pub(super) fn open(self, opener: &PathOpener<'_>) -> Result<Event, &'static str> {
         let time = DateTime::parse_from_rfc3339(&self.time).map_err(|_| "its time is not one")?;
         if rfc3339(time.to_utc()) != self.time {
@@ -258,7 +263,15 @@ pub(crate) struct PathOpener<'a> {
     pub(super) keyring: &'a Keyring,
     /// Takes note of memories of which a path does not open, where reading goes on all the same.
     closed: Option<&'a RefCell<Vec<MemoryId>>>,
+    /// Name keys that were opened before, where they are kept.
+    known: Option<RefCell<NameKeys>>,
 }
+
+/// Each key stays where it is when there are more: what grows leaves copies behind.
+type NameKeys = HashMap<MemoryId, Box<Key>>;
+
+/// Most name keys that are kept open: they take some hundred bytes each.
+const NAME_KEYS_MAX: usize = 16_384;
 
 impl<'a> PathOpener<'a> {
     /// One for which a path that does not open is a fault of the record.
@@ -266,6 +279,16 @@ impl<'a> PathOpener<'a> {
         Self {
             keyring,
             closed: None,
+            known: None,
+        }
+    }
+
+    /// As [`Self::strict`], for many records in a row: it keeps the keys it has opened, so nothing
+    /// may change in the keyring meanwhile.
+    pub(crate) fn remembering(keyring: &'a Keyring) -> Self {
+        Self {
+            known: Some(RefCell::default()),
+            ..Self::strict(keyring)
         }
     }
 
@@ -274,12 +297,13 @@ impl<'a> PathOpener<'a> {
         Self {
             keyring,
             closed: Some(closed),
+            known: None,
         }
     }
 
     /// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
     fn open(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
-        match (open_path(self.keyring, id, sealed), self.closed) {
+        match (self.open_path(id, sealed), self.closed) {
             (Err(why), Some(closed)) => {
                 // A damaged entry is the keyring's fault, and said where that is checked.
                 if why != ENTRY_FAULT {
@@ -290,25 +314,39 @@ impl<'a> PathOpener<'a> {
             (opened, _) => opened,
         }
     }
+
+    fn open_path(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
+        let mut known = self.known.as_ref().map(RefCell::borrow_mut);
+        if let Some(key) = known.as_ref().and_then(|known| known.get(&id)) {
+            return open_path(self.keyring, id, key, sealed).map(Some);
+        }
+        let key = match self.keyring.name_key(id) {
+            Ok(key) => Box::new(key),
+            Err(Error::MissingKey { .. }) => return Ok(None),
+            Err(_) => return Err(ENTRY_FAULT),
+        };
+        let path = open_path(self.keyring, id, &key, sealed)?;
+        if let Some(known) = &mut known {
+            if known.len() >= NAME_KEYS_MAX {
+                known.clear();
+            }
+            known.insert(id, key);
+        }
+        Ok(Some(path))
+    }
 }
 
 const ENTRY_FAULT: &str = "the keyring's entry for a memory in it is damaged";
 
-/// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
+/// Opens a path under its memory's name key.
 fn open_path(
     keyring: &Keyring,
     id: MemoryId,
+    key: &Key,
     sealed: &str,
-) -> Result<Option<MemoryPath>, &'static str> {
+) -> Result<MemoryPath, &'static str> {
     const FAULT: &str = "a path in its record does not open";
-    let key = match keyring.name_key(id) {
-        Ok(key) => key,
-        Err(Error::MissingKey { .. }) => return Ok(None),
-        Err(_) => return Err(ENTRY_FAULT),
-    };
     let sealed = base64::decode(sealed).ok_or(FAULT)?;
-    let path = keyring.open_path(id, &key, &sealed).ok_or(FAULT)?;
-    MemoryPath::parse(&path, crate::policy::PATH_BYTES_MAX)
-        .map(Some)
-        .map_err(|_| FAULT)
+    let path = keyring.open_path(id, key, &sealed).ok_or(FAULT)?;
+    MemoryPath::parse(&path, crate::policy::PATH_BYTES_MAX).map_err(|_| FAULT)
 }

@@ -197,12 +197,13 @@ impl Keyring {
         disk::sync_folder(&next.folder)
     }
 
-    /// Makes ready, durably, a keyring without any key of some memories, under a new epoch key and
-    /// a new names key; memories with a fresh identity have no other in it.
+    /// Makes ready, durably, a keyring without any key of some memories, and of others without what
+    /// is in `ring`, under a new epoch key and a new names key; memories with a fresh identity have
+    /// no other in it.
     pub(crate) fn prepare_erasure(
         &self,
         members: &[Member],
-        gone: &HashSet<MemoryId>,
+        gone: (&HashSet<MemoryId>, &HashSet<MemoryId>),
         fresh: &[(MemoryId, SealKey)],
         least: (u64, u64),
     ) -> Result<Next> {
@@ -216,7 +217,7 @@ impl Keyring {
         &self,
         next: &mut Next,
         members: &[Member],
-        gone: &HashSet<MemoryId>,
+        (gone, gone_in_ring): (&HashSet<MemoryId>, &HashSet<MemoryId>),
         fresh: &[(MemoryId, SealKey)],
         least: (u64, u64),
     ) -> Result<()> {
@@ -226,7 +227,8 @@ impl Keyring {
         epoch.write(folder, self.store, &recipients::readers(members), unlock)?;
         audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
         let replaced = fresh.iter().map(|(id, _)| *id);
-        let without = gone.iter().copied().chain(replaced).collect();
+        let without = gone.iter().chain(gone_in_ring).copied();
+        let without = without.chain(replaced).collect();
         let entries = fresh.iter().map(|(id, key)| {
             let secret = key.to_text();
             table::RING.seal(self.store, epoch.number, &epoch.key, *id, secret.as_bytes())
@@ -270,6 +272,7 @@ impl Keyring {
             names: Table::open(&names, table::NAMES, self.store, Some(audit.number))?,
             audit,
             shut: HashSet::new(),
+            shut_in_ring: HashSet::new(),
         })
     }
 

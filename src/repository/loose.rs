@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 
 use super::object::{Kind, Object, ObjectId};
 use crate::disk;
@@ -29,6 +29,14 @@ const HEADER_BYTES_MAX: usize = 32;
 
 /// Read at once of every object: its header, and of a commit its tree and parent.
 const START_BYTES: usize = 256;
+
+/// What holds the beginning of an object, however badly it was deflated.
+const PEEKED_FILE_BYTES: usize = 1024;
+
+/// Files from this size on, and objects over the other one, are read as a stream. A root tree has
+/// some 8 KiB, and few commits have as much.
+const SMALL_FILE_BYTES_MAX: usize = 32 * 1024;
+const SMALL_BYTES_MAX: usize = 64 * 1024;
 
 /// Most bytes that are reserved for an object before it is read.
 const ROOM_BYTES: usize = 1 << 20;
@@ -63,23 +71,81 @@ pub(super) fn named(objects: &Path, digits: &str) -> io::Result<Vec<ObjectId>> {
     Ok(found)
 }
 
-/// Reads a loose object and checks that it is all there.
-pub(super) fn read(objects: &Path, id: ObjectId) -> io::Result<Loose> {
-    let file = match File::open(path(objects, id)) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
-        Err(e) => return Err(e),
-    };
-    let found = match inflate(BufReader::new(file)) {
-        Ok(found) => found,
-        Err(e) if is_content_fault(&e) => None,
-        Err(e) => return Err(e),
-    };
-    Ok(match found {
-        None => Loose::Damaged("its file is torn or is no git object"),
-        Some((kind, bytes)) if super::name(kind, &bytes) == id => Loose::Whole(kind, bytes),
-        Some(_) => Loose::Damaged("its file does not hash to its name"),
-    })
+/// Reads loose files one after the other through the same memory: most are small, and then making
+/// room for each costs more than reading it.
+pub(super) struct Reader {
+    inflater: Decompress,
+    file: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl Reader {
+    pub(super) fn new() -> Self {
+        Self {
+            inflater: Decompress::new(true),
+            file: vec![0; SMALL_FILE_BYTES_MAX],
+            content: vec![0; SMALL_BYTES_MAX],
+        }
+    }
+
+    /// Reads a loose object and checks that it is all there.
+    pub(super) fn read(&mut self, objects: &Path, id: ObjectId) -> io::Result<Loose> {
+        let mut file = match File::open(path(objects, id)) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
+            Err(e) => return Err(e),
+        };
+        let length = read_most(&mut file, &mut self.file)?;
+        if let Some((kind, bytes)) = self.inflate_small(length)
+            && super::name(kind, bytes) == id
+        {
+            return Ok(Loose::Whole(kind, bytes.to_vec()));
+        }
+        // Whatever is large or not whole is read as a stream, which also tells what is wrong.
+        let found = match inflate(BufReader::new(self.file[..length].chain(file))) {
+            Ok(found) => found,
+            Err(e) if is_content_fault(&e) => None,
+            Err(e) => return Err(e),
+        };
+        Ok(match found {
+            None => Loose::Damaged("its file is torn or is no git object"),
+            Some((kind, bytes)) if super::name(kind, &bytes) == id => Loose::Whole(kind, bytes),
+            Some(_) => Loose::Damaged("its file does not hash to its name"),
+        })
+    }
+
+    /// What [`inflate`] answers for the file in memory, if that is all of it, it is small, and
+    /// nothing is wrong with it.
+    fn inflate_small(&mut self, length: usize) -> Option<(Kind, &[u8])> {
+        let file = self
+            .file
+            .get(..length)
+            .filter(|_| length < self.file.len())?;
+        self.inflater.reset(true);
+        let done = self
+            .inflater
+            .decompress(file, &mut self.content, FlushDecompress::Finish);
+        let whole =
+            matches!(done, Ok(Status::StreamEnd)) && self.inflater.total_in() == length as u64;
+        let inflated = usize::try_from(self.inflater.total_out()).ok()?;
+        let (header, bytes) = split_header(self.content.get(..inflated)?)?;
+        let (kind, promised) = parse_header(header)?;
+        (whole && bytes.len() as u64 == promised).then_some((kind, bytes))
+    }
+
+    /// The beginning of an object, of which nothing is checked: `None` if its file is not there or
+    /// does not begin like one.
+    pub(super) fn peek(&mut self, objects: &Path, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+        let mut file = File::open(path(objects, id)).ok()?;
+        let length = file.read(&mut self.file[..PEEKED_FILE_BYTES]).ok()?;
+        self.inflater.reset(true);
+        let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
+        // An error ends what can be had, and what was inflated before it is counted.
+        let _ = self.inflater.decompress(file, start, FlushDecompress::None);
+        let inflated = usize::try_from(self.inflater.total_out()).ok()?;
+        let (header, begun) = split_header(&self.content[..inflated])?;
+        Some((parse_header(header)?.0, begun.to_vec()))
+    }
 }
 
 /// What a torn or changed file still holds behind its header, as far as it inflates.
@@ -119,16 +185,6 @@ pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8
     inflated.by_ref().take(rest).read_to_end(&mut bytes)?;
     let after = inflated.into_inner().read(&mut [0])?;
     Ok((bytes.len() as u64 == length && after == 0).then_some((kind, bytes)))
-}
-
-/// The beginning of an object, of which nothing is checked: `None` if its file is not there or
-/// does not begin like one.
-pub(super) fn peek(objects: &Path, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
-    let file = File::open(path(objects, id)).ok()?;
-    let mut start = [0; START_BYTES];
-    let read = read_most(&mut ZlibDecoder::new(BufReader::new(file)), &mut start).ok()?;
-    let (header, begun) = split_header(&start[..read])?;
-    Some((parse_header(header)?.0, begun.to_vec()))
 }
 
 /// Reads until the buffer is full or there is no more.
@@ -211,12 +267,13 @@ mod tests {
     }
 
     fn is_whole(objects: &Path, id: ObjectId) -> bool {
-        matches!(read(objects, id).expect("readable"), Loose::Whole(..))
+        let found = Reader::new().read(objects, id).expect("readable");
+        matches!(found, Loose::Whole(..))
     }
 
     /// A flipped bit may fall on one that zlib does not use; what must not be is another content.
     fn is_another(objects: &Path, object: &Object) -> bool {
-        match read(objects, object.id).expect("readable") {
+        match Reader::new().read(objects, object.id).expect("readable") {
             Loose::Whole(kind, bytes) => kind != object.kind || bytes != object.bytes,
             Loose::Absent | Loose::Damaged(_) => false,
         }

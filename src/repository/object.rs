@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,10 +17,6 @@ impl ObjectId {
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         hex_bytes(text).map(Self)
-    }
-
-    fn from_slice(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
     }
 }
 
@@ -100,32 +97,54 @@ pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
 }
 
 /// Reads a tree object; only plain files and folders, in order.
-pub(crate) fn parse_tree(mut bytes: &[u8]) -> Option<Tree> {
-    let mut tree = Tree::new();
-    while !bytes.is_empty() {
-        let space = bytes.iter().position(|b| *b == b' ')?;
-        let folder = match &bytes[..space] {
-            b"40000" => true,
-            b"100644" => false,
-            _ => return None,
-        };
-        let rest = &bytes[space + 1..];
-        let nul = rest.iter().position(|b| *b == 0)?;
-        let name = std::str::from_utf8(&rest[..nul]).ok()?;
-        if name.is_empty() || name.contains('/') {
-            return None;
-        }
-        let id = ObjectId::from_slice(rest.get(nul + 1..nul + 21)?)?;
-        if tree
-            .last_key_value()
-            .is_some_and(|(last, _)| last.as_str() >= name)
+pub(crate) fn parse_tree(bytes: &[u8]) -> Option<Tree> {
+    let named = |entry: Option<(&str, Entry)>| entry.map(|(name, entry)| (name.to_owned(), entry));
+    entries(bytes).map(named).collect()
+}
+
+/// The blobs of the files with these names in a tree object, all of which is read as
+/// [`parse_tree`] does; `None` for one that is not there.
+pub(crate) fn find_files<const N: usize>(
+    bytes: &[u8],
+    names: [&str; N],
+) -> Option<[Option<ObjectId>; N]> {
+    let mut found = [None; N];
+    for entry in entries(bytes) {
+        let (name, entry) = entry?;
+        if let Some(at) = names.iter().position(|wanted| *wanted == name)
+            && !entry.folder
         {
+            found[at] = Some(entry.id);
+        }
+    }
+    Some(found)
+}
+
+/// The entries of a tree object, in order; a last `None` where one is not a store's.
+fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
+    let mut last = "";
+    iter::from_fn(move || {
+        if bytes.is_empty() {
             return None;
         }
-        tree.insert(name.to_owned(), Entry { folder, id });
-        bytes = &rest[nul + 21..];
-    }
-    Some(tree)
+        let first = split_entry(bytes).filter(|(name, ..)| *name > last);
+        bytes = first.map_or(&[], |(_, _, rest)| rest);
+        last = first.map_or("", |(name, ..)| name);
+        Some(first.map(|(name, entry, _)| (name, entry)))
+    })
+}
+
+/// The first entry of a tree object, and what comes after it.
+fn split_entry(bytes: &[u8]) -> Option<(&str, Entry, &[u8])> {
+    let (folder, rest) = match bytes.strip_prefix(b"40000 ") {
+        Some(rest) => (true, rest),
+        None => (false, bytes.strip_prefix(b"100644 ")?),
+    };
+    let nul = rest.iter().position(|b| *b == 0)?;
+    let name = std::str::from_utf8(&rest[..nul]).ok()?;
+    let (id, rest) = rest[nul + 1..].split_first_chunk()?;
+    let id = ObjectId(*id);
+    (!name.is_empty() && !name.contains('/')).then_some((name, Entry { folder, id }, rest))
 }
 
 /// A commit of a store: one line of history, one signer.

@@ -38,6 +38,8 @@ pub(super) struct Erasing {
     pub(super) before: Sealing,
     /// What it says of the memories.
     pub(super) touches: Vec<Touch>,
+    /// Memories of which an older keyring has brought back the key to a history that is erased.
+    pub(super) with_history: HashSet<MemoryId>,
     /// The present versions of memories of which only what was before is gone, sealed anew.
     pub(super) fresh: Vec<(MemoryId, SealKey)>,
     /// The events that marked memories, or had erased them before.
@@ -159,9 +161,10 @@ impl Store {
         let head = self.journal.head();
         let members = self.decisions.members.clone();
         let least = self.catalog.erased.unwrap_or_default();
+        let gone = (&erasing.gone, &erasing.with_history);
         let next = self
             .keyring
-            .prepare_erasure(&members, &erasing.gone, &erasing.fresh, least)?;
+            .prepare_erasure(&members, gone, &erasing.fresh, least)?;
         let done = self.erase_with(&next, command, erasing, adjust, context, progress);
         done.inspect_err(|_| {
             // It may have forgotten paths that are still to be read.

@@ -8,7 +8,7 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 
 use super::Store;
-use super::past::{Look, looked_at, not_there};
+use super::past::{Look, erased, looked_at, not_there};
 
 /// What opens every version of one memory.
 #[non_exhaustive]
@@ -51,6 +51,9 @@ impl Store {
             },
             Wanted::Path(path) => not_there(path, moment, self.timeline()),
         })?;
+        if let Some(event) = self.timeline().erased_by(version.id) {
+            return Err(erased(version.id, event));
+        }
         let keys = self.keyring.memory_keys(version.id)?;
         let look = Look {
             command: "keys_export",

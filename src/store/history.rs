@@ -1,26 +1,22 @@
-//! History as the truth: recovery after an unclean stop, and the fold of events into the catalog.
+//! History as the truth: recovery after an unclean stop, and the catalog that events add up to.
+
+mod check;
+mod fold;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use crate::catalog::{Catalog, Decided, Step};
+use crate::catalog::{Catalog, Decided};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::PublicFile;
 use crate::journal::{Journal, Record};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
-use crate::sign::{SignedBy, Signers};
 
+pub(super) use self::check::check_all;
+use self::fold::Fold;
 use super::Store;
-use super::commit::author;
-
-/// Commits that are opened at a time when history is read from an earlier point on.
-pub(super) const FOLD_CHUNK: usize = 2_048;
-/// Fewer commits than this are not worth a second thread.
-const FOLD_THREAD_MIN: usize = 64;
 
 /// What an unclean stop left to do once the objects are in their places. The ref comes last: as
 /// long as it points at an earlier commit, the next open does all of this again.
@@ -123,30 +119,17 @@ pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<De
 }
 
 pub(super) fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
-    let root = repository.tree(tree)?;
-    let blob = |name: &str| {
-        root.get(name)
-            .filter(|entry| !entry.folder)
-            .map(|entry| entry.id)
-            .ok_or_else(|| Error::damaged(format!("tree {tree}"), format!("it has no {name}")))
+    let [policy, recipients, signers] =
+        repository.files_in(tree, PublicFile::ALL.map(PublicFile::name))?;
+    let there = |blob: Option<ObjectId>, file: PublicFile| {
+        let why = || format!("it has no {}", file.name());
+        blob.ok_or_else(|| Error::damaged(format!("tree {tree}"), why()))
     };
     Ok(Decided {
-        policy: blob("agekeep.toml")?,
-        recipients: blob("recipients")?,
-        signers: blob("signers")?,
+        policy: there(policy, PublicFile::Policy)?,
+        recipients: there(recipients, PublicFile::Recipients)?,
+        signers: there(signers, PublicFile::Signers)?,
     })
-}
-
-/// A commit that was checked on its own: hash, signature, record.
-pub(super) struct Checked {
-    pub(super) id: ObjectId,
-    digest: Digest,
-    signed: SignedBy,
-    author: String,
-    pub(super) event: Event,
-    tree: ObjectId,
-    /// What its tree says the owner decided, where the event changes the tree.
-    decided: Option<Decided>,
 }
 
 impl Store {
@@ -200,9 +183,7 @@ impl Store {
             self.catalog = Catalog::empty();
             self.commits_since(None)?.unwrap_or_default()
         };
-        for chunk in missing.chunks(FOLD_CHUNK) {
-            self.fold(chunk)?;
-        }
+        self.fold(&missing)?;
         if let Some(id) = self.catalog.nameless() {
             return Err(Error::MissingKey {
                 memory: id.to_string(),
@@ -217,150 +198,51 @@ impl Store {
     }
 
     /// The commits after `known`, oldest first; `None` if history does not contain `known`.
+    ///
+    /// What each says of its parent is not checked here, unless that leads nowhere: it is once the
+    /// commits are, on every core, by [`Checked::comes_after`].
     pub(super) fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
+        if let Ok(Some(commits)) = self.walk(known, |id| self.repository.peek_parent(id)) {
+            return Ok(Some(commits));
+        }
+        self.walk(known, |id| Ok(self.repository.commit(id)?.0.parent))
+    }
+
+    /// Follows parents from the newest commit to `known`, and answers what is after it. An error
+    /// if that goes round, which only parents do that are not checked.
+    fn walk(
+        &self,
+        known: Option<ObjectId>,
+        parent: impl Fn(ObjectId) -> Result<Option<ObjectId>>,
+    ) -> Result<Option<Vec<ObjectId>>> {
         let mut commits = Vec::new();
         let mut next = Some(self.journal.head());
+        let mut mark = None;
         while next != known {
             let Some(id) = next else { return Ok(None) };
+            if mark == next {
+                return Err(Error::damaged(
+                    format!("commit {id}"),
+                    "it comes before itself",
+                ));
+            }
             commits.push(id);
-            next = self.repository.commit(id)?.0.parent;
+            if commits.len().is_power_of_two() {
+                mark = next;
+            }
+            next = parent(id)?;
         }
         commits.reverse();
         Ok(Some(commits))
     }
 
+    /// Folds commits into the catalog, in their order.
     fn fold(&mut self, commits: &[ObjectId]) -> Result<()> {
-        let mut last = match self.catalog.head {
-            Some(head) => {
-                let (commit, bytes) = self.repository.commit(head)?;
-                Some((Digest::of(&bytes), commit.tree))
-            }
-            None => None,
-        };
-        let mut signers = SignersThen::default();
-        for checked in self.check_all(&self.keyring, commits)? {
-            self.fold_one(&checked, last, &mut signers)?;
-            last = Some((checked.digest, checked.tree));
-        }
-        Ok(())
+        let names_key = self.keyring.names_key();
+        let (catalog, file) = (&mut self.catalog, &mut self.catalog_file);
+        let mut fold = Fold::new(&self.repository, catalog, file, names_key)?;
+        check_all(&self.root, &self.keyring, commits, |checked| {
+            fold.add(&checked)
+        })
     }
-
-    fn fold_one(
-        &mut self,
-        checked: &Checked,
-        last: Option<(Digest, ObjectId)>,
-        signers: &mut SignersThen,
-    ) -> Result<()> {
-        let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
-        if checked.event.parent != last.map(|(digest, _)| digest) {
-            return Err(fault("its record belongs after another commit"));
-        }
-        let known = match (self.catalog.decided, checked.decided) {
-            (Some(known), _) => known,
-            (None, Some(first)) => first,
-            (None, None) => return Err(fault("history does not begin with it")),
-        };
-        // Who may write is what the commit before says, so that nobody signs himself in.
-        let signer = signers
-            .at(&self.repository, known.signers)?
-            .holder(&checked.signed)
-            .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
-        signer
-            .validity()
-            .check(checked.event.time, self.catalog.times.last)
-            .map_err(|when| fault(&format!("the key of its signer {when}")))?;
-        if checked.author != author(signer.name(), checked.event.time) {
-            return Err(fault(
-                "its author or time is not its signer's or its record's",
-            ));
-        }
-        match checked.decided {
-            None if last.is_some_and(|(_, tree)| tree == checked.tree) => {}
-            None => return Err(fault("its record changes nothing, and its tree does")),
-            Some(decided) if known.may_become(decided, checked.event.decides()) => {
-                self.catalog.decided = Some(decided);
-            }
-            Some(_) => {
-                return Err(fault(
-                    "it changes agekeep.toml, recipients or signers without saying so",
-                ));
-            }
-        }
-        let step = Step::of(&checked.event, checked.id);
-        self.catalog.apply(&step).map_err(fault)?;
-        self.catalog_file.append(&step, self.keyring.names_key());
-        Ok(())
-    }
-
-    /// Checks commits one by one, on every core: opening a record costs more than all the rest.
-    pub(super) fn check_all(
-        &self,
-        keyring: &Keyring,
-        commits: &[ObjectId],
-    ) -> Result<Vec<Checked>> {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let threads = cores.min(commits.len() / FOLD_THREAD_MIN).max(1);
-        let root = &self.root;
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let repository = Repository::open(root)?;
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(id) = commits.get(index) else {
-                    return Ok(done);
-                };
-                done.push((index, check(&repository, keyring, *id)?));
-            }
-        };
-        let mut checked = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = work()?;
-            for other in others {
-                all.extend(other.join().expect("checking does not panic")?);
-            }
-            Ok::<_, Error>(all)
-        })?;
-        checked.sort_by_key(|(index, _)| *index);
-        Ok(checked.into_iter().map(|(_, checked)| checked).collect())
-    }
-}
-
-/// The signers as one commit has them; few commits have others than the one before.
-#[derive(Default)]
-struct SignersThen(Option<(ObjectId, Signers)>);
-
-impl SignersThen {
-    fn at(&mut self, repository: &Repository, blob: ObjectId) -> Result<&Signers> {
-        if self.0.as_ref().is_none_or(|(known, _)| *known != blob) {
-            let signers = Signers::parse(&repository.public(blob)?)
-                .map_err(|why| Error::damaged("signers", why))?;
-            self.0 = Some((blob, signers));
-        }
-        Ok(&self.0.as_ref().expect("read above").1)
-    }
-}
-
-fn check(repository: &Repository, keyring: &Keyring, id: ObjectId) -> Result<Checked> {
-    let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
-    let (commit, bytes) = repository.commit(id)?;
-    let signed = SignedBy::check(&commit.signed_bytes, &commit.signature)
-        .ok_or_else(|| fault("its signature is not one over it"))?;
-    let event = Event::from_message(&commit.message, keyring).map_err(|e| e.of(id))?;
-    if event.tree != commit.tree {
-        return Err(fault("its record belongs to another tree"));
-    }
-    let decided = event
-        .changes_tree()
-        .then(|| decided_in(repository, commit.tree))
-        .transpose()?;
-    Ok(Checked {
-        id,
-        digest: Digest::of(&bytes),
-        signed,
-        author: commit.author,
-        event,
-        tree: commit.tree,
-        decided,
-    })
 }

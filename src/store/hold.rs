@@ -11,6 +11,7 @@ use crate::retention::{HOLDS_MAX, Held};
 
 use super::Store;
 use super::commit::Sealing;
+use super::past::erased;
 
 impl Store {
     /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
@@ -94,6 +95,12 @@ impl Store {
             let known = self.timeline().versions(id, u64::MAX).next().is_some();
             if !known {
                 return Err(nothing(what));
+            }
+            // What is only marked can be kept still.
+            if let Some(event) = self.timeline().erased_by(id)
+                && !self.catalog.marked.contains_key(&id)
+            {
+                return Err(erased(id, event));
             }
             let place = self.place_held(&on);
             return Ok((on, place));

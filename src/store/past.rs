@@ -25,7 +25,7 @@ use crate::timeline::{Timeline, Version};
 
 use super::Store;
 use super::commit::Sealing;
-use super::history::FOLD_CHUNK;
+use super::history::check_all;
 
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
@@ -81,15 +81,15 @@ impl Store {
             self.commits_since(None)?.unwrap_or_default()
         };
         let from = timeline.len();
-        for chunk in missing.chunks(FOLD_CHUNK) {
-            for checked in self.check_all(&self.keyring, chunk)? {
-                if checked.event.number != timeline.len() {
-                    let what = format!("commit {}", checked.id);
-                    return Err(Error::damaged(what, "its event number is not the next"));
-                }
-                timeline.push(&checked.event, checked.id);
+        check_all(&self.root, &self.keyring, &missing, |checked| {
+            checked.comes_after(timeline.head())?;
+            if checked.event.number != timeline.len() {
+                let what = format!("commit {}", checked.id);
+                return Err(Error::damaged(what, "its event number is not the next"));
             }
-        }
+            timeline.push(&checked.event, checked.id);
+            Ok(())
+        })?;
         let key = self.keyring.names_key();
         if self.timeline_file.wants_joining() {
             self.timeline_file.append(&timeline, 0, key);

@@ -11,7 +11,7 @@ use crate::revision::Revision;
 
 use super::Store;
 use super::erase::{keys_left, named_in};
-use super::history::FOLD_CHUNK;
+use super::history::check_all;
 use super::reseal::Progress;
 
 impl Store {
@@ -151,28 +151,21 @@ impl Store {
         events.sort_unstable();
         events.dedup();
         let mut written: BTreeMap<MemoryId, HashSet<ObjectId>> = BTreeMap::new();
-        let (mut done, total) = (0, events.len() as u64);
-        for chunk in events.chunks(FOLD_CHUNK) {
-            progress(done, total);
-            let moments = chunk.iter().filter_map(|event| timeline.moment(*event));
-            let commits: Vec<ObjectId> = moments.map(|moment| moment.commit).collect();
-            for checked in self.check_all(&self.keyring, &commits)? {
-                let (is_named, shown) = named_in(&checked.event, &gone);
-                found.records += u64::from(is_named);
-                found.named.extend(shown);
-                for touch in checked
-                    .event
-                    .memories
-                    .iter()
-                    .filter(|_| checked.event.number < number)
-                {
-                    let blob = touch.blob.map(|(blob, _)| blob);
-                    written.entry(touch.id).or_default().extend(blob);
-                }
+        let commits = self.commits_of(&events);
+        let (mut done, total) = (0, commits.len() as u64);
+        check_all(&self.root, &self.keyring, &commits, |checked| {
+            let (is_named, shown) = named_in(&checked.event, &gone);
+            found.records += u64::from(is_named);
+            found.named.extend(shown);
+            for touch in &checked.event.memories {
+                let blob = touch.blob.filter(|_| checked.event.number < number);
+                let blob = blob.map(|(blob, _)| blob);
+                written.entry(touch.id).or_default().extend(blob);
             }
-            done += chunk.len() as u64;
-        }
-        progress(total, total);
+            done += 1;
+            progress(done, total);
+            Ok(())
+        })?;
         for memory in &receipt.memories {
             let listed: HashSet<ObjectId> = memory.blobs.iter().copied().collect();
             if written.remove(&memory.memory).unwrap_or_default() != listed {

@@ -168,15 +168,6 @@ pub(crate) struct Naive {
 }
 
 impl Naive {
-    /// Follows events, oldest first, as they were told when they happened.
-    pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
-        let mut naive = Self::default();
-        for event in events {
-            naive.follow(event);
-        }
-        naive
-    }
-
     pub(crate) fn follow(&mut self, event: &Event) {
         let swept = event.command == "expire" && event.outcome == Outcome::Ok;
         self.times.push((event.time, swept));
@@ -329,11 +320,6 @@ impl Naive {
     pub(crate) fn accessed(&self, id: MemoryId) -> (DateTime<Utc>, bool) {
         let life = &self.lives[&id];
         (life.accessed, life.gone.is_none())
-    }
-
-    /// Whether a hold is on a memory that is there.
-    pub(crate) fn holds(&self, id: MemoryId) -> bool {
-        self.is_held(id, &self.lives[&id])
     }
 
     pub(crate) fn has_hold(&self, hold: u64) -> bool {

@@ -234,11 +234,6 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     assert!(copied.expect("cp runs").success());
 }
 
-pub(crate) fn number(value: &Value) -> u64 {
-    let found = value.as_u64();
-    found.unwrap_or_else(|| panic!("no number: {value}"))
-}
-
 pub(crate) fn list(value: &Value) -> &[Value] {
     let found = value.as_array().map(Vec::as_slice);
     found.unwrap_or_else(|| panic!("no list: {value}"))

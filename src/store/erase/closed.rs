@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::super::Store;
-use super::super::history::FOLD_CHUNK;
+use super::super::history::check_all;
 use super::super::reseal::Progress;
 use super::Erasing;
 use crate::error::{Error, Result};
@@ -66,35 +66,28 @@ impl Store {
         for id in sought.gone.iter().chain(&sought.fresh) {
             closed.blobs.insert(*id, Vec::new());
         }
-        let (mut done, total) = (0, events.len() as u64);
-        for chunk in events.chunks(FOLD_CHUNK) {
+        let commits = self.commits_of(&events);
+        let (mut done, total) = (0, commits.len() as u64);
+        let timeline = &mut self.timeline;
+        check_all(&self.root, left, &commits, |checked| {
+            closed.take(&checked.event, &sought)?;
+            if let Some(timeline) = timeline {
+                timeline.take_again(&checked.event);
+            }
+            done += 1;
             progress(done, total);
-            self.try_records(left, chunk, &sought, &mut closed)?;
-            done += chunk.len() as u64;
-        }
-        progress(total, total);
+            Ok(())
+        })?;
         self.try_versions(left, &mut closed)?;
         Ok(closed)
     }
 
-    fn try_records(
-        &mut self,
-        left: &Keyring,
-        events: &[u64],
-        sought: &Sought<'_>,
-        closed: &mut Closed,
-    ) -> Result<()> {
+    /// The commits of some events, in their order; with the timeline at hand.
+    pub(in crate::store) fn commits_of(&self, events: &[u64]) -> Vec<ObjectId> {
         let moments = events
             .iter()
             .filter_map(|event| self.timeline().moment(*event));
-        let commits: Vec<ObjectId> = moments.map(|moment| moment.commit).collect();
-        for checked in self.check_all(left, &commits)? {
-            closed.take(&checked.event, sought)?;
-            if let Some(timeline) = &mut self.timeline {
-                timeline.take_again(&checked.event);
-            }
-        }
-        Ok(())
+        moments.map(|moment| moment.commit).collect()
     }
 
     /// Tries every version with whatever key is left of its memory.

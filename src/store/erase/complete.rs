@@ -5,40 +5,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::Store;
-use super::super::history::FOLD_CHUNK;
+use super::super::history::check_all;
 use super::{Erasing, gone};
 use crate::error::Result;
 use crate::event::{Change, Context, ERASE_COMMAND};
 use crate::id::MemoryId;
-use crate::repository::object::ObjectId;
 
 /// Why, in the record.
 const REASON: &str = "completes what was begun: the keys of memories marked for erasure, or those \
                       of erased memories that an older keyring had brought back";
 
 impl Store {
-    /// Takes the paths of memories out of the timeline, which was made with keys that count as
-    /// destroyed.
-    fn forget_paths(&mut self, memories: &HashSet<MemoryId>) -> Result<()> {
-        let events = self.timeline().naming(memories);
-        for chunk in events.chunks(FOLD_CHUNK) {
-            let moments = chunk
-                .iter()
-                .filter_map(|event| self.timeline().moment(*event));
-            let commits: Vec<ObjectId> = moments.map(|moment| moment.commit).collect();
-            for checked in self.check_all(&self.keyring, &commits)? {
-                if let Some(timeline) = &mut self.timeline {
-                    timeline.take_again(&checked.event);
-                }
-            }
-        }
-        if let Some(timeline) = &self.timeline {
-            self.timeline_file
-                .append(timeline, 0, self.keyring.names_key());
-        }
-        Ok(())
-    }
-
     /// Destroys keys that should not be there any more, where this process can. Called with the lock
     /// held, before anything is read: until it is done those keys are not used.
     pub(in crate::store) fn complete_erasures(&mut self) -> Result<()> {
@@ -49,17 +26,20 @@ impl Store {
         }
         self.load_timeline()?;
         let mut after: HashMap<MemoryId, u64> = HashMap::new();
+        let mut with_history = HashSet::new();
         if is_old {
             for (id, event) in self.timeline().erased() {
                 if self.keyring.still_has(id)? {
                     after.insert(id, event);
                 }
             }
-            self.keyring.shut(after.keys().copied());
-            self.forget_paths(&after.keys().copied().collect())?;
+            with_history = self.with_old_history()?;
+            let in_ring = with_history.iter().copied();
+            self.keyring.shut(after.keys().copied(), in_ring);
         }
+        let shut: HashSet<MemoryId> = after.keys().copied().collect();
         if self.may_record().is_err() {
-            return Ok(());
+            return self.forget_paths(&shut);
         }
         for (id, event) in &self.catalog.marked {
             if self.hold_ever_on(*id, None).is_none() {
@@ -75,6 +55,7 @@ impl Store {
         let erasing = Erasing {
             touches: ids.iter().map(touch).collect(),
             gone: ids.into_iter().collect(),
+            with_history,
             after,
             ..Erasing::default()
         };
@@ -83,6 +64,52 @@ impl Store {
             ..Context::default()
         };
         let done = self.erase_now(ERASE_COMMAND, erasing, |_| {}, &context, &mut |_, _| {});
+        if done.is_err() {
+            self.forget_paths(&shut)?;
+        }
         done.map(drop)
+    }
+
+    /// Memories whose history was erased after this keyring was made: the keys it has of them open
+    /// that, and nothing since.
+    fn with_old_history(&self) -> Result<HashSet<MemoryId>> {
+        let (Some(epoch), _) = self.keyring.numbers() else {
+            return Ok(HashSet::new());
+        };
+        let mut found = HashSet::new();
+        for id in self.timeline().memories() {
+            let Some((_, event)) = self.timeline().begins_with(id) else {
+                continue;
+            };
+            let event = self.event_at(event)?;
+            let receipt = event.receipt.as_ref();
+            if receipt.is_some_and(|receipt| receipt.epoch.1 > epoch) && self.keyring.in_ring(id)? {
+                found.insert(id);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Has the timeline at hand forget the paths of memories whose keys are taken for destroyed: it
+    /// was read with them.
+    fn forget_paths(&mut self, memories: &HashSet<MemoryId>) -> Result<()> {
+        if memories.is_empty() {
+            return Ok(());
+        }
+        self.load_timeline()?;
+        let commits = self.commits_of(&self.timeline().naming(memories));
+        let timeline = &mut self.timeline;
+        check_all(&self.root, &self.keyring, &commits, |checked| {
+            if let Some(timeline) = timeline {
+                timeline.take_again(&checked.event);
+            }
+            Ok(())
+        })?;
+        // It was written down with them, too.
+        if let Some(timeline) = &self.timeline {
+            self.timeline_file
+                .append(timeline, 0, self.keyring.names_key());
+        }
+        Ok(())
     }
 }

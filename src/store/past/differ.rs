@@ -224,7 +224,9 @@ impl Store {
     fn compare_all(&self, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
         let changes = pairs.iter().map(|pair| self.compare(pair)).collect();
         let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
-        (changes, sides.flatten().map(looked_at).collect())
+        // Of what is erased nothing can be seen.
+        let seen = sides.flatten().filter(|side| side.path.is_some());
+        (changes, seen.map(looked_at).collect())
     }
 
     fn compare(&self, (before, after): &Pair) -> Changed {
@@ -254,7 +256,7 @@ impl Store {
         let newest_first = numbers.iter().rev().flat_map(|event| self.pairs_of(*event));
         newest_first
             .filter_map(|(before, after)| after.or(before))
-            .filter(|version| seen.insert(version.id))
+            .filter(|version| version.path.is_some() && seen.insert(version.id))
             .map(|version| looked_at(&version))
             .collect()
     }

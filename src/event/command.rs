@@ -1,0 +1,150 @@
+//! The commands of the people who look after a store, what each may change, and the public files.
+
+use super::Change;
+
+/// The command of an event that changes the policy: no door lets an agent give it.
+pub(crate) const POLICY_COMMAND: &str = "policy_set";
+
+/// The command of an event that lets somebody write.
+pub(crate) const SIGNERS_ADD: &str = "signers_add";
+
+/// The command of an event after which somebody may not write any more.
+pub(crate) const SIGNERS_RM: &str = "signers_rm";
+
+/// The command of an event that accepts a history without the newest moment that was seen of it.
+pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
+
+/// The commands of events that add a member, and that remove one.
+pub(crate) const ADD_MEMBER_COMMAND: &str = "recipients_add";
+pub(crate) const REMOVE_MEMBER_COMMAND: &str = "recipients_rm";
+
+/// The command of an event that gives memories new keys.
+pub(crate) const REKEY_COMMAND: &str = "rekey";
+
+/// The command of an event that removes what has expired.
+pub(crate) const EXPIRE_COMMAND: &str = "expire";
+
+/// The command of an event that destroys keys of memories, or marks them for it.
+pub(crate) const ERASE_COMMAND: &str = "erase";
+
+/// The command of an event that redacts a memory, and erases what it was before.
+pub(crate) const REDACT_COMMAND: &str = "redact";
+
+/// The commands of events by which a hold begins, and by which one ends.
+pub(crate) const HOLD_ADD_COMMAND: &str = "hold_add";
+pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
+
+/// The commands of the people who look after a store, as records name them: none is a memory
+/// command, and no door lets an agent give one.
+pub const OWNER_COMMANDS: [&str; 24] = [
+    "init",
+    POLICY_COMMAND,
+    ADD_MEMBER_COMMAND,
+    REMOVE_MEMBER_COMMAND,
+    REKEY_COMMAND,
+    "keys_export",
+    SIGNERS_ADD,
+    SIGNERS_RM,
+    "view_at",
+    "show",
+    "diff",
+    "blame",
+    "log",
+    "grep",
+    "restore",
+    "revert",
+    "rollback",
+    ACCEPT_COMMAND,
+    EXPIRE_COMMAND,
+    ERASE_COMMAND,
+    REDACT_COMMAND,
+    HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND,
+    "scan",
+];
+
+/// Commands that leave every memory as it is, whatever they are asked.
+const UNALTERING: [&str; 19] = [
+    "init",
+    POLICY_COMMAND,
+    ADD_MEMBER_COMMAND,
+    "keys_export",
+    SIGNERS_ADD,
+    SIGNERS_RM,
+    "view",
+    "view_at",
+    "memory_read",
+    "show",
+    "diff",
+    "blame",
+    "log",
+    "grep",
+    "unknown",
+    ACCEPT_COMMAND,
+    HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND,
+    "scan",
+];
+
+/// Whether a command may change a memory; one that is not known may.
+pub(crate) fn may_alter(command: &str) -> bool {
+    !UNALTERING.contains(&command)
+}
+
+/// Whether changes of memories are what a command does; one that is not known may do anything.
+pub(crate) fn is_done_by(command: &str, changes: &[Change]) -> bool {
+    use Change::{Add, Edit, Expire, Move, Redact, Remove, Reseal};
+    let all = |kind| changes.iter().all(|change| *change == kind);
+    // What has expired makes way for what is written to its path.
+    let own: Vec<Change> = changes.iter().copied().filter(|c| *c != Expire).collect();
+    let makes_way = own.len() == changes.len() || !own.is_empty();
+    match command {
+        "create" | "memory_write" => makes_way && matches!(own[..], [] | [Add | Edit]),
+        "str_replace" | "insert" => matches!(changes, [] | [Edit]),
+        "delete" => all(Remove),
+        "rename" => makes_way && own.iter().all(|change| *change == Move),
+        EXPIRE_COMMAND => all(Expire),
+        ERASE_COMMAND => changes
+            .iter()
+            .all(|change| matches!(change, Remove | Reseal)),
+        REDACT_COMMAND => matches!(changes, [] | [Redact]),
+        REMOVE_MEMBER_COMMAND | REKEY_COMMAND => all(Reseal),
+        _ => {
+            (may_alter(command) || changes.is_empty())
+                && !changes.contains(&Reseal)
+                && !changes.contains(&Redact)
+                && makes_way
+        }
+    }
+}
+
+/// A file that is public by design, and that only a command which says so may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PublicFile {
+    Policy,
+    Recipients,
+    Signers,
+}
+
+impl PublicFile {
+    pub(crate) const ALL: [Self; 3] = [Self::Policy, Self::Recipients, Self::Signers];
+
+    /// Its name at the root of every tree.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "agekeep.toml",
+            Self::Recipients => "recipients",
+            Self::Signers => "signers",
+        }
+    }
+
+    /// The file that a command of this name changes.
+    pub(crate) fn changed_by(command: &str) -> Option<Self> {
+        match command {
+            POLICY_COMMAND => Some(Self::Policy),
+            ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
+            SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
+            _ => None,
+        }
+    }
+}
