@@ -83,7 +83,7 @@ const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::days(366);
 pub(crate) enum ClockFault {
     /// It is behind an event of this time.
     Behind(DateTime<Utc>),
-    /// It leapt from the first time to the second.
+    /// It leapt from the first time to the second, ahead or back.
     Leapt(DateTime<Utc>, DateTime<Utc>),
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Times {
     uneven: Option<DateTime<Utc>>,
     /// The latest time of any event since a sweep last went by the clock.
     believed: Option<DateTime<Utc>>,
-    /// The first leap since then: from when to when.
+    /// The first leap since then, ahead or back: from when to when.
     leap: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 
@@ -110,7 +110,11 @@ impl Times {
             (self.believed, self.leap) = (Some(time), None);
         } else {
             if self.leap.is_none() {
-                self.leap = self.leap_to(time);
+                let before = self
+                    .believed
+                    .filter(|before| *before - time > CLOCK_BEHIND_MAX);
+                let back = before.map(|before| (before, time));
+                self.leap = self.leap_to(time).or(back);
             }
             self.believed = self.believed.max(Some(time));
         }
@@ -207,7 +211,11 @@ impl Step {
     pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
         let touch = |touch: &Touch| TouchStep {
             id: touch.id,
-            change: touch.change,
+            change: match touch.change {
+                // Only what erases says so.
+                Change::Mark | Change::Erase if !event.erases() => Change::None,
+                change => change,
+            },
             path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
             version: touch.version,
             bytes: touch.bytes,
@@ -222,6 +230,7 @@ impl Step {
             erased: event
                 .receipt
                 .as_ref()
+                .filter(|_| event.erases())
                 .map(|receipt| (receipt.epoch.1, receipt.names.1)),
             hold: HoldStep::of(event),
         }
@@ -269,7 +278,12 @@ impl Catalog {
         if step.swept {
             self.swept = Some((time, step.number));
         }
-        self.erased = step.erased.or(self.erased);
+        // They only rise: a keyring that was known for a copy stays one.
+        let (epoch, names) = self.erased.unwrap_or_default();
+        self.erased = step
+            .erased
+            .map(|new| (new.0.max(epoch), new.1.max(names)))
+            .or(self.erased);
     }
 
     /// Folds in what one event did, as one change: whatever it writes leaves its old path before
@@ -313,7 +327,7 @@ impl Catalog {
         let fits = match (touch.change, &old) {
             (Change::Add, None) => touch.version == 1,
             // Which version a memory had that is gone, only its history says.
-            (Change::Restore, None) => touch.version > 1,
+            (Change::Restore, None) => touch.version > 1 && !self.marked.contains_key(&touch.id),
             (Change::Edit | Change::Move | Change::Reseal | Change::Redact, Some(old)) => {
                 old.version + 1 == touch.version
             }

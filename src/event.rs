@@ -378,6 +378,12 @@ impl Event {
         self.number == 0 || self.decides().is_some() || self.memories.iter().any(alters)
     }
 
+    /// Whether it is one that destroys keys, or marks memories for that.
+    pub(crate) fn erases(&self) -> bool {
+        let such = [ERASE_COMMAND, EXPIRE_COMMAND, REDACT_COMMAND];
+        self.outcome == Outcome::Ok && such.contains(&self.command.as_str())
+    }
+
     /// The public file it puts in place anew.
     pub(crate) fn decides(&self) -> Option<PublicFile> {
         PublicFile::changed_by(&self.command)

@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 use crate::recipients::{self, Member};
+use crate::redact::FingerprintKey;
 use crate::seal::{self, Identity, OpenFault, Recipient, SealKey};
 
 const RING: u8 = 0;
@@ -218,9 +219,8 @@ impl Keyring {
     }
 
     /// What fingerprints of findings are made with.
-    pub(crate) fn fingerprint_key(&self) -> &Key {
-        let own = self.audit.fingerprint_key.as_ref();
-        own.unwrap_or(&self.audit.names_key)
+    pub(crate) fn fingerprints(&self) -> FingerprintKey {
+        self.audit.fingerprints(self.store)
     }
 
     /// Seals the record of an event, to the newest audit identity.

@@ -50,8 +50,10 @@ pub struct SweepPlan {
     pub held: usize,
     /// Memories that are there and have not expired.
     pub living: usize,
-    /// The most that the policy lets one sweep remove, and erase.
+    /// The most that the policy lets one sweep remove.
     pub max: usize,
+    /// The most that it lets one sweep erase.
+    pub max_erase: usize,
 }
 
 /// How to sweep.

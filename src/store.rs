@@ -45,12 +45,14 @@ use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::policy::{Limits, Policy};
-use crate::redact::{FingerprintKey, Redactor};
+use crate::redact::Redactor;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::Signers;
 use crate::timeline::Timeline;
 use crate::timeline::file::TimelineFile;
+
+use self::commit::time_of;
 
 pub(crate) use self::commit::checkpoint;
 pub use self::decide::PolicyChange;
@@ -105,6 +107,9 @@ pub struct Store {
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
     clock: Clock,
+    /// What the clock said when the command began that is being carried out: one command has one
+    /// time, or what expires while it is planned is there and is not.
+    began: Option<DateTime<Utc>>,
     /// Made ready by the first command that needs it.
     redactor: OnceLock<Redactor>,
 }
@@ -180,6 +185,7 @@ impl Store {
             pinning,
             chain: Digest::of(b""),
             clock,
+            began: None,
             redactor: OnceLock::new(),
         };
         store.catch_up()?;
@@ -208,10 +214,25 @@ impl Store {
         self.timeline = None;
         self.refresh()?;
         self.as_reader()?;
-        let plan = self.plan(command, context)?;
-        let answer = self.commit(plan, command.name(), context);
+        let answer = self.at_one_time(|store| {
+            let plan = store.plan(command, context)?;
+            store.commit(plan, command.name(), context)
+        });
         drop(lock);
         answer
+    }
+
+    /// Does something for which the clock stands still.
+    fn at_one_time<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.began = Some(time_of(&self.clock)?);
+        let done = act(self);
+        self.began = None;
+        done
+    }
+
+    /// The time that what is being done goes by.
+    fn now(&self) -> DateTime<Utc> {
+        self.began.unwrap_or_else(|| (self.clock)())
     }
 
     /// The policy in force.
@@ -244,7 +265,7 @@ impl Store {
         if let Some(ready) = self.redactor.get() {
             return Ok(ready);
         }
-        let key = FingerprintKey::of(self.keyring.fingerprint_key(), &self.id.to_string());
+        let key = self.keyring.fingerprints();
         let ready = Redactor::new(&self.policy().redaction, Some(key))?;
         Ok(self.redactor.get_or_init(|| ready))
     }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Catalog, StepFault};
-use crate::event::{Event, HoldChange, HoldOn, Outcome};
+use crate::event::{Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Outcome};
 use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
@@ -46,7 +46,8 @@ pub(super) struct HoldRow {
 impl HoldStep {
     pub(super) fn of(event: &Event) -> Option<Self> {
         let change = event.hold.clone()?;
-        (event.outcome == Outcome::Ok).then(|| Self {
+        let is_such = matches!(event.command.as_str(), HOLD_ADD_COMMAND | HOLD_RM_COMMAND);
+        (is_such && event.outcome == Outcome::Ok).then(|| Self {
             change,
             millis: event.time.timestamp_millis(),
             actor: event.actor.clone(),

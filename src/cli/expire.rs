@@ -68,11 +68,10 @@ fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
     lines.extend(plan.next.iter().map(|due| line("next", due)));
     lines.push(match swept {
         None => {
-            let most = plan.expire.len().max(plan.erase.len());
-            if most > plan.max {
+            if plan.expire.len() > plan.max || plan.erase.len() > plan.max_erase {
                 format!(
-                    "Nothing was changed. One sweep may take {}: this one needs --yes.",
-                    plan.max
+                    "Nothing was changed. One sweep may remove {} and erase {}: this one needs --yes.",
+                    plan.max, plan.max_erase
                 )
             } else {
                 "Nothing was changed.".into()
@@ -147,6 +146,7 @@ fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
         "held": plan.held,
         "living": plan.living,
         "max": plan.max,
+        "max_erase": plan.max_erase,
         "marked": swept.is_some_and(|swept| swept.receipt.is_none() && !plan.erase.is_empty()),
         "meta": swept.map(|swept| &swept.meta),
         "receipt": swept.and_then(|swept| swept.receipt.as_ref()),

@@ -38,13 +38,24 @@ enum Verb {
 pub(super) fn run(global: &Global, args: &HoldArgs) -> Result<u8> {
     match &args.verb {
         Verb::Add { what } => {
-            let meta = global.open()?.hold(what, &global.context())?;
+            let mut store = global.open()?;
+            let meta = store.hold(what, &global.context())?;
+            let holds = store.holds()?;
+            let held = holds.iter().find(|held| held.hold == meta.event);
+            let memories = held.map_or(0, |held| held.memories);
             if global.json {
                 output::json(&json!({
-                    "schema": "agekeep.hold_add/1", "hold": meta.event, "meta": meta,
+                    "schema": "agekeep.hold_add/1",
+                    "hold": meta.event,
+                    "memories": memories,
+                    "meta": meta,
                 }))?;
             } else {
-                output::line(&format!("Hold {} is in force.", meta.event))?;
+                let memories = output::counted(memories as u64, "memory");
+                output::line(&format!(
+                    "Hold {} is in force; of what is there it keeps {memories}.",
+                    meta.event
+                ))?;
             }
         }
         Verb::List => list(global, &global.open_unrecorded()?.holds()?)?,
@@ -91,7 +102,7 @@ fn list(global: &Global, holds: &[Held]) -> Result<()> {
             events::quoted(&on),
             events::quoted(held.actor.as_deref().unwrap_or("-")),
             held.memories,
-            held.reason.as_deref().unwrap_or("-")
+            events::quoted(held.reason.as_deref().unwrap_or("-"))
         ))?;
     }
     Ok(())

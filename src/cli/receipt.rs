@@ -185,6 +185,10 @@ fn print_checked(global: &Global, checked: &Checked) -> Result<()> {
         }))?;
         return Ok(());
     }
+    let listed = checked.proof.receipt().versions;
+    if checked.versions == 0 && listed > 0 {
+        output::warn("no version was tried: your identity is an auditor's");
+    }
     let mut lines = vec![format!(
         "receipt of event {event}: {} ({} and {} tried)",
         if checked.holds() {

@@ -9,12 +9,14 @@ use crate::id::MemoryId;
 use crate::repository::object::ObjectId;
 
 /// What no erasure reaches, one sentence each: every receipt says it.
-pub const NOT_REACHED: [&str; 5] = [
+pub const NOT_REACHED: [&str; 6] = [
     "copies of the keyring made before this, also by a backup, a snapshot or the disk itself: with \
      one of them and a reader's identity of that time, content and paths open in any copy of the \
      repository",
     "what was read before this: what a model was told, what somebody wrote down, exported or printed",
-    "who did what and when: commands, times, sizes, version counts, actors, sessions and reasons stay",
+    "who did what and when: commands, times, sizes, version counts, kinds of stripped secrets, actors, \
+     sessions, reasons and the globs of holds and of the policy stay",
+    "the paths, now and before, of a memory of which the present version was kept",
     "paths that were asked for when no memory was there: records of such calls show them to whoever \
      holds the audit identity",
     "text in other memories that says the same",

@@ -14,6 +14,7 @@ use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::policy::FORMAT;
+use crate::redact::FingerprintKey;
 use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
 
 /// Room for a file: an audit identity for each of some eight hundred changes of keys.
@@ -34,8 +35,8 @@ pub(super) struct Audit {
     /// Oldest first.
     pub(super) identities: Vec<SealKey>,
     pub(super) names_key: Key,
-    /// What fingerprints of findings are made with, once that is not the names key any more: they
-    /// stay the same.
+    /// What fingerprints of findings are made with, as it was derived from the first names key, once
+    /// that is gone: they stay the same, and nothing of that key is left.
     pub(super) fingerprint_key: Option<Key>,
 }
 
@@ -71,7 +72,7 @@ impl Epoch {
     /// The one that comes after it, and after every number up to `least`.
     pub(super) fn next(&self, least: u64) -> Self {
         Self {
-            number: self.number.max(least) + 1,
+            number: self.number.max(least).saturating_add(1),
             key: Key::random(),
         }
     }
@@ -126,21 +127,28 @@ impl Audit {
     }
 
     /// The one that comes after it: a new identity for new records, and those before it.
-    pub(super) fn next(&self) -> Self {
-        let mut next = self.with_new_names_key(0);
+    pub(super) fn next(&self, store: StoreId) -> Self {
+        let mut next = self.with_new_names_key(store, 0);
         next.identities.push(SealKey::generate());
         next
     }
 
     /// The one that comes after it, and after every number up to `least`, for an erasure: the same
     /// identities, because records stay readable, and a new names key.
-    pub(super) fn with_new_names_key(&self, least: u64) -> Self {
-        let fingerprint_key = self.fingerprint_key.as_ref().unwrap_or(&self.names_key);
+    pub(super) fn with_new_names_key(&self, store: StoreId, least: u64) -> Self {
         Self {
-            number: self.number.max(least) + 1,
+            number: self.number.max(least).saturating_add(1),
             names_key: Key::random(),
-            fingerprint_key: Some(fingerprint_key.again()),
+            fingerprint_key: Some(self.fingerprints(store).to_key()),
             ..self.again()
+        }
+    }
+
+    /// What fingerprints of findings are made with.
+    pub(super) fn fingerprints(&self, store: StoreId) -> FingerprintKey {
+        match &self.fingerprint_key {
+            Some(kept) => FingerprintKey::kept(kept),
+            None => FingerprintKey::of(&self.names_key, &store.to_string()),
         }
     }
 

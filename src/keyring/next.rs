@@ -106,7 +106,7 @@ impl Keyring {
         content: bool,
         said: &str,
     ) -> Result<()> {
-        let audit = self.audit.next();
+        let audit = self.audit.next(self.store);
         let unlock = self.identity.unlock();
         let everyone = recipients::everyone(members);
         audit.write(&next.folder, self.store, &everyone, unlock)?;
@@ -223,7 +223,7 @@ impl Keyring {
     ) -> Result<()> {
         let (unlock, folder) = (self.identity.unlock(), &next.folder);
         let epoch = self.epoch()?.next(least.0);
-        let audit = self.audit.with_new_names_key(least.1);
+        let audit = self.audit.with_new_names_key(self.store, least.1);
         epoch.write(folder, self.store, &recipients::readers(members), unlock)?;
         audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
         let replaced = fresh.iter().map(|(id, _)| *id);

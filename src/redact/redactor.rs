@@ -122,6 +122,16 @@ impl FingerprintKey {
         )))
     }
 
+    /// One that was kept.
+    pub(crate) fn kept(key: &Key) -> Self {
+        Self(Zeroizing::new(*key.expose()))
+    }
+
+    /// To be kept, when the key it was derived from goes.
+    pub(crate) fn to_key(&self) -> Key {
+        Key::from_slice(&*self.0).expect("32 bytes")
+    }
+
     /// The first 32 bits, as they stand in a marker.
     fn marker(&self, kind: &Kind, value: &[u8]) -> u32 {
         let digest = keyed(&*self.0, &[b"marker", kind.as_str().as_bytes(), value]);

@@ -197,7 +197,10 @@ impl Store {
         redactions: &mut Vec<Redaction>,
     ) -> Result<Event> {
         let said = Said::of(context, self.redactor()?, redactions);
-        let time = time_of(&self.clock)?;
+        let time = match self.began {
+            Some(began) => began,
+            None => time_of(&self.clock)?,
+        };
         let behind = self
             .catalog
             .times

@@ -53,6 +53,8 @@ impl Store {
     pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
+        // What keeps content is lifted only by who could read it.
+        self.as_reader()?;
         let Some(found) = self.catalog.holds.get(&hold) else {
             return Err(Error::Retention(RetentionFault::NoHold { hold }));
         };
@@ -105,10 +107,11 @@ impl Store {
             let place = self.place_held(&on);
             return Ok((on, place));
         }
-        let there = self.parse_path(what).ok();
-        let there = there.and_then(|path| self.catalog.at(&path));
-        if what.contains(['*', '?', '[', '{']) && there.is_none() {
-            Glob::parse(what)?;
+        let was_there = self.parse_path(what).is_ok_and(|path| {
+            self.catalog.is_directory(&path) || !self.timeline().ever_within(&path).is_empty()
+        });
+        if what.contains(['*', '?', '[', '{']) && !was_there {
+            Glob::check_for_memories(what).map_err(|why| Error::Policy { line: None, why })?;
             let (said, found) = self.redactor()?.line(what);
             if !found.is_empty() {
                 return Err(Error::Invalid {

@@ -106,8 +106,14 @@ impl Store {
         Living {
             catalog: &self.catalog,
             rules: &self.decisions.rules,
-            now: (self.clock)(),
+            now: self.now(),
         }
+    }
+
+    /// Whether the clock is one that no sweep would go by: then nothing expired is removed either
+    /// because something new is to be where it was.
+    pub(super) fn has_wrong_clock(&self) -> bool {
+        self.catalog.times.clock_fault(self.now()).is_some()
     }
 
     /// Removes what has expired and stands in the way of something new at a path: at it, above it

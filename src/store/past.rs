@@ -45,7 +45,7 @@ impl Store {
         self.refresh()?;
         // Keys may have gone since it was opened.
         self.opened.replace(None);
-        let done = act(self);
+        let done = self.at_one_time(act);
         drop(lock);
         done
     }

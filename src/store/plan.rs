@@ -320,6 +320,23 @@ impl Store {
             .or_else(|fault| self.refuse_path(shown, &fault))
     }
 
+    /// What has expired makes way for something new, unless the clock cannot be believed.
+    fn make_way_now(
+        &self,
+        path: &MemoryPath,
+        shown: &str,
+    ) -> std::result::Result<Vec<Planned>, Fault> {
+        let making_way = self.make_way(path);
+        if making_way.is_empty() || !self.has_wrong_clock() {
+            return Ok(making_way);
+        }
+        let text = format!(
+            "Error: {shown} was not written: what expired there is still kept, and the store's \
+             clock cannot be believed. Tell a person."
+        );
+        refuse(Refusal::Precondition, text)
+    }
+
     fn not_below_a_file(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
         match path
             .ancestors()

@@ -107,6 +107,11 @@ impl Store {
                 seconds(now),
                 seconds(latest)
             ),
+            ClockFault::Leapt(from, to) if to < from => format!(
+                "after an event at {} came one at {}",
+                seconds(from),
+                seconds(to)
+            ),
             ClockFault::Leapt(from, to) => format!(
                 "after {} came {}, more than a year without an event",
                 seconds(from),
@@ -135,18 +140,27 @@ impl Store {
                 soonest(&mut next, due(memory, (at, because)));
             }
         }
-        let (mut erase, pending) = (Vec::new(), self.swept_before()?);
-        for version in &pending {
-            let Some(due) = self.past_grace(version).filter(|due| due.at <= now) else {
+        let (mut erase, mut pending) = (Vec::new(), 0);
+        for version in &self.swept_before()? {
+            let Some(due) = self.past_grace(version) else {
                 continue;
             };
+            pending += 1;
+            if due.at > now {
+                continue;
+            }
             if self.hold_ever_on(due.id, Some(&due.path)).is_some() {
                 held += 1;
             } else {
                 erase.push(due);
             }
         }
-        erase.extend(expire.iter().filter_map(|due| self.without_grace(due)));
+        let at_once: Vec<Due> = expire
+            .iter()
+            .filter_map(|due| self.without_grace(due))
+            .collect();
+        pending += at_once.len();
+        erase.extend(at_once);
         for due in [&mut expire, &mut erase] {
             due.sort_by(|a, b| (a.path.as_str(), a.id).cmp(&(b.path.as_str(), b.id)));
         }
@@ -154,11 +168,8 @@ impl Store {
         Ok(SweepPlan {
             now,
             living,
-            max: self
-                .decisions
-                .rules
-                .sweep_max()
-                .of(self.catalog.len() + pending.len()),
+            max: self.decisions.rules.sweep_max().of(self.catalog.len()),
+            max_erase: self.decisions.rules.sweep_max().of(pending),
             expire,
             erase,
             next,
@@ -246,9 +257,16 @@ impl Store {
 
 /// Refuses what is more than the policy lets one sweep take.
 fn over_limit(plan: &SweepPlan) -> Option<Error> {
-    let (expire, erase, max) = (plan.expire.len(), plan.erase.len(), plan.max);
+    let (expire, erase) = (plan.expire.len(), plan.erase.len());
+    let max = if expire > plan.max {
+        plan.max
+    } else if erase > plan.max_erase {
+        plan.max_erase
+    } else {
+        return None;
+    };
     let fault = RetentionFault::SweepLimit { expire, erase, max };
-    (expire > max || erase > max).then_some(Error::Retention(fault))
+    Some(Error::Retention(fault))
 }
 
 /// Takes expired memories out of the present; of those that are erased at once, no key is left to

@@ -38,7 +38,12 @@ impl Store {
             return Ok(None);
         };
         let sealed = self.repository.sealed(blob)?;
-        let text = self.open_version(memory.id, &memory.path, &sealed, memory.version - 1)?;
+        // It may have been erased since.
+        let before = self.open_version(memory.id, &memory.path, &sealed, memory.version - 1);
+        let text = match before {
+            Err(error) if error.is_of_one_memory() => return Ok(None),
+            opened => opened?,
+        };
         Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
     }
 

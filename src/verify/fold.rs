@@ -293,6 +293,14 @@ impl Fold {
         if !event::is_done_by(&event.command, &changes) {
             return Some((None, "it changes memories as its command never does"));
         }
+        let says_erased = |touch: &Touch| matches!(touch.change, Change::Mark | Change::Erase);
+        if !event.erases() && (event.receipt.is_some() || event.memories.iter().any(says_erased)) {
+            return Some((None, "it erases memories, and its command never does"));
+        }
+        let is_hold = matches!(event.command.as_str(), "hold_add" | "hold_rm");
+        if event.hold.is_some() && !is_hold {
+            return Some((None, "it is about a hold, and its command never is"));
+        }
         if let Some(misfit) = receipt_misfit(event) {
             return Some(misfit);
         }
@@ -339,7 +347,8 @@ fn receipt_misfit(event: &Event) -> Option<(Option<MemoryId>, &'static str)> {
         ));
     }
     let count = erased.len() + kept.len();
-    (receipt.memories.len() != count).then_some((
+    let listed: HashSet<MemoryId> = receipt.memories.iter().map(|m| m.memory).collect();
+    (listed.len() != count || receipt.memories.len() != count).then_some((
         None,
         "its receipt does not list every memory that it erases",
     ))

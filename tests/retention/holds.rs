@@ -103,6 +103,7 @@ fn a_hold_is_on_record_with_who_and_why() {
         &["hold", "add", &"0".repeat(32), "--reason", "r"],
     );
     scene.refused(&day(2), 2, &["hold", "add", "/memories/[", "--reason", "r"]);
+    scene.refused(&day(2), 2, &["hold", "add", "legal/**", "--reason", "r"]);
     scene.refused(&day(2), 4, &["hold", "rm", "99"]);
     let id = scene.id("/memories/a.md");
     scene.done(&day(2), &["hold", "add", &id, "--reason", "one"]);
@@ -136,4 +137,27 @@ fn a_hold_is_on_record_with_who_and_why() {
     );
     scene.refused(&day(7), 7, &["erase", &id]);
     scene.assert_verified("with holds");
+}
+
+#[test]
+fn a_directory_is_held_whatever_its_name_looks_like() {
+    let scene = scene();
+    scene.create(&day(1), "/memories/a[b]/x.md", "text");
+    hold(&scene, &day(2), "/memories/a[b]");
+    scene.fails(&day(3), 7, &["delete", "/memories/a[b]"]);
+    let refused = scene.refused(
+        &day(3),
+        2,
+        &["hold", "add", "legal/**", "--reason", "case 8"],
+    );
+    has(&refused, &["it fits no memory"]);
+}
+
+#[test]
+fn who_sweeps_lifts_no_hold() {
+    let scene = scene();
+    scene.let_in(&day(1), "sue", "auditor", true);
+    let number = hold(&scene, &day(2), "/memories/a.md");
+    scene.fails_as("sue", &day(3), 12, &["hold", "rm", &number]);
+    scene.fails_as("sue", &day(3), 7, &["erase", "/memories/a.md"]);
 }

@@ -302,8 +302,8 @@ impl Naive {
         book.max.unwrap_or_else(|| (all / 4).max(10))
     }
 
-    /// Whether a sweep must not go by a clock that says it is now: it is more than a minute behind
-    /// an event since the last sweep, or there was more than a year without any.
+    /// Whether a sweep must not go by a clock that says it is now: since the last sweep it, or that of
+    /// an event, was more than a minute behind an earlier one, or more than a year ahead of all.
     pub(crate) fn is_clock_wrong(&self, now: DateTime<Utc>) -> bool {
         let last = self.times.iter().rposition(|(_, swept)| *swept);
         let since = &self.times[last.unwrap_or(0)..];
@@ -311,9 +311,10 @@ impl Naive {
         let mut leapt = false;
         for time in since.iter().map(|(time, _)| *time).chain([now]) {
             leapt |= time - latest > TimeDelta::days(366);
+            leapt |= latest - time > TimeDelta::minutes(1);
             latest = latest.max(time);
         }
-        leapt || latest - now > TimeDelta::minutes(1)
+        leapt
     }
 
     /// When a memory was last accessed, and whether it is there.

@@ -120,3 +120,40 @@ fn no_undo_brings_it_back() {
         &["was erased by event 3"],
     );
 }
+
+/// The key to an erased history comes back, and goes again.
+#[test]
+fn an_older_keyring_brings_no_history_back() {
+    let scene = Scene::new("");
+    scene.create(&minute(1), PATH, TEXT);
+    scene.done(&minute(1), &["write", "weber.md", "--text", "Moved away"]);
+    scene.create(&minute(1), "/memories/other.md", "something else");
+    let old = scene.keep(&scene.keyring(), "old-keyring");
+    scene.done(&minute(2), &["erase", PATH, "--history"]);
+    let now = scene.keep(&scene.keyring(), "new-keyring");
+    copy(&old, &scene.keyring());
+    scene.done(&minute(3), &["view", "/memories/other.md"]);
+    scene.fails(&minute(4), 12, &["keys", "export", PATH]);
+    let checked = scene.run(&minute(4), &["receipt", "verify"]);
+    assert!(checked.status.success(), "{}", stdout(&checked));
+    assert!(now.is_dir());
+}
+
+/// What can be shown of an event whose memory is erased is shown.
+#[test]
+fn the_events_of_an_erased_memory_can_be_looked_at() {
+    let (scene, _) = scene();
+    for args in [
+        &["show", "1"][..],
+        &["show", "3"],
+        &["diff", "0", "HEAD"],
+        &["log", "-p"],
+        &["log"],
+    ] {
+        let said = scene.done(&minute(4), args);
+        assert!(
+            !said.contains(TEXT) && !said.contains("weber"),
+            "{args:?}: {said}"
+        );
+    }
+}

@@ -42,7 +42,8 @@ impl Store {
             return self.forget_paths(&shut);
         }
         for (id, event) in &self.catalog.marked {
-            if self.hold_ever_on(*id, None).is_none() {
+            let is_gone = self.catalog.memory(*id).is_none();
+            if is_gone && self.hold_ever_on(*id, None).is_none() {
                 after.insert(*id, *event);
             }
         }

@@ -100,7 +100,7 @@ impl Store {
         }
         let done = noted(done, &text.kinds());
         let kept = text.text().clone();
-        let making_way = self.make_way(&path);
+        let making_way = self.make_way_now(&path, call.shown)?;
         let step = Planned::Add {
             path: path.clone(),
             text,

@@ -103,7 +103,7 @@ impl Store {
         }
         self.no_secret_in(&to, shown_to)?;
         self.not_below_a_file(&to, shown_to)?;
-        let making_way = self.make_way(&to);
+        let making_way = self.make_way_now(&to, shown_to)?;
         let mut plan = match source {
             Some(memory) => self.rename_file(call, &memory, to, done),
             None => self.rename_directory(call, &from, &to, &done),
@@ -139,6 +139,10 @@ impl Store {
     ) -> Drafted {
         needs_file(call)?;
         let memories: Vec<Memory> = self.living().below(from).cloned().collect();
+        let Some(first) = memories.first().map(|memory| memory.id) else {
+            let text = format!("Error: {}", does_not_exist(call.shown, ""));
+            return refuse(Refusal::NotFound, text);
+        };
         let bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
         if bytes > MOVE_BYTES {
             let text = format!(
@@ -172,10 +176,6 @@ impl Store {
         });
         let kinds: Vec<&str> = texts.flat_map(Redacted::kinds).collect();
         let done = noted(done, &kinds);
-        let first = memories
-            .first()
-            .expect("a directory has something in it")
-            .id;
         Ok(Plan {
             new_path: Some(Place::Of(first, Some(to.clone()))),
             ..Plan::answer(done, Target::At(self.place(from)), steps)

@@ -166,7 +166,7 @@ impl Store {
 
     /// Why a memory cannot be brought back to a path, or would be gone again at once.
     fn gone_for_good(&self, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
-        let now = (self.clock)();
+        let now = self.now();
         let held = self.hold_ever_on(id, Some(path)).is_some();
         let ruling = self.decisions.rules.ruling(id, path, now);
         if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
