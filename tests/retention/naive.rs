@@ -28,8 +28,12 @@ pub(crate) const SHAPES: [Shape; 7] = [
 ];
 
 fn fits(glob: &str, path: &str) -> bool {
-    let shape = SHAPES.iter().find(|(known, _)| *known == glob);
-    shape.unwrap_or_else(|| panic!("an unknown glob {glob}")).1(path)
+    if let Some((_, fits)) = SHAPES.iter().find(|(known, _)| *known == glob) {
+        return fits(path);
+    }
+    // A hold on a directory is one on all that is below it.
+    let below = glob.strip_suffix("**");
+    path.starts_with(below.unwrap_or_else(|| panic!("an unknown glob {glob}")))
 }
 
 /// Which memories a rule is for.
