@@ -13,6 +13,7 @@ mod init;
 mod keys;
 mod lines;
 mod log;
+mod mcp;
 mod memory;
 mod output;
 mod passphrase;
@@ -166,6 +167,8 @@ enum Verb {
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
     Tool(tool::Tool),
+    /// Serve memory to an MCP client, on standard input and output or over HTTP
+    Mcp(mcp::Mcp),
     /// Print a signed note that says where history ends now, for an auditor to keep
     Checkpoint(checkpoint::Checkpoint),
     /// Go on from a history that was turned back; needs --reason, and is recorded
@@ -204,6 +207,7 @@ enum Verb {
 pub(crate) fn run() -> ExitCode {
     process::keep_memory_private();
     let Cli { global, verb } = Cli::parse();
+    let as_json = global.json;
     let done = match verb {
         Verb::Init(args) => init::run(&global, &args),
         Verb::Status(args) => status::run(&global, &args),
@@ -225,6 +229,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Read(args) => memory::run(&global, &args),
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Mcp(args) => mcp::run(global, &args),
         Verb::Checkpoint(args) => checkpoint::run(&global, &args),
         Verb::AcceptRollback => accept::run(&global),
         Verb::Recipients(args) => recipients::run(&global, &args),
@@ -245,7 +250,7 @@ pub(crate) fn run() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            output::error(&error, global.json);
+            output::error(&error, as_json);
             ExitCode::from(error.exit_code())
         }
     }

@@ -130,8 +130,10 @@ impl Command {
         })
     }
 
-    /// The command as one that cannot be carried out, because of what came with it.
-    pub(crate) fn spoiled(self, why: String) -> Self {
+    /// The command as one that is not carried out, because of what came with it or who asks; it
+    /// is recorded all the same. `why` is for the model that called, and holds no value of its.
+    #[must_use]
+    pub fn spoiled(self, why: String) -> Self {
         let command = NAMES.into_iter().find(|name| *name == self.name());
         let path = match self {
             Self::View { path, .. }

@@ -151,9 +151,11 @@ pub struct Context {
     pub tool_use_id: Option<String>,
     /// The program the command came through.
     pub client: Option<String>,
+    /// The trace it belongs to: a trace id of the W3C Trace Context, say.
+    pub trace: Option<String>,
     /// Why, in the caller's words.
     pub reason: Option<String>,
-    /// The door it came through: `cli`, `tool`, `library`.
+    /// The door it came through: `cli`, `tool`, `mcp`, `library`.
     pub door: Option<&'static str>,
     /// SHA-256 of the text the caller acts upon: the command is refused if the memory has moved
     /// on, and succeeds unchanged if it already is what the command asks for.
@@ -265,6 +267,8 @@ pub struct Event {
     pub tool_use_id: Option<String>,
     /// The client program, as the caller says.
     pub client: Option<String>,
+    /// The trace it belongs to, as the caller says.
+    pub trace: Option<String>,
     /// The reason, as the caller says.
     pub reason: Option<String>,
     /// The path the command named first.
@@ -339,6 +343,7 @@ pub(crate) struct Said {
     pub(crate) session: Option<String>,
     pub(crate) tool_use_id: Option<String>,
     pub(crate) client: Option<String>,
+    pub(crate) trace: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
@@ -360,6 +365,7 @@ impl Said {
             session: kept(&context.session, "session"),
             tool_use_id: kept(&context.tool_use_id, "tool_use_id"),
             client: kept(&context.client, "client"),
+            trace: kept(&context.trace, "trace"),
             reason: kept(&context.reason, "reason"),
         }
     }

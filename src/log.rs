@@ -39,6 +39,8 @@ pub struct Filter {
     pub since: Option<DateTime<Utc>>,
     /// Happened before then.
     pub until: Option<DateTime<Utc>>,
+    /// Changed what there is: made a version, or removed a memory.
+    pub altering: bool,
 }
 
 impl Store {

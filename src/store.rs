@@ -58,6 +58,7 @@ pub(crate) use self::commit::checkpoint;
 pub use self::decide::PolicyChange;
 pub use self::export::Exported;
 pub(crate) use self::history::{Unclean, restore_objects};
+pub use self::living::Present;
 pub(crate) use self::pinning::Pinning;
 pub use self::reseal::{Progress, Rekeyed};
 pub use self::signers::{Removed, Signer};

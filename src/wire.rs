@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::error::{Error, SigningFault};
+use crate::error::{Error, KeyFault, SigningFault};
 use crate::event::Context;
 use crate::store::Store;
 
@@ -36,18 +36,7 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
     };
     match store.execute(&call.command, &call.context) {
         Ok(answer) => call.shape.answer(&answer),
-        Err(error) => {
-            let text = match error {
-                // The hint of the first names the folder, of the last a key file, of the others
-                // what only people may do.
-                Error::NoStore { .. }
-                | Error::RolledBack { .. }
-                | Error::BadPin { .. }
-                | Error::Signing(_) => public_text(&error),
-                _ => format!("{} ({})", public_text(&error), error.hint()),
-            };
-            call.shape.fault(error.code(), &text, true)
-        }
+        Err(error) => call.shape.fault(error.code(), &explain(&error), true),
     }
 }
 
@@ -56,6 +45,30 @@ pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
 pub fn too_long(bytes_max: usize) -> Reply {
     let why = format!("the line is longer than {bytes_max} bytes");
     Shape::Bare.fault("limit_exceeded", &why, false)
+}
+
+/// What went wrong with a store and what can be done, in words a model may read: no path of this
+/// machine is in them.
+#[must_use]
+pub fn explain(error: &Error) -> String {
+    let text = public_text(error);
+    match error {
+        Error::NoStore { .. } => format!(
+            "{text} (whoever set up this memory can make a store with `agekeep init`, or name one \
+             with --store)"
+        ),
+        Error::NoKeyFile { what, .. } | Error::BadKeyFile { what, .. } => format!(
+            "{text} (whoever set up this memory can restore the {what} from a backup, or name \
+             another with --{})",
+            what.replace(' ', "-")
+        ),
+        Error::Key(KeyFault::NotPrivate { what, .. }) => format!(
+            "{text} (whoever set up this memory can close the {what} to others with `chmod go=`)"
+        ),
+        // What only people may do, or a hint that names a file.
+        Error::RolledBack { .. } | Error::BadPin { .. } | Error::Signing(_) => text,
+        _ => format!("{text} ({})", error.hint()),
+    }
 }
 
 /// An error in words a model may read: no path of this machine.
@@ -94,11 +107,14 @@ fn public_text(error: &Error) -> String {
         | Error::Retention(_)
         | Error::Signing(_)
         | Error::Membership(_) => error.to_string(),
-        Error::NoStore { .. }
-        | Error::StoreExists { .. }
+        Error::NoStore { .. } => "there is no store here".into(),
+        Error::NoKeyFile { what, .. } => format!("the {what} of the store is missing"),
+        Error::BadKeyFile { what, .. } => format!("the {what} of the store cannot be used"),
+        Error::Key(KeyFault::NoPassphrase { .. }) => {
+            "the store is locked with a passphrase, and there is none to be had".into()
+        }
+        Error::StoreExists { .. }
         | Error::NotEmpty { .. }
-        | Error::NoKeyFile { .. }
-        | Error::BadKeyFile { .. }
         | Error::Key(_)
         | Error::NotARecipient { .. }
         | Error::NotAReader
@@ -238,7 +254,11 @@ fn command_of(tool: Option<&str>, input: Value) -> Command {
     }
 }
 
-fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), String> {
+/// Takes over what a call's own `context` object says; what it does not name stays.
+///
+/// # Errors
+/// In words for the caller, if it is not an object or a part of it is not what it has to be.
+pub fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), String> {
     let mut fields = match asked {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Object(fields)) => fields,
@@ -254,6 +274,7 @@ fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), Strin
         ("session", &mut context.session),
         ("tool_use_id", &mut context.tool_use_id),
         ("client", &mut context.client),
+        ("trace", &mut context.trace),
         ("reason", &mut context.reason),
     ] {
         if let Some(text) = take(name)? {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const OWNERS: &[(&str, &[&str])] = &[
     ("age::", &["src/seal"]),
     ("aho_corasick", &["src/redact"]),
+    ("axum::", &["src/cli/mcp/claim.rs", "src/cli/mcp/http.rs"]),
     ("base64ct", &["src/base64.rs"]),
     ("bech32::", &["src/redact/checksum.rs"]),
     ("chacha20poly1305", &["src/aead.rs"]),
@@ -19,6 +20,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),
     ("memchr::", &["src/redact"]),
+    ("percent_encoding::", &["src/cli/mcp/resource.rs"]),
+    ("rmcp::", &["src/cli/mcp"]),
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     (
         "rustix",
@@ -31,6 +34,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         "postcard",
         &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],
     ),
+    ("tokio::", &["src/cli/mcp"]),
     ("toml::", &["src/policy", "src/redact/gitleaks"]),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.

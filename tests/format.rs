@@ -529,6 +529,7 @@ fn check_commits(store: &Decoded, events: &[Value]) {
             "session",
             "tool_use_id",
             "client",
+            "trace",
             "reason",
             "clock_behind_ms",
         ] {

@@ -158,7 +158,7 @@ fn tool_calls(home: &Home) {
     ];
     let context = json!({
         "actor": CANARY, "session": CANARY, "reason": CANARY, "client": CANARY,
-        "tool_use_id": CANARY,
+        "tool_use_id": CANARY, "trace": CANARY,
     });
     let mut lines = String::new();
     for input in inputs {
@@ -220,6 +220,7 @@ fn canary_context() -> Context {
     context.session = Some(CANARY.into());
     context.tool_use_id = Some(CANARY.into());
     context.client = Some(CANARY.into());
+    context.trace = Some(CANARY.into());
     context.reason = Some(CANARY.into());
     context
 }

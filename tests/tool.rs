@@ -796,7 +796,7 @@ fn the_context_of_a_call_is_recorded() {
     let home = Home::with_store();
     let context = json!({
         "actor": "desk agent", "session": "s-1", "tool_use_id": "toolu_9", "client": "desk/4.2",
-        "reason": "first\nlook", "unknown": [1, 2],
+        "trace": "4bf92f3577b34da6a3ce929d0e0e4736", "reason": "first\nlook", "unknown": [1, 2],
     });
     home.tool(&lines(&[
         json!({"id": 1, "input": view("/memories"), "context": context}),
@@ -807,7 +807,14 @@ fn the_context_of_a_call_is_recorded() {
         .iter()
         .zip(["unknown", "view", "view"])
     {
-        for name in ["actor", "session", "tool_use_id", "client", "reason"] {
+        for name in [
+            "actor",
+            "session",
+            "tool_use_id",
+            "client",
+            "trace",
+            "reason",
+        ] {
             assert_eq!(event[name], context[name], "{name}");
         }
         assert_eq!(event["door"], "tool");

@@ -58,10 +58,7 @@ pub(super) fn to_stat(changed: &Changed) -> String {
 
 /// The last line of `--stat`.
 pub(super) fn total(changes: &[Changed]) -> String {
-    let sum = changes
-        .iter()
-        .map(counts)
-        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let sum = counts_of(changes);
     let many = if changes.len() == 1 {
         "memory"
     } else {
@@ -122,6 +119,12 @@ fn hunk_to_json(hunk: &DiffHunk) -> Value {
         })
     });
     json!({"place": place(hunk), "lines": lines.collect::<Vec<_>>()})
+}
+
+/// Lines added and removed, all together.
+pub(super) fn counts_of(changes: &[Changed]) -> (usize, usize) {
+    let each = changes.iter().map(counts);
+    each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 fn counts(changed: &Changed) -> (usize, usize) {

@@ -105,17 +105,27 @@ fn agreed(targets: &[Target], history_only: bool) -> Result<bool> {
 
 fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasure>) -> Result<()> {
     if global.json {
-        output::json(&json!({
-            "schema": "agekeep.erase/1",
-            "dry_run": done.is_none(),
-            "history_only": args.history,
-            "memories": targets.iter().map(to_json).collect::<Vec<_>>(),
-            "marked": done.is_some_and(|done| done.receipt.is_none()),
-            "meta": done.map(|done| &done.meta),
-            "receipt": done.and_then(|done| done.receipt.as_ref()),
-        }))?;
+        output::json(&all_to_json(targets, args.history, done))?;
         return Ok(());
     }
+    output::line(&lines(targets, done).join("\n"))
+}
+
+/// What was erased, or would be, as an object.
+pub(super) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&Erasure>) -> Value {
+    json!({
+        "schema": "agekeep.erase/1",
+        "dry_run": done.is_none(),
+        "history_only": history_only,
+        "memories": targets.iter().map(to_json).collect::<Vec<_>>(),
+        "marked": done.is_some_and(|done| done.receipt.is_none()),
+        "meta": done.map(|done| &done.meta),
+        "receipt": done.and_then(|done| done.receipt.as_ref()),
+    })
+}
+
+/// What was erased, or would be, in words.
+pub(super) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
     let mut lines: Vec<String> = targets.iter().map(to_text).collect();
     lines.push(match done {
         None => "Nothing was changed.".into(),
@@ -129,7 +139,7 @@ fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasur
             event = done.meta.event
         ),
     });
-    output::line(&lines.join("\n"))
+    lines
 }
 
 fn to_text(target: &Target) -> String {

@@ -30,6 +30,7 @@ pub(super) fn to_text(entry: &Entry) -> String {
         ("session", &event.session),
         ("client", &event.client),
         ("tool-use", &event.tool_use_id),
+        ("trace", &event.trace),
         ("reason", &event.reason),
     ] {
         if let Some(value) = value {
@@ -189,6 +190,7 @@ pub(super) fn to_json(entry: &Entry) -> Value {
         "session": event.session,
         "tool_use_id": event.tool_use_id,
         "client": event.client,
+        "trace": event.trace,
         "reason": event.reason,
         "path": event.path.as_ref().map(shown),
         "new_path": event.new_path.as_ref().map(shown),

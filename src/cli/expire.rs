@@ -51,7 +51,8 @@ fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8>
     Ok(0)
 }
 
-fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
+/// A sweep, or what one would do, in words.
+pub(super) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
     let held = match plan.held {
         0 => String::new(),
         count => format!(", {count} due and held"),
@@ -134,7 +135,8 @@ pub(super) fn why(because: &Because) -> String {
     }
 }
 
-fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
+/// A sweep, or what one would do, as an object.
+pub(super) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
     let all = |dues: &[Due]| -> Vec<Value> { dues.iter().map(due_to_json).collect() };
     json!({
         "schema": "agekeep.sweep/1",

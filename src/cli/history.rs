@@ -275,7 +275,8 @@ fn search(store: &Store, args: &Grep) -> Result<Search> {
     Ok(search)
 }
 
-fn match_to_json(found: &Match) -> serde_json::Value {
+/// A line that was found, as an object.
+pub(super) fn match_to_json(found: &Match) -> serde_json::Value {
     json!({
         "schema": "agekeep.match/1",
         "memory": found.version.id,
@@ -286,7 +287,8 @@ fn match_to_json(found: &Match) -> serde_json::Value {
     })
 }
 
-fn match_to_line(found: &Match, history: bool) -> Line {
+/// A line that was found.
+pub(super) fn match_to_line(found: &Match, history: bool) -> Line {
     let path = changes::shown_path(&found.version);
     let place = if history {
         let (first, version) = (found.version.event, found.version.version);

@@ -38,6 +38,23 @@ pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     Ok(0)
 }
 
+/// Opens the store; makes it first if there is none and `make_it` says so.
+pub(super) fn open_or_make(global: &Global, make_it: bool) -> Result<Store> {
+    match global.open() {
+        Err(Error::NoStore { .. }) if make_it => {
+            match make(global, Policy::default(), &Init::default()) {
+                // Another process made it a moment ago.
+                Err(Error::StoreExists { .. }) => global.open(),
+                made => made.map(|made| {
+                    output::note(&made.to_text());
+                    made.store
+                }),
+            }
+        }
+        opened => opened,
+    }
+}
+
 fn absolute(folder: &Path) -> Result<String> {
     let invalid = |why: &str| Error::Invalid {
         what: "the keyring's folder",

@@ -7,6 +7,7 @@ use agekeep::error::{Error, Result};
 use agekeep::path::MemoryPath;
 use agekeep::policy::Limits;
 use agekeep::redact::{self, Finding, Redactor, Rule, Verdict, Withheld};
+use agekeep::retention::RedactedMemory;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -99,28 +100,38 @@ fn redact_kept(global: &Global, what: &str) -> Result<u8> {
     bar.finish();
     let done = done?;
     if global.json {
-        output::json(&json!({
-            "schema": "agekeep.redact/1",
-            "memory": done.target.id,
-            "path": done.target.path.as_ref().map(MemoryPath::as_str),
-            "stripped": done.stripped,
-            "versions_erased": done.target.versions,
-            "meta": done.meta,
-            "receipt": done.receipt,
-        }))?;
+        output::json(&kept_to_json(&done))?;
     } else {
-        let stripped = match &done.stripped[..] {
-            [] => "its present text holds no secret".to_owned(),
-            kinds => format!("stripped: {}", kinds.join(", ")),
-        };
-        output::line(&format!(
-            "Redacted (event {event}): {stripped}; {} erased. What that does not \
-             reach: `agekeep receipt show {event}`.",
-            output::counted(done.target.versions as u64, "older version"),
-            event = done.meta.event
-        ))?;
+        output::line(&kept_to_text(&done))?;
     }
     Ok(0)
+}
+
+/// What was done to a memory, as an object.
+pub(super) fn kept_to_json(done: &RedactedMemory) -> Value {
+    json!({
+        "schema": "agekeep.redact/1",
+        "memory": done.target.id,
+        "path": done.target.path.as_ref().map(MemoryPath::as_str),
+        "stripped": done.stripped,
+        "versions_erased": done.target.versions,
+        "meta": done.meta,
+        "receipt": done.receipt,
+    })
+}
+
+/// What was done to a memory, in words.
+pub(super) fn kept_to_text(done: &RedactedMemory) -> String {
+    let stripped = match &done.stripped[..] {
+        [] => "its present text holds no secret".to_owned(),
+        kinds => format!("stripped: {}", kinds.join(", ")),
+    };
+    format!(
+        "Redacted (event {event}): {stripped}; {} erased. What that does not reach: `agekeep \
+         receipt show {event}`.",
+        output::counted(done.target.versions as u64, "older version"),
+        event = done.meta.event
+    )
 }
 
 fn standard_input() -> Result<Zeroizing<String>> {

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use agekeep::error::{Error, Result};
-use agekeep::policy::Policy;
-use agekeep::store::Store;
+use agekeep::error::Result;
 use agekeep::wire;
 use clap::Args;
 
@@ -22,7 +20,7 @@ pub(super) struct Tool {
 }
 
 pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
-    let mut store = open(global, args)?;
+    let mut store = init::open_or_make(global, args.init)?;
     let mut defaults = global.context();
     // The person at this machine is not the agent whose calls these are.
     defaults.actor = global.agent();
@@ -48,20 +46,4 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
         }
     }
     Ok(u8::from(failed))
-}
-
-fn open(global: &Global, args: &Tool) -> Result<Store> {
-    match global.open() {
-        Err(Error::NoStore { .. }) if args.init => {
-            match init::make(global, Policy::default(), &init::Init::default()) {
-                // Another process made it a moment ago.
-                Err(Error::StoreExists { .. }) => global.open(),
-                made => made.map(|made| {
-                    output::note(&made.to_text());
-                    made.store
-                }),
-            }
-        }
-        opened => opened,
-    }
 }

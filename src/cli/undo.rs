@@ -147,7 +147,8 @@ fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Cont
     Ok(if refused { CONFLICT } else { 0 })
 }
 
-fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String {
+/// What an undo does, or did, in words.
+pub(super) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String {
     let mut lines = vec![heading(plan)];
     lines.extend(plan.steps.iter().map(step));
     let conflict = |conflict: &Conflict| format!("  conflict  {}", conflict.sentence());

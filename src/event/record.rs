@@ -44,6 +44,8 @@ pub(super) struct RecordJson {
     tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,6 +169,7 @@ impl RecordJson {
             session: event.session.clone(),
             tool_use_id: event.tool_use_id.clone(),
             client: event.client.clone(),
+            trace: event.trace.clone(),
             reason: event.reason.clone(),
             path: sealer.place(event.path.as_ref())?,
             new_path: sealer.place(event.new_path.as_ref())?,
@@ -229,6 +232,7 @@ impl RecordJson {
             session: self.session,
             tool_use_id: self.tool_use_id,
             client: self.client,
+            trace: self.trace,
             reason: self.reason,
             path: self.path.map(|place| place.open(opener)).transpose()?,
             new_path: self.new_path.map(|place| place.open(opener)).transpose()?,

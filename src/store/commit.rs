@@ -220,6 +220,7 @@ impl Store {
             session: said.session,
             tool_use_id: said.tool_use_id,
             client: said.client,
+            trace: said.trace,
             reason: said.reason,
             path: None,
             new_path: None,

@@ -243,6 +243,7 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         session: said.session,
         tool_use_id: said.tool_use_id,
         client: said.client,
+        trace: said.trace,
         reason: said.reason,
         path: None,
         new_path: None,

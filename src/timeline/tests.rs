@@ -42,6 +42,7 @@ fn event(number: u64) -> Event {
         session: Some(format!("s-{}", number / 50)),
         tool_use_id: None,
         client: None,
+        trace: None,
         reason: None,
         path: None,
         new_path: None,

@@ -126,6 +126,7 @@ fn calls(canary: &Canary) -> String {
     let text = &canary.text;
     let context = json!({
         "actor": text, "session": text, "reason": text, "client": text, "tool_use_id": text,
+        "trace": text,
     });
     let mut calls = Vec::new();
     for input in inputs(canary) {
@@ -241,6 +242,7 @@ fn context(text: &str) -> Context {
     context.session = Some(text.to_owned());
     context.tool_use_id = Some(text.to_owned());
     context.client = Some(text.to_owned());
+    context.trace = Some(text.to_owned());
     context.reason = Some(text.to_owned());
     context
 }

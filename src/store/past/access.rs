@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::event::Change;
 use crate::log::{Entry, Filter};
 use crate::path::MemoryPath;
+use crate::timeline::Part;
 
 use super::super::Store;
 
@@ -61,6 +62,7 @@ impl Store {
             Some(path) => timeline.about(path),
             None => (0..timeline.len()).collect(),
         };
+        let alters = |part: &Part| part.change.alters();
         numbers.retain(|event| {
             let (actor, session) = timeline.who(*event).expect("an event of the timeline");
             let (command, outcome) = timeline.command(*event).expect("an event of the timeline");
@@ -74,6 +76,7 @@ impl Store {
                 && filter.outcome.is_none_or(|want| want == outcome)
                 && filter.since.is_none_or(|since| time >= since)
                 && filter.until.is_none_or(|until| time < until)
+                && (!filter.altering || timeline.parts_of(*event).iter().any(alters))
         });
         numbers
     }

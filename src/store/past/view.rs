@@ -59,6 +59,46 @@ impl Store {
         })
     }
 
+    /// One version of the memory that is at a path, or was the last there, byte for byte.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if no memory ever was at the path, or it has no such version.
+    pub fn show_version(
+        &mut self,
+        path: &str,
+        version: u64,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        let parsed = self.parse_path(path)?;
+        self.in_contents(|store| {
+            let timeline = store.timeline();
+            let newest = timeline.len() - 1;
+            let was_there = |id| {
+                let mut versions = timeline.versions(id, newest);
+                versions.rfind(|version| version.path.as_ref() == Some(&parsed))
+            };
+            let last_there = || {
+                let all = timeline.memories().filter_map(was_there);
+                all.max_by_key(|version| version.event)
+            };
+            let memory = timeline.at(&parsed, newest).or_else(last_there);
+            let found = memory.and_then(|memory| {
+                let mut versions = timeline.versions(memory.id, newest);
+                versions.find(|found| found.version == version)
+            });
+            let found = found.ok_or_else(|| Error::NotThere {
+                path: parsed.as_str().to_owned(),
+                when: format!("as version {version}"),
+                hint: "`agekeep log` with this path shows which versions there are".into(),
+            })?;
+            let at = timeline
+                .moment(found.event)
+                .expect("an event of the timeline");
+            let then = found.path.ok_or_else(|| store.nameless(found.id))?;
+            store.view_then(path, &then, at, context, "show", Ok)
+        })
+    }
+
     /// Does something with as much of the timeline at hand as tells what was at a path.
     fn around<T>(
         &mut self,

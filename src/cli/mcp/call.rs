@@ -1,0 +1,177 @@
+//! What a tool call does, and how it is answered.
+
+use agekeep::command::Command;
+use agekeep::error::Result;
+use agekeep::event::Context;
+use agekeep::wire;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::Value;
+
+use super::keeper::Kept;
+use super::tool::{Group, Spec};
+use super::{Offer, care, look};
+
+/// One call.
+pub(super) struct Call {
+    pub(super) spec: &'static Spec,
+    pub(super) arguments: JsonObject,
+    pub(super) context: Context,
+    /// What is wrong with what came beside it.
+    pub(super) fault: Option<String>,
+}
+
+/// Its answer.
+pub(super) struct Reply {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+    pub(super) structured: Option<Value>,
+}
+
+impl Reply {
+    pub(super) fn found(text: String, structured: Value) -> Self {
+        Self {
+            text,
+            is_error: false,
+            structured: Some(structured),
+        }
+    }
+
+    /// In words for the model.
+    pub(super) fn error(why: &str) -> Self {
+        Self {
+            text: format!("Error: {why}"),
+            is_error: true,
+            structured: None,
+        }
+    }
+
+    pub(super) fn into_result(self) -> CallToolResult {
+        let content = vec![ContentBlock::text(self.text)];
+        let mut result = if self.is_error {
+            CallToolResult::error(content)
+        } else {
+            CallToolResult::success(content)
+        };
+        result.structured_content = self.structured;
+        result
+    }
+}
+
+/// Carries out a call.
+pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
+    let done = match call.spec.group {
+        Group::Single | Group::ReadWrite => command(kept, offer, call),
+        Group::Memory if !look::is_one(call.spec.name) => command(kept, offer, call),
+        _ => match call.fault {
+            Some(why) => return Reply::error(&why),
+            None => {
+                let mut arguments = Arguments::new(call.spec.name, call.arguments);
+                let done = if call.spec.group == Group::Memory {
+                    look::answer(kept, call.spec.name, &mut arguments, &call.context)
+                } else {
+                    care::answer(kept, call.spec.name, &mut arguments, &call.context)
+                };
+                match done {
+                    Ok(reply) => Ok(reply),
+                    Err(Fault::Misused(why)) => return Reply::error(&why),
+                    Err(Fault::Failed(error)) => Err(error),
+                }
+            }
+        },
+    };
+    done.unwrap_or_else(|error| Reply::error(&wire::explain(&error)))
+}
+
+/// Carries out a memory command, word for word as the memory tool answers it.
+fn command(kept: &mut Kept, offer: &Offer, call: Call) -> Result<Reply> {
+    let mut command = match call.spec.group {
+        Group::Single => Command::from_json(Value::Object(call.arguments)),
+        Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
+        _ => {
+            let name = call.spec.name.trim_start_matches("memory_");
+            Command::from_fields(name, call.arguments)
+        }
+    };
+    if let Some(why) = call.fault {
+        command = command.spoiled(why);
+    }
+    if offer.read_only && !matches!(command.name(), "view" | "memory_read" | "unknown") {
+        command = command.spoiled("this memory is read-only here".into());
+    }
+    let answer = kept.with(|store| store.execute(&command, &call.context))?;
+    Ok(Reply {
+        text: answer.content.as_str().to_owned(),
+        is_error: answer.is_error(),
+        structured: Some(serde_json::to_value(&answer.meta).expect("facts have a JSON form")),
+    })
+}
+
+/// Why a call that is no memory command was not carried out.
+pub(super) enum Fault {
+    /// Its parameters do not fit.
+    Misused(String),
+    /// The store says why.
+    Failed(agekeep::error::Error),
+}
+
+impl From<agekeep::error::Error> for Fault {
+    fn from(error: agekeep::error::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The parameters of a call, taken one by one. Unknown ones are ignored, null is absent.
+pub(super) struct Arguments {
+    tool: &'static str,
+    fields: JsonObject,
+}
+
+impl Arguments {
+    fn new(tool: &'static str, fields: JsonObject) -> Self {
+        Self { tool, fields }
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Fault> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            // Event numbers come as numbers too.
+            Some(Value::Number(number)) if name != "path" => Ok(Some(number.to_string())),
+            Some(_) => Err(self.misused(name, "a string")),
+        }
+    }
+
+    pub(super) fn needed_text(&mut self, name: &str) -> Result<String, Fault> {
+        let text = self.text(name)?;
+        text.ok_or_else(|| self.misused(name, "a string"))
+    }
+
+    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Fault> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(self.misused(name, "true or false")),
+        }
+    }
+
+    pub(super) fn count(&mut self, name: &str, most: usize) -> Result<Option<usize>, Fault> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
+        let fits = count.filter(|count| (1..=most).contains(count));
+        fits.map(Some)
+            .ok_or_else(|| self.misused(name, &format!("an integer from 1 to {most}")))
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn misused(&self, name: &str, what: &str) -> Fault {
+        Fault::Misused(format!(
+            "{} needs the parameter `{name}`: {what}",
+            self.tool
+        ))
+    }
+}

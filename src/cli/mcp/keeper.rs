@@ -1,0 +1,170 @@
+//! The one thread that has the store open. What is asked of it is done in the order it was asked,
+//! so that calls which a client sends all at once are carried out in the order they came in.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+
+use agekeep::error::{Error, Result};
+use agekeep::revision::Revision;
+use agekeep::store::Store;
+use tokio::sync::{oneshot, watch};
+
+use super::super::{Global, history, init, output};
+
+/// What the thread has, for a job to use.
+pub(super) struct Kept {
+    global: Arc<Global>,
+    make_store: bool,
+    store: Option<Store>,
+    /// The last error that was printed, so that the same one is not printed at every call.
+    said: Option<String>,
+    /// Every path, as a recorded listing answered it, and how many events there were right after.
+    listed: Option<(u64, Arc<Vec<String>>)>,
+}
+
+type Job = Box<dyn FnOnce(&mut Kept) + Send>;
+
+/// What asks. Each clone asks the same thread, which ends when the last one is gone.
+#[derive(Clone)]
+pub(super) struct Keeper {
+    jobs: mpsc::Sender<Job>,
+    waiting: Arc<watch::Sender<usize>>,
+}
+
+/// One who waits for an answer, counted while it lives.
+struct Waiting(Arc<watch::Sender<usize>>);
+
+impl Waiting {
+    fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
+        waiting.send_modify(|count| *count += 1);
+        Self(waiting.clone())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Keeper {
+    /// Starts the thread. The store is opened by the first job that needs it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the machine lets no thread be made.
+    pub(super) fn start(global: Arc<Global>, make_store: bool) -> Result<Self> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let run = move || {
+            let mut kept = Kept {
+                global,
+                make_store,
+                store: None,
+                said: None,
+                listed: None,
+            };
+            for job in queue {
+                job(&mut kept);
+            }
+        };
+        let thread = thread::Builder::new().name("keeper".into()).spawn(run);
+        thread.map_err(|source| Error::Io {
+            doing: "start a thread of",
+            path: "agekeep".into(),
+            source,
+        })?;
+        Ok(Self {
+            jobs,
+            waiting: Arc::new(watch::Sender::new(0)),
+        })
+    }
+
+    /// How many wait for an answer.
+    pub(super) fn waiting(&self) -> watch::Receiver<usize> {
+        self.waiting.subscribe()
+    }
+
+    /// Has something done after everything that was asked before. It is put in line when the answer
+    /// is first polled; `None` if the thread came to grief over it.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Option<T> {
+        let _waiting = Waiting::new(&self.waiting);
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |kept| {
+            // One who has gone away does not want to know; what it asked for is done all the same.
+            let _ = answer.send(act(kept));
+        });
+        self.jobs.send(job).ok()?;
+        answered.await.ok()
+    }
+}
+
+impl Kept {
+    /// The store, opened if it is not yet. Why it cannot be is told whoever looks after the server
+    /// too, with the paths that a model does not see.
+    pub(super) fn store(&mut self) -> Result<&mut Store> {
+        if self.store.is_none() {
+            let opened = init::open_or_make(&self.global, self.make_store);
+            let store = opened.inspect_err(|error| {
+                let text = error.to_string();
+                if self.said.as_ref() != Some(&text) {
+                    output::error(error, self.global.json);
+                    self.said = Some(text);
+                }
+            })?;
+            self.said = None;
+            return Ok(self.store.insert(store));
+        }
+        Ok(self.store.as_mut().expect("it is open"))
+    }
+
+    /// Does something with the store. After a failure of the store itself the next one opens it
+    /// anew, and so brings what an unclean stop of another process left in order.
+    pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        let done = act(self.store()?);
+        if done.as_ref().is_err_and(is_of_the_store) {
+            self.store = None;
+        }
+        done
+    }
+
+    /// A revision as people name it.
+    pub(super) fn revision(&self, text: &str) -> Result<Revision> {
+        history::revision(&self.global, text)
+    }
+
+    /// Every path there is. A listing that was recorded answers again as long as nothing has
+    /// happened since.
+    pub(super) fn paths(
+        &mut self,
+        list: impl FnOnce(&mut Store) -> Result<Vec<String>>,
+    ) -> Result<Arc<Vec<String>>> {
+        let events = self.with(Store::count_events)?;
+        if let Some((known, paths)) = &self.listed
+            && *known == events
+        {
+            return Ok(paths.clone());
+        }
+        let paths = Arc::new(self.with(list)?);
+        let events = self.with(Store::count_events)?;
+        self.listed = Some((events, paths.clone()));
+        Ok(paths)
+    }
+}
+
+/// Whether an error says that the store as a whole is not as this process knows it.
+fn is_of_the_store(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoStore { .. }
+            | Error::Io { .. }
+            | Error::Damaged { .. }
+            | Error::HeadMoved { .. }
+            | Error::RolledBack { .. }
+            | Error::NoKeyring { .. }
+            | Error::NotARecipient { .. }
+            | Error::UnknownFormat { .. }
+    )
+}
