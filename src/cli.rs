@@ -20,6 +20,7 @@ mod passphrase;
 mod place;
 mod policy;
 mod process;
+mod prompt;
 mod receipt;
 mod recipients;
 mod recovery;
@@ -197,6 +198,8 @@ enum Verb {
     Redact(redact::Redact),
     /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
     Schedule(schedule::Schedule),
+    /// Print what to tell a model about its memory, for a system prompt
+    Prompt(prompt::Prompt),
     /// Look for secrets in everything kept, now and in all of history, by the rules in force
     Scan(scan::Scan),
     /// Check history and keys: that everything is as it was written, by who may, and says so
@@ -244,6 +247,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };

@@ -30,7 +30,7 @@ use self::keeper::Keeper;
 use self::server::Door;
 use self::tool::{Group, SPECS, Spec};
 use self::watch::Watch;
-use super::Global;
+use super::{Global, prompt};
 
 /// Arguments of `mcp`.
 #[derive(Args)]
@@ -41,6 +41,13 @@ pub(super) struct Mcp {
     #[cfg(feature = "http")]
     #[command(flatten)]
     http: http::Http,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+/// Which tools are wanted.
+#[derive(Args)]
+struct Wanted {
     /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command
     #[arg(long, conflicts_with_all = ["tools", "admin"])]
     single_tool: bool,
@@ -82,7 +89,7 @@ struct Offer {
 }
 
 impl Offer {
-    fn of(args: &Mcp) -> Self {
+    fn of(args: &Wanted) -> Self {
         let wanted = |group| match group {
             Group::Memory => !args.single_tool,
             Group::Single => args.single_tool,
@@ -110,15 +117,24 @@ impl Offer {
         self.specs.iter().map(tool).collect()
     }
 
-    fn instructions(&self) -> String {
-        INSTRUCTIONS.to_owned()
+    /// What a model is told about its memory.
+    fn guidance(&self) -> String {
+        let is_one_tool = self.specs.iter().any(|spec| spec.group == Group::Single);
+        prompt::guidance(&prompt::Options {
+            tools: if is_one_tool {
+                prompt::Tools::Memory
+            } else {
+                prompt::Tools::Mcp
+            },
+            topics: prompt::Topics::default(),
+            read_only: self.read_only,
+            policy: None,
+        })
     }
 }
 
-const INSTRUCTIONS: &str = "look first";
-
 pub(super) fn run(global: Global, args: &Mcp) -> Result<u8> {
-    let offer = Offer::of(args);
+    let offer = Offer::of(&args.wanted);
     let mut defaults = global.context();
     // The person at this machine is not the agent whose calls these are.
     defaults.actor = global.agent();

@@ -59,27 +59,33 @@ impl Reply {
 
 /// Carries out a call.
 pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
-    let done = match call.spec.group {
-        Group::Single | Group::ReadWrite => command(kept, offer, call),
-        Group::Memory if !look::is_one(call.spec.name) => command(kept, offer, call),
-        _ => match call.fault {
-            Some(why) => return Reply::error(&why),
-            None => {
-                let mut arguments = Arguments::new(call.spec.name, call.arguments);
-                let done = if call.spec.group == Group::Memory {
-                    look::answer(kept, call.spec.name, &mut arguments, &call.context)
-                } else {
-                    care::answer(kept, call.spec.name, &mut arguments, &call.context)
-                };
-                match done {
-                    Ok(reply) => Ok(reply),
-                    Err(Fault::Misused(why)) => return Reply::error(&why),
-                    Err(Fault::Failed(error)) => Err(error),
-                }
-            }
-        },
+    let is_command = match call.spec.group {
+        Group::Single | Group::ReadWrite => true,
+        Group::Memory => !look::is_one(call.spec.name),
+        Group::Restore | Group::Admin => false,
     };
-    done.unwrap_or_else(|error| Reply::error(&wire::explain(&error)))
+    let done = if is_command {
+        command(kept, offer, call).map_err(Fault::Failed)
+    } else {
+        other(kept, call)
+    };
+    done.unwrap_or_else(|fault| match fault {
+        Fault::Misused(why) => Reply::error(&why),
+        Fault::Failed(error) => Reply::error(&wire::explain(&error)),
+    })
+}
+
+/// Carries out what is no memory command.
+fn other(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
+    if let Some(why) = call.fault {
+        return Err(Fault::Misused(why));
+    }
+    let mut arguments = Arguments::new(call.spec.name, call.arguments);
+    if call.spec.group == Group::Memory {
+        look::answer(kept, call.spec.name, &mut arguments, &call.context)
+    } else {
+        care::answer(kept, call.spec.name, &mut arguments, &call.context)
+    }
 }
 
 /// Carries out a memory command, word for word as the memory tool answers it.

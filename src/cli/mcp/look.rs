@@ -101,11 +101,7 @@ fn difference(
     let text = if lines.is_empty() {
         "Nothing differs.".into()
     } else {
-        lines
-            .iter()
-            .map(|line| plain(line))
-            .collect::<Vec<_>>()
-            .join("\n")
+        lines.iter().map(plain).collect::<Vec<_>>().join("\n")
     };
     let structured = json!({
         "from": found.from,

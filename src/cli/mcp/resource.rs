@@ -43,12 +43,11 @@ pub(super) fn uri(relative: &str) -> String {
 
 /// Reads a URI; `None` if it is not one of a memory.
 pub(super) fn named(uri: &str) -> Option<Named> {
-    let (version, path) = match uri.strip_prefix("memory:///") {
-        Some(path) => (None, path),
-        None => {
-            let (version, path) = uri.strip_prefix("memory+at:///")?.split_once('/')?;
-            (Some(version.parse().ok()?), path)
-        }
+    let (version, path) = if let Some(path) = uri.strip_prefix("memory:///") {
+        (None, path)
+    } else {
+        let (version, path) = uri.strip_prefix("memory+at:///")?.split_once('/')?;
+        (Some(version.parse().ok()?), path)
     };
     let path = percent_decode_str(path).decode_utf8().ok()?;
     (!path.is_empty()).then(|| Named {

@@ -7,11 +7,11 @@ use agekeep::event::Context;
 use agekeep::wire;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CompletionInfo, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Reference, ResourceContents, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CompletionInfo, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -89,6 +89,7 @@ impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_resources_list_changed()
@@ -99,7 +100,7 @@ impl ServerHandler for Door {
             .with_description(env!("CARGO_PKG_DESCRIPTION"));
         ServerConfig::new(capabilities)
             .with_server_info(this)
-            .with_instructions(self.offer.instructions())
+            .with_instructions(self.offer.guidance())
     }
 
     async fn list_tools(
@@ -204,10 +205,7 @@ impl ServerHandler for Door {
             }
             _ => false,
         };
-        if !of_path {
-            return Err(ErrorData::invalid_params("no such template here", None));
-        }
-        if request.argument.name.trim_start_matches('+') != "path" {
+        if !of_path || request.argument.name.trim_start_matches('+') != "path" {
             return Ok(CompleteResult::default());
         }
         let (said, fault) = context_of(&self.defaults, &context);
@@ -222,21 +220,27 @@ impl ServerHandler for Door {
         Ok(CompleteResult::new(completion))
     }
 
-    // This server has no prompts; without these the library answers an empty list.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Answer<ListPromptsResult> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        let prompt = Prompt::new(GUIDANCE, Some(GUIDANCE_WHAT), None);
+        let listed = ListPromptsResult::with_all_items(vec![prompt]);
+        Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
     async fn get_prompt(
         &self,
-        _: GetPromptRequestParams,
+        request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Answer<GetPromptResponse> {
-        Err(ErrorData::method_not_found::<GetPromptRequestMethod>())
+        if request.name != GUIDANCE {
+            return Err(ErrorData::invalid_params("no such prompt here", None));
+        }
+        let message = PromptMessage::new_text(Role::User, self.offer.guidance());
+        let prompt = GetPromptResult::new(vec![message]).with_description(GUIDANCE_WHAT);
+        Ok(prompt.into())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -249,9 +253,7 @@ impl ServerHandler for Door {
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Answer<()> {
-        if resource::named(&request.uri).is_none() {
-            return Err(ErrorData::invalid_params("no such resource", None));
-        }
+        // What is not there may come.
         let mut subscribed = self.subscribed();
         if subscribed.len() >= SUBSCRIBED_MAX {
             return Err(ErrorData::invalid_params("too many subscriptions", None));
@@ -277,7 +279,6 @@ impl ServerHandler for Door {
         accepted.tools_list_changed = None;
         accepted.prompts_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| resource::named(uri).is_some());
             uris.truncate(SUBSCRIBED_MAX);
         }
         Some(accepted)
@@ -291,6 +292,10 @@ impl ServerHandler for Door {
         Ok(())
     }
 }
+
+/// The prompt for clients that do not show a server's instructions to their model.
+const GUIDANCE: &str = "memory-guidance";
+const GUIDANCE_WHAT: &str = "What a model should know about its memory, for a system prompt";
 
 /// Resources one client can subscribe to.
 const SUBSCRIBED_MAX: usize = 10_000;

@@ -20,48 +20,16 @@ pub(super) enum Group {
     Admin,
 }
 
-/// What a tool does, as a client is told in the four hints of the protocol. None reaches beyond the
+/// What a tool does to memories; from this come the hints of the protocol. None reaches beyond the
 /// store.
-#[derive(Clone, Copy)]
-struct Hints {
-    read_only: bool,
-    destructive: bool,
-    idempotent: bool,
-    /// Destructive, for those who count every loss of a text as one, also where it can be restored.
-    strictly_destructive: bool,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    Adds,
+    /// What was is still there, one restore away.
+    Edits,
+    Deletes,
 }
-
-const READS: Hints = Hints {
-    read_only: true,
-    destructive: false,
-    idempotent: true,
-    strictly_destructive: false,
-};
-const ADDS: Hints = Hints {
-    read_only: false,
-    destructive: false,
-    idempotent: false,
-    strictly_destructive: false,
-};
-/// What was is still there, one restore away.
-const EDITS: Hints = Hints {
-    strictly_destructive: true,
-    ..ADDS
-};
-const REPLACES: Hints = Hints {
-    idempotent: true,
-    ..EDITS
-};
-const DELETES: Hints = Hints {
-    read_only: false,
-    destructive: true,
-    idempotent: true,
-    strictly_destructive: true,
-};
-const ERASES: Hints = Hints {
-    idempotent: false,
-    ..DELETES
-};
 
 /// One parameter of a tool.
 struct Parameter {
@@ -102,7 +70,9 @@ pub(super) struct Spec {
     pub(super) group: Group,
     title: &'static str,
     what: &'static str,
-    hints: Hints,
+    effect: Effect,
+    /// Whether doing it twice is doing it once.
+    idempotent: bool,
     parameters: &'static [Parameter],
     answers: Answers,
 }
@@ -145,7 +115,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "View memory",
         what: "Show a memory file with line numbers, or list a directory two levels deep. Begin \
                with the directory /memories. Long files are cut; view_range shows the rest.",
-        hints: READS,
+        effect: Effect::Reads,
+        idempotent: true,
         parameters: &[
             needs(
                 "path",
@@ -166,7 +137,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Create memory",
         what: "Make a new memory file. Directories on the way appear by themselves. Secrets in the \
                text are replaced by markers before anything is kept.",
-        hints: ADDS,
+        effect: Effect::Adds,
+        idempotent: false,
         parameters: &[
             PATH,
             needs("file_text", Kind::Text, "The whole text of the file"),
@@ -179,7 +151,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Edit memory",
         what: "Replace the one occurrence of a text in a memory file. The text must occur exactly \
                once; it is taken as it is, also its spaces and line ends.",
-        hints: EDITS,
+        effect: Effect::Edits,
+        idempotent: false,
         parameters: &[
             PATH,
             needs(
@@ -200,7 +173,8 @@ pub(super) const SPECS: &[Spec] = &[
         group: Group::Memory,
         title: "Insert into memory",
         what: "Insert whole lines into a memory file after a line.",
-        hints: ADDS,
+        effect: Effect::Adds,
+        idempotent: false,
         parameters: &[
             PATH,
             needs(
@@ -217,7 +191,8 @@ pub(super) const SPECS: &[Spec] = &[
         group: Group::Memory,
         title: "Delete memory",
         what: "Delete a memory file, or a directory with everything in it.",
-        hints: DELETES,
+        effect: Effect::Deletes,
+        idempotent: true,
         parameters: &[PATH],
         answers: Answers::Command,
     },
@@ -226,7 +201,8 @@ pub(super) const SPECS: &[Spec] = &[
         group: Group::Memory,
         title: "Move memory",
         what: "Move or rename a memory file or directory. Nothing may be at the new path.",
-        hints: EDITS,
+        effect: Effect::Edits,
+        idempotent: false,
         parameters: &[
             needs("old_path", Kind::Text, "The file or directory"),
             needs("new_path", Kind::Text, "Its new path, at which nothing is"),
@@ -239,7 +215,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "History of memory",
         what: "List what changed a memory file or directory, newest first: when, by whom, in which \
                session, and how many lines. Looking back does not count as reading a memory.",
-        hints: READS,
+        effect: Effect::Reads,
+        idempotent: true,
         parameters: &[
             WITHIN,
             takes(
@@ -257,7 +234,8 @@ pub(super) const SPECS: &[Spec] = &[
         what: "Show what differs between two moments as a unified diff. A moment is an event \
                number from memory_history, HEAD~3, a time such as @2026-11-01T09:00Z, or an age \
                such as \"2h ago\". Without moments: what the last change was.",
-        hints: READS,
+        effect: Effect::Reads,
+        idempotent: true,
         parameters: &[
             WITHIN,
             takes("from", Kind::Text, "The earlier moment"),
@@ -271,7 +249,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Search memory",
         what: "Find the lines of memory files that contain a text. Finding a line does not count \
                as reading its file: view what you go on to use.",
-        hints: READS,
+        effect: Effect::Reads,
+        idempotent: true,
         parameters: &[
             needs(
                 "pattern",
@@ -306,7 +285,8 @@ pub(super) const SPECS: &[Spec] = &[
                file_text), str_replace (path, old_str, new_str), insert (path, insert_line, \
                insert_text), delete (path), rename (old_path, new_path). Secrets in texts are \
                replaced by markers before anything is kept.",
-        hints: DELETES,
+        effect: Effect::Deletes,
+        idempotent: false,
         parameters: &[
             needs("command", Kind::Command, "What to do"),
             takes(
@@ -350,7 +330,8 @@ pub(super) const SPECS: &[Spec] = &[
         group: Group::ReadWrite,
         title: "Read memory as it is",
         what: "The text of a memory file as it is, or without a path every file's path.",
-        hints: READS,
+        effect: Effect::Reads,
+        idempotent: true,
         parameters: &[takes("path", Kind::Text, "The file, relative to /memories")],
         answers: Answers::Command,
     },
@@ -359,7 +340,8 @@ pub(super) const SPECS: &[Spec] = &[
         group: Group::ReadWrite,
         title: "Write memory whole",
         what: "Write the whole text of a memory file, new or not.",
-        hints: REPLACES,
+        effect: Effect::Edits,
+        idempotent: true,
         parameters: &[
             needs("path", Kind::Text, "The file, relative to /memories"),
             needs("content", Kind::Text, "The whole text"),
@@ -372,7 +354,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Restore memory",
         what: "Bring a memory file or directory back to what it was at a moment. Without a \
                moment: what was deleted or has expired comes back as it was last.",
-        hints: REPLACES,
+        effect: Effect::Edits,
+        idempotent: true,
         parameters: &[
             PATH,
             takes(
@@ -389,7 +372,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Sweep expired memory",
         what: "Remove what has expired by the policy, and erase what is past its grace. Unless \
                dry_run is false, only say what would go.",
-        hints: DELETES,
+        effect: Effect::Deletes,
+        idempotent: true,
         parameters: &[takes("dry_run", Kind::Flag, "Change nothing; default true")],
         answers: Answers::Found("sweep"),
     },
@@ -399,7 +383,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Redact memory",
         what: "Look for secrets in a memory file by today's rules, replace them by markers, and \
                erase everything the file was before.",
-        hints: ERASES,
+        effect: Effect::Deletes,
+        idempotent: false,
         parameters: &[PATH],
         answers: Answers::Found("redaction"),
     },
@@ -409,7 +394,8 @@ pub(super) const SPECS: &[Spec] = &[
         title: "Erase memory for good",
         what: "Destroy the keys of a memory file or directory: gone from history too, in every \
                copy. Nothing brings it back.",
-        hints: ERASES,
+        effect: Effect::Deletes,
+        idempotent: false,
         parameters: &[
             PATH,
             takes(
@@ -429,17 +415,21 @@ pub(super) const SPECS: &[Spec] = &[
 
 impl Spec {
     pub(super) fn is_read_only(&self) -> bool {
-        self.hints.read_only
+        self.effect == Effect::Reads
     }
 
     /// The tool as the protocol describes it. `strict` counts every loss of a text as destructive.
     pub(super) fn to_tool(&self, strict: bool, read_only: bool) -> Tool {
-        let hints = if read_only { READS } else { self.hints };
-        let destructive = hints.destructive || strict && hints.strictly_destructive;
+        let effect = if read_only {
+            Effect::Reads
+        } else {
+            self.effect
+        };
+        let destructive = effect == Effect::Deletes || strict && effect == Effect::Edits;
         let annotations = ToolAnnotations::with_title(self.title)
-            .read_only(hints.read_only)
+            .read_only(effect == Effect::Reads)
             .destructive(destructive)
-            .idempotent(hints.idempotent)
+            .idempotent(self.idempotent || read_only)
             .open_world(false);
         Tool::new(self.name, self.what, self.input_schema(read_only))
             .with_title(self.title)

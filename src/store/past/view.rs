@@ -63,6 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotThere`] if no memory ever was at the path, or it has no such version.
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn show_version(
         &mut self,
         path: &str,
