@@ -82,8 +82,10 @@ pub(super) struct Spec {
 enum Answers {
     /// The event that records the command, and the memory it was about.
     Command,
-    /// Whatever was found.
-    Found(&'static str),
+    /// A list of what was found.
+    List(&'static str),
+    /// What was done, or would be.
+    Done(&'static str),
 }
 
 const PATH: Parameter = needs(
@@ -225,7 +227,7 @@ pub(super) const SPECS: &[Spec] = &[
                 "At most so many changes, 1 to 200; default 20",
             ),
         ],
-        answers: Answers::Found("events"),
+        answers: Answers::List("events"),
     },
     Spec {
         name: "memory_diff",
@@ -241,7 +243,7 @@ pub(super) const SPECS: &[Spec] = &[
             takes("from", Kind::Text, "The earlier moment"),
             takes("to", Kind::Text, "The later moment; default now"),
         ],
-        answers: Answers::Found("changes"),
+        answers: Answers::List("changes"),
     },
     Spec {
         name: "memory_search",
@@ -274,7 +276,7 @@ pub(super) const SPECS: &[Spec] = &[
                 "Also look into every version there ever was",
             ),
         ],
-        answers: Answers::Found("lines"),
+        answers: Answers::List("lines"),
     },
     Spec {
         name: "memory",
@@ -364,7 +366,7 @@ pub(super) const SPECS: &[Spec] = &[
                 "The moment: an event number, HEAD~3, a time or an age",
             ),
         ],
-        answers: Answers::Found("plan"),
+        answers: Answers::Done("plan"),
     },
     Spec {
         name: "memory_expire",
@@ -375,7 +377,7 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Deletes,
         idempotent: true,
         parameters: &[takes("dry_run", Kind::Flag, "Change nothing; default true")],
-        answers: Answers::Found("sweep"),
+        answers: Answers::Done("sweep"),
     },
     Spec {
         name: "memory_redact",
@@ -386,7 +388,7 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Deletes,
         idempotent: false,
         parameters: &[PATH],
-        answers: Answers::Found("redaction"),
+        answers: Answers::Done("redaction"),
     },
     Spec {
         name: "memory_erase",
@@ -409,7 +411,7 @@ pub(super) const SPECS: &[Spec] = &[
                 "Change nothing, and say what would be erased",
             ),
         ],
-        answers: Answers::Found("erasure"),
+        answers: Answers::Done("erasure"),
     },
 ];
 
@@ -499,9 +501,14 @@ impl Answers {
                 },
                 "required": ["event", "commit", "time", "outcome"],
             }),
-            Self::Found(name) => json!({
+            Self::List(name) => json!({
                 "type": "object",
-                "properties": {name: {"description": "What was found, or done"}},
+                "properties": {name: {"type": "array", "items": {"type": "object"}}},
+                "required": [name],
+            }),
+            Self::Done(name) => json!({
+                "type": "object",
+                "properties": {name: {"type": "object"}},
                 "required": [name],
             }),
         })
