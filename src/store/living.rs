@@ -13,16 +13,6 @@ use crate::retention::{Due, Fate};
 use super::Store;
 use super::plan::{Planned, touch};
 
-/// A memory that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Present {
-    /// Where.
-    pub path: MemoryPath,
-    /// Its version.
-    pub version: u64,
-}
-
 /// The memories that have not expired.
 pub(super) struct Living<'a> {
     catalog: &'a Catalog,
@@ -146,31 +136,6 @@ impl Store {
                 Some(Planned::Touch(touch))
             })
             .collect()
-    }
-
-    /// How many events there are by now, also those of other processes.
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn count_events(&mut self) -> Result<u64> {
-        self.locked(|store| Ok(store.catalog.events))
-    }
-
-    /// Every memory that is there now, in the order of paths. That is not recorded: it is for a
-    /// door that tells its client that something has changed. What it shows anybody goes through
-    /// [`Store::execute`].
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn present(&mut self) -> Result<Vec<Present>> {
-        self.locked(|store| {
-            let (living, root) = (store.living(), MemoryPath::root());
-            let present = |memory: &Memory| Present {
-                path: memory.path.clone(),
-                version: memory.version,
-            };
-            Ok(living.below(&root).map(present).collect())
-        })
     }
 
     /// What is to become of the memory at a path; `None` if there is none.

@@ -1,0 +1,94 @@
+//! What has changed since a moment, for a door that tells its client so. It is not recorded: nothing is
+//! shown that the client did not name itself.
+
+use std::collections::HashSet;
+
+use super::Store;
+use crate::error::Result;
+use crate::event::{Change, Event, Place};
+use crate::path::MemoryPath;
+
+/// What has changed since a moment.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct News {
+    /// How many events there are by now.
+    pub events: u64,
+    /// Whether a memory came, went or moved.
+    pub list: bool,
+    /// Where a text is another than it was, also where there is none any more.
+    pub paths: HashSet<MemoryPath>,
+    /// Whether more happened than was looked at, so that anything may have changed.
+    pub more: bool,
+}
+
+impl Store {
+    /// How many events there are by now, also those of other processes.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn count_events(&mut self) -> Result<u64> {
+        self.locked(|store| Ok(store.catalog.events))
+    }
+
+    /// What has changed since there were so many events, from at most so many of the newest.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
+        self.locked(|store| {
+            let mut news = News {
+                events: store.catalog.events,
+                ..News::default()
+            };
+            let first = news.events.saturating_sub(events_max).max(since);
+            news.more = first > since;
+            if first == news.events {
+                return Ok(news);
+            }
+            for entry in store.log() {
+                let event = entry?.event;
+                if event.number < first {
+                    break;
+                }
+                news.add(&event);
+                if event.number == 0 {
+                    break;
+                }
+            }
+            Ok(news)
+        })
+    }
+}
+
+impl News {
+    fn add(&mut self, event: &Event) {
+        let altered = event.memories.iter().filter(|touch| touch.change.alters());
+        for touch in altered {
+            let same_list = [Change::Edit, Change::Reseal, Change::Redact];
+            self.list |= !same_list.contains(&touch.change);
+            let Some(path) = &touch.path else {
+                continue;
+            };
+            self.paths.extend(moved_from(event, path));
+            // The same text, sealed anew.
+            if touch.change != Change::Reseal {
+                self.paths.insert(path.clone());
+            }
+        }
+    }
+}
+
+/// Where a memory was that a rename moved to a path.
+fn moved_from(event: &Event, path: &MemoryPath) -> Option<MemoryPath> {
+    let (Some(Place::Of(_, Some(from))), Some(Place::Of(_, Some(to)))) =
+        (&event.path, &event.new_path)
+    else {
+        return None;
+    };
+    let rest = path.as_str().strip_prefix(to.as_str())?;
+    Some(MemoryPath::from_canonical(format!(
+        "{}{rest}",
+        from.as_str()
+    )))
+}
