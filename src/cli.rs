@@ -121,6 +121,9 @@ struct Global {
     /// The time to go by instead of the machine's clock, in RFC 3339: for tests
     #[arg(long, global = true, hide = true, value_name = "TIME")]
     now: Option<DateTime<Utc>>,
+    /// Whether nobody is asked anything, also where there is a terminal.
+    #[arg(skip)]
+    unattended: bool,
 }
 
 #[derive(Subcommand)]

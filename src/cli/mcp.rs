@@ -133,7 +133,9 @@ impl Offer {
     }
 }
 
-pub(super) fn run(global: Global, args: &Mcp) -> Result<u8> {
+pub(super) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
+    // The terminal, where there is one, is the client's.
+    global.unattended = true;
     let offer = Offer::of(&args.wanted);
     let mut defaults = global.context();
     // The person at this machine is not the agent whose calls these are.

@@ -20,6 +20,8 @@ pub(super) struct Sources {
     pub(super) descriptor: Option<u32>,
     pub(super) file: Option<PathBuf>,
     pub(super) command: Option<String>,
+    /// Whether nobody is at the terminal to answer, also where there is one.
+    pub(super) unattended: bool,
     /// The PIN that came from the descriptor, which can be read only once.
     pub(super) read: Mutex<Option<Passphrase>>,
 }
@@ -44,7 +46,7 @@ impl Unlock for Sources {
         } else if let Some(command) = &self.command {
             from_command(command)
         } else {
-            from_terminal(wanted)
+            self.from_terminal(wanted)
         };
         read.map_err(|why| refused(&why))
     }
@@ -56,16 +58,34 @@ impl Unlock for Sources {
     fn confirm(&self, plugin: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool> {
         let no = no.unwrap_or("no");
         let question = format!("{plugin}: {question} ({yes}: y, {no}: n)");
-        let answer = Terminal::open()?.ask(&question).ok()?;
+        let answer = self.terminal()?.ask(&question).ok()?;
         Some(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case(yes))
     }
 
     fn answer(&self, plugin: &str, question: &str) -> Option<String> {
-        Terminal::open()?.ask(&format!("{plugin}: {question}")).ok()
+        self.terminal()?.ask(&format!("{plugin}: {question}")).ok()
     }
 }
 
 impl Sources {
+    fn terminal(&self) -> Option<Terminal> {
+        (!self.unattended).then(Terminal::open).flatten()
+    }
+
+    fn from_terminal(&self, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+        let terminal = self.terminal().ok_or("there is no terminal to ask at")?;
+        let question = match wanted {
+            Wanted::Plugin {
+                plugin, question, ..
+            } => format!("{plugin}: {question}"),
+            file => format!("Passphrase for {file}:"),
+        };
+        let line = terminal.ask_secret(&question);
+        let line = line.map_err(|e| format!("the terminal cannot be read: {e}"))?;
+        let line = line.ok_or("nothing was typed")?;
+        Ok(Passphrase::from_first_line(&line)?)
+    }
+
     fn read_descriptor(&self, descriptor: u32, wanted: Wanted<'_>) -> Result<Passphrase, String> {
         let mut read = self.read.lock().expect("nobody panics while holding it");
         if let Some(passphrase) = &*read {
@@ -130,20 +150,6 @@ fn from_command(command: &str) -> Result<Passphrase, String> {
         return Err(format!("{SOURCE} failed ({status})"));
     }
     passphrase.map_err(|why| format!("{SOURCE}: {why}"))
-}
-
-fn from_terminal(wanted: Wanted<'_>) -> Result<Passphrase, String> {
-    let terminal = Terminal::open().ok_or("there is no terminal to ask at")?;
-    let question = match wanted {
-        Wanted::Plugin {
-            plugin, question, ..
-        } => format!("{plugin}: {question}"),
-        file => format!("Passphrase for {file}:"),
-    };
-    let line = terminal.ask_secret(&question);
-    let line = line.map_err(|e| format!("the terminal cannot be read: {e}"))?;
-    let line = line.ok_or("nothing was typed")?;
-    Ok(Passphrase::from_first_line(&line)?)
 }
 
 /// Reads to the end of the first line and no further: what comes behind it is somebody else's.

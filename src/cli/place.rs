@@ -137,6 +137,7 @@ fn unlock(global: &Global) -> Arc<dyn Unlock> {
         file: passphrase_file(),
         command: set("AGEKEEP_PASSPHRASE_COMMAND")
             .map(|command| command.to_string_lossy().into_owned()),
+        unattended: global.unattended,
         read: Mutex::default(),
     })
 }
