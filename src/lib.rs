@@ -8,7 +8,7 @@
 //! # The path of a write
 //!
 //! ```text
-//!  doors: command line · tool (JSON lines) · this library
+//!  doors: command line · tool (JSON lines) · mcp · this library
 //!                       │
 //!  &str ── path ──▶ MemoryPath ─┐
 //!  JSON ── command ─▶ Command ──┴─ store/plan ─ redact ─▶ Redacted ─ seal ─▶ Sealed ─ store/commit

@@ -46,7 +46,7 @@ impl Unlock for Sources {
         } else if let Some(command) = &self.command {
             from_command(command)
         } else {
-            self.from_terminal(wanted)
+            self.ask_at_terminal(wanted)
         };
         read.map_err(|why| refused(&why))
     }
@@ -72,7 +72,7 @@ impl Sources {
         (!self.unattended).then(Terminal::open).flatten()
     }
 
-    fn from_terminal(&self, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+    fn ask_at_terminal(&self, wanted: Wanted<'_>) -> Result<Passphrase, String> {
         let terminal = self.terminal().ok_or("there is no terminal to ask at")?;
         let question = match wanted {
             Wanted::Plugin {
