@@ -42,7 +42,7 @@ pub(super) struct Http {
     /// A name that clients may reach the server by, besides this machine's and the address
     #[arg(long, value_name = "HOST", requires = "address")]
     allow_host: Vec<String>,
-    /// A web origin whose pages may call, such as <https://tools.example.com>, besides this
+    /// A web origin whose pages may call, such as `https://tools.example.com`, besides this
     /// machine's
     #[arg(long, value_name = "ORIGIN", requires = "address")]
     allow_origin: Vec<String>,
