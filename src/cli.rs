@@ -14,6 +14,7 @@ mod keys;
 mod lines;
 mod log;
 mod mcp;
+mod mcp_config;
 mod memory;
 mod output;
 mod passphrase;
@@ -27,6 +28,7 @@ mod recovery;
 mod redact;
 mod scan;
 mod schedule;
+mod shell;
 mod signers;
 mod status;
 mod terminal;
@@ -201,6 +203,8 @@ enum Verb {
     Redact(redact::Redact),
     /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
     Schedule(schedule::Schedule),
+    /// Print what an MCP client has to be told to use this store, or try whether it works
+    McpConfig(mcp_config::McpConfig),
     /// Print what to tell a model about its memory, for a system prompt
     Prompt(prompt::Prompt),
     /// Look for secrets in everything kept, now and in all of history, by the rules in force
@@ -250,6 +254,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),

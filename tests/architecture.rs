@@ -21,7 +21,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("indicatif", &["src/cli/output.rs"]),
     ("memchr::", &["src/redact"]),
     ("percent_encoding::", &["src/cli/mcp/resource.rs"]),
-    ("rmcp::", &["src/cli/mcp"]),
+    ("rmcp::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     (
         "rustix",
@@ -34,8 +34,11 @@ const OWNERS: &[(&str, &[&str])] = &[
         "postcard",
         &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],
     ),
-    ("tokio::", &["src/cli/mcp"]),
-    ("toml::", &["src/policy", "src/redact/gitleaks"]),
+    ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
+    (
+        "toml::",
+        &["src/policy", "src/redact/gitleaks", "src/cli/mcp_config"],
+    ),
     ("unicode_normalization", &["src/path.rs"]),
     // The library is mute and reads no clock, environment or home folder.
     ("std::env", &["src/cli/place.rs"]),
@@ -90,7 +93,9 @@ fn every_foreign_crate_has_one_owner() {
             .iter()
             .filter(|_| !path.starts_with("src/redact/rules"));
         for word in words {
-            if mentions(&code, word) {
+            // There the protocol's library names the functions.
+            let is_foreign = *word == "fn get_" && path == "src/cli/mcp/server.rs";
+            if mentions(&code, word) && !is_foreign {
                 faults.push(format!("{path} has {word}"));
             }
         }
@@ -137,6 +142,10 @@ fn collect(folder: &Path, found: &mut Vec<(String, String)>) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             collect(&path, found);
+            continue;
+        }
+        // Texts that the program prints or writes stand in files of their own.
+        if path.extension().is_none_or(|end| end != "rs") {
             continue;
         }
         let text = fs::read_to_string(&path).expect("a source file");

@@ -1,7 +1,10 @@
 //! `init`: makes a store, and the keys to it where there are none.
 
+mod template;
+
 use std::path::{Path, PathBuf};
 
+use agekeep::answer::Refusal;
 use agekeep::error::{Error, Result};
 use agekeep::keyfile;
 use agekeep::policy::Policy;
@@ -12,6 +15,7 @@ use serde_json::json;
 
 use super::policy::PolicyFiles;
 use super::{Global, output, place, recipients, recovery};
+use template::Template;
 
 /// Arguments of `init`.
 #[derive(Args, Default)]
@@ -25,17 +29,36 @@ pub(super) struct Init {
     /// The recipient of your identity, where only a plugin knows it
     #[arg(long, value_name = "RECIPIENT", allow_hyphen_values = true)]
     recipient: Option<String>,
+    /// Begin with memories made for a purpose
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
 }
 
 pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     let policy = args.files.read()?;
-    let made = make(global, policy, args)?;
+    let mut made = make(global, policy, args)?;
+    // What was made is shown whatever becomes of the template: a recovery identity is shown once.
+    let filled = match args.template {
+        Some(template) => template.fill(&mut made.store, global),
+        None => Ok(None),
+    };
+    let template = args.template.filter(|_| matches!(filled, Ok(None)));
     if global.json {
-        output::json(&made.to_json())?;
+        output::json(&made.to_json(template))?;
     } else {
         output::line(&made.to_text())?;
+        if let Some(template) = template {
+            let paths = template.paths().join("\n  ");
+            output::line(&format!("\nIt begins with these memories:\n  {paths}"))?;
+        }
     }
-    Ok(0)
+    if !matches!(filled, Ok(None)) {
+        output::note(
+            "The store is made and can be used; the memories of the template are not in it, or not \
+             all of them. Make them with `agekeep create`, or remove the store and begin again.",
+        );
+    }
+    filled.map(|refusal| refusal.map_or(0, Refusal::exit_code))
 }
 
 /// Opens the store; makes it first if there is none and `make_it` says so.
@@ -176,7 +199,7 @@ impl Made {
         )
     }
 
-    fn to_json(&self) -> serde_json::Value {
+    fn to_json(&self, template: Option<Template>) -> serde_json::Value {
         json!({
             "schema": "agekeep.init/1",
             "store": self.path,
@@ -185,6 +208,7 @@ impl Made {
             "new_identity": self.new_identity,
             "signing_key": self.signing_key,
             "new_signing_key": self.new_signing_key,
+            "memories": template.map_or_else(Vec::new, Template::paths),
             "recovery_identity": self.recovery.as_ref().map(|fresh| fresh.line().to_string()),
         })
     }

@@ -183,6 +183,7 @@ impl Mcp {
     }
 
     #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // of the other form it is not
     fn is_for_many(&self) -> bool {
         false
     }

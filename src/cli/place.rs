@@ -1,7 +1,8 @@
 //! Where things are on this machine: the only file that reads the environment.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use agekeep::error::{Error, Result};
@@ -59,7 +60,23 @@ pub(super) fn passphrase_file() -> Option<PathBuf> {
 
 /// Whether a command is named that prints the passphrase.
 pub(super) fn has_passphrase_command() -> bool {
-    env::var_os("AGEKEEP_PASSPHRASE_COMMAND").is_some_and(|command| !command.is_empty())
+    passphrase_command().is_some()
+}
+
+/// The command that prints the passphrase.
+pub(super) fn passphrase_command() -> Option<OsString> {
+    env::var_os("AGEKEEP_PASSPHRASE_COMMAND").filter(|command| !command.is_empty())
+}
+
+/// The folder that a variable names, where it is an absolute one.
+pub(super) fn folder_in(variable: &str) -> Option<PathBuf> {
+    let folder = env::var_os(variable).map(PathBuf::from);
+    folder.filter(|folder| folder.is_absolute())
+}
+
+/// The folder this process works in.
+pub(super) fn here() -> PathBuf {
+    env::current_dir().unwrap_or_else(|_| ".".into())
 }
 
 /// This program, by the path it was called by: a link that an update turns to the next version
@@ -131,12 +148,10 @@ fn unlock(global: &Global) -> Arc<dyn Unlock> {
              AGEKEEP_PASSPHRASE_FD, AGEKEEP_PASSPHRASE_FILE or AGEKEEP_PASSPHRASE_COMMAND",
         );
     }
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     Arc::new(Sources {
         descriptor: global.passphrase_fd.as_deref().map(descriptor),
         file: passphrase_file(),
-        command: set("AGEKEEP_PASSPHRASE_COMMAND")
-            .map(|command| command.to_string_lossy().into_owned()),
+        command: passphrase_command().map(|command| command.to_string_lossy().into_owned()),
         unattended: global.unattended,
         read: Mutex::default(),
     })
@@ -227,15 +242,41 @@ pub(super) fn temporary_folder() -> PathBuf {
 
 /// A base folder of the XDG specification, which ignores relative values.
 fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
-    };
-    absolute(variable)
-        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
+    folder_in(variable)
+        .or_else(|| folder_in("HOME").map(|home| home.join(below_home)))
         .ok_or_else(|| Error::Invalid {
             what: "the home folder",
             why: format!("neither {variable} nor HOME is an absolute path"),
         })
+}
+
+/// A path as it is named, from the root on. Links on the way stay: they are somebody's way to say
+/// where things are today. A step back is only what it seems where there is no link before it.
+pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
+    let invalid = |why: &str| Error::Invalid {
+        what,
+        why: why.into(),
+    };
+    let mut path = std::path::absolute(path).map_err(|_| invalid("it is not a path"))?;
+    if path.components().any(|part| part == Component::ParentDir) {
+        let found = path.canonicalize();
+        path = found.map_err(|_| invalid("it steps back with `..`, and leads nowhere yet"))?;
+    }
+    let path: PathBuf = path.components().collect();
+    let text = path.to_str().ok_or_else(|| invalid("it is not UTF-8"))?;
+    one_line(what, text)
+}
+
+/// A text that can stand in one line of every format.
+pub(super) fn one_line(what: &'static str, text: &str) -> Result<String> {
+    let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if text.contains(ends_line) {
+        return Err(Error::Invalid {
+            what,
+            why: "there is a line break or another control character in it, and no unit, crontab, \
+                  manifest or configuration can hold one"
+                .into(),
+        });
+    }
+    Ok(text.to_owned())
 }

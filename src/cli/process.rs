@@ -18,3 +18,23 @@ pub(super) fn keep_memory_private() {
 /// Only Linux has a way that is known here.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn keep_memory_private() {}
+
+/// Whether a child has ended. It stays to be waited for, so that its number is nobody else's yet.
+pub(super) fn has_ended(child: &std::process::Child) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // An error means that there is no such child any more.
+    waitid(WaitId::Pid(number(child)), options).map_or(true, |status| status.is_some())
+}
+
+/// Ends a child that leads a process group, and everything in that group, and waits for the child.
+/// It must not have been waited for before.
+pub(super) fn end_group(child: &mut std::process::Child) -> Option<std::process::ExitStatus> {
+    let _ = rustix::process::kill_process_group(number(child), rustix::process::Signal::KILL);
+    child.wait().ok()
+}
+
+fn number(child: &std::process::Child) -> rustix::process::Pid {
+    rustix::process::Pid::from_child(child)
+}

@@ -3,7 +3,6 @@
 mod cron;
 mod k8s;
 mod obstacle;
-mod shell;
 mod sweep;
 mod systemd;
 
@@ -11,7 +10,7 @@ use agekeep::error::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Global, output};
+use super::{Global, output, shell};
 use sweep::Sweep;
 
 /// Exit codes of a sweep after which trying again changes nothing: a person has to look.

@@ -112,13 +112,6 @@ impl ServerHandler for Door {
         Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.offer
-            .tools()
-            .into_iter()
-            .find(|tool| tool.name == name)
-    }
-
     async fn call_tool(
         &self,
         request: CallToolRequestParams,

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
-use agekeep::error::{Error, Result};
+use agekeep::error::Result;
 
-use super::super::{Global, place};
-use super::shell;
+use super::super::place::{absolute, one_line};
+use super::super::{Global, place, shell};
 
 /// Who sweeps, for the event record, where nobody says it.
 const ACTOR: &str = "sweeper";
@@ -157,35 +157,4 @@ impl Sweep {
         });
         name.unwrap_or(owner)
     }
-}
-
-/// A path as it is named, from the root on. Links on the way stay: they are somebody's way to say
-/// where things are today. A step back is only what it seems where there is no link before it.
-fn absolute(what: &'static str, path: &Path) -> Result<String> {
-    let invalid = |why: &str| Error::Invalid {
-        what,
-        why: why.into(),
-    };
-    let mut path = std::path::absolute(path).map_err(|_| invalid("it is not a path"))?;
-    if path.components().any(|part| part == Component::ParentDir) {
-        let found = path.canonicalize();
-        path = found.map_err(|_| invalid("it steps back with `..`, and leads nowhere yet"))?;
-    }
-    let path: PathBuf = path.components().collect();
-    let text = path.to_str().ok_or_else(|| invalid("it is not UTF-8"))?;
-    one_line(what, text)
-}
-
-/// A text that can stand in one line of every format.
-fn one_line(what: &'static str, text: &str) -> Result<String> {
-    let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    if text.contains(ends_line) {
-        return Err(Error::Invalid {
-            what,
-            why: "there is a line break or another control character in it, and no unit, crontab \
-                  or manifest can hold one"
-                .into(),
-        });
-    }
-    Ok(text.to_owned())
 }
