@@ -7,8 +7,11 @@ mod doctor;
 mod erase;
 mod events;
 mod expire;
+mod export;
+mod folder;
 mod history;
 mod hold;
+mod import;
 mod init;
 mod keys;
 mod lines;
@@ -175,6 +178,10 @@ enum Verb {
     Tool(tool::Tool),
     /// Serve memory to an MCP client, on standard input and output or over HTTP
     Mcp(mcp::Mcp),
+    /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
+    Import(import::Import),
+    /// Write memories out as plaintext: to a folder, or as JSON Lines; recorded
+    Export(export::ExportArgs),
     /// Print a signed note that says where history ends now, for an auditor to keep
     Checkpoint(checkpoint::Checkpoint),
     /// Go on from a history that was turned back; needs --reason, and is recorded
@@ -240,6 +247,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => tool::run(&global, &args),
         Verb::Mcp(args) => mcp::run(global, &args),
+        Verb::Import(args) => import::run(&global, &args),
+        Verb::Export(args) => export::run(&global, &args),
         Verb::Checkpoint(args) => checkpoint::run(&global, &args),
         Verb::AcceptRollback => accept::run(&global),
         Verb::Recipients(args) => recipients::run(&global, &args),

@@ -1,5 +1,6 @@
 //! What can go wrong with a store, said once: what happened, what to do, and the exit code.
 
+mod export;
 mod key;
 mod membership;
 mod retention;
@@ -9,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::export::ExportFault;
 pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
 pub use self::retention::RetentionFault;
@@ -142,6 +144,8 @@ pub enum Error {
     NotRolledBack,
     /// Something is gone for good, or must stay, or a sweep must not go on.
     Retention(RetentionFault),
+    /// Plaintext is not written where it should go.
+    Export(ExportFault),
     /// No moment in history is meant by a revision.
     NoRevision {
         /// The revision as it was given.
@@ -238,6 +242,7 @@ impl Error {
             Self::BadPin { .. } => "bad_pin",
             Self::NotRolledBack => "not_rolled_back",
             Self::Retention(fault) => fault.code(),
+            Self::Export(fault) => fault.code(),
             Self::NoRevision { .. } => "no_revision",
             Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::Ambiguous { .. } => "ambiguous",
@@ -265,6 +270,7 @@ impl Error {
             Self::NotASigner { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
             Self::Retention(fault) => fault.exit_code(),
+            Self::Export(fault) => fault.exit_code(),
             Self::TooLong { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
@@ -354,6 +360,7 @@ impl Error {
             Self::Membership(fault) => fault.hint().into(),
             Self::Signing(fault) => fault.hint(),
             Self::Retention(fault) => fault.hint(),
+            Self::Export(fault) => fault.hint().into(),
             Self::Key(fault) => fault.hint(),
             Self::HeadMoved {
                 expected,
@@ -514,6 +521,7 @@ impl fmt::Display for Error {
             }
             Self::Signing(fault) => fault.fmt(f),
             Self::Retention(fault) => fault.fmt(f),
+            Self::Export(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
             Self::NoKeyring { path } => {
                 let folder = path.parent().filter(|folder| !folder.is_dir());

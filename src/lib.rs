@@ -53,10 +53,11 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
+//! | [`export`] | texts taken out as they are: which, and what is said of each |
 //! | [`past`], [`scan`], [`undo`] | what is found when history is looked at, or looked through for secrets; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
 //! | `keyring` | the keys outside history, whose loss is erasure; `next`: how they change all at once |
@@ -120,6 +121,7 @@ pub mod command;
 pub mod diff;
 pub mod error;
 pub mod event;
+pub mod export;
 #[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -118,6 +118,7 @@ fn public_text(error: &Error) -> String {
         | Error::Key(_)
         | Error::NotARecipient { .. }
         | Error::NotAReader
+        | Error::Export(_)
         | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),
     }
 }

@@ -25,7 +25,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("regex::", &["src/redact", "src/store/past/grep.rs"]),
     (
         "rustix",
-        &["src/disk.rs", "src/cli/process.rs", "src/cli/terminal.rs"],
+        &[
+            "src/disk.rs",
+            "src/cli/folder.rs",
+            "src/cli/process.rs",
+            "src/cli/terminal.rs",
+        ],
     ),
     ("sha2::", &["src/digest.rs"]),
     ("signature::", &["src/sign.rs"]),

@@ -34,9 +34,13 @@ pub(crate) const REDACT_COMMAND: &str = "redact";
 pub(crate) const HOLD_ADD_COMMAND: &str = "hold_add";
 pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
 
+/// The commands of events that say who took texts out: of a moment, and of all of history.
+pub(crate) const EXPORT_COMMAND: &str = "export";
+pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
+
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 24] = [
+pub const OWNER_COMMANDS: [&str; 26] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -61,10 +65,12 @@ pub const OWNER_COMMANDS: [&str; 24] = [
     HOLD_ADD_COMMAND,
     HOLD_RM_COMMAND,
     "scan",
+    EXPORT_COMMAND,
+    EXPORT_HISTORY_COMMAND,
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 19] = [
+const UNALTERING: [&str; 21] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -84,6 +90,8 @@ const UNALTERING: [&str; 19] = [
     HOLD_ADD_COMMAND,
     HOLD_RM_COMMAND,
     "scan",
+    EXPORT_COMMAND,
+    EXPORT_HISTORY_COMMAND,
 ];
 
 /// Whether a command may change a memory; one that is not known may.

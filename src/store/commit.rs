@@ -320,7 +320,7 @@ impl Store {
 }
 
 /// What was stripped from the texts of a plan.
-fn stripped(steps: &[Planned]) -> Vec<Redaction> {
+pub(super) fn stripped(steps: &[Planned]) -> Vec<Redaction> {
     let texts = steps.iter().filter_map(|step| match step {
         Planned::Touch(_) => None,
         Planned::Add { text, .. } | Planned::Write(_, text) => Some(text),

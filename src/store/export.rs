@@ -35,10 +35,10 @@ impl Store {
             Some(id) => Wanted::Id(id),
             None => Wanted::Path(self.parse_path(memory)?),
         };
-        self.in_contents(|store| store.export(&wanted, context))
+        self.in_contents(|store| store.hand_out(&wanted, context))
     }
 
-    fn export(&mut self, wanted: &Wanted, context: &Context) -> Result<Exported> {
+    fn hand_out(&mut self, wanted: &Wanted, context: &Context) -> Result<Exported> {
         let newest = self.timeline().len() - 1;
         let moment = self.timeline().moment(newest).expect("the newest event");
         let version = match wanted {

@@ -1,0 +1,261 @@
+//! Taking texts out: the state at a moment or all of history, recorded before any of it is handed
+//! out.
+//!
+//! The lock is held for a piece at a time, so that agents go on while a large store is taken out:
+//! what a version says never changes, and one whose key went meanwhile does not open.
+
+use std::collections::{HashSet, VecDeque};
+use std::vec;
+
+use chrono::{DateTime, Utc};
+
+use crate::error::{Error, Result};
+use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Place, Touch};
+use crate::export::{Head, Scope, Taken};
+use crate::id::MemoryId;
+use crate::path::MemoryPath;
+use crate::text::Text;
+use crate::timeline::Version;
+
+use super::Store;
+use super::past::{Look, looked_at};
+
+/// Most versions that are opened with the lock held once.
+const PIECE_VERSIONS: usize = 256;
+/// Bytes of text after which a piece ends: what is in memory at once, but for the last of them.
+const PIECE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A version that is to be taken out.
+struct Wanted {
+    version: Version,
+    present: bool,
+}
+
+/// Texts on their way out of a store, each opened when it is asked for.
+///
+/// An error ends it; a version that does not open is no error, and says so in [`Taken::text`].
+pub struct Export<'a> {
+    store: &'a mut Store,
+    head: Head,
+    waiting: VecDeque<Wanted>,
+    ready: vec::IntoIter<Taken>,
+}
+
+impl Store {
+    /// Takes texts out: those of a moment, or every version there ever was. One event says who did,
+    /// and names each memory that opens; it is recorded before anything is handed out, and it is no
+    /// access to any of them.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if nothing is at any of the paths of the scope; [`Error::NotAReader`] for
+    /// an auditor; [`Error::NoSigningKey`] and the like for whoever cannot record it.
+    pub fn export(&mut self, scope: &Scope, context: &Context) -> Result<Export<'_>> {
+        let (head, waiting) = self.in_contents(|store| {
+            let (mut head, waiting) = store.survey_export(scope)?;
+            head.event = store.record_export(scope, &head, &waiting, context)?;
+            Ok((head, waiting))
+        })?;
+        Ok(Export {
+            store: self,
+            head,
+            waiting: waiting.into(),
+            ready: Vec::new().into_iter(),
+        })
+    }
+
+    /// What there is to take out, in the order of paths. Called with the lock held.
+    fn survey_export(&self, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
+        let timeline = self.timeline();
+        let at = match &scope.at {
+            Some(revision) => self.resolve(revision)?,
+            None => timeline
+                .moment(timeline.len() - 1)
+                .expect("the newest event"),
+        };
+        let lives = self.lives(scope, at.event);
+        if lives.is_empty() && scope.within.iter().any(|path| !path.is_root()) {
+            let paths: Vec<&str> = scope.within.iter().map(MemoryPath::as_str).collect();
+            return Err(Error::NotThere {
+                path: self.redactor()?.line(&paths.join(" or ")).0,
+                when: format!("after event {}", at.event),
+                hint: "`agekeep view --at REV /memories` lists what was there".into(),
+            });
+        }
+        let wanted = || lives.iter().flatten();
+        let head = Head {
+            store: self.id,
+            at,
+            time: timeline.time(at.event).expect("a resolved moment"),
+            event: 0,
+            memories: lives.len() as u64,
+            versions: wanted().count() as u64,
+            bytes: wanted().map(|wanted| wanted.version.bytes).sum(),
+        };
+        Ok((head, lives.into_iter().flatten().collect()))
+    }
+
+    /// The versions of each memory, oldest first, in the order of their newest paths.
+    fn lives(&self, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
+        let timeline = self.timeline();
+        let mut state = timeline.state(at);
+        if scope.at.is_none() {
+            let living = self.living();
+            let has = |id| self.catalog.memory(id).is_none_or(|m| living.has(m));
+            state.retain(|id, _| has(*id));
+        }
+        let mut lives: Vec<Vec<Wanted>> = if scope.history {
+            let of = |id: MemoryId| {
+                let present = state.get(&id).map(|version| version.version);
+                let versions = timeline.versions(id, at);
+                let wanted = versions.map(|version| Wanted {
+                    present: present == Some(version.version),
+                    version,
+                });
+                wanted.collect()
+            };
+            timeline.memories().map(of).collect()
+        } else {
+            let present = state.into_values().map(|version| Wanted {
+                version,
+                present: true,
+            });
+            present.map(|wanted| vec![wanted]).collect()
+        };
+        let inside = |wanted: &Wanted| {
+            let path = wanted.version.path.as_ref();
+            let fits = |path: &MemoryPath| {
+                let mut within = scope.within.iter();
+                within.any(|above| path == above || path.is_below(above))
+            };
+            scope.within.is_empty() || path.is_some_and(fits)
+        };
+        lives.retain(|life| life.iter().any(inside));
+        lives.sort_by_cached_key(|life| {
+            let last = life.last().map(|wanted| &wanted.version);
+            last.map(|last| (last.path.clone(), last.id))
+        });
+        lives
+    }
+
+    fn record_export(
+        &mut self,
+        scope: &Scope,
+        head: &Head,
+        wanted: &[Wanted],
+        context: &Context,
+    ) -> Result<u64> {
+        let command = if scope.history {
+            EXPORT_HISTORY_COMMAND
+        } else {
+            EXPORT_COMMAND
+        };
+        let path = match &scope.within[..] {
+            [] => Some(Place::Root),
+            [one] => Some(self.place_ever(one, head.at.event)?),
+            _ => None,
+        };
+        // Of a memory that is erased nothing goes out, and no record can name its path any more.
+        let mut named = HashSet::new();
+        let mut touches: Vec<Touch> = Vec::new();
+        for Wanted { version, .. } in wanted.iter().rev() {
+            let closed = self.timeline().erased_at(version).is_some();
+            if !closed && version.path.is_some() && named.insert(version.id) {
+                touches.push(looked_at(version));
+            }
+        }
+        touches.reverse();
+        let look = Look {
+            command,
+            path,
+            at: vec![head.at],
+            touches,
+        };
+        self.try_record_look(look, context)
+    }
+
+    /// Opens a piece of what is wanted. Called with the lock held.
+    fn take_piece(&self, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
+        // One event can have written thousands of them, and its record is opened once for all that
+        // come one after the other.
+        let mut order: Vec<usize> = (0..piece.len()).collect();
+        order.sort_by_key(|at| piece[*at].version.event);
+        let mut texts: Vec<Option<Result<Text>>> = piece.iter().map(|_| None).collect();
+        for at in order {
+            texts[at] = Some(match self.text_then(&piece[at].version) {
+                Err(error) if !error.is_of_one_memory() => return Err(error),
+                opened => opened,
+            });
+        }
+        let texts = texts.into_iter().flatten();
+        let taken = piece.into_iter().zip(texts);
+        Ok(taken
+            .map(|(wanted, text)| self.taken(wanted, text))
+            .collect())
+    }
+
+    fn taken(&self, wanted: Wanted, text: Result<Text>) -> Taken {
+        let Wanted { version, present } = wanted;
+        let timeline = self.timeline();
+        let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
+        let first = timeline.versions(version.id, version.event).next();
+        let (actor, session) = timeline.who(version.event).expect("an event of history");
+        let (command, _) = timeline
+            .command(version.event)
+            .expect("an event of history");
+        Taken {
+            id: version.id,
+            version: version.version,
+            present,
+            created: time(first.map_or(version.event, |first| first.event)),
+            time: time(version.event),
+            event: version.event,
+            command: command.to_owned(),
+            actor: actor.map(str::to_owned),
+            session: session.map(str::to_owned),
+            path: version.path,
+            text,
+        }
+    }
+}
+
+impl Export<'_> {
+    /// What is taken out.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn next_piece(&mut self) -> Vec<Wanted> {
+        let mut bytes = 0;
+        let mut piece = Vec::new();
+        while let Some(wanted) = self.waiting.pop_front() {
+            bytes += wanted.version.bytes;
+            piece.push(wanted);
+            if piece.len() == PIECE_VERSIONS || bytes >= PIECE_BYTES {
+                break;
+            }
+        }
+        piece
+    }
+}
+
+impl Iterator for Export<'_> {
+    type Item = Result<Taken>;
+
+    fn next(&mut self) -> Option<Result<Taken>> {
+        if self.ready.len() == 0 {
+            let piece = self.next_piece();
+            if piece.is_empty() {
+                return None;
+            }
+            match self.store.in_contents(|store| store.take_piece(piece)) {
+                Ok(taken) => self.ready = taken.into_iter(),
+                Err(error) => {
+                    self.waiting.clear();
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.ready.next().map(Ok)
+    }
+}
