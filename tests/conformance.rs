@@ -1,9 +1,10 @@
 //! The memory tool's contract as data: every case through the library, `tool` and the command line.
 
+#[path = "support/cases.rs"]
+mod cases;
 mod support;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use agekeep::command::Command;
@@ -11,38 +12,15 @@ use agekeep::event::Context;
 use agekeep::keyfile;
 use agekeep::policy::Policy;
 use agekeep::store::{Keys, Store};
-use fancy_regex::Regex;
-use serde::Deserialize;
+use cases::{CASES, Case, EmptyStore, STEPS, Step, cases, fits};
 use serde_json::Value;
 use support::{Home, feed, json_lines, stderr, stdout};
 
-/// Cases in the file, so that none is lost without a test noticing.
-const CASES: usize = 108;
-/// Their steps.
-const STEPS: usize = 281;
 /// Steps that leave out what the command line has a default for: `create` and `insert` take the
 /// text from standard input, `view` shows `/memories`.
 const DEFAULTED_STEPS: usize = 3;
 /// Steps that cannot be spelled as arguments at all.
 const MISSPELT_STEPS: usize = 6;
-
-#[derive(Deserialize)]
-struct Cases {
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    id: String,
-    steps: Vec<Step>,
-}
-
-#[derive(Deserialize)]
-struct Step {
-    input: Value,
-    want: Value,
-    err: Option<bool>,
-}
 
 /// What a door made of one step.
 #[derive(Debug)]
@@ -55,13 +33,6 @@ enum Given {
     Misspelt,
     /// This door has a default for what the step leaves out, so it was not tried.
     Defaulted,
-}
-
-fn cases() -> Vec<Case> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/conformance/cases.json");
-    let text = fs::read_to_string(path).expect("the cases can be read");
-    let file: Cases = serde_json::from_str(&text).expect("the cases parse");
-    file.cases
 }
 
 /// Runs every case through a door and reports all that fail at once. Answers what was given.
@@ -104,22 +75,6 @@ fn fault(step: &Step, given: &Given, machine: &Path) -> Option<String> {
         return Some(format!("wants {}\n  given {content:?}", step.want));
     }
     None
-}
-
-fn fits(want: &Value, content: &str) -> bool {
-    match want {
-        Value::String(text) => text == content,
-        Value::Object(fields) if fields.contains_key("re") => {
-            let pattern = format!(r"\A(?s:{})\z", fields["re"].as_str().expect("a pattern"));
-            let regex = Regex::new(&pattern).expect("the pattern parses");
-            regex.is_match(content).expect("the pattern is decidable")
-        }
-        Value::Object(fields) => {
-            let any = fields["any"].as_array().expect("alternatives");
-            any.iter().any(|want| fits(want, content))
-        }
-        other => panic!("no such expectation: {other}"),
-    }
 }
 
 #[test]
@@ -292,45 +247,6 @@ fn can_be_spelled(input: &Value) -> bool {
         Some("str_replace") => has(&["path", "old_str"]),
         Some("rename") => has(&["old_path", "new_path"]),
         _ => false,
-    }
-}
-
-/// A store nothing was ever put in, to be copied: making each case its own from nothing would cost
-/// more than all the commands.
-struct EmptyStore {
-    from: PathBuf,
-    beside: PathBuf,
-    state: PathBuf,
-}
-
-impl EmptyStore {
-    fn of(home: &Home) -> Self {
-        Self {
-            from: home.store(),
-            beside: home.path().join("copies"),
-            state: home.state(),
-        }
-    }
-
-    fn copy(&self, index: usize) -> String {
-        let to = self.beside.join(index.to_string());
-        copy_folder(&self.from, &to);
-        // What was seen of one copy would tell on the next: all of them say they are the same store.
-        drop(fs::remove_dir_all(&self.state));
-        to.to_str().expect("UTF-8").to_owned()
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let (path, beside) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            copy_folder(&path, &beside);
-        } else {
-            fs::copy(&path, &beside).expect("a copy");
-        }
     }
 }
 

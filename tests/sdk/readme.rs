@@ -1,0 +1,110 @@
+//! What a new user is told to type, typed: from an empty home folder to an agent that remembers.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::peers;
+use crate::scene::{Language, Scene, assert_ok};
+use crate::support::stdout;
+
+/// Where the blocks are: each language's commands, then the program that they run.
+const README: &str = "README.md";
+
+#[test]
+fn ten_lines_of_python() {
+    as_told(Language::Python, "python", "examples/python/quickstart.py");
+}
+
+#[test]
+fn ten_lines_of_typescript() {
+    as_told(
+        Language::TypeScript,
+        "ts",
+        "examples/typescript/quickstart.ts",
+    );
+}
+
+fn as_told(language: Language, fence: &str, quickstart: &str) {
+    let Some(scene) = Scene::bare(language, quickstart) else {
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join(README)).expect("the README");
+    let (before, program) = readme
+        .split_once(&format!("```\n```{fence}\n"))
+        .expect("a block");
+    let (_, commands) = before.rsplit_once("```bash\n").expect("its commands");
+    let (program, _) = program.split_once("```\n").expect("the block ends");
+    assert!(
+        code(program)
+            .lines()
+            .filter(|line| !line.is_empty())
+            .count()
+            <= 10,
+        "ten lines"
+    );
+    let example = fs::read_to_string(root.join(quickstart)).expect("the example");
+    assert_eq!(
+        code(program),
+        code(&example),
+        "{quickstart} is what the README shows"
+    );
+    let name = program
+        .lines()
+        .next()
+        .and_then(|line| line.split(' ').nth(1));
+    fs::write(scene.work().join(name.expect("its name")), program).expect("writes");
+    symlink(root.join("examples"), scene.work().join("examples")).expect("links");
+    stand_ins(&scene);
+    let mut sh = Command::new("bash");
+    sh.args(["-euc", commands]);
+    scene.at_home(&mut sh);
+    sh.env_remove("AGEKEEP_STORE");
+    let input =
+        json!({"command": "create", "path": "/memories/tea.md", "file_text": "likes tea\n"});
+    let said = scene.talk_through(sh, commands, &json!([[input]]));
+    let done = "File created successfully at: /memories/tea.md";
+    assert_eq!(said[1]["results"][0]["content"], done);
+    assert_eq!(said[1]["results"][0]["is_error"], json!(null));
+    let mut agekeep = Command::new("agekeep");
+    agekeep.args(["read", "tea.md"]);
+    scene.at_home(&mut agekeep);
+    agekeep.env_remove("AGEKEEP_STORE");
+    let output = agekeep.output().expect("agekeep starts");
+    assert_ok("read", &output);
+    assert_eq!(stdout(&output), "likes tea\n");
+}
+
+/// A program without the comment that it begins with.
+fn code(program: &str) -> String {
+    let is_comment = |line: &&str| line.starts_with('#') || line.starts_with("//");
+    let lines = program.lines().skip_while(is_comment);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The programs that the README's commands name: what they install is here already.
+fn stand_ins(scene: &Scene) {
+    let bin = scene.home.path().join("bin");
+    let modules = peers::node_modules();
+    let link = format!(
+        "ln -s {} node_modules; echo '{{}}' > package.json",
+        modules.display()
+    );
+    let node = format!("exec {} \"$@\"", modules.join(".bin/node").display());
+    let python = peers::python().expect("it was looked for");
+    let python = format!("exec {} \"$@\"", python.display());
+    for (name, does) in [
+        ("pip", "[ \"$*\" = 'install anthropic' ]"),
+        ("npm", link.as_str()),
+        ("node", node.as_str()),
+        ("python", python.as_str()),
+    ] {
+        fs::write(bin.join(name), format!("#!/bin/sh\n{does}\n")).expect("writes");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(bin.join(name), executable).expect("sets the mode");
+    }
+}
