@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::loose::{Loose, Reader};
+use self::loose::{Loose, Reader, Writer};
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
 use crate::disk;
 use crate::error::{Error, Result};
@@ -54,6 +54,8 @@ pub(crate) struct Repository {
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
     /// Made when the first object is read.
     reader: RefCell<Option<Reader>>,
+    /// Made when the first object is written.
+    writer: RefCell<Option<Writer>>,
 }
 
 /// Bytes from which on a commit is worth being kept in memory.
@@ -138,6 +140,7 @@ impl Repository {
             packs: RefCell::new(None),
             large: RefCell::new(None),
             reader: RefCell::new(None),
+            writer: RefCell::new(None),
         }
     }
 
@@ -176,8 +179,13 @@ impl Repository {
 
     /// Writes an object anew, whatever stands in its place. Not yet durable.
     pub(crate) fn write(&self, object: &Object) -> Result<()> {
-        loose::write(&self.objects, object)
-            .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
+        let mut writer = self.writer.borrow_mut();
+        loose::write(
+            writer.get_or_insert_with(Writer::new),
+            &self.objects,
+            object,
+        )
+        .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
     }
 
     /// Removes objects that a process was killed over.

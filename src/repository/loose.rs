@@ -8,8 +8,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::ZlibDecoder;
-use flate2::write::ZlibEncoder;
-use flate2::{Compression, Decompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::object::{Kind, Object, ObjectId};
 use crate::disk;
@@ -37,6 +36,9 @@ const PEEKED_FILE_BYTES: usize = 1024;
 /// some 8 KiB, and few commits have as much.
 const SMALL_FILE_BYTES_MAX: usize = 32 * 1024;
 const SMALL_BYTES_MAX: usize = 64 * 1024;
+
+/// Room for what zlib adds to a small object that does not shrink.
+const DEFLATED_ROOM_BYTES: usize = 128;
 
 /// Most bytes that are reserved for an object before it is read.
 const ROOM_BYTES: usize = 1 << 20;
@@ -214,9 +216,9 @@ fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
 }
 
 /// Writes an object over whatever stands in its place. Not yet durable.
-pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
+pub(super) fn write(writer: &mut Writer, objects: &Path, object: &Object) -> io::Result<()> {
     let header = format!("{} {}\0", object.kind.name(), object.bytes.len());
-    let deflated = deflate(object.kind, header.as_bytes(), &object.bytes)?;
+    let deflated = writer.deflate(object.kind, header.as_bytes(), &object.bytes)?;
     let mut tries = 0;
     loop {
         // Stock git sweeps away empty folders, and on request files that are not in their place.
@@ -227,16 +229,53 @@ pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
     }
 }
 
-pub(super) fn deflate(kind: Kind, header: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
-    // Ciphertext does not shrink; trees and commits do a little.
-    let level = match kind {
-        Kind::Blob => Compression::none(),
-        Kind::Tree | Kind::Commit => Compression::fast(),
-    };
-    let mut deflated = ZlibEncoder::new(Vec::with_capacity(bytes.len() + 64), level);
-    deflated.write_all(header)?;
-    deflated.write_all(bytes)?;
-    deflated.finish()
+/// Deflates objects one after the other with the same memory: most are small, and then making room
+/// for the tables of zlib costs more than the work.
+pub(super) struct Writer {
+    /// Ciphertext does not shrink.
+    stored: Compress,
+    /// Trees and commits do a little.
+    fast: Compress,
+}
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        Self {
+            stored: Compress::new(Compression::none(), true),
+            fast: Compress::new(Compression::fast(), true),
+        }
+    }
+
+    pub(super) fn deflate(
+        &mut self,
+        kind: Kind,
+        header: &[u8],
+        bytes: &[u8],
+    ) -> io::Result<Vec<u8>> {
+        let zlib = match kind {
+            Kind::Blob => &mut self.stored,
+            Kind::Tree | Kind::Commit => &mut self.fast,
+        };
+        zlib.reset();
+        let mut deflated = Vec::with_capacity(header.len() + bytes.len() + DEFLATED_ROOM_BYTES);
+        for (piece, flush) in [
+            (header, FlushCompress::None),
+            (bytes, FlushCompress::Finish),
+        ] {
+            let before = zlib.total_in();
+            loop {
+                let read = usize::try_from(zlib.total_in() - before).expect("of this piece");
+                let done = zlib.compress_vec(&piece[read..], &mut deflated, flush)?;
+                let is_read = zlib.total_in() - before == piece.len() as u64;
+                match (flush, done) {
+                    (_, Status::StreamEnd) => return Ok(deflated),
+                    (FlushCompress::None, _) if is_read => break,
+                    _ => deflated.reserve(DEFLATED_ROOM_BYTES.max(piece.len() / 2)),
+                }
+            }
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
 }
 
 fn put(objects: &Path, path: &Path, deflated: &[u8]) -> io::Result<()> {
@@ -283,7 +322,8 @@ mod tests {
     fn no_torn_or_changed_file_is_whole() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let object = object(&[7; 300]);
-        write(folder.path(), &object).expect("writes");
+        let mut writer = Writer::new();
+        write(&mut writer, folder.path(), &object).expect("writes");
         let path = path(folder.path(), object.id);
         let file = fs::read(&path).expect("written");
         assert!(is_whole(folder.path(), object.id));
@@ -303,8 +343,28 @@ mod tests {
         }
         put(&[&file[..], b"tail"].concat());
         assert!(!is_whole(folder.path(), object.id), "garbage after the end");
-        write(folder.path(), &object).expect("writes over it");
+        write(&mut writer, folder.path(), &object).expect("writes over it");
         assert!(is_whole(folder.path(), object.id));
+    }
+
+    #[test]
+    fn what_one_writer_deflates_inflates_whatever_came_before() {
+        let mut writer = Writer::new();
+        let noise: Vec<u8> = (0..300_000u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        for length in [0, 1, 127, 128, 129, 70_000, 3, 300_000, 2] {
+            for kind in [Kind::Blob, Kind::Tree, Kind::Commit] {
+                for bytes in [&noise[..length], &vec![b'a'; length]] {
+                    let header = format!("{} {length}\0", kind.name());
+                    let file = writer
+                        .deflate(kind, header.as_bytes(), bytes)
+                        .expect("in memory");
+                    let found = inflate(&file[..]).expect("in memory").expect("whole");
+                    assert!(found == (kind, bytes.to_vec()), "{length}");
+                }
+            }
+        }
     }
 
     #[test]
