@@ -480,6 +480,9 @@ fn io_hint(source: &io::Error) -> &'static str {
             "every command is recorded, so the store must be writable by this user, and so must the \
              folder for what was seen of it (XDG_STATE_HOME)"
         }
+        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
+            "name another address or port; port 0 is any that is free"
+        }
         _ => "check the disk and try again; nothing acknowledged was lost",
     }
 }

@@ -290,9 +290,11 @@ pub fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), S
     Ok(())
 }
 
-/// What a line says whose only fault is half a surrogate pair: some languages send such strings,
-/// and their callers wait for an answer with the right id. The command is refused and recorded.
-fn despite_surrogates(text: &str) -> Option<Value> {
+/// What a line of JSON says whose only fault is half a surrogate pair: some languages send such
+/// strings, and their callers wait for an answer with the right id. What asks for something with it is
+/// to be refused, and recorded.
+#[must_use]
+pub fn despite_surrogates(text: &str) -> Option<Value> {
     serde_json::from_str(&without_lone_surrogates(text)).ok()
 }
 

@@ -13,6 +13,7 @@ mod claim;
 mod http;
 mod keeper;
 mod look;
+mod mended;
 mod resource;
 mod server;
 mod stdio;

@@ -69,9 +69,13 @@ pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
     } else {
         other(kept, call)
     };
-    done.unwrap_or_else(|fault| match fault {
-        Fault::Misused(why) => Reply::error(&why),
-        Fault::Failed(error) => Reply::error(&wire::explain(&error)),
+    done.unwrap_or_else(|fault| {
+        let why = match fault {
+            Fault::Misused(why) => why,
+            Fault::Failed(error) => wire::explain(&error),
+        };
+        // A path or a moment that is not there is repeated as it was asked for.
+        Reply::error(&kept.masked(why))
     })
 }
 

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Where a client may say what JSON lines say in `context`: actor, session, reason and so on.
 const CONTEXT: &str = "agekeep/context";
+/// Where [`super::stdio`] says what was wrong with a message that was read all the same.
+pub(super) const MENDED: &str = "agekeep/mended";
 /// How the name of a `_meta` field ends in which a client gives the model's tool call id.
 const TOOL_USE_ID: &str = "/toolUseId";
 
@@ -33,7 +35,9 @@ pub(super) fn context_of(
     let asked = fields(&request.meta).find(|(name, _)| *name == CONTEXT);
     let asked = asked.map(|(_, value)| value.clone());
     let fault = wire::fill_context(&mut context, asked).err();
-    (context, fault)
+    let is_mended = fields(&request.meta).any(|(name, _)| name == MENDED);
+    let mended = is_mended.then(|| "a string in it holds half a surrogate pair".to_owned());
+    (context, mended.or(fault))
 }
 
 fn fields(meta: &RequestMetaObject) -> impl Iterator<Item = (&String, &Value)> {

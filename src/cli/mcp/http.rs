@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use agekeep::Digest;
 use agekeep::error::{Error, KeyFault, Result};
@@ -18,15 +19,24 @@ use clap::Args;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use super::super::output;
+use super::keeper::Waiting;
 use super::server::Door;
 
 /// Shortest token, in bytes.
 const TOKEN_BYTES_MIN: usize = 16;
 /// Longest token file, in bytes.
 const TOKEN_BYTES_MAX: u64 = 4_096;
+
+/// How long a request may take to come in when the server is told to end.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// How long an answer is on its way from the store to the client's stream.
+const HAND_OVER: Duration = Duration::from_millis(50);
 
 /// How the server is reached.
 #[derive(Args)]
@@ -83,12 +93,25 @@ impl Http {
             );
         }
         let closing = door.closing();
-        let app = self.app(door, bound.ip(), token);
+        let (waiting, streams) = (door.waiting(), CancellationToken::new());
+        let gate = Gate {
+            token,
+            begun: Arc::new(watch::Sender::new(0)),
+        };
+        let begun = gate.begun.subscribe();
+        let app = self.app(door, bound.ip(), gate, streams.clone());
+        let ending = closing.clone();
+        tokio::spawn(async move {
+            ending.cancelled().await;
+            // A client that is slow to say what it wants is not waited for.
+            let _ = timeout(END_WITHIN, answered(begun, waiting)).await;
+            streams.cancel();
+        });
         let ended = axum::serve(listener, app).with_graceful_shutdown(closing.cancelled_owned());
         ended.await.map_err(failed)
     }
 
-    fn app(&self, door: Door, ip: IpAddr, token: Option<Digest>) -> Router {
+    fn app(&self, door: Door, ip: IpAddr, gate: Gate, streams: CancellationToken) -> Router {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
         if !ip.is_unspecified() {
             hosts.push(ip.to_string());
@@ -96,27 +119,60 @@ impl Http {
         hosts.extend(self.allow_host.iter().cloned());
         let local = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
         let origins = local.map(str::to_owned).into_iter();
-        let origins = origins.chain(self.allow_origin.iter().cloned());
+        let origins = origins.chain(self.allow_origin.iter().map(|origin| with_port(origin)));
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
             .with_json_response(true)
             .with_max_request_body_bytes(Limits::default().request_bytes)
-            .with_cancellation_token(door.closing());
+            .with_cancellation_token(streams);
         let sessions = Arc::new(LocalSessionManager::default());
         let service = StreamableHttpService::new(move || Ok(door.for_another()), sessions, config);
         let app = Router::new().nest_service("/mcp", service);
-        app.layer(middleware::from_fn_with_state(token, check_token))
+        app.layer(middleware::from_fn_with_state(gate, enter))
     }
+}
+
+/// Waits until every request that has begun is answered.
+async fn answered(mut begun: watch::Receiver<usize>, mut waiting: watch::Receiver<usize>) {
+    let _ = begun.wait_for(|count| *count == 0).await;
+    let _ = waiting.wait_for(|count| *count == 0).await;
+    // An answer in a stream of events is on its way there, in other tasks.
+    sleep(HAND_OVER).await;
+}
+
+/// An origin as a page of it says it: one without a port is one at the port of its scheme, and not
+/// at every port.
+fn with_port(origin: &str) -> String {
+    let port = match origin.split_once("://") {
+        Some(("https", _)) => 443,
+        Some(("http", _)) => 80,
+        _ => return origin.to_owned(),
+    };
+    let is_port = |text: &str| text == "*" || text.bytes().all(|b| b.is_ascii_digit());
+    match origin.rsplit_once(':') {
+        Some((_, last)) if is_port(last) => origin.to_owned(),
+        _ => format!("{origin}:{port}"),
+    }
+}
+
+/// What every request comes through.
+#[derive(Clone)]
+struct Gate {
+    token: Option<Digest>,
+    /// How many are inside.
+    begun: Arc<watch::Sender<usize>>,
+}
+
+/// Counts a request until its answer begins, and lets it through if it brings the token.
+async fn enter(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let _inside = Waiting::new(&gate.begun);
+    check_token(gate.token, request, next).await
 }
 
 /// Lets through what brings the token. Digests are compared, so that the time it takes tells
 /// nothing of the token.
-async fn check_token(
-    State(token): State<Option<Digest>>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn check_token(token: Option<Digest>, request: Request, next: Next) -> Response {
     let Some(token) = token else {
         return next.run(request).await;
     };
@@ -168,4 +224,25 @@ fn token(path: &Path) -> Result<Digest> {
         return Err(bad("it is not one word of printable ASCII"));
     }
     Ok(Digest::of(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_at_one_port() {
+        for (given, is) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://a.example", "http://a.example:80"),
+            ("http://[::1]", "http://[::1]:80"),
+            ("http://[::1]:9", "http://[::1]:9"),
+            ("https://a.example:8443", "https://a.example:8443"),
+            ("https://a.example:*", "https://a.example:*"),
+            ("a.example", "a.example"),
+            ("null", "null"),
+        ] {
+            assert_eq!(with_port(given), is);
+        }
+    }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use agekeep::Text;
 use agekeep::error::{Error, Result};
+use agekeep::redact::Redactor;
 use agekeep::revision::Revision;
 use agekeep::store::Store;
 use tokio::sync::{oneshot, watch};
@@ -17,6 +19,9 @@ pub(super) struct Kept {
     global: Arc<Global>,
     make_store: bool,
     store: Option<Store>,
+    /// Whether the last thing that was asked of the store failed for a reason that opening it anew,
+    /// with the keys there are then, may end.
+    is_stale: bool,
     /// The last error that was printed, so that the same one is not printed at every call.
     said: Option<String>,
     /// Every path, as a recorded listing answered it, and how many events there were right after.
@@ -33,10 +38,10 @@ pub(super) struct Keeper {
 }
 
 /// One who waits for an answer, counted while it lives.
-struct Waiting(Arc<watch::Sender<usize>>);
+pub(super) struct Waiting(Arc<watch::Sender<usize>>);
 
 impl Waiting {
-    fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
+    pub(super) fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
         waiting.send_modify(|count| *count += 1);
         Self(waiting.clone())
     }
@@ -60,6 +65,7 @@ impl Keeper {
                 global,
                 make_store,
                 store: None,
+                is_stale: false,
                 said: None,
                 listed: None,
             };
@@ -107,27 +113,64 @@ impl Kept {
     pub(super) fn store(&mut self) -> Result<&mut Store> {
         if self.store.is_none() {
             let opened = init::open_or_make(&self.global, self.make_store);
-            let store = opened.inspect_err(|error| {
-                let text = error.to_string();
-                if self.said.as_ref() != Some(&text) {
-                    output::error(error, self.global.json);
-                    self.said = Some(text);
-                }
-            })?;
-            self.said = None;
+            let store = opened.inspect_err(|error| self.tell(error))?;
             return Ok(self.store.insert(store));
         }
         Ok(self.store.as_mut().expect("it is open"))
     }
 
-    /// Does something with the store. After a failure of the store itself the next one opens it
-    /// anew, and so brings what an unclean stop of another process left in order.
+    /// Whether the store is open, so that a glance at it costs little.
+    pub(super) fn is_open(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Does something with the store. After a failure of the store itself, or of a key to it, the
+    /// next one opens it anew, and so brings what an unclean stop of another process left in order.
     pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
-        let done = act(self.store()?);
-        if done.as_ref().is_err_and(is_of_the_store) {
+        if self.is_stale {
             self.store = None;
         }
+        let done = self.glance(act);
+        if done.is_ok() {
+            self.said = None;
+            self.is_stale = false;
+        }
         done
+    }
+
+    /// The same for what nobody asked for: that it works does not say that the trouble is over.
+    pub(super) fn glance<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        let done = act(self.store()?);
+        if let Err(error) = &done
+            && is_of_the_store(error)
+        {
+            self.tell(error);
+            self.store = None;
+            self.is_stale = true;
+        }
+        done
+    }
+
+    fn tell(&mut self, error: &Error) {
+        let text = error.to_string();
+        if self.said.as_ref() != Some(&text) {
+            output::error(error, self.global.json);
+            self.said = Some(text);
+        }
+    }
+
+    /// A text that may repeat what a caller wrote, without its secrets.
+    pub(super) fn masked(&self, text: String) -> String {
+        let policy = self
+            .store
+            .as_ref()
+            .map(|store| store.policy().redaction.clone());
+        let redactor = Redactor::of_policy(&policy.unwrap_or_default());
+        match redactor.map(|redactor| redactor.redact("", &Text::from(text.as_str()))) {
+            Ok(Ok(masked)) if masked.findings().is_empty() => text,
+            Ok(Ok(masked)) => masked.text().as_str().to_owned(),
+            _ => "what was asked for cannot be shown".into(),
+        }
     }
 
     /// A revision as people name it.
@@ -141,14 +184,14 @@ impl Kept {
         &mut self,
         list: impl FnOnce(&mut Store) -> Result<Vec<String>>,
     ) -> Result<Arc<Vec<String>>> {
-        let events = self.with(Store::count_events)?;
+        let events = self.glance(Store::count_events)?;
         if let Some((known, paths)) = &self.listed
             && *known == events
         {
             return Ok(paths.clone());
         }
         let paths = Arc::new(self.with(list)?);
-        let events = self.with(Store::count_events)?;
+        let events = self.glance(Store::count_events)?;
         self.listed = Some((events, paths.clone()));
         Ok(paths)
     }
@@ -166,5 +209,8 @@ fn is_of_the_store(error: &Error) -> bool {
             | Error::NoKeyring { .. }
             | Error::NotARecipient { .. }
             | Error::UnknownFormat { .. }
+            | Error::NotASigner { .. }
+            | Error::NoSigningKey
+            | Error::Signing(_)
     )
 }

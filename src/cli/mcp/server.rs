@@ -1,6 +1,7 @@
 //! The protocol: what is asked of the server, handed to the keeper of the store.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agekeep::event::Context;
@@ -34,6 +35,8 @@ pub(super) struct Door {
     defaults: Arc<Context>,
     closing: CancellationToken,
     subscribed: Arc<Mutex<HashSet<String>>>,
+    /// Whether a client of the older era has introduced itself, and is told of changes.
+    introduced: Arc<AtomicBool>,
 }
 
 type Answer<T> = Result<T, ErrorData>;
@@ -47,6 +50,7 @@ impl Door {
             defaults: Arc::new(defaults),
             closing: CancellationToken::new(),
             subscribed: Arc::default(),
+            introduced: Arc::default(),
         }
     }
 
@@ -55,6 +59,7 @@ impl Door {
     pub(super) fn for_another(&self) -> Self {
         Self {
             subscribed: Arc::default(),
+            introduced: Arc::default(),
             ..self.clone()
         }
     }
@@ -164,21 +169,20 @@ impl ServerHandler for Door {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Answer<ReadResourceResponse> {
-        let uri = request.uri;
-        let missing = |uri: String| {
-            ErrorData::resource_not_found("no such memory", Some(json!({"uri": uri})))
-        };
-        let Some(named) = resource::named(&uri) else {
-            return Err(missing(uri));
-        };
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
-        let asked = self
-            .ask(move |kept| resource::read(kept, &named, &said))
-            .await?;
-        let Some(text) = asked.map_err(|error| failed(&error))? else {
-            return Err(missing(uri));
-        };
+        let uri = request.uri.clone();
+        let asked = self.ask(move |kept| {
+            let named = resource::named(&uri);
+            let read = named.map(|named| resource::read(kept, &named, &said));
+            let text = read.transpose()?.flatten();
+            Ok(text.ok_or_else(|| kept.masked(uri)))
+        });
+        let text = asked.await?.map_err(|error| failed(&error))?;
+        let text = text.map_err(|uri| {
+            ErrorData::resource_not_found("no such memory", Some(json!({"uri": uri})))
+        })?;
+        let uri = request.uri;
         let contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
         let read = ReadResourceResult::new(vec![contents]);
         Ok(read
@@ -237,6 +241,10 @@ impl ServerHandler for Door {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // One who says it again is not told everything twice.
+        if self.introduced.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let (watch, subscribed) = (self.watch.clone(), self.subscribed.clone());
         tokio::spawn(watch.tell_session(context.peer, subscribed));
     }

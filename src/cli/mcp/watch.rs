@@ -70,21 +70,19 @@ impl Watch {
     /// Looks again and again, and tells those who want to know.
     pub(super) async fn run(self) {
         loop {
-            if timeout(LOOK_EVERY, self.poke.notified()).await.is_ok() {
+            let poked = timeout(LOOK_EVERY, self.poke.notified()).await.is_ok();
+            if poked {
                 sleep(SETTLE).await;
             }
-            if self.differences.receiver_count() == 0 {
-                self.seen
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take();
-            } else {
+            // Where nobody listens only what was done here is taken note of: one who begins to is
+            // told what has changed since, also while that was on its way.
+            if poked || self.differences.receiver_count() > 0 {
                 self.look_and_tell().await;
             }
         }
     }
 
-    /// Begins to want to know: what is there now is what later looks are compared with.
+    /// Begins to want to know.
     async fn begin(&self) -> broadcast::Receiver<Difference> {
         let receiver = self.differences.subscribe();
         self.look_and_tell().await;
@@ -93,8 +91,12 @@ impl Watch {
 
     async fn look_and_tell(&self) {
         let seen = self.seen.clone();
+        let wanted = self.differences.receiver_count() > 0;
         let looked = self.keeper.ask(move |kept| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if !wanted && !kept.is_open() {
+                return Ok(None);
+            }
             compare(kept, &mut seen)
         });
         // Why a store cannot be opened is told to the first who calls.
@@ -183,10 +185,10 @@ async fn next(differences: &mut broadcast::Receiver<Difference>) -> Option<Diffe
 /// never looked before.
 fn compare(kept: &mut Kept, seen: &mut Option<u64>) -> Result<Option<Difference>> {
     let Some(since) = *seen else {
-        *seen = Some(kept.with(Store::count_events)?);
+        *seen = Some(kept.glance(Store::count_events)?);
         return Ok(None);
     };
-    let news = kept.with(|store| store.news(since, EVENTS_MAX))?;
+    let news = kept.glance(|store| store.news(since, EVENTS_MAX))?;
     *seen = Some(news.events);
     let uris = news.paths.iter().map(|path| resource::uri(path.relative()));
     let difference = Difference {

@@ -1,0 +1,435 @@
+//! Looking back and looking for: history, differences and search, each on record and no access.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::{Server, events, last_event, text};
+use crate::support::{Home, stderr, stdout};
+
+fn ok(home: &Home, args: &[&str]) -> String {
+    let output = home.run(args);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// A home with a little history.
+fn home() -> Home {
+    let home = Home::with_store();
+    ok(
+        &home,
+        &["write", "a.md", "--text", "one\ntwo\n", "--actor", "writer"],
+    );
+    ok(&home, &["write", "d/b.md", "--text", "Two\nthree.\n"]);
+    ok(&home, &["write", "a.md", "--text", "one\n2\n"]);
+    ok(&home, &["rename", "/memories/d/b.md", "/memories/d/c.md"]);
+    home
+}
+
+fn numbers(result: &Value) -> Vec<i64> {
+    let events = result["structuredContent"]["events"]
+        .as_array()
+        .expect("events");
+    events
+        .iter()
+        .map(|event| event["event"].as_i64().expect("a number"))
+        .collect()
+}
+
+#[test]
+fn history_lists_what_changed_newest_first() {
+    let home = home();
+    ok(&home, &["view", "/memories/a.md"]);
+    let mut server = Server::older(&home, &[]);
+    let all = server.call("memory_history", json!({}));
+    assert_eq!(numbers(&all), [4, 3, 2, 1], "{all}");
+    let said = text(&all);
+    assert_eq!(said.lines().count(), 4);
+    assert!(
+        said.contains("writer") && said.contains("+1 -1 lines"),
+        "{said}"
+    );
+    let of =
+        |server: &mut Server, arguments: Value| numbers(&server.call("memory_history", arguments));
+    assert_eq!(of(&mut server, json!({"path": "/memories/a.md"})), [3, 1]);
+    assert_eq!(of(&mut server, json!({"path": "/memories/d"})), [4, 2]);
+    assert_eq!(of(&mut server, json!({"path": "/memories/d/c.md"})), [4, 2]);
+    assert_eq!(of(&mut server, json!({"path": "/memories"})), [4, 3, 2, 1]);
+    assert_eq!(of(&mut server, json!({"limit": 1})), [4]);
+    assert_eq!(of(&mut server, json!({"limit": 200})), [4, 3, 2, 1]);
+    assert_eq!(
+        of(&mut server, json!({"limit": null, "path": null})),
+        [4, 3, 2, 1]
+    );
+    assert_eq!(
+        of(&mut server, json!({"path": "/memories/none"})),
+        [0_i64; 0]
+    );
+    let none = server.done("memory_history", json!({"path": "/memories/none"}));
+    assert_eq!(none, "Nothing has changed a memory there.");
+}
+
+#[test]
+fn a_difference_is_a_unified_diff() {
+    let home = home();
+    let mut server = Server::older(&home, &[]);
+    let said = server.done(
+        "memory_diff",
+        json!({"from": "1", "to": "3", "path": "/memories/a.md"}),
+    );
+    assert!(said.contains("\n-two\n+2"), "{said}");
+    let numbers = server.done(
+        "memory_diff",
+        json!({"from": 1, "to": 3, "path": "/memories/a.md"}),
+    );
+    assert_eq!(numbers, said);
+    let last = server.done("memory_diff", json!({}));
+    assert!(last.contains("d/c.md"), "{last}");
+    let since = server.call("memory_diff", json!({"from": "1"}));
+    assert_eq!(
+        since["structuredContent"]["changes"]
+            .as_array()
+            .expect("changes")
+            .len(),
+        2
+    );
+    assert_eq!(
+        server.done("memory_diff", json!({"from": "3", "to": "3"})),
+        "Nothing differs."
+    );
+    for moment in ["HEAD~2", "@2020-01-01T00:00Z"] {
+        server.call("memory_diff", json!({"from": moment}));
+    }
+}
+
+#[test]
+fn search_finds_lines() {
+    let home = home();
+    let mut server = Server::older(&home, &[]);
+    let mut found = |arguments: Value| server.done("memory_search", arguments);
+    assert_eq!(
+        found(json!({"pattern": "e"})),
+        "/memories/a.md:1: one\n/memories/d/c.md:2: three."
+    );
+    assert_eq!(
+        found(json!({"pattern": "e", "path": "/memories/d"})),
+        "/memories/d/c.md:2: three."
+    );
+    assert_eq!(found(json!({"pattern": "two"})), "Nothing was found.");
+    assert_eq!(
+        found(json!({"pattern": "two", "ignore_case": true})),
+        "/memories/d/c.md:1: Two"
+    );
+    // As it is, unless it is asked for as a pattern.
+    assert_eq!(
+        found(json!({"pattern": "e."})),
+        "/memories/d/c.md:2: three."
+    );
+    assert_eq!(found(json!({"pattern": "^o.e$"})), "Nothing was found.");
+    assert_eq!(
+        found(json!({"pattern": "^o.e$", "regex": true})),
+        "/memories/a.md:1: one"
+    );
+    let ever = found(json!({"pattern": "two", "history": true}));
+    assert!(
+        ever.contains("two") && ever.contains("/memories/a.md"),
+        "{ever}"
+    );
+    assert_eq!(
+        found(json!({"pattern": "one", "path": "/memories/none"})),
+        "Nothing was found."
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_told_and_leaves_no_trace() {
+    let home = home();
+    let before = events(&home).len();
+    let mut server = Server::older(&home, &[]);
+    for (tool, arguments, words) in [
+        (
+            "memory_history",
+            json!({"limit": 0}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": 201}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": -1}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": 1.5}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": "5"}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": [5]}),
+            "an integer from 1 to 200",
+        ),
+        (
+            "memory_history",
+            json!({"limit": 1e300}),
+            "an integer from 1 to 200",
+        ),
+        ("memory_history", json!({"path": 5}), "`path`"),
+        ("memory_history", json!({"path": "/elsewhere"}), "/memories"),
+        (
+            "memory_history",
+            json!({"path": "/memories/../x"}),
+            "/memories",
+        ),
+        ("memory_history", json!({"path": "a.md"}), "/memories"),
+        ("memory_history", json!({"path": ""}), "/memories"),
+        ("memory_diff", json!({"to": "3"}), "`from`"),
+        ("memory_diff", json!({"from": "99"}), "99"),
+        ("memory_diff", json!({"from": "1", "to": "HEAD~99"}), ""),
+        ("memory_diff", json!({"from": "soon"}), ""),
+        ("memory_diff", json!({"from": ""}), ""),
+        ("memory_diff", json!({"from": {"event": 1}}), "`from`"),
+        ("memory_diff", json!({"from": true}), "`from`"),
+        (
+            "memory_diff",
+            json!({"path": "/memories/%2e%2e/x"}),
+            "/memories",
+        ),
+        ("memory_search", json!({}), "`pattern`"),
+        ("memory_search", json!({"pattern": ""}), "`pattern`"),
+        ("memory_search", json!({"pattern": null}), "`pattern`"),
+        ("memory_search", json!({"pattern": ["x"]}), "`pattern`"),
+        ("memory_search", json!({"pattern": "(", "regex": true}), ""),
+        (
+            "memory_search",
+            json!({"pattern": "a{1,99999}{1,99999}", "regex": true}),
+            "",
+        ),
+        (
+            "memory_search",
+            json!({"pattern": "x", "regex": "yes"}),
+            "`regex`",
+        ),
+        (
+            "memory_search",
+            json!({"pattern": "x", "ignore_case": 1}),
+            "`ignore_case`",
+        ),
+        (
+            "memory_search",
+            json!({"pattern": "x", "history": []}),
+            "`history`",
+        ),
+        (
+            "memory_search",
+            json!({"pattern": "x", "path": "/"}),
+            "/memories",
+        ),
+    ] {
+        let said = server.failed(tool, arguments.clone());
+        assert!(
+            said.starts_with("Error: ") && said.contains(words),
+            "{tool} {arguments}: {said}"
+        );
+        assert!(said.len() < 600, "{tool} {arguments}: {said}");
+    }
+    assert_eq!(events(&home).len(), before);
+}
+
+#[test]
+fn a_look_is_on_record() {
+    let home = home();
+    let before = events(&home).len();
+    let mut server = Server::older(&home, &["--actor", "agent"]);
+    let looks = [
+        ("memory_history", json!({"path": "/memories/a.md"})),
+        ("memory_diff", json!({"from": "1"})),
+        ("memory_search", json!({"pattern": "one"})),
+        ("memory_search", json!({"pattern": "one", "history": true})),
+    ];
+    for (count, (tool, arguments)) in looks.iter().enumerate() {
+        server.done(tool, arguments.clone());
+        let event = last_event(&home);
+        assert_eq!(events(&home).len(), before + count + 1, "{tool}");
+        let said = ["actor", "door", "outcome", "client"].map(|name| &event[name]);
+        assert_eq!(
+            json!(said),
+            json!(["agent", "mcp", "ok", "plain/7"]),
+            "{tool}: {event}"
+        );
+        assert!(
+            !event.to_string().contains("\"one\""),
+            "what was looked for is not on record"
+        );
+    }
+}
+
+#[test]
+fn a_look_keeps_nothing_from_expiring_and_a_view_does() {
+    let home = Home::empty();
+    let policy = "[expiration]\nunaccessed_for = \"30d\"\n";
+    fs::write(home.path().join("policy.toml"), policy).expect("a file");
+    let first = ["--now", "2026-10-01T00:00:00Z"];
+    ok(
+        &home,
+        &[&first[..], &["init", "--policy", "policy.toml"]].concat(),
+    );
+    for name in ["looked.md", "viewed.md"] {
+        ok(
+            &home,
+            &[&first[..], &["write", name, "--text", "x\n"]].concat(),
+        );
+    }
+    let mut server =
+        Server::start(home.command(&["--now", "2026-10-20T00:00:00Z", "mcp"])).introduce();
+    for (tool, arguments) in [
+        ("memory_history", json!({"path": "/memories/looked.md"})),
+        (
+            "memory_diff",
+            json!({"from": "1", "path": "/memories/looked.md"}),
+        ),
+        ("memory_search", json!({"pattern": "x"})),
+        ("memory_search", json!({"pattern": "x", "history": true})),
+        ("memory_view", json!({"path": "/memories/viewed.md"})),
+    ] {
+        server.done(tool, arguments);
+    }
+    let at = server.result("resources/read", json!({"uri": "memory+at:///1/looked.md"}));
+    assert_eq!(at["contents"][0]["text"], "x\n");
+    drop(server);
+    let mut server =
+        Server::start(home.command(&["--now", "2026-11-05T00:00:00Z", "mcp"])).introduce();
+    let listed = server.done("memory_view", json!({"path": "/memories"}));
+    assert!(
+        listed.contains("viewed.md") && !listed.contains("looked.md"),
+        "{listed}"
+    );
+    let found = server.done("memory_search", json!({"pattern": "x"}));
+    assert_eq!(found, "/memories/viewed.md:1: x");
+    server.failed("memory_view", json!({"path": "/memories/looked.md"}));
+}
+
+#[test]
+fn long_answers_are_cut_at_a_line_and_say_so() {
+    let home = Home::empty();
+    fs::write(
+        home.path().join("policy.toml"),
+        "[limits]\nview_characters = 500\n",
+    )
+    .expect("a file");
+    ok(&home, &["init", "--policy", "policy.toml"]);
+    let lines: String = (0..300).map(|n| format!("line {n} has an x\n")).collect();
+    ok(&home, &["write", "a.md", "--text", &lines]);
+    ok(
+        &home,
+        &["write", "a.md", "--text", &lines.replace('x', "y")],
+    );
+    let mut server = Server::older(&home, &[]);
+    let found = server.call("memory_search", json!({"pattern": "y"}));
+    assert_eq!(found["structuredContent"]["found"], 300);
+    assert_eq!(
+        found["structuredContent"]["lines"]
+            .as_array()
+            .expect("lines")
+            .len(),
+        200
+    );
+    for (tool, arguments) in [
+        ("memory_search", json!({"pattern": "y"})),
+        ("memory_diff", json!({"from": "1"})),
+    ] {
+        let said = server.done(tool, arguments);
+        let last = said.lines().last().expect("a line");
+        assert!(said.chars().count() < 600, "{tool}: {}", said.len());
+        assert!(
+            last.starts_with("[Truncated: ") && last.ends_with(" lines shown.]"),
+            "{said}"
+        );
+        let whole = said.lines().rev().nth(1).expect("a line");
+        assert!(whole.ends_with(['x', 'y']), "{tool}: {whole}");
+    }
+}
+
+#[test]
+fn what_is_gone_is_not_found() {
+    let home = Home::empty();
+    let policy = "[expiration]\nunaccessed_for = \"30d\"\n";
+    fs::write(home.path().join("policy.toml"), policy).expect("a file");
+    ok(&home, &["init", "--policy", "policy.toml"]);
+    ok(
+        &home,
+        &[
+            "--now",
+            "2026-01-01T00:00:00Z",
+            "write",
+            "expired.md",
+            "--text",
+            "canary one\n",
+        ],
+    );
+    ok(&home, &["write", "erased.md", "--text", "canary two\n"]);
+    ok(
+        &home,
+        &[
+            "erase",
+            "/memories/erased.md",
+            "--yes",
+            "--reason",
+            "asked to",
+        ],
+    );
+    let mut server = Server::older(&home, &[]);
+    let found = server.done("memory_search", json!({"pattern": "canary"}));
+    assert!(!found.contains("one") && !found.contains("two"), "{found}");
+    let ever = server.call(
+        "memory_search",
+        json!({"pattern": "canary", "history": true}),
+    );
+    assert!(!ever.to_string().contains("canary two"), "{ever}");
+    let diff = server.call("memory_diff", json!({"from": "1"}));
+    assert!(!diff.to_string().contains("canary two"), "{diff}");
+    server.failed("memory_view", json!({"path": "/memories/expired.md"}));
+    assert!(
+        !server
+            .done("memory_view", json!({"path": "/memories"}))
+            .contains("expired")
+    );
+}
+
+#[test]
+fn an_auditor_is_told_that_content_is_not_for_him() {
+    let home = home();
+    let auditor = Home::with_store();
+    let recipient = fs::read_to_string(auditor.identity()).expect("an identity");
+    let recipient = recipient
+        .lines()
+        .find_map(|line| line.split_once("public key: "));
+    let recipient = recipient.expect("its public half").1;
+    ok(
+        &home,
+        &["recipients", "add", "eve", recipient, "--role", "auditor"],
+    );
+    let identity = auditor.identity().display().to_string();
+    let mut server = Server::older(&home, &["-i", &identity]);
+    for (tool, arguments) in [
+        ("memory_search", json!({"pattern": "one"})),
+        ("memory_diff", json!({"from": "1"})),
+        ("memory_view", json!({"path": "/memories/a.md"})),
+    ] {
+        let said = server.failed(tool, arguments);
+        assert!(!said.contains("one\n"), "{tool}: {said}");
+        assert!(
+            said.starts_with("Error: ") && said.contains('('),
+            "{tool}: {said}"
+        );
+    }
+    assert!(server.result("tools/list", json!({}))["tools"].is_array());
+}
