@@ -63,6 +63,13 @@ impl MemoryPath {
     }
 
     /// A path this store sealed: it was canonical when it was written.
+    /// Reads a path by the rules of the memory tool; `None` if it would be refused. The policy of a
+    /// store may allow fewer bytes.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        Self::parse(text, crate::policy::Limits::default().path_bytes).ok()
+    }
+
     pub(crate) fn from_canonical(path: String) -> Self {
         Self(path)
     }

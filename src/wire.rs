@@ -65,8 +65,15 @@ pub fn explain(error: &Error) -> String {
         Error::Key(KeyFault::NotPrivate { what, .. }) => format!(
             "{text} (whoever set up this memory can close the {what} to others with `chmod go=`)"
         ),
-        // What only people may do, or a hint that names a file.
-        Error::RolledBack { .. } | Error::BadPin { .. } | Error::Signing(_) => text,
+        // What only people may do, a hint that names a file, or one for the command line.
+        Error::Invalid { .. }
+        | Error::NotThere { .. }
+        | Error::Conflict { .. }
+        | Error::NothingToUndo { .. }
+        | Error::PlanChanged { .. }
+        | Error::RolledBack { .. }
+        | Error::BadPin { .. }
+        | Error::Signing(_) => text,
         _ => format!("{text} ({})", error.hint()),
     }
 }

@@ -92,6 +92,11 @@ impl Folder {
         self.folder(name)
     }
 
+    /// Closes it to all but its owner.
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        Ok(fs::fchmod(&self.0, Mode::RWXU)?)
+    }
+
     /// Makes a file in it for its owner alone.
     pub(super) fn make_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | NEVER_FOLLOWED;
@@ -109,15 +114,20 @@ impl Folder {
 
     /// Gives what is in it another name, which has to be free.
     pub(super) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.take(self, from, to)
+    }
+
+    /// Takes over what is in another folder of the same file system; the name has to be free.
+    pub(super) fn take(&self, other: &Self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
-        match fs::renameat_with(&self.0, from, &self.0, to, fs::RenameFlags::NOREPLACE) {
+        match fs::renameat_with(&other.0, from, &self.0, to, fs::RenameFlags::NOREPLACE) {
             // Not every file system can.
             Err(Errno::INVAL | Errno::NOSYS) => {}
             done => return Ok(done?),
         }
         match self.kind(to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => self.rename(from, to),
+            Err(_) => Ok(fs::renameat(&other.0, from, &self.0, to)?),
         }
     }
 

@@ -93,15 +93,13 @@ impl Offer {
     fn of(args: &Wanted) -> Self {
         let wanted = |group| match group {
             Group::Memory => !args.single_tool,
-            Group::Single => args.single_tool,
+            Group::Single => args.single_tool && !args.read_only,
+            Group::SingleLook => args.single_tool && args.read_only,
             Group::ReadWrite => args.tools.contains(&More::ReadWrite),
             Group::Restore => args.tools.contains(&More::Restore),
             Group::Admin => args.admin,
         };
-        let offered = |spec: &&Spec| {
-            let changes = !spec.is_read_only() && spec.group != Group::Single;
-            wanted(spec.group) && !(args.read_only && changes)
-        };
+        let offered = |spec: &&Spec| wanted(spec.group) && (spec.is_read_only() || !args.read_only);
         Self {
             specs: SPECS.iter().filter(offered).collect(),
             read_only: args.read_only,
@@ -114,13 +112,16 @@ impl Offer {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let tool = |spec: &&Spec| spec.to_tool(self.strict, self.read_only);
+        let tool = |spec: &&Spec| spec.to_tool(self.strict);
         self.specs.iter().map(tool).collect()
     }
 
     /// What a model is told about its memory.
     fn guidance(&self) -> String {
-        let is_one_tool = self.specs.iter().any(|spec| spec.group == Group::Single);
+        let is_one_tool = self
+            .specs
+            .iter()
+            .any(|spec| matches!(spec.group, Group::Single | Group::SingleLook));
         prompt::guidance(&prompt::Options {
             tools: if is_one_tool {
                 prompt::Tools::Memory

@@ -68,8 +68,12 @@ impl News {
             let same_list = [Change::Edit, Change::Reseal, Change::Redact];
             self.list |= !same_list.contains(&touch.change);
             let Some(path) = &touch.path else {
+                // Of what is erased by now nobody can say where it was.
+                self.more = true;
                 continue;
             };
+            // Where it was before is only known of a rename.
+            self.more |= touch.change == Change::Move && moved_from(event, path).is_none();
             self.paths.extend(moved_from(event, path));
             // The same text, sealed anew.
             if touch.change != Change::Reseal {

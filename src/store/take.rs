@@ -73,10 +73,17 @@ impl Store {
                 .expect("the newest event"),
         };
         let lives = self.lives(scope, at.event);
-        if lives.is_empty() && scope.within.iter().any(|path| !path.is_root()) {
-            let paths: Vec<&str> = scope.within.iter().map(MemoryPath::as_str).collect();
+        let is_there = |path: &&MemoryPath| {
+            let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
+            path.is_root()
+                || versions.any(|version| {
+                    let found = version.path.as_ref();
+                    found.is_some_and(|found| found == *path || found.is_below(path))
+                })
+        };
+        if let Some(missing) = scope.within.iter().find(|path| !is_there(path)) {
             return Err(Error::NotThere {
-                path: self.redactor()?.line(&paths.join(" or ")).0,
+                path: self.redactor()?.line(missing.as_str()).0,
                 when: format!("after event {}", at.event),
                 hint: "`agekeep view --at REV /memories` lists what was there".into(),
             });

@@ -78,6 +78,29 @@ fn both(home: &Home) -> [(Server, bool); 2] {
     ]
 }
 
+/// However a client spells a path, it is told by its own spelling.
+#[test]
+fn a_memory_is_one_in_every_spelling() {
+    for is_newer in [false, true] {
+        let home = Home::with_store();
+        home.run(&["write", "d/a@b.md", "--text", "x\n"]);
+        let [older, newer] = both(&home);
+        let (mut server, _) = if is_newer { newer } else { older };
+        let uris = [
+            "memory:///d/a@b.md",
+            "memory:///d/a%40b.md",
+            "memory:///d//a@b.md",
+            "memory:///d%2Fa@b.md",
+        ];
+        subscribe(&mut server, is_newer, &uris);
+        server.done(
+            "memory_insert",
+            json!({"path": "/memories/d/a@b.md", "insert_line": 0, "insert_text": "y"}),
+        );
+        assert_eq!(told(&mut server, &uris), names(&uris));
+    }
+}
+
 #[test]
 fn what_this_server_changes_is_told() {
     for is_newer in [false, true] {

@@ -270,6 +270,27 @@ fn every_tool_says_what_it_is_in_plain_words_and_schemas() {
 }
 
 #[test]
+fn the_one_tool_has_six_commands_and_no_more() {
+    let home = Home::with_store();
+    for options in [&["--single-tool"][..], &["--single-tool", "--read-only"]] {
+        let mut server = Server::older(&home, options);
+        for input in [
+            json!({"command": "memory_write", "path": "a.md", "content": "y"}),
+            json!({"command": "memory_read"}),
+            json!({"command": "memory_read", "path": "/memories/../x"}),
+            json!({"command": "undo_edit"}),
+        ] {
+            let result = server.call("memory", input.clone());
+            assert_eq!(result["isError"], true, "{input}: {result}");
+            let said = "Error: unknown command; the commands are view, create, str_replace, \
+                        insert, delete, rename";
+            assert_eq!(text(&result), said);
+            assert_eq!(last_event(&home)["error"], "malformed");
+        }
+    }
+}
+
+#[test]
 fn a_read_only_server_changes_nothing_and_says_so() {
     let home = Home::with_store();
     home.run(&["write", "a.md", "--text", "x\n"]);
@@ -281,7 +302,6 @@ fn a_read_only_server_changes_nothing_and_says_so() {
         json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "y"}),
         json!({"command": "delete", "path": path}),
         json!({"command": "rename", "old_path": path, "new_path": "/memories/b.md"}),
-        json!({"command": "memory_write", "path": "a.md", "content": "y"}),
     ] {
         let result = server.call("memory", input.clone());
         assert_eq!(result["isError"], true, "{input}: {result}");

@@ -1,7 +1,7 @@
 //! Where an export may be written, and what is left when it is cut off.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -88,6 +88,7 @@ fn an_empty_folder_is_taken_and_nothing_else_that_is_there() {
     let place = with_memories();
     let empty = place.folder("empty");
     fs::set_permissions(&empty, fs::Permissions::from_mode(0o755)).expect("set");
+    let itself = fs::metadata(&empty).expect("there").ino();
     let said = place.home.run(&["export", "empty"]);
     assert!(said.status.success(), "{}", stderr(&said));
     assert!(stderr(&said).starts_with("warning: this writes plaintext"));
@@ -97,6 +98,8 @@ fn an_empty_folder_is_taken_and_nothing_else_that_is_there() {
     );
     let mode = fs::metadata(&empty).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+    // It may be a mount, or where somebody's shell is.
+    assert_eq!(fs::metadata(&empty).expect("there").ino(), itself);
     place.write("full/x", "");
     place.write("file", "");
     place.folder("real");

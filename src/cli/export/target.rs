@@ -1,4 +1,5 @@
-//! Where an export is written: beside its place, under another name, until it is whole.
+//! Where an export is written: beside its place, or in the empty folder that is there, under another
+//! name until it is whole.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -23,6 +24,8 @@ pub(super) struct Target {
     parent: Folder,
     name: OsString,
     is_folder: bool,
+    /// Whether `parent` is the place itself, an empty folder: it may be a mount, or where somebody is.
+    is_there: bool,
     /// The name it has until it is whole.
     aside: Option<OsString>,
 }
@@ -49,20 +52,28 @@ impl Target {
                 path,
             }));
         }
-        let parent = Folder::open(&above).map_err(failed("open", &above))?;
-        is_free(&parent, name, is_folder, &path)?;
+        let mut parent = Folder::open(&above).map_err(failed("open", &above))?;
         say_left_over(&parent, &above);
+        let is_there = is_there(&parent, name, is_folder, &path)?;
+        if is_there {
+            parent = parent.folder(name).map_err(failed("open", &path))?;
+        }
         Ok(Self {
             name: name.to_owned(),
             path,
             parent,
             is_folder,
+            is_there,
             aside: None,
         })
     }
 
     /// Makes the folder to write to.
     pub(super) fn begin_folder(&mut self) -> Result<Folder> {
+        if self.is_there {
+            let private = self.parent.make_private();
+            private.map_err(|error| self.failed(error))?;
+        }
         let made = self.begin(Folder::make_folder)?;
         made.try_lock();
         Ok(made)
@@ -98,7 +109,9 @@ impl Target {
     pub(super) fn finish(mut self) -> Result<()> {
         let name = self.aside.clone().expect("something was begun");
         let renamed = self.parent.sync().and_then(|()| {
-            if self.is_folder {
+            if self.is_there {
+                self.move_up(&name)
+            } else if self.is_folder {
                 self.parent.rename(&name, &self.name)
             } else {
                 self.parent.rename_to_free(&name, &self.name)
@@ -114,6 +127,17 @@ impl Target {
         self.parent.sync_names().map_err(|error| self.failed(error))
     }
 
+    /// Moves what was written into the folder that was there. Until the last of it is there, the other
+    /// name says that it is not whole.
+    fn move_up(&self, aside: &OsStr) -> io::Result<()> {
+        let written = self.parent.folder(aside)?;
+        for name in written.names()? {
+            self.parent.take(&written, &name, &name)?;
+        }
+        self.parent.sync_names()?;
+        self.parent.remove(aside)
+    }
+
     /// The error for what went wrong while it was written.
     pub(super) fn failed(&self, source: io::Error) -> Error {
         failed("write", &self.path)(source)
@@ -127,7 +151,11 @@ impl Drop for Target {
             return;
         };
         if self.parent.remove(&name).is_err() {
-            let path = self.path.with_file_name(name);
+            let path = if self.is_there {
+                self.path.join(name)
+            } else {
+                self.path.with_file_name(name)
+            };
             output::warn(&format!(
                 "{} could not be removed: it is part of an export, in plaintext",
                 path.display()
@@ -144,16 +172,18 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn is_free(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Result<()> {
+/// Whether an empty folder is at a place where an export may go; an error if anything else is.
+fn is_there(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Result<bool> {
     let what = match parent.kind(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed("look at", path)(error)),
         Ok(Kind::Link) => "a symbolic link, which is not followed",
         Ok(Kind::Folder) if is_folder => {
-            let names = parent.folder(name).and_then(|folder| folder.names());
-            if names.map_err(failed("list", path))?.is_empty() {
-                return Ok(());
+            let found = parent.folder(name).map_err(failed("open", path))?;
+            if found.names().map_err(failed("list", path))?.is_empty() {
+                return Ok(true);
             }
+            say_left_over(&found, path);
             "a folder that is not empty"
         }
         Ok(Kind::Folder) => "a folder, and no file",

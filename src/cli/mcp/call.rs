@@ -8,7 +8,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::Value;
 
 use super::keeper::Kept;
-use super::tool::{Group, Spec};
+use super::tool::{COMMANDS, Group, Spec};
 use super::{Offer, care, look};
 
 /// One call.
@@ -60,7 +60,7 @@ impl Reply {
 /// Carries out a call.
 pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
     let is_command = match call.spec.group {
-        Group::Single | Group::ReadWrite => true,
+        Group::Single | Group::SingleLook | Group::ReadWrite => true,
         Group::Memory => !look::is_one(call.spec.name),
         Group::Restore | Group::Admin => false,
     };
@@ -95,7 +95,7 @@ fn other(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
 /// Carries out a memory command, word for word as the memory tool answers it.
 fn command(kept: &mut Kept, offer: &Offer, call: Call) -> Result<Reply> {
     let mut command = match call.spec.group {
-        Group::Single => Command::from_json(Value::Object(call.arguments)),
+        Group::Single | Group::SingleLook => single(call.arguments),
         Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
         _ => {
             let name = call.spec.name.trim_start_matches("memory_");
@@ -114,6 +114,19 @@ fn command(kept: &mut Kept, offer: &Offer, call: Call) -> Result<Reply> {
         is_error: answer.is_error(),
         structured: Some(serde_json::to_value(&answer.meta).expect("facts have a JSON form")),
     })
+}
+
+/// The command of the one tool, which has fewer than there are.
+fn single(arguments: JsonObject) -> Command {
+    let name = arguments.get("command").and_then(Value::as_str);
+    if name.is_none_or(|name| COMMANDS.contains(&name)) {
+        return Command::from_json(Value::Object(arguments));
+    }
+    Command::Malformed {
+        command: None,
+        why: format!("unknown command; the commands are {}", COMMANDS.join(", ")),
+        path: None,
+    }
 }
 
 /// Why a call that is no memory command was not carried out.

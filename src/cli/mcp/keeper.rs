@@ -1,12 +1,15 @@
 //! The one thread that has the store open. What is asked of it is done in the order it was asked,
 //! so that calls which a client sends all at once are carried out in the order they came in.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use agekeep::Text;
 use agekeep::error::{Error, Result};
+use agekeep::event::Context;
 use agekeep::redact::Redactor;
 use agekeep::revision::Revision;
 use agekeep::store::Store;
@@ -22,11 +25,25 @@ pub(super) struct Kept {
     /// Whether the last thing that was asked of the store failed for a reason that opening it anew,
     /// with the keys there are then, may end.
     is_stale: bool,
+    /// Whether there was no store when it was last looked for.
+    is_missing: bool,
     /// The last error that was printed, so that the same one is not printed at every call.
     said: Option<String>,
-    /// Every path, as a recorded listing answered it, and how many events there were right after.
-    listed: Option<(u64, Arc<Vec<String>>)>,
+    listed: Option<Listed>,
 }
+
+/// Every path, as a recorded listing answered it.
+struct Listed {
+    /// How many events there were right after.
+    events: u64,
+    /// Whom it answered.
+    to: [Option<String>; 3],
+    since: Instant,
+    paths: Arc<Vec<String>>,
+}
+
+/// How long a listing answers again: what expires meanwhile is no event.
+const LISTED_FOR: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce(&mut Kept) + Send>;
 
@@ -66,11 +83,16 @@ impl Keeper {
                 make_store,
                 store: None,
                 is_stale: false,
+                is_missing: false,
                 said: None,
                 listed: None,
             };
             for job in queue {
-                job(&mut kept);
+                // One call that comes to grief is one client without an answer.
+                let done = catch_unwind(AssertUnwindSafe(|| job(&mut kept)));
+                if done.is_err() {
+                    kept.store = None;
+                }
             }
         };
         let thread = thread::Builder::new().name("keeper".into()).spawn(run);
@@ -91,7 +113,7 @@ impl Keeper {
     }
 
     /// Has something done after everything that was asked before. It is put in line when the answer
-    /// is first polled; `None` if the thread came to grief over it.
+    /// is first polled; `None` if that came to grief.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Kept) -> T + Send + 'static,
@@ -113,15 +135,17 @@ impl Kept {
     pub(super) fn store(&mut self) -> Result<&mut Store> {
         if self.store.is_none() {
             let opened = init::open_or_make(&self.global, self.make_store);
+            self.is_missing = matches!(opened, Err(Error::NoStore { .. }));
             let store = opened.inspect_err(|error| self.tell(error))?;
             return Ok(self.store.insert(store));
         }
         Ok(self.store.as_mut().expect("it is open"))
     }
 
-    /// Whether the store is open, so that a glance at it costs little.
-    pub(super) fn is_open(&self) -> bool {
-        self.store.is_some()
+    /// Whether a glance at the store costs little, and asks for no key: it is open, or there was none
+    /// when it was last looked for.
+    pub(super) fn is_near(&self) -> bool {
+        self.store.is_some() || self.is_missing
     }
 
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
@@ -178,21 +202,32 @@ impl Kept {
         history::revision(&self.global, text)
     }
 
-    /// Every path there is. A listing that was recorded answers again as long as nothing has
-    /// happened since.
+    /// Every path there is. A listing that was recorded answers the same caller again for a moment,
+    /// as long as nothing has happened since: what a person types is one listing. So are the pages
+    /// of a list that goes on.
     pub(super) fn paths(
         &mut self,
-        list: impl FnOnce(&mut Store) -> Result<Vec<String>>,
+        context: &Context,
+        goes_on: bool,
+        list: impl FnOnce(&mut Store) -> Result<(u64, Vec<String>)>,
     ) -> Result<Arc<Vec<String>>> {
-        let events = self.glance(Store::count_events)?;
-        if let Some((known, paths)) = &self.listed
-            && *known == events
+        let to = [&context.actor, &context.session, &context.client].map(Clone::clone);
+        let now = self.glance(Store::count_events)?;
+        if let Some(listed) = &self.listed
+            && listed.events == now
+            && listed.to == to
+            && (goes_on || listed.since.elapsed() < LISTED_FOR)
         {
-            return Ok(paths.clone());
+            return Ok(listed.paths.clone());
         }
-        let paths = Arc::new(self.with(list)?);
-        let events = self.glance(Store::count_events)?;
-        self.listed = Some((events, paths.clone()));
+        let (events, paths) = self.with(list)?;
+        let paths = Arc::new(paths);
+        self.listed = Some(Listed {
+            events,
+            to,
+            since: Instant::now(),
+            paths: paths.clone(),
+        });
         Ok(paths)
     }
 }

@@ -3,9 +3,9 @@
 
 use agekeep::event::Context;
 use agekeep::log::Filter;
-use agekeep::past::{Matches, Search};
+use agekeep::past::{Changed, Match, Matches, Search};
 use agekeep::path::MemoryPath;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::output::Line;
 use super::super::{changes, events, history};
@@ -18,6 +18,8 @@ const CHANGES: usize = 20;
 const CHANGES_MAX: usize = 200;
 /// Lines that `memory_search` answers at most.
 const LINES_MAX: usize = 200;
+/// Characters of such a line.
+const LINE_CHARACTERS_MAX: usize = 1_000;
 
 /// Whether a tool is one of these.
 pub(super) fn is_one(tool: &str) -> bool {
@@ -106,7 +108,8 @@ fn difference(
     let structured = json!({
         "from": found.from,
         "to": found.to,
-        "changes": found.changes.iter().map(changes::to_json).collect::<Vec<_>>(),
+        "changes": found.changes.iter().take(CHANGES_MAX).map(without_hunks).collect::<Vec<_>>(),
+        "found": found.changes.len(),
     });
     Ok(Reply::found(text, structured))
 }
@@ -133,7 +136,7 @@ fn search(
     let shown = &lines[..lines.len().min(LINES_MAX)];
     let mut text: Vec<String> = shown
         .iter()
-        .map(|found| plain(&history::match_to_line(found, search.history)))
+        .map(|found| cut(&plain(&history::match_to_line(found, search.history))))
         .collect();
     if lines.is_empty() {
         text.push("Nothing was found.".into());
@@ -150,10 +153,31 @@ fn search(
             .map(|problem| format!("[Not searched: {problem}]")),
     );
     let structured = json!({
-        "lines": shown.iter().map(history::match_to_json).collect::<Vec<_>>(),
+        "lines": shown.iter().map(with_a_short_line).collect::<Vec<_>>(),
         "found": lines.len(),
     });
     Ok(Reply::found(text.join("\n"), structured))
+}
+
+/// A change as an object; what differs in it stands in the text, as far as there is room.
+fn without_hunks(changed: &Changed) -> Value {
+    let mut object = changes::to_json(changed);
+    object.as_object_mut().map(|object| object.remove("hunks"));
+    object
+}
+
+fn with_a_short_line(found: &Match) -> Value {
+    let mut object = history::match_to_json(found);
+    object["text"] = cut(found.text.as_str()).into();
+    object
+}
+
+/// Cuts a line that is longer than anybody reads.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARACTERS_MAX) {
+        None => line.to_owned(),
+        Some((at, _)) => format!("{}… [{} bytes]", &line[..at], line.len()),
+    }
 }
 
 fn plain(line: &Line) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agekeep::command::Command;
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
+use agekeep::path::MemoryPath;
 use agekeep::store::Store;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -56,6 +57,18 @@ pub(super) fn named(uri: &str) -> Option<Named> {
     })
 }
 
+/// Our spelling of a URI of a memory as it is now; any other as it is.
+pub(super) fn canonical(text: &str) -> String {
+    let path = match named(text) {
+        Some(Named {
+            path,
+            version: None,
+        }) => MemoryPath::read(&path),
+        _ => None,
+    };
+    path.map_or_else(|| text.to_owned(), |path| uri(path.relative()))
+}
+
 /// The two forms of URI there are.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let now = ResourceTemplate::new(NOW, "memory")
@@ -76,7 +89,7 @@ pub(super) fn page(
     cursor: Option<&str>,
     context: &Context,
 ) -> Result<(Vec<Resource>, Option<String>)> {
-    let paths = paths(kept, context)?;
+    let paths = paths(kept, context, cursor.is_some())?;
     let from = cursor.map_or(0, |cursor| {
         paths.partition_point(|path| path.as_str() <= cursor)
     });
@@ -99,24 +112,23 @@ pub(super) fn completions(
     typed: &str,
     context: &Context,
 ) -> Result<(Vec<String>, usize)> {
-    let paths = paths(kept, context)?;
-    let fitting: Vec<&String> = paths
-        .iter()
-        .filter(|path| path.starts_with(typed))
-        .collect();
-    let shown = fitting.iter().take(COMPLETIONS_MAX);
-    Ok((shown.map(|path| (*path).clone()).collect(), fitting.len()))
+    let paths = paths(kept, context, false)?;
+    // What a client puts into the template as it is: there `%` begins an escape.
+    let values = paths.iter().map(|path| path.replace('%', "%25"));
+    let fitting: Vec<String> = values.filter(|value| value.starts_with(typed)).collect();
+    let all = fitting.len();
+    Ok((fitting.into_iter().take(COMPLETIONS_MAX).collect(), all))
 }
 
 /// Every path relative to `/memories`, sorted: by `memory_read`, which is recorded.
-fn paths(kept: &mut Kept, context: &Context) -> Result<Arc<Vec<String>>> {
+fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
     let list = |store: &mut Store| {
         let answer = store.execute(&Command::Read { path: None }, context)?;
         let mut paths: Vec<String> = answer.content.as_str().lines().map(str::to_owned).collect();
         paths.sort_unstable();
-        Ok(paths)
+        Ok((answer.meta.event + 1, paths))
     };
-    kept.paths(list)
+    kept.paths(context, goes_on, list)
 }
 
 /// The text of a memory; `None` if it is not there.

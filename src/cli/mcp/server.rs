@@ -1,6 +1,5 @@
 //! The protocol: what is asked of the server, handed to the keeper of the store.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::{self, Call};
 use super::claim::context_of;
 use super::keeper::{Keeper, Kept};
-use super::watch::Watch;
+use super::watch::{Subscribed, Watch};
 use super::{Offer, resource};
 
 /// The door as one client sees it.
@@ -34,7 +33,7 @@ pub(super) struct Door {
     offer: Arc<Offer>,
     defaults: Arc<Context>,
     closing: CancellationToken,
-    subscribed: Arc<Mutex<HashSet<String>>>,
+    subscribed: Arc<Mutex<Subscribed>>,
     /// Whether a client of the older era has introduced itself, and is told of changes.
     introduced: Arc<AtomicBool>,
 }
@@ -80,10 +79,10 @@ impl Door {
     ) -> Answer<T> {
         let answer = self.keeper.ask(act).await;
         self.watch.poke();
-        answer.ok_or_else(|| ErrorData::internal_error("the server is at its end", None))
+        answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
     }
 
-    fn subscribed(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn subscribed(&self) -> std::sync::MutexGuard<'_, Subscribed> {
         self.subscribed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -256,10 +255,11 @@ impl ServerHandler for Door {
     ) -> Answer<()> {
         // What is not there may come.
         let mut subscribed = self.subscribed();
-        if subscribed.len() >= SUBSCRIBED_MAX {
+        if subscribed.len() >= SUBSCRIBED_MAX || request.uri.len() > URI_BYTES_MAX {
             return Err(ErrorData::invalid_params("too many subscriptions", None));
         }
-        subscribed.insert(request.uri);
+        let of = resource::canonical(&request.uri);
+        subscribed.insert(request.uri, of);
         Ok(())
     }
 
@@ -280,6 +280,7 @@ impl ServerHandler for Door {
         accepted.tools_list_changed = None;
         accepted.prompts_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| uri.len() <= URI_BYTES_MAX);
             uris.truncate(SUBSCRIBED_MAX);
         }
         Some(accepted)
@@ -299,7 +300,9 @@ const GUIDANCE: &str = "memory-guidance";
 const GUIDANCE_WHAT: &str = "What a model should know about its memory, for a system prompt";
 
 /// Resources one client can subscribe to.
-const SUBSCRIBED_MAX: usize = 10_000;
+const SUBSCRIBED_MAX: usize = 1_000;
+/// Bytes of a URI: a path as long as can be, with every byte escaped.
+const URI_BYTES_MAX: usize = 4_096;
 
 fn refuse(fault: Option<String>) -> Answer<()> {
     fault.map_or(Ok(()), |why| Err(ErrorData::invalid_params(why, None)))

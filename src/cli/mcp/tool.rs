@@ -12,6 +12,8 @@ pub(super) enum Group {
     Memory,
     /// All memory commands in one tool.
     Single,
+    /// The same where nothing may be changed.
+    SingleLook,
     /// `memory_read` and `memory_write`.
     ReadWrite,
     /// Bringing back what was.
@@ -46,6 +48,8 @@ enum Kind {
     Range,
     /// One of the memory commands.
     Command,
+    /// The one that changes nothing.
+    View,
 }
 
 const fn needs(name: &'static str, kind: Kind, what: &'static str) -> Parameter {
@@ -100,7 +104,7 @@ const WITHIN: Parameter = takes(
 );
 
 /// The memory commands that a single tool carries out.
-const COMMANDS: [&str; 6] = [
+pub(super) const COMMANDS: [&str; 6] = [
     "view",
     "create",
     "str_replace",
@@ -328,6 +332,29 @@ pub(super) const SPECS: &[Spec] = &[
         answers: Answers::Command,
     },
     Spec {
+        name: "memory",
+        group: Group::SingleLook,
+        title: "Memory",
+        what: "Look at memory files in the directory /memories, which are kept across \
+               conversations. View /memories before you begin. Nothing can be changed here.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            needs("command", Kind::View, "What to do"),
+            needs(
+                "path",
+                Kind::Text,
+                "/memories, or a file or directory below it",
+            ),
+            takes(
+                "view_range",
+                Kind::Range,
+                "First and last line; -1 means to the end",
+            ),
+        ],
+        answers: Answers::Command,
+    },
+    Spec {
         name: "memory_read",
         group: Group::ReadWrite,
         title: "Read memory as it is",
@@ -421,28 +448,24 @@ impl Spec {
     }
 
     /// The tool as the protocol describes it. `strict` counts every loss of a text as destructive.
-    pub(super) fn to_tool(&self, strict: bool, read_only: bool) -> Tool {
-        let effect = if read_only {
-            Effect::Reads
-        } else {
-            self.effect
-        };
+    pub(super) fn to_tool(&self, strict: bool) -> Tool {
+        let effect = self.effect;
         let destructive = effect == Effect::Deletes || strict && effect == Effect::Edits;
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(effect == Effect::Reads)
             .destructive(destructive)
-            .idempotent(self.idempotent || read_only)
+            .idempotent(self.idempotent)
             .open_world(false);
-        Tool::new(self.name, self.what, self.input_schema(read_only))
+        Tool::new(self.name, self.what, self.input_schema())
             .with_title(self.title)
             .with_annotations(annotations)
             .with_raw_output_schema(self.answers.schema())
     }
 
     /// Plain JSON Schema: no unions, references or nullable types, which some clients drop.
-    fn input_schema(&self, read_only: bool) -> Arc<JsonObject> {
+    fn input_schema(&self) -> Arc<JsonObject> {
         let property = |parameter: &Parameter| {
-            let mut schema = parameter.kind.schema(read_only);
+            let mut schema = parameter.kind.schema();
             schema.insert("description".into(), parameter.what.into());
             (parameter.name.to_owned(), Value::Object(schema))
         };
@@ -454,7 +477,7 @@ impl Spec {
 }
 
 impl Kind {
-    fn schema(&self, read_only: bool) -> JsonObject {
+    fn schema(&self) -> JsonObject {
         let schema = match self {
             Self::Text => json!({"type": "string"}),
             Self::Integer => json!({"type": "integer"}),
@@ -465,7 +488,7 @@ impl Kind {
                 "minItems": 2,
                 "maxItems": 2,
             }),
-            Self::Command if read_only => json!({"type": "string", "enum": ["view"]}),
+            Self::View => json!({"type": "string", "enum": ["view"]}),
             Self::Command => json!({"type": "string", "enum": COMMANDS}),
         };
         match schema {
@@ -535,14 +558,15 @@ mod tests {
             let name = spec.name.strip_prefix("memory_").unwrap_or_default();
             let is_command = agekeep::command::NAMES.contains(&name)
                 || agekeep::command::NAMES.contains(&spec.name);
-            assert!(is_command || spec.group == Group::Single, "{}", spec.name);
+            assert!(is_command || spec.name == "memory", "{}", spec.name);
         }
     }
 
     #[test]
     fn names_are_unique_and_texts_are_short() {
         for (at, spec) in SPECS.iter().enumerate() {
-            assert!(SPECS[..at].iter().all(|other| other.name != spec.name));
+            let same = |other: &&Spec| other.name == spec.name && spec.name != "memory";
+            assert!(!SPECS[..at].iter().any(|other| same(&other)));
             assert!(spec.what.len() < 600, "{}", spec.name);
         }
     }

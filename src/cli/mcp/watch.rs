@@ -1,6 +1,6 @@
 //! Telling clients that memories have changed, also by another process.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +42,9 @@ impl Difference {
     }
 }
 
+/// The URIs a client wants to hear of, as it spells them, each with our spelling.
+pub(super) type Subscribed = HashMap<String, String>;
+
 /// Looks for what has changed, as long as somebody wants to know.
 #[derive(Clone)]
 pub(super) struct Watch {
@@ -77,7 +80,7 @@ impl Watch {
             // Where nobody listens only what was done here is taken note of: one who begins to is
             // told what has changed since, also while that was on its way.
             if poked || self.differences.receiver_count() > 0 {
-                self.look_and_tell().await;
+                self.look_and_tell(false).await;
             }
         }
     }
@@ -85,16 +88,17 @@ impl Watch {
     /// Begins to want to know.
     async fn begin(&self) -> broadcast::Receiver<Difference> {
         let receiver = self.differences.subscribe();
-        self.look_and_tell().await;
+        self.look_and_tell(true).await;
         receiver
     }
 
-    async fn look_and_tell(&self) {
+    /// `opens` says whether a store that is not open is opened for it: never again and again, for a
+    /// key may be asked for.
+    async fn look_and_tell(&self, opens: bool) {
         let seen = self.seen.clone();
-        let wanted = self.differences.receiver_count() > 0;
         let looked = self.keeper.ask(move |kept| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if !wanted && !kept.is_open() {
+            if !opens && !kept.is_near() {
                 return Ok(None);
             }
             compare(kept, &mut seen)
@@ -110,7 +114,7 @@ impl Watch {
     pub(super) async fn tell_session(
         self,
         peer: Peer<RoleServer>,
-        subscribed: Arc<Mutex<HashSet<String>>>,
+        subscribed: Arc<Mutex<Subscribed>>,
     ) {
         let mut differences = self.begin().await;
         while let Some(difference) = next(&mut differences).await {
@@ -122,8 +126,8 @@ impl Watch {
             }
             let wanted: Vec<String> = {
                 let subscribed = subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-                let wanted = subscribed.iter().filter(|uri| difference.concerns(uri));
-                wanted.cloned().collect()
+                let wanted = subscribed.iter().filter(|(_, of)| difference.concerns(of));
+                wanted.map(|(uri, _)| uri.clone()).collect()
             };
             for uri in wanted {
                 let changed = ResourceUpdatedNotificationParam::new(uri);
@@ -158,7 +162,7 @@ impl Watch {
                 return;
             }
             for uri in accepted.resource_subscriptions.iter().flatten() {
-                if difference.concerns(uri)
+                if difference.concerns(&resource::canonical(uri))
                     && sink.notify_resource_updated(uri.as_str()).await.is_err()
                 {
                     return;
