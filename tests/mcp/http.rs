@@ -388,6 +388,27 @@ fn a_port_in_use_is_said() {
     assert!(hint.contains("port") && !hint.contains("disk"), "{said}");
 }
 
+/// It needs no token to send half a request.
+#[test]
+fn half_a_request_does_not_keep_a_server_that_is_told_to_end() {
+    let home = Home::with_store();
+    let web = Web::start(&home, &[]);
+    let mut streams = Vec::new();
+    for begun in [
+        "",
+        "POST /mcp HTTP/1.1\r\nHost: local",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ] {
+        let mut stream = web.connect();
+        stream.write_all(begun.as_bytes()).expect("it reads");
+        streams.push(stream);
+    }
+    thread::sleep(Duration::from_millis(200));
+    let (status, said, took) = web.terminate();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+}
+
 #[test]
 fn a_server_told_to_end_answers_what_it_has_begun() {
     let home = Home::with_store();

@@ -409,3 +409,26 @@ fn init_does_not_make_what_is_in_the_way() {
     server.end();
     assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 0);
 }
+
+/// A key that is asked for again and again is one a person touches, or a server that is asked.
+#[test]
+fn what_cannot_be_opened_is_not_tried_again_by_itself() {
+    let home = Home::with_store();
+    lock_identity(&home);
+    let asked = home.path().join("asked");
+    let mut command = home.command(&["mcp"]);
+    let says = format!("echo x >> {}; echo wrong", asked.display());
+    command.env("AGEKEEP_PASSPHRASE_COMMAND", says);
+    command.env("PATH", "/usr/bin:/bin");
+    let mut server = Server::start(command).introduce();
+    std::thread::sleep(Duration::from_millis(3_500));
+    let times = || {
+        fs::read_to_string(&asked)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    assert!(times() <= 1, "asked {} times", times());
+    server.call("memory_view", json!({"path": "/memories"}));
+    assert!(times() <= 2, "asked {} times", times());
+}
