@@ -158,6 +158,9 @@ pub struct Context {
     pub reason: Option<String>,
     /// The door it came through: `cli`, `tool`, `mcp`, `library`.
     pub door: Option<&'static str>,
+    /// Whether it is an agent that looks back: what has expired is not there for it, in history
+    /// either. It is not recorded.
+    pub of_agent: bool,
     /// SHA-256 of the text the caller acts upon: the command is refused if the memory has moved
     /// on, and succeeds unchanged if it already is what the command asks for.
     pub base_sha256: Option<Digest>,

@@ -143,6 +143,7 @@ pub(super) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
     // The person at this machine is not the agent whose calls these are.
     defaults.actor = global.agent();
     defaults.door = Some("mcp");
+    defaults.of_agent = true;
     if !args.is_for_many() {
         // One client, one process, one session.
         let began = (global.clock())().format("%Y%m%dT%H%M%SZ");

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use super::Store;
 use crate::error::Result;
-use crate::event::{Change, Event, Place};
+use crate::event::{Change, Event, Moment, Place};
+use crate::id::StoreId;
 use crate::path::MemoryPath;
 
 /// What has changed since a moment.
@@ -23,6 +24,16 @@ pub struct News {
 }
 
 impl Store {
+    /// The store's lasting name, and the newest event that was seen of it.
+    #[must_use]
+    pub fn last_seen(&self) -> (StoreId, Moment) {
+        let moment = Moment {
+            event: self.catalog.events.saturating_sub(1),
+            commit: self.journal.head(),
+        };
+        (self.id, moment)
+    }
+
     /// How many events there are by now, also those of other processes.
     ///
     /// # Errors

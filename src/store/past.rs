@@ -262,6 +262,20 @@ impl Store {
         self.open_version(version.id, path, &sealed, version.version)
     }
 
+    /// Whether a memory is not there for who looks: an agent finds nothing of what has expired, swept
+    /// or not, however it looks.
+    pub(super) fn is_hidden(&self, id: MemoryId, context: &Context) -> bool {
+        if !context.of_agent {
+            return false;
+        }
+        if let Some(memory) = self.catalog.memory(id) {
+            return !self.living().has(memory);
+        }
+        let life = self.timeline().life(id);
+        life.last()
+            .is_some_and(|part| part.change == Change::Expire)
+    }
+
     /// The error for a memory of which no path opens.
     pub(super) fn nameless(&self, id: MemoryId) -> Error {
         match self.timeline().erased_by(id) {

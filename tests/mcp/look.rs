@@ -433,3 +433,47 @@ fn an_auditor_is_told_that_content_is_not_for_him() {
     }
     assert!(server.result("tools/list", json!({}))["tools"].is_array());
 }
+
+/// What has expired is not there for an agent, however it looks; a person can still look back.
+#[test]
+fn no_look_finds_what_has_expired() {
+    let home = Home::with_store();
+    home.run(&["create", "/memories/w.md", "--text", "4 Linden Street\n"]);
+    home.run(&["create", "/memories/stays.md", "--text", "Linden stays\n"]);
+    home.run(&["policy", "set", "expiration.unaccessed_for", "1s"]);
+    home.run(&["hold", "add", "/memories/stays.md", "--reason", "a test"]);
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    for swept in [false, true] {
+        if swept {
+            let done = home.run(&["expire", "--yes"]);
+            assert!(done.status.success(), "{}", stderr(&done));
+        }
+        let mut server = Server::older(&home, &[]);
+        let found = server.done(
+            "memory_search",
+            json!({"pattern": "Linden", "history": true}),
+        );
+        assert!(
+            found.contains("stays.md") && !found.contains("w.md"),
+            "{found}"
+        );
+        for (tool, arguments) in [
+            ("memory_history", json!({})),
+            ("memory_history", json!({"path": "/memories/w.md"})),
+            ("memory_diff", json!({"path": "/memories/w.md"})),
+            ("memory_diff", json!({"from": 0})),
+            ("memory_diff", json!({"from": 0, "to": 1})),
+        ] {
+            let result = server.call(tool, arguments.clone());
+            let all = result.to_string();
+            assert!(
+                !all.contains("w.md") && !all.contains("4 Linden"),
+                "{tool} {arguments}: {all}"
+            );
+        }
+        let uri = json!({"uri": "memory+at:///1/w.md"});
+        server.refusal("resources/read", uri);
+    }
+    let person = home.run(&["grep", "--history", "Linden"]);
+    assert!(stdout(&person).contains("/memories/w.md"));
+}

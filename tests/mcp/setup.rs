@@ -432,3 +432,42 @@ fn what_cannot_be_opened_is_not_tried_again_by_itself() {
     server.call("memory_view", json!({"path": "/memories"}));
     assert!(times() <= 2, "asked {} times", times());
 }
+
+/// What this process has seen counts also where there is no place to keep it.
+#[test]
+fn a_store_that_was_turned_back_is_refused_again_and_again() {
+    let home = Home::with_store();
+    let mut command = home.command(&["mcp", "--store"]);
+    command
+        .arg(home.store())
+        .arg("--identity")
+        .arg(home.identity());
+    command.arg("--signing-key").arg(home.signing_key());
+    command.env_remove("HOME").env_remove("XDG_STATE_HOME");
+    let mut server = Server::start(command).introduce();
+    let create =
+        |number: u32| json!({"path": format!("/memories/{number}.md"), "file_text": "x\n"});
+    server.done("memory_create", create(1));
+    let (older, aside) = (home.path().join("older"), home.path().join("newer"));
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(home.store())
+        .arg(&older)
+        .status();
+    assert!(copied.expect("cp runs").success());
+    server.done("memory_create", create(2));
+    fs::rename(home.store(), &aside).expect("moved");
+    fs::rename(&older, home.store()).expect("put in its place");
+    for number in 3..7 {
+        let said = server.failed("memory_create", create(number));
+        assert!(said.contains("turned back"), "{said}");
+    }
+    // Another store in its place is no better.
+    fs::rename(home.store(), home.path().join("older")).expect("moved");
+    home.run(&["init", "--store", home.store().to_str().expect("UTF-8")]);
+    for number in 3..6 {
+        server.failed("memory_create", create(number));
+    }
+    fs::remove_dir_all(home.store()).expect("removed");
+    fs::rename(&aside, home.store()).expect("put back");
+}

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use agekeep::Text;
 use agekeep::error::{Error, Result};
-use agekeep::event::Context;
+use agekeep::event::{Context, Moment};
+use agekeep::id::StoreId;
 use agekeep::redact::Redactor;
 use agekeep::revision::Revision;
 use agekeep::store::Store;
@@ -27,6 +28,8 @@ pub(super) struct Kept {
     is_stale: bool,
     /// Whether there was no store when it was last looked for.
     is_missing: bool,
+    /// The store that was open, and the newest event that was seen of it.
+    seen: Option<(StoreId, Moment)>,
     /// The last error that was printed, so that the same one is not printed at every call.
     said: Option<String>,
     listed: Option<Listed>,
@@ -84,6 +87,7 @@ impl Keeper {
                 store: None,
                 is_stale: false,
                 is_missing: false,
+                seen: None,
                 said: None,
                 listed: None,
             };
@@ -136,10 +140,34 @@ impl Kept {
         if self.store.is_none() {
             let opened = init::open_or_make(&self.global, self.make_store);
             self.is_missing = matches!(opened, Err(Error::NoStore { .. }));
+            let opened = opened.and_then(|store| self.same(store));
             let store = opened.inspect_err(|error| self.tell(error))?;
             return Ok(self.store.insert(store));
         }
         Ok(self.store.as_mut().expect("it is open"))
+    }
+
+    /// A store that was opened anew, if it is the one that was open before and goes on from there:
+    /// what this process has seen counts also where nothing is kept of it.
+    fn same(&self, mut store: Store) -> Result<Store> {
+        let Some((id, seen)) = self.seen else {
+            return Ok(store);
+        };
+        if store.last_seen().0 != id {
+            return Err(Error::Damaged {
+                what: "the store".into(),
+                why: "another one is in the place of the one that was open".into(),
+            });
+        }
+        match store.moment(&Revision::event(seen.event)) {
+            Ok(found) if found.commit == seen.commit => Ok(store),
+            Ok(_) | Err(Error::NoRevision { .. }) => Err(Error::RolledBack {
+                event: seen.event,
+                seen: seen.commit.to_string(),
+                found: store.last_seen().1.commit.to_string(),
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether a glance at the store costs little, and asks for no key: it is open, or there was none
@@ -171,6 +199,9 @@ impl Kept {
             self.tell(error);
             self.store = None;
             self.is_stale = true;
+        }
+        if let (Ok(_), Some(store)) = (&done, &self.store) {
+            self.seen = Some(store.last_seen());
         }
         done
     }
@@ -240,7 +271,6 @@ fn is_of_the_store(error: &Error) -> bool {
             | Error::Io { .. }
             | Error::Damaged { .. }
             | Error::HeadMoved { .. }
-            | Error::RolledBack { .. }
             | Error::NoKeyring { .. }
             | Error::NotARecipient { .. }
             | Error::UnknownFormat { .. }

@@ -133,9 +133,15 @@ impl ServerHandler for Door {
             fault,
         };
         let offer = self.offer.clone();
-        let reply = self
-            .ask(move |kept| call::answer(kept, &offer, call))
-            .await?;
+        let cancelled = context.ct.clone();
+        let reply = self.ask(move |kept| {
+            if cancelled.is_cancelled() {
+                // Taken back before its turn came; nobody waits for the answer.
+                return call::Reply::error("the call was taken back");
+            }
+            call::answer(kept, &offer, call)
+        });
+        let reply = reply.await?;
         Ok(reply.into_result().into())
     }
 

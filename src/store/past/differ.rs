@@ -58,6 +58,12 @@ impl Store {
     ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
         let (numbers, recorded) = self.in_contents(|store| {
             let mut numbers = store.numbers(filter);
+            if context.of_agent {
+                numbers.retain(|event| {
+                    let pairs = store.pairs_of(*event);
+                    pairs.is_empty() || pairs.iter().any(|pair| !store.hides(pair, context))
+                });
+            }
             numbers.drain(..numbers.len().saturating_sub(limit));
             let look = Look {
                 command: "log",
@@ -71,6 +77,7 @@ impl Store {
             Ok((numbers, store.record_look(look, context)?))
         })?;
         let store = &*self;
+        let looker = context.clone();
         let within = filter.path.as_ref();
         let memories = within.map(|path| store.timeline().ever_within(path));
         let found = numbers.into_iter().rev().map(move |number| {
@@ -79,6 +86,7 @@ impl Store {
                 .moment(number)
                 .expect("an event of the timeline");
             let mut pairs = store.pairs_of(number);
+            pairs.retain(|pair| !store.hides(pair, &looker));
             pairs.retain(|(before, after)| {
                 let either = after.as_ref().or(before.as_ref());
                 let inside = |ids: &HashSet<MemoryId>| either.is_some_and(|v| ids.contains(&v.id));
@@ -105,7 +113,8 @@ impl Store {
     ) -> Result<Looked<Difference>> {
         self.in_contents(|store| {
             let (from, to) = store.ends(from, to, within)?;
-            let pairs = store.pairs_between(from, to, within);
+            let mut pairs = store.pairs_between(from, to, within);
+            pairs.retain(|pair| !store.hides(pair, context));
             let (mut changes, touches) = store.compare_all(&pairs);
             // Between two moments a new memory can have been changed too.
             let lived = |id| {
@@ -227,6 +236,11 @@ impl Store {
         // Of what is erased nothing can be seen.
         let seen = sides.flatten().filter(|side| side.path.is_some());
         (changes, seen.map(looked_at).collect())
+    }
+
+    fn hides(&self, (before, after): &Pair, context: &Context) -> bool {
+        let either = after.as_ref().or(before.as_ref());
+        either.is_some_and(|version| self.is_hidden(version.id, context))
     }
 
     fn compare(&self, (before, after): &Pair) -> Changed {

@@ -32,6 +32,9 @@ impl Store {
             };
             let mut touches = Vec::new();
             for versions in store.searched(search) {
+                if store.is_hidden(versions[0].id, context) {
+                    continue;
+                }
                 let seen = found.lines.len();
                 store.search_one(&pattern, &versions, &mut found);
                 touches.extend(touched(&versions, &found.lines[seen..]));

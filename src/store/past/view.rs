@@ -83,6 +83,7 @@ impl Store {
                 all.max_by_key(|version| version.event)
             };
             let memory = timeline.at(&parsed, newest).or_else(last_there);
+            let memory = memory.filter(|memory| !store.is_hidden(memory.id, context));
             let found = memory.and_then(|memory| {
                 let mut versions = timeline.versions(memory.id, newest);
                 versions.find(|found| found.version == version)
