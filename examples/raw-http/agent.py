@@ -3,32 +3,16 @@
 # whole tool_use blocks go into `agekeep tool`, one on each line, and ready tool_result blocks come
 # out. Run it with: ./agent.py "What do you remember? Then remember that I like tea."
 # Before: agekeep init, and ANTHROPIC_API_KEY set. It needs Python's standard library and no more.
-import json
-import os
-import subprocess
-import sys
-import urllib.request
+import json, os, subprocess, sys, urllib.request as web
 
-URL = os.environ.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com") + "/v1/messages"
-HEADERS = {
-    "content-type": "application/json",
-    "x-api-key": os.environ["ANTHROPIC_API_KEY"],
-    "anthropic-version": "2026-10-21",
-    "anthropic-beta": "context-management-2025-06-27",
-}
-AGEKEEP = ["agekeep", "tool", "--actor", "raw-http"]
-
-body = {"model": "claude-sonnet-5-5", "max_tokens": 4096}
-body["tools"] = [{"type": "memory_20250818", "name": "memory"}]
+URL, KEY = os.environ.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com") + "/v1/messages", os.environ["ANTHROPIC_API_KEY"]
+HEADERS = {"content-type": "application/json", "x-api-key": KEY, "anthropic-version": "2026-10-21", "anthropic-beta": "context-management-2025-06-27"}
+body = {"model": "claude-sonnet-5-5", "max_tokens": 4096, "tools": [{"type": "memory_20250818", "name": "memory"}]}
 body["messages"] = [{"role": "user", "content": sys.argv[1]}]
 while body["messages"][-1]["role"] == "user":
-    request = urllib.request.Request(URL, json.dumps(body).encode(), HEADERS)
-    reply = json.load(urllib.request.urlopen(request))
+    reply = json.load(web.urlopen(web.Request(URL, json.dumps(body).encode(), HEADERS)))
     body["messages"].append({"role": "assistant", "content": reply["content"]})
-    calls = [json.dumps(block) for block in reply["content"] if block["type"] == "tool_use"]
-    if calls:
-        lines = "\n".join(calls).encode()
-        done = subprocess.run(AGEKEEP, input=lines, stdout=subprocess.PIPE, check=True)
-        results = [json.loads(line) for line in done.stdout.split(b"\n") if line]
-        body["messages"].append({"role": "user", "content": results})
+    if calls := "\n".join(json.dumps(block) for block in reply["content"] if block["type"] == "tool_use"):
+        done = subprocess.run(["agekeep", "tool", "--actor", "raw-http"], input=calls.encode(), stdout=subprocess.PIPE, check=True)
+        body["messages"].append({"role": "user", "content": [json.loads(line) for line in done.stdout.split(b"\n") if line]})
 print(reply["content"][-1]["text"])
