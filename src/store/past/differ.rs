@@ -57,14 +57,16 @@ impl Store {
         context: &Context,
     ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
         let (numbers, recorded) = self.in_contents(|store| {
-            let mut numbers = store.numbers(filter);
-            if context.of_agent {
-                numbers.retain(|event| {
-                    let pairs = store.pairs_of(*event);
-                    pairs.is_empty() || pairs.iter().any(|pair| !store.hides(pair, context))
-                });
-            }
-            numbers.drain(..numbers.len().saturating_sub(limit));
+            let is_shown = |event: &u64| {
+                let pairs = store.pairs_of(*event);
+                pairs.is_empty() || pairs.iter().any(|pair| !store.hides(pair, context))
+            };
+            let newest_first = store.numbers(filter).into_iter().rev();
+            let mut numbers: Vec<u64> = newest_first
+                .filter(|event| !context.of_agent || is_shown(event))
+                .take(limit)
+                .collect();
+            numbers.reverse();
             let look = Look {
                 command: "log",
                 path: match &filter.path {
