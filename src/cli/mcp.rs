@@ -92,7 +92,7 @@ struct Offer {
 impl Offer {
     fn of(args: &Wanted) -> Self {
         let wanted = |group| match group {
-            Group::Memory => !args.single_tool,
+            Group::Memory | Group::Look => !args.single_tool,
             Group::Single => args.single_tool && !args.read_only,
             Group::SingleLook => args.single_tool && args.read_only,
             Group::ReadWrite => args.tools.contains(&More::ReadWrite),

@@ -59,15 +59,11 @@ impl Reply {
 
 /// Carries out a call.
 pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
-    let is_command = match call.spec.group {
-        Group::Single | Group::SingleLook | Group::ReadWrite => true,
-        Group::Memory => !look::is_one(call.spec.name),
-        Group::Restore | Group::Admin => false,
-    };
-    let done = if is_command {
-        command(kept, offer, call).map_err(Fault::Failed)
-    } else {
-        other(kept, call)
+    let done = match call.spec.group {
+        Group::Look | Group::Restore | Group::Admin => other(kept, call),
+        Group::Memory | Group::Single | Group::SingleLook | Group::ReadWrite => {
+            command(kept, offer, call).map_err(Fault::Failed)
+        }
     };
     done.unwrap_or_else(|fault| {
         let why = match fault {
@@ -85,7 +81,7 @@ fn other(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
         return Err(Fault::Misused(why));
     }
     let mut arguments = Arguments::new(call.spec.name, call.arguments);
-    if call.spec.group == Group::Memory {
+    if call.spec.group == Group::Look {
         look::answer(kept, call.spec.name, &mut arguments, &call.context)
     } else {
         care::answer(kept, call.spec.name, &mut arguments, &call.context)

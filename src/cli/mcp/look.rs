@@ -21,11 +21,6 @@ const LINES_MAX: usize = 200;
 /// Characters of such a line.
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
-/// Whether a tool is one of these.
-pub(super) fn is_one(tool: &str) -> bool {
-    matches!(tool, "memory_history" | "memory_diff" | "memory_search")
-}
-
 pub(super) fn answer(
     kept: &mut Kept,
     tool: &str,

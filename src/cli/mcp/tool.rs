@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 /// Which tools there are beside the six memory commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
-    /// The memory commands, and looking back: always offered.
+    /// A tool for each memory command.
     Memory,
+    /// Looking back, and looking for: offered with those.
+    Look,
     /// All memory commands in one tool.
     Single,
     /// The same where nothing may be changed.
@@ -217,7 +219,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         name: "memory_history",
-        group: Group::Memory,
+        group: Group::Look,
         title: "History of memory",
         what: "List what changed a memory file or directory, newest first: when, by whom, in which \
                session, and how many lines. Looking back does not count as reading a memory.",
@@ -235,7 +237,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         name: "memory_diff",
-        group: Group::Memory,
+        group: Group::Look,
         title: "Compare memory",
         what: "Show what differs between two moments as a unified diff. A moment is an event \
                number from memory_history, HEAD~3, a time such as @2026-11-01T09:00Z, or an age \
@@ -251,7 +253,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         name: "memory_search",
-        group: Group::Memory,
+        group: Group::Look,
         title: "Search memory",
         what: "Find the lines of memory files that contain a text. Finding a line does not count \
                as reading its file: view what you go on to use.",
