@@ -292,7 +292,14 @@ fn a_server_without_a_store_tells_of_one_that_comes() {
     server.result("resources/subscribe", json!({"uri": "memory:///a.md"}));
     server.failed("memory_view", json!({"path": "/memories"}));
     assert!(home.run(&["init"]).status.success());
+    // What was written before this server had the store counts too.
+    home.run(&["write", "a.md", "--text", "x\n"]);
     server.done("memory_view", json!({"path": "/memories"}));
+    let heard = told(&mut server, &["list", "memory:///a.md"]);
+    assert_eq!(heard, names(&["list", "memory:///a.md"]));
+    server.done("memory_delete", json!({"path": "/memories/a.md"}));
+    let heard = told(&mut server, &["list", "memory:///a.md"]);
+    assert_eq!(heard, names(&["list", "memory:///a.md"]));
     server.done(
         "memory_create",
         json!({"path": "/memories/a.md", "file_text": "x"}),

@@ -89,6 +89,9 @@ impl Watch {
     async fn begin(&self) -> broadcast::Receiver<Difference> {
         let receiver = self.differences.subscribe();
         self.look_and_tell(true).await;
+        // Where there is no store to be looked into, all that is in it once it comes is news.
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get_or_insert(0);
         receiver
     }
 
