@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -45,6 +45,9 @@ pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
 /// object folders.
 const ASIDE: &str = "tmp_agekeep_";
 
+/// What the branch is exchanged with. One that is left over means nothing.
+pub(crate) const ASIDE_REF: &str = "tmp_agekeep_ref";
+
 /// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     write_aside(&aside(parent(path)), path, bytes, mode, false).map_err(Error::io("write", path))
@@ -54,6 +57,29 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// behind by a crash means nothing.
 pub(crate) fn replace_from(folder: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     write_aside(&aside(folder), path, bytes, mode, false).map_err(Error::io("write", path))
+}
+
+/// Puts a small file in place whole by exchanging it with another, which then holds what was there.
+/// Unlike a rename over a file, that makes no file system hurry to write either.
+#[cfg(target_os = "linux")]
+pub(crate) fn exchange(other: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let exchanged = (|| {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).mode(mode).open(other)?;
+        file.write_all_at(bytes, 0)?;
+        file.set_len(bytes.len() as u64)?;
+        renameat_with(CWD, other, CWD, path, RenameFlags::EXCHANGE)?;
+        Ok::<_, io::Error>(())
+    })();
+    // There is nothing yet to exchange it with, or the file system does not know how to.
+    exchanged.or_else(|_| replace_from(parent(other), path, bytes, mode))
+}
+
+/// Puts a small file in place whole.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn exchange(other: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    replace_from(parent(other), path, bytes, mode)
 }
 
 /// As [`replace`], and durable when it returns.
@@ -138,31 +164,105 @@ pub(crate) fn sync_file_system(folder: &Path) -> Result<()> {
     sync_folder(folder)
 }
 
-/// A file with bytes that are not yet durable.
-pub(crate) struct Unsynced<'a> {
-    pub(crate) file: &'a File,
-    pub(crate) path: &'a Path,
+/// Makes the bytes of a file durable. Its length was so before.
+pub(crate) fn make_durable(file: &File, path: &Path) -> Result<()> {
+    file.sync_data().map_err(Error::io("write", path))
 }
 
-impl Unsynced<'_> {
+/// A file with bytes that are not yet durable.
+pub(crate) struct Unsynced {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+}
+
+impl Unsynced {
     /// Makes the bytes durable. The file's length was so before.
     pub(crate) fn sync(&self) -> Result<()> {
-        let synced = self.file.sync_data();
-        synced.map_err(Error::io("write", self.path))
+        make_durable(&self.file, &self.path)
+    }
+}
+
+/// Makes files durable one after the other on a thread of its own, which ends with this.
+#[derive(Default)]
+pub(crate) struct Behind {
+    /// Begins with the first file.
+    worker: Option<Worker>,
+    /// Whether a file was handed over whose end nobody waited for.
+    begun: bool,
+    /// Of a file for which there was no thread.
+    failed: Option<Error>,
+}
+
+struct Worker {
+    /// Gone when the thread is to end.
+    files: Option<mpsc::Sender<Unsynced>>,
+    done: mpsc::Receiver<Result<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Behind {
+    /// Begins to make a file durable, once the one before is.
+    pub(crate) fn start(&mut self, unsynced: Unsynced) {
+        self.failed = self.wait().err();
+        if self.worker.is_none() {
+            self.worker = Worker::start().ok();
+        }
+        let files = self
+            .worker
+            .as_ref()
+            .and_then(|worker| worker.files.as_ref());
+        let handed = match files {
+            Some(files) => files.send(unsynced).map_err(|refused| refused.0),
+            None => Err(unsynced),
+        };
+        match handed {
+            Ok(()) => self.begun = true,
+            Err(unsynced) => self.failed = self.failed.take().or(unsynced.sync().err()),
+        }
     }
 
-    /// Makes the bytes of two files durable at the same time: that takes half as long again as
-    /// one, and one after the other takes twice as long.
-    pub(crate) fn sync_beside(&self, other: &Self) -> Result<()> {
-        thread::scope(|scope| {
-            let beside = thread::Builder::new().spawn_scoped(scope, || other.sync());
-            let synced = self.sync();
-            let beside = match beside {
-                Ok(thread) => thread.join().expect("a sync does not panic"),
-                Err(_) => other.sync(),
-            };
-            synced.and(beside)
+    /// Waits until what was begun is durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it, or one before it that nobody waited for, did not become so.
+    pub(crate) fn wait(&mut self) -> Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        match &self.worker {
+            Some(worker) if std::mem::take(&mut self.begun) => {
+                worker.done.recv().expect("it answers for each file")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Worker {
+    fn start() -> io::Result<Self> {
+        let (files, received) = mpsc::channel::<Unsynced>();
+        let (answer, done) = mpsc::channel();
+        let thread = thread::Builder::new().spawn(move || {
+            for unsynced in received {
+                // Where nobody waits any more, nobody asks.
+                let _ = answer.send(unsynced.sync());
+            }
+        })?;
+        Ok(Self {
+            files: Some(files),
+            done,
+            thread: Some(thread),
         })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        drop(self.files.take());
+        if let Some(thread) = self.thread.take() {
+            // A sync does not panic; if it did, there would be nothing left to do.
+            let _ = thread.join();
+        }
     }
 }
 

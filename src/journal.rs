@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use crate::aead;
 use crate::digest::Digest;
-use crate::disk::{self, Unsynced};
+use crate::disk;
 use crate::error::{Error, Result};
 use crate::repository::object::{Kind, Object, ObjectId};
 
@@ -193,12 +193,12 @@ impl Journal {
         Ok(records)
     }
 
-    /// Adds a record and makes it durable, together with what another file has to hold by then:
-    /// the commit point of a command.
+    /// Adds a record and makes it durable: the commit point of a command, or of several that waited
+    /// together.
     ///
-    /// If either fails the command did not happen: the place is cleared again, and what was
+    /// If that fails the command did not happen: the place is cleared again, and what was
     /// durable before still is.
-    pub(crate) fn append(&mut self, record: &Record, beside: Option<&Unsynced<'_>>) -> Result<()> {
+    pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
         if let Some(refused) = self.read_only {
             let source = io::Error::from_raw_os_error(refused);
             return Err(Error::io("write", &self.path)(source));
@@ -217,10 +217,7 @@ impl Journal {
             .fill_to(end)
             .and_then(|()| self.file.write_all_at(&bytes, self.end))
             .map_err(Error::io("write", &self.path))
-            .and_then(|()| match beside {
-                Some(other) => self.unsynced().sync_beside(other),
-                None => self.sync(),
-            });
+            .and_then(|()| self.sync());
         if let Err(error) = written {
             let clear = [0; RECORD_HEADER_BYTES];
             drop(self.file.write_all_at(&clear, self.end));
@@ -235,14 +232,7 @@ impl Journal {
     /// Makes every record that can be read durable. A process that was killed may have left one
     /// that is not.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.unsynced().sync()
-    }
-
-    fn unsynced(&self) -> Unsynced<'_> {
-        Unsynced {
-            file: &self.file,
-            path: &self.path,
-        }
+        disk::make_durable(&self.file, &self.path)
     }
 
     /// Grows the file with zeros so that a record that ends at `end` only overwrites.
@@ -443,9 +433,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("journal");
         let mut journal = Journal::start(&path, id(0)).expect("starts");
-        journal.append(&record(1, 50), None).expect("appends");
+        journal.append(&record(1, 50)).expect("appends");
         let first_end = journal.end;
-        journal.append(&record(2, 60), None).expect("appends");
+        journal.append(&record(2, 60)).expect("appends");
         let bytes = fs::read(&path).expect("reads");
         let end = usize::try_from(journal.end).expect("small");
         assert_eq!(heads(&path), [1, 2]);
@@ -491,12 +481,12 @@ mod tests {
         let mut mine = Journal::start(&path, id(0)).expect("starts");
         let mut theirs = Journal::open(&path).expect("opens");
         theirs
-            .append(&record(1, 300_000), None)
+            .append(&record(1, 300_000))
             .expect("appends past the filled part");
         mine.refresh().expect("refreshes");
         assert_eq!(mine.head(), id(1));
         let mut theirs = Journal::start(&path, id(1)).expect("starts anew");
-        theirs.append(&record(2, 5), None).expect("appends");
+        theirs.append(&record(2, 5)).expect("appends");
         mine.refresh().expect("refreshes");
         assert_eq!((mine.head(), mine.base), (id(2), id(1)));
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));

@@ -24,6 +24,7 @@ use self::files::{Audit, Epoch};
 pub(crate) use self::next::{FILES, Next, Resealed, is_unfinished, next_of, take_next};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
+use crate::ahead::Ahead;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
@@ -31,7 +32,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 use crate::recipients::{self, Member};
 use crate::redact::FingerprintKey;
-use crate::seal::{self, Identity, OpenFault, Recipient, SealKey};
+use crate::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;
@@ -57,6 +58,9 @@ pub(crate) struct Keyring {
     /// Memories of which that is so of `ring` alone: their history was erased since, and their paths
     /// are not secret.
     shut_in_ring: HashSet<MemoryId>,
+    /// Records that are begun, sealed to the newest audit identity.
+    records: Ahead<Begun>,
+    new_memories: Ahead<(NewMemory, Begun)>,
 }
 
 /// The keys of a new memory, and the entries that keep them.
@@ -118,6 +122,8 @@ impl Keyring {
             audit,
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
+            records: Ahead::default(),
+            new_memories: Ahead::default(),
         })
     }
 
@@ -226,8 +232,9 @@ impl Keyring {
     /// Seals the record of an event, to the newest audit identity.
     pub(crate) fn seal_record(&self, plain: &[u8]) -> String {
         let newest = self.audit.identities.last();
-        newest
-            .expect("checked when the keyring was opened")
+        let newest = newest.expect("checked when the keyring was opened").again();
+        self.records
+            .next(move || newest.begin())
             .seal_armored(plain)
     }
 
@@ -246,13 +253,19 @@ impl Keyring {
         &self.audit.names_key
     }
 
-    /// Makes the keys of a new memory. They are kept once their entries are written.
-    pub(crate) fn new_memory() -> NewMemory {
-        NewMemory {
-            id: MemoryId::random(),
-            key: SealKey::generate(),
-            name_key: Key::random(),
-        }
+    /// Makes the keys of a new memory, and begins its first version. They are kept once their
+    /// entries are written.
+    pub(crate) fn new_memory(&self) -> (NewMemory, Begun) {
+        self.new_memories.next(|| {
+            let key = SealKey::generate();
+            let begun = key.begin();
+            let new = NewMemory {
+                id: MemoryId::random(),
+                key,
+                name_key: Key::random(),
+            };
+            (new, begun)
+        })
     }
 
     /// The sealed entries of new memories, and of fresh identities of memories that are there, for
@@ -322,6 +335,25 @@ impl Keyring {
         })
     }
 
+    /// Takes entries into account that will be written once the command is durable that needs
+    /// them.
+    pub(crate) fn hold(&mut self, entries: &[KeyEntry]) -> Result<()> {
+        for entry in entries {
+            match entry.table {
+                RING => self.ring.hold(entry.slot, &entry.bytes)?,
+                NAMES => self.names.hold(entry.slot, &entry.bytes)?,
+                _ => return Err(unknown_table()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the entries that were held and not written.
+    pub(crate) fn let_go(&mut self) {
+        self.ring.let_go();
+        self.names.let_go();
+    }
+
     /// Brings entries to their places. Not yet durable.
     pub(crate) fn write(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
@@ -332,12 +364,7 @@ impl Keyring {
                     self.put_in_place(&entry.bytes)?;
                     continue;
                 }
-                _ => {
-                    return Err(Error::damaged(
-                        "the journal",
-                        "it names an unknown key table",
-                    ));
-                }
+                _ => return Err(unknown_table()),
             };
             table.write(entry.slot, &entry.bytes)?;
         }
@@ -472,6 +499,10 @@ fn identity_in(plain: &[u8], id: MemoryId) -> Result<SealKey> {
         .ok()
         .and_then(SealKey::parse)
         .ok_or_else(|| Error::damaged(format!("the ring entry of {id}"), "it holds no identity"))
+}
+
+fn unknown_table() -> Error {
+    Error::damaged("the journal", "it names an unknown key table")
 }
 
 fn missing(id: MemoryId) -> Error {

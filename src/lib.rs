@@ -65,6 +65,7 @@
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |
 //! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
+//! | `ahead` | what takes long and can be done before it is asked for |
 //! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |
 //! | [`answer`], [`wire`], [`log`] | what goes out |
 //!
@@ -97,6 +98,7 @@
 //! ```
 
 mod aead;
+mod ahead;
 mod base64;
 mod blame;
 mod catalog;

@@ -2,9 +2,9 @@
 //!
 //! Whoever can write to a store's folder can put an older copy of it in its place, and every
 //! signature in that is right. So what was seen is kept elsewhere. The file has two slots, written
-//! in turn: a write that is torn leaves the other one. A command's slot is written *in flight*,
-//! synced beside the journal, and marked as seen once both are durable, before the answer goes
-//! out. The file is written whole when it is made, so that no later write changes its metadata.
+//! in turn: a write that is torn leaves the other one. A slot is written once what it names is
+//! durable in the store, and is durable itself before the next command is recorded. The file is
+//! written whole when it is made, so that no later write changes its metadata.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -25,7 +25,7 @@ const VERSION_AT: usize = 13;
 const SLOTS_AT: [u64; 2] = [0, 4096];
 const SLOT_BYTES: usize = 136;
 const FILE_BYTES: usize = 8192;
-const IN_FLIGHT: u32 = 1;
+/// The mark of a slot, which leaves room for others.
 const SEEN: u32 = 2;
 
 /// A moment of history, with what makes it unmistakable.
@@ -42,8 +42,6 @@ pub(crate) struct Slot {
     /// One more with each write: the larger one is the newer.
     turn: u64,
     pub(crate) seen: Seen,
-    /// Whether it was not yet known to be durable in the store.
-    pub(crate) in_flight: bool,
 }
 
 /// Where the pin of a store is kept.
@@ -120,12 +118,7 @@ impl PinPlace {
 
     /// Keeps the first moment that is seen, durably: in both halves, so that either may be torn.
     pub(crate) fn create(&self, seen: Seen) -> Result<Pin> {
-        let slot = |turn| Slot {
-            turn,
-            seen,
-            in_flight: false,
-        };
-        let slots = [slot(1), slot(2)];
+        let slots = [Slot { turn: 1, seen }, Slot { turn: 2, seen }];
         let mut bytes = vec![0; FILE_BYTES];
         for (at, slot) in [0, 4096].into_iter().zip(&slots) {
             bytes[at..at + SLOT_BYTES].copy_from_slice(&encode(self.store, slot));
@@ -148,47 +141,36 @@ impl PinPlace {
 }
 
 impl Pin {
-    /// The slots that are whole, the newer first, each with its index.
-    pub(crate) fn newest_first(&self) -> Vec<(usize, Slot)> {
+    /// What the newer slot holds.
+    pub(crate) fn seen(&self) -> Seen {
+        self.newest().1.seen
+    }
+
+    /// The newer slot that is whole, with its index.
+    fn newest(&self) -> (usize, Slot) {
         let slots = self.slots.iter().enumerate();
-        let mut whole: Vec<_> = slots
-            .filter_map(|(at, slot)| Some((at, (*slot)?)))
-            .collect();
-        whole.sort_by_key(|(_, slot)| std::cmp::Reverse(slot.turn));
-        whole
+        let whole = slots.filter_map(|(at, slot)| Some((at, (*slot)?)));
+        let newest = whole.max_by_key(|(_, slot)| slot.turn);
+        newest.expect("one was whole when it was read")
     }
 
-    /// Writes a slot that is newer than the other. Not yet durable.
-    pub(crate) fn write(&mut self, index: usize, seen: Seen, in_flight: bool) -> Result<()> {
-        let newest = self.newest_first()[0].1.turn;
-        self.put(
-            index,
-            Slot {
-                turn: newest.saturating_add(1),
-                seen,
-                in_flight,
-            },
-        )
-    }
-
-    /// Marks a slot that was in flight as seen: the same bytes but for the mark and checksum, in
-    /// one sector. Never synced: where it is lost, the slot is settled when it is next read.
-    pub(crate) fn mark_seen(&mut self, index: usize) -> Result<()> {
-        let slot = self.slots[index].expect("written before");
-        self.put(
-            index,
-            Slot {
-                in_flight: false,
-                ..slot
-            },
-        )
-    }
-
-    fn put(&mut self, index: usize, slot: Slot) -> Result<()> {
-        if let Some(refused) = self.read_only {
-            let source = io::Error::from_raw_os_error(refused);
-            return Err(Error::io("write", &self.path)(source));
+    /// Whether it can be written, as far as that shows before it is.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.read_only {
+            None => Ok(()),
+            Some(refused) => {
+                let source = io::Error::from_raw_os_error(refused);
+                Err(Error::io("write", &self.path)(source))
+            }
         }
+    }
+
+    /// Writes what was seen over the older slot. Not yet durable.
+    pub(crate) fn write(&mut self, seen: Seen) -> Result<()> {
+        self.check_writable()?;
+        let (newest, before) = self.newest();
+        let (index, turn) = (1 - newest, before.turn.saturating_add(1));
+        let slot = Slot { turn, seen };
         self.file
             .write_all_at(&encode(self.store, &slot), SLOTS_AT[index])
             .map_err(Error::io("write", &self.path))?;
@@ -196,16 +178,22 @@ impl Pin {
         Ok(())
     }
 
-    pub(crate) fn unsynced(&self) -> Unsynced<'_> {
-        Unsynced {
-            file: &self.file,
-            path: &self.path,
-        }
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.unsynced()?.sync()
+    }
+
+    /// What was written, for another thread to make durable.
+    pub(crate) fn unsynced(&self) -> Result<Unsynced> {
+        let file = self.file.try_clone();
+        Ok(Unsynced {
+            file: file.map_err(Error::io("write", &self.path))?,
+            path: self.path.clone(),
+        })
     }
 }
 
 fn encode(store: StoreId, slot: &Slot) -> [u8; SLOT_BYTES] {
-    let flag = if slot.in_flight { IN_FLIGHT } else { SEEN };
     let mut bytes = [0; SLOT_BYTES];
     bytes[..16].copy_from_slice(MAGIC);
     bytes[16..32].copy_from_slice(&store.0);
@@ -213,7 +201,7 @@ fn encode(store: StoreId, slot: &Slot) -> [u8; SLOT_BYTES] {
     bytes[40..48].copy_from_slice(&slot.seen.moment.event.to_le_bytes());
     bytes[48..68].copy_from_slice(&slot.seen.moment.commit.0);
     bytes[68..100].copy_from_slice(&slot.seen.digest.0);
-    bytes[100..104].copy_from_slice(&flag.to_le_bytes());
+    bytes[100..104].copy_from_slice(&SEEN.to_le_bytes());
     let sum = Digest::of(&bytes[..104]).0;
     bytes[104..].copy_from_slice(&sum);
     bytes
@@ -234,12 +222,10 @@ fn decode(bytes: &[u8; SLOT_BYTES]) -> Option<([u8; 16], StoreId, Option<Slot>)>
     let slot = Slot {
         turn: number(32),
         seen: Seen { moment, digest },
-        in_flight: flag == IN_FLIGHT,
     };
     let magic = bytes[..16].try_into().expect("16 bytes");
     let store = StoreId(bytes[16..32].try_into().expect("16 bytes"));
-    let known = flag == IN_FLIGHT || flag == SEEN;
-    Some((magic, store, known.then_some(slot)))
+    Some((magic, store, (flag == SEEN).then_some(slot)))
 }
 
 #[cfg(test)]
@@ -263,18 +249,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let place = PinPlace::new(folder.path(), StoreId([7; 16]));
         let mut pin = place.create(seen(1)).expect("makes");
-        pin.write(0, seen(2), true).expect("writes");
-        pin.mark_seen(0).expect("writes");
+        pin.write(seen(2)).expect("writes");
         (folder, place)
     }
 
     fn events(place: &PinPlace) -> Result<Vec<u64>> {
         let pin = place.read()?.expect("there");
-        let slots = pin.newest_first();
-        Ok(slots
-            .iter()
-            .map(|(_, slot)| slot.seen.moment.event)
-            .collect())
+        let mut slots: Vec<Slot> = pin.slots.into_iter().flatten().collect();
+        slots.sort_by_key(|slot| std::cmp::Reverse(slot.turn));
+        let events = slots.iter().map(|slot| slot.seen.moment.event);
+        Ok(events.collect())
     }
 
     #[test]
@@ -336,10 +320,9 @@ mod tests {
             matches!(with(15, b'2'), Err(Error::UnknownFormat { found, .. }) if found == "002")
         );
         // Another magic, another store, no flag that is known.
-        for (at, byte) in [(0, b'b'), (16, 8), (100, 3), (103, 1)] {
+        for (at, byte) in [(0, b'b'), (16, 8), (100, 1), (100, 3), (103, 1)] {
             assert!(matches!(with(at, byte), Err(Error::BadPin { .. })), "{at}");
         }
-        assert!(with(100, 1).is_ok());
     }
 
     proptest! {
@@ -352,9 +335,9 @@ mod tests {
         }
 
         #[test]
-        fn a_slot_reads_back(turn: u64, event: u64, commit: [u8; 20], digest: [u8; 32], in_flight: bool) {
+        fn a_slot_reads_back(turn: u64, event: u64, commit: [u8; 20], digest: [u8; 32]) {
             let moment = Moment { event, commit: ObjectId(commit) };
-            let slot = Slot { turn, seen: Seen { moment, digest: Digest(digest) }, in_flight };
+            let slot = Slot { turn, seen: Seen { moment, digest: Digest(digest) } };
             let store = StoreId([9; 16]);
             prop_assert_eq!(decode(&encode(store, &slot)), Some((*MAGIC, store, Some(slot))));
         }

@@ -14,7 +14,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::loose::{Loose, Reader, Writer};
+use sha1::{Digest as _, Sha1};
+
+use self::loose::{Loose, Reader};
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
 use crate::disk;
 use crate::error::{Error, Result};
@@ -54,8 +56,8 @@ pub(crate) struct Repository {
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
     /// Made when the first object is read.
     reader: RefCell<Option<Reader>>,
-    /// Made when the first object is written.
-    writer: RefCell<Option<Writer>>,
+    /// Objects that are yet to be written, in the order they came.
+    held: RefCell<Vec<Object>>,
 }
 
 /// Bytes from which on a commit is worth being kept in memory.
@@ -71,13 +73,10 @@ pub(crate) enum Strict {
 
 /// The name of an object: SHA-1 over its kind, length and bytes.
 pub(crate) fn name(kind: Kind, bytes: &[u8]) -> ObjectId {
-    let kind = match kind {
-        Kind::Blob => git2::ObjectType::Blob,
-        Kind::Tree => git2::ObjectType::Tree,
-        Kind::Commit => git2::ObjectType::Commit,
-    };
-    let id = git2::Oid::hash_object(kind, bytes).expect("hashing bytes in memory");
-    ObjectId(id.as_bytes().try_into().expect("SHA-1 has 20 bytes"))
+    let mut sha1 = Sha1::new_with_prefix(kind.name());
+    sha1.update(format!(" {}\0", bytes.len()));
+    sha1.update(bytes);
+    ObjectId(sha1.finalize().into())
 }
 
 impl Object {
@@ -140,7 +139,7 @@ impl Repository {
             packs: RefCell::new(None),
             large: RefCell::new(None),
             reader: RefCell::new(None),
-            writer: RefCell::new(None),
+            held: RefCell::default(),
         }
     }
 
@@ -172,20 +171,31 @@ impl Repository {
 
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
-        // Beside the ref itself, stock git would take a file left behind for a branch.
-        let path = self.root.join(BRANCH);
-        disk::replace_from(&self.root, &path, format!("{id}\n").as_bytes(), 0o644)
+        // Beside the ref itself, stock git would take the other file for a branch.
+        let (path, other) = (self.root.join(BRANCH), self.root.join(disk::ASIDE_REF));
+        disk::exchange(&other, &path, format!("{id}\n").as_bytes(), 0o644)
     }
 
     /// Writes an object anew, whatever stands in its place. Not yet durable.
     pub(crate) fn write(&self, object: &Object) -> Result<()> {
-        let mut writer = self.writer.borrow_mut();
-        loose::write(
-            writer.get_or_insert_with(Writer::new),
-            &self.objects,
-            object,
-        )
-        .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
+        loose::write(&self.objects, object)
+            .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
+    }
+
+    /// Takes objects into account that will be written once the command is durable that made them.
+    pub(crate) fn hold(&self, objects: Vec<Object>) {
+        self.held.borrow_mut().extend(objects);
+    }
+
+    /// Gives back the objects that were held.
+    pub(crate) fn let_go(&self) -> Vec<Object> {
+        self.held.take()
+    }
+
+    fn read_held(&self, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+        let held = self.held.borrow();
+        let object = held.iter().find(|object| object.id == id)?;
+        Some((object.kind, object.bytes.clone()))
     }
 
     /// Removes objects that a process was killed over.
@@ -264,6 +274,9 @@ impl Repository {
     }
 
     fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
+        if let Some(held) = self.read_held(id) {
+            return Ok(held);
+        }
         for look_again in [false, true] {
             match self.read_loose(id)? {
                 Loose::Whole(kind, bytes) => return Ok((kind, bytes)),

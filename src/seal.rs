@@ -112,9 +112,17 @@ impl SealKey {
         Zeroizing::new(self.0.to_string().expose_secret().to_owned())
     }
 
+    /// Begins an age file. That takes longer than the rest, and needs nothing of what it will hold.
+    pub(crate) fn begin(&self) -> Begun {
+        let recipient = self.0.to_public();
+        let recipients = std::iter::once(&recipient as &dyn age::Recipient);
+        let encryptor = age::Encryptor::with_recipients(recipients);
+        Begun(encryptor.expect("there is one X25519 recipient"))
+    }
+
     /// Seals `plain` into an age file.
     pub(crate) fn seal(&self, plain: &[u8]) -> Sealed {
-        Sealed::write(encryptor(&self.0.to_public()), plain)
+        self.begin().seal(plain)
     }
 
     #[cfg(test)]
@@ -130,13 +138,23 @@ impl SealKey {
         let identities: Vec<&dyn age::Identity> = keys.iter().map(|k| &k.0 as _).collect();
         open_with(&sealed.0[..], sealed.0.len(), &identities)
     }
+}
 
-    /// Seals `plain` into the ASCII-armored form, for a commit message.
-    pub(crate) fn seal_armored(&self, plain: &[u8]) -> String {
+/// An age file that is begun: its header, and the key of what it will hold. It seals one thing.
+pub(crate) struct Begun(age::Encryptor);
+
+impl Begun {
+    /// Seals `plain` into it.
+    pub(crate) fn seal(self, plain: &[u8]) -> Sealed {
+        Sealed::write(self.0, plain)
+    }
+
+    /// Seals `plain` into its ASCII-armored form, for a commit message.
+    pub(crate) fn seal_armored(self, plain: &[u8]) -> String {
         let mut out = Vec::new();
         let armored =
             ArmoredWriter::wrap_output(&mut out, Format::AsciiArmor).expect("writing to memory");
-        encryptor(&self.0.to_public())
+        self.0
             .wrap_output(armored)
             .and_then(|mut writer| {
                 writer.write_all(plain)?;
@@ -157,11 +175,6 @@ pub(crate) fn open_armored(
     let identities: Vec<&dyn age::Identity> = newest_first.map(|k| &k.0 as _).collect();
     let reader = BufReader::new(ArmoredReader::new(armored.as_bytes()));
     open_with(reader, armored.len(), &identities)
-}
-
-fn encryptor(recipient: &x25519::Recipient) -> age::Encryptor {
-    age::Encryptor::with_recipients(std::iter::once(recipient as &dyn age::Recipient))
-        .expect("there is one X25519 recipient")
 }
 
 fn open_with(
@@ -215,7 +228,7 @@ mod tests {
             let key = SealKey::generate();
             let opened = key.open(&key.seal(&plain)).expect("own key");
             prop_assert_eq!(&*opened, &plain);
-            let armored = key.seal_armored(&plain);
+            let armored = key.begin().seal_armored(&plain);
             let opened = open_armored(&armored, &[SealKey::generate(), key]).expect("one of them");
             prop_assert_eq!(&*opened, &plain);
         }

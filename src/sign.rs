@@ -1,5 +1,5 @@
 //! Signatures over commits, as git makes and checks them, and over notes. With the files below it,
-//! the only module that names `ssh_key` and `signature`.
+//! the only module that names `ssh_key`, `signature` and `ed25519_dalek`.
 
 mod agent;
 mod signers;
@@ -38,7 +38,11 @@ pub struct SigningKey {
 
 /// Who has the private half.
 enum Holder {
-    File(Box<PrivateKey>),
+    File {
+        key: Box<PrivateKey>,
+        /// The same, ready to sign: to make it of the file's key takes as long as a signature.
+        signer: Box<ed25519_dalek::SigningKey>,
+    },
     Agent(Agent),
 }
 
@@ -69,7 +73,7 @@ impl Found {
         Ok(if key.is_encrypted() {
             Self::Locked(Box::new(LockedKey(key)))
         } else {
-            Self::Key(Box::new(SigningKey::of_file(key)))
+            Self::Key(Box::new(SigningKey::of_file(key)?))
         })
     }
 }
@@ -85,7 +89,7 @@ impl LockedKey {
     pub(crate) fn open(&self, passphrase: &str) -> Result<SigningKey, String> {
         let opened = self.0.decrypt(passphrase);
         let key = opened.map_err(|_| "the passphrase does not open it".to_owned())?;
-        Ok(SigningKey::of_file(key))
+        SigningKey::of_file(key)
     }
 
     /// The public half, which stands in the file in the clear.
@@ -101,6 +105,7 @@ impl SigningKey {
     pub fn generate() -> Self {
         let key = PrivateKey::random(&mut OsRng, Algorithm::Ed25519);
         Self::of_file(key.expect("Ed25519 needs nothing but random bytes"))
+            .expect("its halves belong together")
     }
 
     /// Reads an OpenSSH private key file that holds an unencrypted Ed25519 key.
@@ -124,11 +129,17 @@ impl SigningKey {
         }
     }
 
-    fn of_file(key: PrivateKey) -> Self {
-        Self {
+    fn of_file(key: PrivateKey) -> Result<Self, String> {
+        let pair = key.key_data().ed25519();
+        let signer = pair.and_then(|pair| ed25519_dalek::SigningKey::try_from(pair).ok());
+        let signer = signer.ok_or("its private and public halves do not belong together")?;
+        Ok(Self {
             public: bare(key.public_key()),
-            holder: Holder::File(Box::new(key)),
-        }
+            holder: Holder::File {
+                key: Box::new(key),
+                signer: Box::new(signer),
+            },
+        })
     }
 
     /// The file to keep, in OpenSSH's private key format; where an agent holds the key, its public
@@ -137,7 +148,7 @@ impl SigningKey {
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn to_file(&self) -> Zeroizing<String> {
         match &self.holder {
-            Holder::File(key) => key
+            Holder::File { key, .. } => key
                 .to_openssh(LineEnding::LF)
                 .expect("a key that was made or read has a text form"),
             Holder::Agent(_) => Zeroizing::new(self.public_line() + "\n"),
@@ -177,7 +188,11 @@ impl SigningKey {
     /// The one way to a signature. What an agent answers counts only if it is one.
     fn raw(&self, bytes: &[u8]) -> Result<Signature> {
         let agent = match &self.holder {
-            Holder::File(key) => return Ok(Signer::sign(key.as_ref(), bytes)),
+            Holder::File { signer, .. } => {
+                let signature = signer.sign(bytes).to_bytes();
+                let signature = Signature::new(Algorithm::Ed25519, signature);
+                return Ok(signature.expect("an Ed25519 signature has 64 bytes"));
+            }
             Holder::Agent(agent) => agent,
         };
         let fault = |fault: agent::Fault| {
@@ -339,7 +354,7 @@ mod tests {
             by(&signers, b"commit", "-----BEGIN SSH SIGNATURE-----\n"),
             None
         );
-        let Holder::File(private) = &key.holder else {
+        let Holder::File { key: private, .. } = &key.holder else {
             panic!("made in memory")
         };
         let other_namespace = private

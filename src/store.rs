@@ -1,5 +1,6 @@
 //! An open store: every command goes in here, and every command is recorded before it is answered.
 
+mod batch;
 mod commit;
 mod decide;
 mod erase;
@@ -16,6 +17,7 @@ mod pinning;
 mod place;
 mod plan;
 mod private;
+mod queue;
 mod receipt;
 mod redact;
 mod reseal;
@@ -34,6 +36,7 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use self::batch::Batch;
 use self::decide::Decisions;
 use self::trees::Trees;
 use crate::answer::Answer;
@@ -64,6 +67,7 @@ pub use self::foresee::{Compared, Foreseen};
 pub(crate) use self::history::{Unclean, restore_objects};
 pub use self::news::News;
 pub(crate) use self::pinning::Pinning;
+pub use self::queue::Queue;
 pub use self::reseal::{Progress, Rekeyed};
 pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
@@ -109,6 +113,7 @@ pub struct Store {
     /// The event that was opened last: one undo can have written hundreds of versions.
     opened: RefCell<Option<(u64, Arc<Event>)>>,
     trees: Trees,
+    batch: Batch,
     pinning: Pinning,
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
@@ -188,6 +193,7 @@ impl Store {
             keyring_said,
             catalog: Catalog::empty(),
             trees: Trees::default(),
+            batch: Batch::default(),
             pinning,
             chain: Digest::of(b""),
             clock,
@@ -215,17 +221,27 @@ impl Store {
     /// When the command could not be recorded: [`Error::Io`], [`Error::Locked`],
     /// [`Error::NotASigner`], or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
+        let lock = self.begin_commands()?;
+        let answer = self.execute_one(command, context);
+        drop(lock);
+        answer
+    }
+
+    /// Takes the lock, and follows what others have done.
+    fn begin_commands(&mut self) -> Result<Lock> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         // What an agent does leaves no list of everything that happened in memory.
         self.timeline = None;
         self.refresh()?;
         self.as_reader()?;
-        let answer = self.at_one_time(|store| {
+        Ok(lock)
+    }
+
+    fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
+        self.at_one_time(|store| {
             let plan = store.plan(command, context)?;
             store.commit(plan, command.name(), context)
-        });
-        drop(lock);
-        answer
+        })
     }
 
     /// Does something for which the clock stands still.

@@ -16,7 +16,7 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::policy::FORMAT;
 use crate::redact::Redacted;
-use crate::seal::{OpenFault, SealKey, Sealed};
+use crate::seal::{Begun, OpenFault, SealKey, Sealed};
 use crate::text::Text;
 
 /// Smallest size class, in bytes of header, padding and text.
@@ -75,8 +75,8 @@ impl VersionFault {
 }
 
 /// Seals a text as the version that belongs at `place`.
-pub(crate) fn seal(key: &SealKey, place: &Place<'_>, redacted: &Redacted) -> Sealed {
-    key.seal(&plaintext(place, redacted.text()))
+pub(crate) fn seal(begun: Begun, place: &Place<'_>, redacted: &Redacted) -> Sealed {
+    begun.seal(&plaintext(place, redacted.text()))
 }
 
 /// Seals a text that was kept before as the version that belongs at `place`: to a new key, and as
@@ -172,7 +172,7 @@ mod tests {
             let (key, path, id) = (SealKey::generate(), path("/memories/\"q\"/ü"), MemoryId::random());
             let place = Place { id, path: &path, version: 7 };
             let text = Text::from(text);
-            let sealed = seal(&key, &place, &Redacted::unscanned(text.clone()));
+            let sealed = seal(key.begin(), &place, &Redacted::unscanned(text.clone()));
             prop_assert_eq!(open(std::slice::from_ref(&key), &place, &sealed), Ok(text));
         }
 
@@ -198,7 +198,7 @@ mod tests {
             path: &here,
             version: 2,
         };
-        let sealed = seal(&key, &place, &Redacted::unscanned("text"));
+        let sealed = seal(key.begin(), &place, &Redacted::unscanned("text"));
         for wrong in [
             Place {
                 id: MemoryId::random(),
@@ -262,7 +262,7 @@ mod tests {
             version: 1,
         };
         let plain_size = |text: &str| {
-            key.open(&seal(&key, &place, &Redacted::unscanned(text)))
+            key.open(&seal(key.begin(), &place, &Redacted::unscanned(text)))
                 .expect("own")
                 .len()
         };

@@ -27,17 +27,31 @@ pub struct Reply {
     pub unrecorded: bool,
 }
 
-/// Carries out one call given as JSON and answers it, whatever it is. `defaults` fills in what the
-/// call's own context does not say.
-pub fn answer(store: &mut Store, line: &[u8], defaults: &Context) -> Reply {
-    let call = match parse(line, defaults) {
-        Ok(call) => call,
-        Err((shape, why)) => return shape.fault("malformed_line", &why, false),
-    };
-    match store.execute(&call.command, &call.context) {
-        Ok(answer) => call.shape.answer(&answer),
-        Err(error) => call.shape.fault(error.code(), &explain(&error), true),
+/// Carries out calls given as JSON, in their order, and answers each of them, whatever it is: those
+/// that wait at the same time are made durable together. `defaults` fills in what a call's own
+/// context does not say.
+#[allow(clippy::missing_panics_doc)] // never: the expectation says why
+pub fn answer(store: &mut Store, lines: &[impl AsRef<[u8]>], defaults: &Context) -> Vec<Reply> {
+    let mut calls = Vec::with_capacity(lines.len());
+    let mut shapes = Vec::with_capacity(lines.len());
+    for line in lines {
+        shapes.push(match parse(line.as_ref(), defaults) {
+            Ok(call) => {
+                calls.push((call.command, call.context));
+                Ok(call.shape)
+            }
+            Err((shape, why)) => Err(shape.fault("malformed_line", &why, false)),
+        });
     }
+    let mut answers = store.execute_all(&calls).into_iter();
+    let mut reply = |shape: Shape| match answers.next().expect("each call is answered") {
+        Ok(answer) => shape.answer(&answer),
+        Err(error) => shape.fault(error.code(), &explain(&error), true),
+    };
+    let shapes = shapes.into_iter();
+    shapes
+        .map(|shape| shape.map_or_else(|fault| fault, &mut reply))
+        .collect()
 }
 
 /// The answer to a line over the limit, which was not read.

@@ -32,7 +32,9 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/cli/terminal.rs",
         ],
     ),
+    ("sha1::", &["src/repository.rs"]),
     ("sha2::", &["src/digest.rs"]),
+    ("ed25519_dalek", &["src/sign.rs"]),
     ("signature::", &["src/sign.rs"]),
     ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
     (
@@ -45,6 +47,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &["src/policy", "src/redact/gitleaks", "src/cli/mcp_config"],
     ),
     ("unicode_normalization", &["src/path.rs"]),
+    ("zlib_rs", &["src/repository/loose.rs"]),
     // The library is mute and reads no clock, environment or home folder.
     ("std::env", &["src/cli/place.rs"]),
     ("env::var", &["src/cli/place.rs"]),

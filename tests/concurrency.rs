@@ -102,7 +102,8 @@ fn fresh(folder: &Path) -> Store {
 }
 
 fn answer(store: &mut Store, call: &Value) -> Value {
-    let reply = wire::answer(store, call.to_string().as_bytes(), &Context::default());
+    let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
+    let reply = replies.pop().expect("one answer");
     assert!(!reply.unrecorded, "{call} → {}", reply.json);
     reply.json
 }

@@ -122,7 +122,6 @@ struct Slot {
     turn: u64,
     event: u64,
     commit: String,
-    in_flight: bool,
 }
 
 fn pin(home: &Home) -> PathBuf {
@@ -153,7 +152,7 @@ fn slot_bytes(home: &Home, slot: &Slot) -> Vec<u8> {
         &slot.event.to_le_bytes(),
         &unhex(&slot.commit),
         &Sha256::digest(object),
-        &u32::to_le_bytes(if slot.in_flight { 1 } else { 2 }),
+        &u32::to_le_bytes(2),
     ]
     .concat();
     bytes.extend_from_slice(&Sha256::digest(&bytes));
@@ -184,7 +183,6 @@ fn read_pin(home: &Home) -> Vec<Slot> {
                     .iter()
                     .map(|b| format!("{b:02x}"))
                     .collect(),
-                in_flight: bytes[at + 100] == 1,
             };
             // What never became durable has no object to take the digest of.
             if home.git(&["cat-file", "-e", &slot.commit]).status.success() {
@@ -458,24 +456,20 @@ fn init_keeps_what_it_made_where_only_its_owner_looks() {
     assert_eq!(mode(pin.parent().expect("a folder")), 0o700);
     assert_eq!(mode(&home.state()), 0o700);
     for slot in read_pin(&home) {
-        assert_eq!(
-            (slot.event, slot.commit, slot.in_flight),
-            (0, head(&home), false)
-        );
+        assert_eq!((slot.event, slot.commit), (0, head(&home)));
     }
 }
 
 // ---- commands that never became durable ----
 
 #[test]
-fn a_command_in_flight_that_never_was_durable_is_forgotten() {
+fn the_newer_slot_decides() {
     let (home, copies) = with_copies();
     let commits = commits(&home);
-    let slot = |event: usize, turn: u64, in_flight: bool| Slot {
+    let slot = |event: usize, turn: u64| Slot {
         turn,
         event: event as u64,
         commit: commits[event].clone(),
-        in_flight,
     };
     for swapped in [false, true] {
         let write = |newer: Slot, older: Slot| {
@@ -492,41 +486,26 @@ fn a_command_in_flight_that_never_was_durable_is_forgotten() {
             ok(&home.git(&["update-ref", "refs/heads/main", &commits[event]]));
             fs::remove_file(home.store().join("journal")).expect("there");
         };
-        end_at(3);
-        write(slot(4, 9, true), slot(3, 8, false));
+        // The last command was durable and not yet pinned, or its pin was lost with the power.
+        end_at(4);
+        write(slot(3, 9), slot(2, 8));
         ok(&home.run(&["status"]));
-        end_at(2);
-        rolled_back(&home, &["status"]);
-        // What is recorded next takes its slot, and not the good one.
+        assert_eq!(read_pin(&home)[0].event, 4, "found at the next look");
+        // What is recorded next takes the older slot.
         end_at(3);
+        write(slot(3, 9), slot(2, 8));
         ok(&home.run(&["read", "1"]));
         let slots = read_pin(&home);
         assert_eq!((slots[0].event, &slots[0].commit), (4, &head(&home)));
-        assert_eq!((slots[1].event, slots[1].turn), (3, 8));
-        // The mark of the one before may have been lost with the power.
+        assert_eq!((slots[1].event, slots[1].turn), (3, 9));
+        // It was seen, whatever the older one says.
         end_at(3);
-        write(slot(4, 9, true), slot(3, 8, true));
-        ok(&home.run(&["status"]));
-        // It was durable after all.
-        end_at(4);
-        write(slot(4, 9, true), slot(3, 8, false));
-        ok(&home.run(&["status"]));
-        end_at(3);
-        rolled_back(&home, &["status"]);
-        // Others went on without it.
-        end_at(3);
-        write(slot(4, 9, true), slot(2, 8, false));
-        ok(&home.run(&["status"]));
-        // One more is missing.
-        end_at(2);
-        write(slot(4, 9, true), slot(3, 8, true));
-        let said = rolled_back(&home, &["status"]);
-        assert!(said.contains("event 3 "), "{said}");
-        // It was seen.
-        end_at(3);
-        write(slot(4, 9, false), slot(3, 8, false));
+        write(slot(4, 9), slot(3, 8));
         let said = rolled_back(&home, &["status"]);
         assert!(said.contains("event 4 "), "{said}");
+        end_at(3);
+        write(slot(3, 9), slot(4, 8));
+        ok(&home.run(&["status"]));
     }
 }
 
@@ -560,8 +539,7 @@ fn a_command_that_could_not_be_recorded_leaves_the_one_before_seen() {
         let failed = with_short_files(&home, &["create", "/memories/big", "--file", "big"], 400);
         assert_eq!(failed.status.code(), Some(16), "{}", stderr(&failed));
         let slots = read_pin(&home);
-        assert!(slots[0].in_flight && slots[0].event == 3);
-        assert_eq!((slots[1].event, &slots[1].commit), (2, &head(&home)));
+        assert_eq!((slots[0].event, &slots[0].commit), (2, &head(&home)));
     }
     let newest = keep(&home, "newest");
     put_back(&home, &older);
@@ -569,7 +547,7 @@ fn a_command_that_could_not_be_recorded_leaves_the_one_before_seen() {
     put_back(&home, &newest);
     create(&home, &["3"]);
     let slots = read_pin(&home);
-    assert_eq!((slots[0].event, slots[0].in_flight), (3, false));
+    assert_eq!(slots[0].event, 3);
 }
 
 /// What a command asks of the kernel, in order.
@@ -627,15 +605,28 @@ fn what_others_did_is_pinned_only_once_it_is_durable() {
     assert!(order.is_sorted(), "{trace}");
 }
 
+/// One sync before the answer; the pin's own is done while the process goes on, and before the next
+/// command is recorded.
 #[test]
-fn the_answer_goes_out_only_after_the_pin_is_durable() {
+fn a_command_is_pinned_durably_before_the_next_one_is_recorded() {
     if !has_peer("strace", "the order of writes to the pin") {
         return;
     }
     let home = Home::with_store();
-    create(&home, &["1"]);
+    let calls = home.path().join("calls");
+    fs::write(
+        &calls,
+        [1, 2]
+            .map(|n| {
+                let call = json!({"command": "create", "path": format!("/memories/{n}"), "file_text": "x"});
+                // Blank lines between them: the second is not there when the first is read.
+                format!("{call}\n\n")
+            })
+            .concat(),
+    )
+    .expect("writes");
     let trace = traced(
-        &home.command(&["create", "/memories/2", "--text", "2"]),
+        &home.command(&["tool", &calls.display().to_string()]),
         &home,
     );
     let lines: Vec<_> = trace.lines().collect();
@@ -645,19 +636,23 @@ fn the_answer_goes_out_only_after_the_pin_is_durable() {
             .position(|line| line.contains(call) && line.contains(file));
         from + found.unwrap_or_else(|| panic!("no {call} of {file} in {trace}"))
     };
-    let written = at(0, "pwrite64(", "/pin>");
-    let synced = at(written, "fdatasync(", "/pin>");
-    let recorded = at(written, "pwrite64(", "/journal>");
-    let durable = at(recorded, "fdatasync(", "/journal>");
-    let marked = at(synced.max(durable), "pwrite64(", "/pin>");
-    let answered = at(0, "write(1", "File created successfully");
-    let object = at(0, "write(", "/objects/");
-    assert!(synced.max(durable) < object && marked < answered, "{trace}");
-    let syncs = lines
-        .iter()
-        .filter(|line| line.contains("fdatasync("))
-        .count();
-    assert_eq!(syncs, 2, "one of each: {trace}");
+    let mut from = 0;
+    for _ in 0..2 {
+        let recorded = at(from, "pwrite64(", "/journal>");
+        let durable = at(recorded, "fdatasync(", "/journal>");
+        let pinned = at(durable, "pwrite64(", "/pin>");
+        let answered = at(from, "write(1", "File creat");
+        assert!(pinned < answered, "{trace}");
+        let synced = at(pinned, "fdatasync(", "/pin>");
+        from = synced.max(answered) + 1;
+        let early = lines[pinned..synced].iter();
+        assert!(
+            !{ early }.any(|line| line.contains("pwrite64(") && line.contains("/journal>")),
+            "{trace}"
+        );
+    }
+    let syncs = { lines.iter() }.filter(|line| line.contains("fdatasync("));
+    assert_eq!(syncs.count(), 4, "two for each command: {trace}");
 }
 
 // ---- a pin that is damaged, or cannot be written ----
@@ -965,31 +960,23 @@ fn an_acceptance_that_could_not_be_recorded_forgets_nothing() {
 }
 
 #[test]
-fn an_acceptance_that_was_cut_off_is_none() {
+fn an_acceptance_that_was_not_pinned_is_none() {
     let (home, copies) = with_copies();
-    let commits = commits(&home);
-    ok(&home.git(&["update-ref", "refs/heads/main", &commits[2]]));
-    fs::remove_file(home.store().join("journal")).expect("there");
-    // Where the acceptance would have been written, any commit that is not in history will do.
-    let slot = |event: u64, commit: &str, turn, in_flight| Slot {
-        turn,
-        event,
-        commit: commit.to_owned(),
-        in_flight,
-    };
-    write_pin(
-        &home,
-        [
-            &slot(3, &commits[3], 9, true),
-            &slot(4, &commits[4], 8, false),
-        ],
-    );
+    put_back(&home, &copies[2]);
+    let before = fs::read(pin(&home)).expect("there");
+    let accept = ["accept-rollback", "--reason", "a test"];
+    ok(&home.run(&accept));
+    // The power took what was pinned of it.
+    fs::write(pin(&home), before).expect("writes");
     let said = rolled_back(&home, &["status"]);
     assert!(said.contains("event 4 "), "{said}");
-    ok(&home.run(&["accept-rollback", "--reason", "again"]));
+    ok(&home.run(&accept));
     let log = json_lines(&ok(&home.run(&["log", "--json"])).into_bytes());
-    assert_eq!(log[0]["lost"], json!({"event": 4, "commit": commits[4]}));
-    drop(copies);
+    assert_eq!(
+        (&log[0]["lost"]["event"], &log[1]["lost"]["event"]),
+        (&json!(4), &json!(4))
+    );
+    ok(&home.run(&["status"]));
 }
 
 #[test]

@@ -7,13 +7,27 @@ use std::path::Path;
 use agekeep::error::{Error, Result};
 use zeroize::Zeroizing;
 
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// What lines are read from.
+pub(super) type Input = BufReader<Box<dyn Read>>;
+
 /// Opens a file; `-` is standard input.
-pub(super) fn reader(path: &Path) -> Result<Box<dyn BufRead>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).map_err(|e| read_error(path, e))?;
-    Ok(Box::new(BufReader::new(file)))
+pub(super) fn reader(path: &Path) -> Result<Input> {
+    let input: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(|e| read_error(path, e))?)
+    };
+    Ok(BufReader::with_capacity(BUFFER_BYTES, input))
+}
+
+/// Whether the next line is here already: reading it waits for nobody.
+pub(super) fn is_line_ready(input: &Input) -> bool {
+    let mut lines = input.buffer().split_inclusive(|byte| *byte == b'\n');
+    let next = lines.next().unwrap_or_default();
+    next.ends_with(b"\n") && !next.iter().all(u8::is_ascii_whitespace)
 }
 
 /// A line of input that is not blank.

@@ -39,7 +39,7 @@ pub fn journal(path: &Path, bytes: &[u8]) {
     if let Some(expected) = expected {
         assert_eq!(records, expected, "not what was written");
     }
-    journal.append(&next(), None).expect("a place to write to");
+    journal.append(&next()).expect("a place to write to");
     records.push(encode(&next()));
     assert_eq!(journal.head(), next().head);
     assert_eq!(read(&Journal::open(path).expect("its own output")), records);

@@ -18,6 +18,7 @@ use super::files::{Audit, Epoch};
 use super::table::{self, Table};
 use super::{ENTRY_OVERHEAD_BYTES, Keyring, NAMES_FILE, NEXT, RING_FILE, RING_SECRET_BYTES};
 use crate::aead;
+use crate::ahead::Ahead;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
@@ -273,6 +274,8 @@ impl Keyring {
             audit,
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
+            records: Ahead::default(),
+            new_memories: Ahead::default(),
         })
     }
 

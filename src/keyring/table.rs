@@ -62,6 +62,8 @@ pub(super) struct Table {
     count: u32,
     /// Bytes after the last whole entry.
     torn_bytes: u64,
+    /// Entries behind the last one that are yet to be written.
+    held: Vec<Vec<u8>>,
     index: Mutex<Index>,
 }
 
@@ -220,6 +222,7 @@ impl Table {
             inode,
             count: 0,
             torn_bytes: 0,
+            held: Vec::new(),
             index: Mutex::default(),
         };
         table.refresh()?;
@@ -262,6 +265,21 @@ impl Table {
 
     /// The slot of a memory's entry.
     fn slot(&self, id: MemoryId) -> Result<Option<u32>> {
+        Ok(match self.held_slots(id).next() {
+            Some(held) => Some(held),
+            None => self.written_slot(id)?,
+        })
+    }
+
+    /// The slots of a memory's entries that are yet to be written, newest first.
+    fn held_slots(&self, id: MemoryId) -> impl Iterator<Item = u32> {
+        let held = self.held.iter().enumerate().rev();
+        held.filter(move |(_, entry)| id_of(entry) == id)
+            .map(|(at, _)| self.count + u32::try_from(at).expect("a batch is small"))
+    }
+
+    /// The slot of a memory's newest entry that is in the file.
+    fn written_slot(&self, id: MemoryId) -> Result<Option<u32>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.count < self.count {
             let entry_bytes = self.shape.entry_bytes();
@@ -314,7 +332,21 @@ impl Table {
     }
 
     pub(super) fn next_slot(&self) -> u32 {
-        self.count
+        self.count + u32::try_from(self.held.len()).expect("a batch is small")
+    }
+
+    /// Takes the next entry into account before it is written.
+    pub(super) fn hold(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
+        if entry.len() != self.shape.entry_bytes() || slot != self.next_slot() {
+            return Err(does_not_fit());
+        }
+        self.held.push(entry.to_vec());
+        Ok(())
+    }
+
+    /// Forgets the entries that were held and not written.
+    pub(super) fn let_go(&mut self) {
+        self.held.clear();
     }
 
     pub(super) fn has(&self, id: MemoryId) -> Result<bool> {
@@ -330,10 +362,7 @@ impl Table {
     pub(super) fn write(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
         let fits = entry.len() == self.shape.entry_bytes() && slot <= self.count;
         if !fits {
-            return Err(Error::damaged(
-                "the journal",
-                "a key entry does not fit its table",
-            ));
+            return Err(does_not_fit());
         }
         self.file
             .write_all_at(entry, self.shape.offset(slot))
@@ -343,6 +372,9 @@ impl Table {
             // An entry written anew after an unclean stop: what stood there before is gone, and an
             // earlier or later entry of either id may be the one that counts.
             *index = Index::default();
+        }
+        if slot == self.count && !self.held.is_empty() {
+            self.held.remove(0);
         }
         self.count = self.count.max(slot + 1);
         Ok(())
@@ -362,7 +394,8 @@ impl Table {
 
     /// Opens every entry of a memory, newest first.
     pub(super) fn open_entries(&self, key: &Key, id: MemoryId) -> Result<Vec<Lookup>> {
-        let mut slots = Vec::from_iter(self.slot(id)?);
+        let mut slots: Vec<u32> = self.held_slots(id).collect();
+        slots.extend(self.written_slot(id)?);
         {
             let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(before) = slots.last().and_then(|slot| index.before.get(slot)) {
@@ -381,6 +414,9 @@ impl Table {
     }
 
     fn entry(&self, slot: u32) -> Result<Vec<u8>> {
+        if let Some(held) = slot.checked_sub(self.count) {
+            return Ok(self.held[held as usize].clone());
+        }
         let mut entry = vec![0; self.shape.entry_bytes()];
         self.file
             .read_exact_at(&mut entry, self.shape.offset(slot))
@@ -429,6 +465,10 @@ impl Table {
             self.path = path;
         }
     }
+}
+
+fn does_not_fit() -> Error {
+    Error::damaged("the journal", "a key entry does not fit its table")
 }
 
 fn header(

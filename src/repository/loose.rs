@@ -8,7 +8,8 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::ZlibDecoder;
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Decompress, FlushDecompress, Status};
+use zlib_rs::adler32::adler32;
 
 use super::object::{Kind, Object, ObjectId};
 use crate::disk;
@@ -37,8 +38,8 @@ const PEEKED_FILE_BYTES: usize = 1024;
 const SMALL_FILE_BYTES_MAX: usize = 32 * 1024;
 const SMALL_BYTES_MAX: usize = 64 * 1024;
 
-/// Room for what zlib adds to a small object that does not shrink.
-const DEFLATED_ROOM_BYTES: usize = 128;
+/// Most that one stored block of a zlib stream holds.
+const STORED_BYTES_MAX: usize = 65_535;
 
 /// Most bytes that are reserved for an object before it is read.
 const ROOM_BYTES: usize = 1 << 20;
@@ -216,72 +217,43 @@ fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
 }
 
 /// Writes an object over whatever stands in its place. Not yet durable.
-pub(super) fn write(writer: &mut Writer, objects: &Path, object: &Object) -> io::Result<()> {
+pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
     let header = format!("{} {}\0", object.kind.name(), object.bytes.len());
-    let deflated = writer.deflate(object.kind, header.as_bytes(), &object.bytes)?;
+    let file = stored(&[header.as_bytes(), &object.bytes].concat());
     let mut tries = 0;
     loop {
         // Stock git sweeps away empty folders, and on request files that are not in their place.
-        match put(objects, &path(objects, object.id), &deflated) {
+        match put(objects, &path(objects, object.id), &file) {
             Err(e) if e.kind() == io::ErrorKind::NotFound && tries < SWEPT_TRIES_MAX => tries += 1,
             done => return done,
         }
     }
 }
 
-/// Deflates objects one after the other with the same memory: most are small, and then making room
-/// for the tables of zlib costs more than the work.
-pub(super) struct Writer {
-    /// Ciphertext does not shrink.
-    stored: Compress,
-    /// Trees and commits do a little.
-    fast: Compress,
+/// A zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4): a loose object soon becomes part of
+/// a pack, and until then deflating it costs more than it saves. Ciphertext does not shrink at all.
+pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
+    let blocks = bytes.len().div_ceil(STORED_BYTES_MAX).max(1);
+    let mut out = Vec::with_capacity(bytes.len() + 5 * blocks + 6);
+    // Deflate with a window of 32 KiB, at the fastest level.
+    out.extend_from_slice(&[0x78, 0x01]);
+    for index in 0..blocks {
+        let from = index * STORED_BYTES_MAX;
+        let block = &bytes[from..bytes.len().min(from + STORED_BYTES_MAX)];
+        let length = u16::try_from(block.len()).expect("at most the largest there is");
+        out.push(u8::from(index + 1 == blocks));
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&(!length).to_le_bytes());
+        out.extend_from_slice(block);
+    }
+    out.extend_from_slice(&adler32(1, bytes).to_be_bytes());
+    out
 }
 
-impl Writer {
-    pub(super) fn new() -> Self {
-        Self {
-            stored: Compress::new(Compression::none(), true),
-            fast: Compress::new(Compression::fast(), true),
-        }
-    }
-
-    pub(super) fn deflate(
-        &mut self,
-        kind: Kind,
-        header: &[u8],
-        bytes: &[u8],
-    ) -> io::Result<Vec<u8>> {
-        let zlib = match kind {
-            Kind::Blob => &mut self.stored,
-            Kind::Tree | Kind::Commit => &mut self.fast,
-        };
-        zlib.reset();
-        let mut deflated = Vec::with_capacity(header.len() + bytes.len() + DEFLATED_ROOM_BYTES);
-        for (piece, flush) in [
-            (header, FlushCompress::None),
-            (bytes, FlushCompress::Finish),
-        ] {
-            let before = zlib.total_in();
-            loop {
-                let read = usize::try_from(zlib.total_in() - before).expect("of this piece");
-                let done = zlib.compress_vec(&piece[read..], &mut deflated, flush)?;
-                let is_read = zlib.total_in() - before == piece.len() as u64;
-                match (flush, done) {
-                    (_, Status::StreamEnd) => return Ok(deflated),
-                    (FlushCompress::None, _) if is_read => break,
-                    _ => deflated.reserve(DEFLATED_ROOM_BYTES.max(piece.len() / 2)),
-                }
-            }
-        }
-        Err(io::ErrorKind::UnexpectedEof.into())
-    }
-}
-
-fn put(objects: &Path, path: &Path, deflated: &[u8]) -> io::Result<()> {
+fn put(objects: &Path, path: &Path, file: &[u8]) -> io::Result<()> {
     let aside = disk::aside(objects);
     let put = || {
-        disk::create_new(&aside, 0o444)?.write_all(deflated)?;
+        disk::create_new(&aside, 0o444)?.write_all(file)?;
         match fs::rename(&aside, path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(path.parent().expect("an object lies in a folder"))?;
@@ -322,8 +294,7 @@ mod tests {
     fn no_torn_or_changed_file_is_whole() {
         let folder = tempfile::tempdir().expect("temporary folder");
         let object = object(&[7; 300]);
-        let mut writer = Writer::new();
-        write(&mut writer, folder.path(), &object).expect("writes");
+        write(folder.path(), &object).expect("writes");
         let path = path(folder.path(), object.id);
         let file = fs::read(&path).expect("written");
         assert!(is_whole(folder.path(), object.id));
@@ -343,26 +314,31 @@ mod tests {
         }
         put(&[&file[..], b"tail"].concat());
         assert!(!is_whole(folder.path(), object.id), "garbage after the end");
-        write(&mut writer, folder.path(), &object).expect("writes over it");
+        write(folder.path(), &object).expect("writes over it");
         assert!(is_whole(folder.path(), object.id));
     }
 
     #[test]
-    fn what_one_writer_deflates_inflates_whatever_came_before() {
-        let mut writer = Writer::new();
+    fn what_is_stored_inflates() {
         let noise: Vec<u8> = (0..300_000u32)
             .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
             .collect();
-        for length in [0, 1, 127, 128, 129, 70_000, 3, 300_000, 2] {
+        let most = STORED_BYTES_MAX;
+        for length in [
+            0,
+            1,
+            70_000,
+            most - 8,
+            most,
+            2 * most,
+            2 * most + 1,
+            300_000,
+        ] {
             for kind in [Kind::Blob, Kind::Tree, Kind::Commit] {
-                for bytes in [&noise[..length], &vec![b'a'; length]] {
-                    let header = format!("{} {length}\0", kind.name());
-                    let file = writer
-                        .deflate(kind, header.as_bytes(), bytes)
-                        .expect("in memory");
-                    let found = inflate(&file[..]).expect("in memory").expect("whole");
-                    assert!(found == (kind, bytes.to_vec()), "{length}");
-                }
+                let header = format!("{} {length}\0", kind.name());
+                let file = stored(&[header.as_bytes(), &noise[..length]].concat());
+                let found = inflate(&file[..]).expect("in memory").expect("whole");
+                assert!(found == (kind, noise[..length].to_vec()), "{length}");
             }
         }
     }

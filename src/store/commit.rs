@@ -1,4 +1,4 @@
-//! From a plan to a durable commit: seal → trees → record → sign → journal, then each to its place.
+//! From a plan to a commit: seal → trees → record → sign, and on to `batch`.
 
 use chrono::{DateTime, Datelike, Utc};
 
@@ -11,16 +11,17 @@ use crate::event::{
     Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
-use crate::journal::{Journal, KeyEntry, Record};
+use crate::journal::{Journal, KeyEntry};
 use crate::keyring::{Keyring, NewMemory};
 use crate::pin::Seen;
 use crate::redact::{self, Redacted};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
-use crate::seal::SealKey;
+use crate::seal::{Begun, SealKey};
 use crate::sign::SigningKey;
 use crate::version;
 
+use super::batch::Made;
 use super::plan::{Plan, Planned, Subject, Written};
 use super::signers::may_sign;
 use super::{Clock, Store};
@@ -164,7 +165,7 @@ impl Store {
                     sealing.touches.push(touch);
                 }
                 Planned::Add { path, text } => {
-                    let new = Keyring::new_memory();
+                    let (new, begun) = self.keyring.new_memory();
                     let written = Written {
                         id: new.id,
                         path,
@@ -172,17 +173,17 @@ impl Store {
                         change: Change::Add,
                         from: None,
                     };
-                    sealing.write(written, &new.key, &text);
+                    sealing.write(written, begun, &text);
                     sealing.new.push(new);
                 }
                 Planned::Write(written, text) => {
                     let id = written.id;
                     if self.keyring.is_stale(id)? {
                         let key = SealKey::generate();
-                        sealing.write(written, &key, &text);
+                        sealing.write(written, key.begin(), &text);
                         sealing.fresh.push((id, key));
                     } else {
-                        sealing.write(written, &self.keyring.memory_key(id)?, &text);
+                        sealing.write(written, self.keyring.memory_key(id)?.begin(), &text);
                     }
                 }
             }
@@ -237,7 +238,7 @@ impl Store {
         })
     }
 
-    /// Builds the commit, makes it durable, and brings everything to its place.
+    /// Builds the commit, and makes it durable.
     pub(super) fn record(
         &mut self,
         mut event: Event,
@@ -257,7 +258,7 @@ impl Store {
         event.tree = self.trees.root_id().expect("loaded with the catalog");
         event.memories.clone_from(&sealing.touches);
         let message = event.to_message(&self.keyring, |id| sealing.name_key(id))?;
-        let head = self.journal.head();
+        let head = self.newest();
         let commit = Object::commit(signed_commit(
             event.tree,
             Some(head),
@@ -274,15 +275,6 @@ impl Store {
         // A keyring first: entries are for the one that is in place then.
         let mut keys = Vec::from_iter(sealing.next);
         keys.extend(self.keyring.entries_for(&sealing.new, &sealing.fresh)?);
-        let record = Record {
-            parent: head,
-            head: id,
-            objects,
-            keys,
-        };
-        if self.journal.is_full() {
-            checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        }
         let seen = Seen {
             moment: Moment {
                 event: event.number,
@@ -290,32 +282,15 @@ impl Store {
             },
             digest: chain,
         };
-        let pin = self.pinning.begin(&self.journal, seen)?;
-        self.journal.append(&record, pin.as_ref())?;
-        self.pinning.finish(seen);
-        // From here on the command is durable. If bringing it to its place fails, the ref still
-        // points at the commit before, and the next command or open does it again.
-        let _ = self.apply(&record);
-        self.chain = chain;
-        let step = Step::of(&event, id);
-        self.catalog
-            .apply(&step)
-            .map_err(|why| Error::damaged(format!("commit {id}"), why))?;
-        self.catalog_file.append(&step, self.keyring.names_key());
-        if self.catalog_file.wants_snapshot() {
-            self.catalog_file
-                .write_snapshot(&self.catalog, self.keyring.names_key());
-        }
-        self.follow_in_timeline(&event, head, id);
+        self.keep(Made {
+            step: Step::of(&event, id),
+            event: event.clone(),
+            seen,
+            parent: head,
+            objects,
+            keys,
+        })?;
         Ok((event, id))
-    }
-
-    fn apply(&mut self, record: &Record) -> Result<()> {
-        for object in &record.objects {
-            self.repository.write(object)?;
-        }
-        self.keyring.write(&record.keys)?;
-        self.repository.set_head(record.head)
     }
 }
 
@@ -344,13 +319,13 @@ fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
 }
 
 impl Sealing {
-    fn write(&mut self, written: Written, key: &crate::seal::SealKey, text: &Redacted) {
+    fn write(&mut self, written: Written, begun: Begun, text: &Redacted) {
         let place = version::Place {
             id: written.id,
             path: &written.path,
             version: written.version,
         };
-        let sealed = version::seal(key, &place, text);
+        let sealed = version::seal(begun, &place, text);
         let digest = sealed.digest();
         let blob = Object::sealed(sealed);
         self.blobs.push((written.id, Some(blob.id)));

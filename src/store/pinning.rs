@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::answer::Meta;
 use crate::digest::Digest;
-use crate::disk::{Lock, Unsynced};
+use crate::disk::{Behind, Lock};
 use crate::error::{Error, Result};
 use crate::event::{ACCEPT_COMMAND, Context, Moment};
 use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::note::Checkpoint;
-use crate::pin::{Pin, PinPlace, Seen, Slot};
+use crate::pin::{Pin, PinPlace, Seen};
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 
@@ -27,21 +27,16 @@ pub(crate) struct Pinning {
     unkept: Option<Error>,
     /// What the file said when it was last looked at, under the lock that is still held.
     read: Option<Read>,
+    /// Makes what the last command left in the file durable while other things go on.
+    behind: Behind,
+    /// Whether that failed: then the file may say what is not on the disk.
+    doubtful: bool,
 }
 
 struct Read {
     pin: Pin,
-    /// The slot of the newest moment that was acknowledged: no write may touch it before another
-    /// one is durable.
-    keep: usize,
-    /// Whether that slot is marked as seen, and where history ends.
+    /// Whether it holds where history ends.
     settled: bool,
-}
-
-impl Read {
-    fn other(&self) -> usize {
-        1 - self.keep
-    }
 }
 
 impl Pinning {
@@ -51,6 +46,8 @@ impl Pinning {
             known: None,
             unkept: None,
             read: None,
+            behind: Behind::default(),
+            doubtful: false,
         }
     }
 
@@ -60,7 +57,7 @@ impl Pinning {
         self.read = None;
         if let Some(known) = self.known
             && known.moment.commit != head
-            && newest_in(repository, head, &[known])?.is_none()
+            && !is_in(repository, head, known)?
         {
             return Err(rolled_back(known.moment, head));
         }
@@ -69,34 +66,16 @@ impl Pinning {
             None => None,
         };
         let Some(pin) = pin else { return Ok(()) };
-        let (keep, slot) = self.acknowledged(&pin, repository, head)?;
+        let (seen, is_end) = (pin.seen(), pin.seen().moment.commit == head);
+        let is_known = self.known == Some(seen) && is_end;
+        if !is_known && !is_in(repository, head, seen)? {
+            return Err(rolled_back(seen.moment, head));
+        }
         self.read = Some(Read {
-            settled: slot.seen.moment.commit == head && !slot.in_flight,
+            settled: is_end && !self.doubtful,
             pin,
-            keep,
         });
         Ok(())
-    }
-
-    /// The slot of the newest moment that was acknowledged. One in flight that is not in history
-    /// never was: then it is the other, which was settled before that was begun.
-    fn acknowledged(
-        &self,
-        pin: &Pin,
-        repository: &Repository,
-        head: ObjectId,
-    ) -> Result<(usize, Slot)> {
-        let slots = pin.newest_first();
-        let newest = slots[0];
-        if self.known == Some(newest.1.seen) && newest.1.seen.moment.commit == head {
-            return Ok(newest);
-        }
-        let wanted: Vec<Seen> = slots.iter().map(|(_, slot)| slot.seen).collect();
-        match newest_in(repository, head, &wanted)? {
-            Some(0) => Ok(newest),
-            Some(at) if newest.1.in_flight => Ok(slots[at]),
-            _ => Err(rolled_back(pinned(&slots).1.seen.moment, head)),
-        }
     }
 
     /// As [`Self::check`], where it is refused and that is accepted: answers the moment that is
@@ -109,13 +88,10 @@ impl Pinning {
         }
         let place = self.place.as_ref().ok_or(Error::NotRolledBack)?;
         let pin = place.read()?.ok_or(Error::NotRolledBack)?;
-        let (keep, slot) = pinned(&pin.newest_first());
-        self.read = Some(Read {
-            pin,
-            keep,
-            settled: true,
-        });
-        Ok(slot.seen.moment)
+        let lost = pin.seen().moment;
+        // It says what is lost until the acceptance is durable, which then takes the other slot.
+        self.read = Some(Read { pin, settled: true });
+        Ok(lost)
     }
 
     /// What is wrong with how it is kept.
@@ -142,50 +118,51 @@ impl Pinning {
             Some(read) if read.settled => {}
             Some(read) => {
                 journal.sync()?;
-                read.pin.write(read.other(), known, false)?;
-                read.pin.unsynced().sync()?;
-                read.keep = read.other();
+                read.pin.write(known)?;
+                read.pin.sync()?;
                 read.settled = true;
+                self.doubtful = false;
             }
             None => {
                 journal.sync()?;
                 self.read = Some(Read {
                     pin: place.create(known)?,
-                    keep: 1,
                     settled: true,
                 });
+                self.doubtful = false;
             }
         }
         Ok(())
     }
 
-    /// Writes down what is about to become durable, and answers what has to be synced together
-    /// with the journal.
-    pub(super) fn begin(&mut self, journal: &Journal, next: Seen) -> Result<Option<Unsynced<'_>>> {
+    /// Makes sure that the last command is pinned durably, and that the next one can be. Called
+    /// before that is recorded: of what a process acknowledged, the power can take one command's
+    /// pin at most.
+    pub(super) fn begin(&mut self, journal: &Journal) -> Result<()> {
+        if let Err(error) = self.behind.wait() {
+            // What failed once is written anew: a sync that is tried again is not to be believed.
+            self.doubtful = true;
+            if let Some(read) = &mut self.read {
+                read.settled = false;
+            }
+            return Err(error);
+        }
         self.settle(journal)?;
-        let Some(read) = &mut self.read else {
-            return Ok(None);
-        };
-        read.pin.write(read.other(), next, true)?;
-        Ok(Some(read.pin.unsynced()))
+        let pin = self.read.as_ref().map(|read| &read.pin);
+        pin.map_or(Ok(()), Pin::check_writable)
     }
 
-    /// Marks what was begun as seen: it is durable.
+    /// Pins what has become durable.
     pub(super) fn finish(&mut self, next: Seen) {
         self.known = Some(next);
         if let Some(read) = &mut self.read {
-            read.keep = read.other();
-            // A slot that stays in flight is settled by whoever looks next.
-            read.settled = read.pin.mark_seen(read.keep).is_ok();
+            // Where it cannot be written, the next command tries before it is recorded.
+            let unsynced = read.pin.write(next).and_then(|()| read.pin.unsynced());
+            read.settled = unsynced.is_ok();
+            if let Ok(unsynced) = unsynced {
+                self.behind.start(unsynced);
+            }
         }
-    }
-}
-
-/// The moment that was surely acknowledged: the older one, if the newer was still in flight.
-fn pinned(slots: &[(usize, Slot)]) -> (usize, Slot) {
-    match slots {
-        [newest, other] if newest.1.in_flight => *other,
-        slots => slots[0],
     }
 }
 
@@ -197,19 +174,18 @@ fn rolled_back(seen: Moment, head: ObjectId) -> Error {
     }
 }
 
-/// Which of these moments history comes to first, going back from its end. That ends as soon as
-/// one is met, so it costs as much as there is newer than that one.
-fn newest_in(repository: &Repository, head: ObjectId, wanted: &[Seen]) -> Result<Option<usize>> {
+/// Whether history that ends at `head` holds this moment. It costs as much as there is newer than
+/// that.
+fn is_in(repository: &Repository, head: ObjectId, seen: Seen) -> Result<bool> {
     let mut next = Some(head);
     while let Some(id) = next {
         let (commit, bytes) = repository.commit(id)?;
-        let is_it = |seen: &Seen| seen.moment.commit == id && seen.digest == Digest::of(&bytes);
-        if let Some(at) = wanted.iter().position(is_it) {
-            return Ok(Some(at));
+        if seen.moment.commit == id && seen.digest == Digest::of(&bytes) {
+            return Ok(true);
         }
         next = commit.parent;
     }
-    Ok(None)
+    Ok(false)
 }
 
 impl Store {

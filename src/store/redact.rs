@@ -60,7 +60,7 @@ impl Store {
             path: &memory.path,
             version: memory.version + 1,
         };
-        let sealed = version::seal(&fresh, &place, &redacted);
+        let sealed = version::seal(fresh.begin(), &place, &redacted);
         let digest = sealed.digest();
         let object = Object::sealed(sealed);
         self.repository.write(&object)?;

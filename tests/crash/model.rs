@@ -387,8 +387,13 @@ pub(crate) fn checkpoint(home: &Home) {
     assert!(record_ends(home).is_empty(), "there was a checkpoint");
 }
 
+/// Calls that do not wait together: each has a record of its own.
+pub(crate) fn spaced(calls: &[Value]) -> String {
+    calls.iter().map(|call| format!("{call}\n\n")).collect()
+}
+
 pub(crate) fn answer_all(home: &Home, calls: &[Value], wants: &[Want]) {
-    let answers = home.tool(&lines(calls));
+    let answers = home.tool(&spaced(calls));
     assert_eq!(answers.len(), calls.len());
     for ((answer, want), call) in answers.iter().zip(wants).zip(calls) {
         want.check(answer, call);

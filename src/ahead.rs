@@ -1,0 +1,116 @@
+//! Work that is done before it is asked for, on a thread of its own: what takes long and depends
+//! on nothing that is known only later.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// How many are kept ready.
+const READY_MAX: usize = 8;
+
+/// Values that are made one like the other, some of them ahead of time. A process that wants only
+/// one makes that itself; from the second on a thread keeps some ready. It ends with this.
+pub(crate) struct Ahead<T>(Mutex<Stage<T>>);
+
+enum Stage<T> {
+    /// Nobody has asked yet.
+    Unasked,
+    /// Somebody has, once.
+    Asked,
+    Running(Running<T>),
+    /// There is no thread to be had.
+    Alone,
+}
+
+struct Running<T> {
+    /// Gone when the thread is to end.
+    ready: Option<Receiver<T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T> Default for Ahead<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Stage::Unasked))
+    }
+}
+
+impl<T: Send + 'static> Ahead<T> {
+    /// The next value: one that is ready, or one that `make` makes now. It is made by one and the
+    /// same `make` always, whichever caller brings it.
+    pub(crate) fn next(&self, make: impl Fn() -> T + Send + 'static) -> T {
+        let mut stage = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*stage {
+            Stage::Unasked => *stage = Stage::Asked,
+            Stage::Asked => {
+                let value = make();
+                *stage = Running::start(make).map_or(Stage::Alone, Stage::Running);
+                return value;
+            }
+            Stage::Running(running) => {
+                let ready = running.ready.as_ref();
+                if let Some(value) = ready.and_then(|ready| ready.try_recv().ok()) {
+                    return value;
+                }
+            }
+            Stage::Alone => {}
+        }
+        drop(stage);
+        make()
+    }
+}
+
+impl<T: Send + 'static> Running<T> {
+    fn start(make: impl Fn() -> T + Send + 'static) -> Option<Self> {
+        let (give, ready) = sync_channel(READY_MAX);
+        let thread = thread::Builder::new().spawn(move || while give.send(make()).is_ok() {});
+        Some(Self {
+            ready: Some(ready),
+            thread: Some(thread.ok()?),
+        })
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        drop(self.ready.take());
+        if let Some(thread) = self.thread.take() {
+            // It ends once it is done with the one it makes; had it panicked, it would be gone.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn each_value_is_given_once_and_the_thread_ends() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let ahead = Ahead::default();
+        let mut given = std::collections::HashSet::new();
+        for _ in 0..100 {
+            let made = Arc::clone(&made);
+            let value = ahead.next(move || made.fetch_add(1, Ordering::SeqCst));
+            assert!(given.insert(value), "{value} twice");
+            thread::yield_now();
+        }
+        drop(ahead);
+        let after = made.load(Ordering::SeqCst);
+        assert!((100..=100 + READY_MAX + 1).contains(&after), "{after}");
+        assert_eq!(Arc::strong_count(&made), 1, "the thread is gone");
+    }
+
+    #[test]
+    fn who_wants_one_starts_no_thread() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let ahead = Ahead::default();
+        let counted = Arc::clone(&made);
+        ahead.next(move || counted.fetch_add(1, Ordering::SeqCst));
+        thread::sleep(std::time::Duration::from_millis(20));
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+}

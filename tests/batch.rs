@@ -1,0 +1,235 @@
+//! Commands that wait together: a commit for each, one sync for all, and nothing else different.
+#![allow(clippy::print_stderr)] // what could not be tested is said loudly
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command as Process;
+use std::sync::Mutex;
+use std::thread;
+
+use agekeep::answer::Answer;
+use agekeep::command::Command;
+use agekeep::event::Context;
+use agekeep::policy::Policy;
+use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use support::{Home, feed, git, has_peer, json_lines, returned_calls, stderr, stdout};
+use tempfile::TempDir;
+
+fn fresh(folder: &Path) -> Store {
+    let keys = Keys {
+        identity: Identity::generate(),
+        signing_key: Some(SigningKey::generate()),
+        state: None,
+        keyring: None,
+    };
+    let (policy, context) = (Policy::default(), Context::default());
+    Store::init(folder, keys, &policy, &context, Box::new(chrono::Utc::now)).expect("makes a store")
+}
+
+fn command(input: Value) -> (Command, Context) {
+    (Command::from_json(input), Context::default())
+}
+
+fn create(path: &str, text: &str) -> (Command, Context) {
+    command(json!({"command": "create", "path": path, "file_text": text}))
+}
+
+/// A command on one of a few paths, so that most meet what others in the same batch have made.
+fn any_command() -> impl Strategy<Value = Value> {
+    let path = || prop::sample::select(vec!["a", "b", "d/a", "d/b", "d"]);
+    (0..9, path(), path(), 0..4u8).prop_map(|(kind, path, other, mark)| {
+        let (path, other) = (format!("/memories/{path}"), format!("/memories/{other}"));
+        match kind {
+            0 | 1 => {
+                json!({"command": "create", "path": path, "file_text": format!("{mark}\nx\n")})
+            }
+            2 => json!({"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"}),
+            3 => json!({"command": "insert", "path": path, "insert_line": 1, "insert_text": "x"}),
+            4 => json!({"command": "view", "path": path}),
+            5 => json!({"command": "view", "path": "/memories"}),
+            6 => json!({"command": "delete", "path": path}),
+            7 => json!({"command": "rename", "old_path": path, "new_path": other}),
+            _ => json!({"command": "memory_write", "path": path, "content": format!("{mark}")}),
+        }
+    })
+}
+
+/// What an answer says that two stores share.
+fn said(answer: &Answer) -> (String, Value) {
+    let mut meta = serde_json::to_value(&answer.meta).expect("facts have a JSON form");
+    for unique in ["commit", "time", "memory"] {
+        meta.as_object_mut().expect("facts").remove(unique);
+    }
+    (answer.content.as_str().to_owned(), meta)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn together_is_the_same_as_one_after_the_other(
+        inputs in prop::collection::vec(any_command(), 1..40),
+        sizes in prop::collection::vec(1..9usize, 40),
+    ) {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut alone = fresh(&folder.path().join("alone"));
+        let mut together = fresh(&folder.path().join("together"));
+        let calls: Vec<_> = inputs.into_iter().map(command).collect();
+        let (mut rest, mut sizes) = (&calls[..], sizes.into_iter());
+        while !rest.is_empty() {
+            let size = sizes.next().expect("enough").min(rest.len());
+            let (batch, behind) = rest.split_at(size);
+            let answers = together.execute_all(batch);
+            prop_assert_eq!(answers.len(), size);
+            for ((command, context), answer) in batch.iter().zip(answers) {
+                let want = alone.execute(command, context).expect("recorded");
+                prop_assert_eq!(said(&answer.expect("recorded")), said(&want));
+            }
+            rest = behind;
+        }
+        drop(together);
+        check_git(&folder.path().join("together"), calls.len() + 1);
+    }
+}
+
+/// Stock git finds so many commits in one line, and nothing wrong.
+fn check_git(store: &Path, commits: usize) {
+    let count = stdout(&git(store, &["rev-list", "--count", "main"]));
+    assert_eq!(count.trim(), commits.to_string());
+    let checked = git(store, &["fsck", "--full", "--strict", "--no-progress"]);
+    let said = stdout(&checked) + &stderr(&checked);
+    assert!(checked.status.success() && said.is_empty(), "fsck: {said}");
+}
+
+#[test]
+fn threads_share_a_store_and_each_gets_its_own_answer() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path().join("store");
+    let queue = Queue::new(fresh(&path));
+    let events = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for who in 0..8 {
+            let (queue, events) = (&queue, &events);
+            scope.spawn(move || {
+                for n in 0..20 {
+                    let path = format!("/memories/{who}/{n}");
+                    let text = format!("{who} and {n}\n");
+                    let (create, context) = create(&path, &text);
+                    let made = queue.execute(create, context).expect("recorded");
+                    let (read, context) = command(json!({"command": "memory_read", "path": path}));
+                    let read = queue.execute(read, context).expect("recorded");
+                    assert_eq!(read.content.as_str(), text);
+                    assert!(made.meta.event < read.meta.event);
+                    let (again, context) =
+                        command(json!({"command": "create", "path": path, "file_text": ""}));
+                    let refused = queue.execute(again, context).expect("recorded");
+                    assert!(refused.is_error(), "{}", refused.content.as_str());
+                    let mine = [&made, &read, &refused].map(|answer| answer.meta.event);
+                    events.lock().expect("whole").extend(mine);
+                }
+            });
+        }
+    });
+    let mut events = events.into_inner().expect("whole");
+    events.sort_unstable();
+    assert_eq!(events, (1..=8 * 20 * 3).collect::<Vec<u64>>(), "each once");
+    assert_eq!(queue.store().status().expect("counts").events, 481);
+    drop(queue.into_store());
+    check_git(&path, 481);
+}
+
+/// One record, one sync, however many wait.
+#[test]
+fn calls_that_come_together_are_synced_once() {
+    if !has_peer("strace", "the number of syncs") {
+        return;
+    }
+    let home = Home::with_store();
+    let calls = home.path().join("calls");
+    let line = |n: usize| {
+        let call = json!({"command": "create", "path": format!("/memories/{n}"), "file_text": "x"});
+        format!("{call}\n")
+    };
+    fs::write(&calls, (0..40).map(line).collect::<String>()).expect("writes");
+    let (trace, inner) = (home.path().join("trace"), home.command(&["tool"]));
+    let mut traced = Process::new("strace");
+    traced
+        .args(["-f", "-qq", "-y", "-e", "trace=fdatasync,write", "-o"])
+        .arg(&trace);
+    traced
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .arg(&calls)
+        .env_clear();
+    traced.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let run = traced.output().expect("strace runs");
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(json_lines(&run.stdout).len(), 40);
+    let trace = returned_calls(&fs::read_to_string(trace).expect("traced"));
+    let is_sync = |line: &&String| line.starts_with("fdatasync(") && line.contains("/journal>");
+    assert_eq!(trace.iter().filter(is_sync).count(), 1, "{trace:#?}");
+    let synced = trace.iter().position(|line| is_sync(&line)).expect("one");
+    let answered = trace.iter().position(|line| line.contains("File creat"));
+    assert!(synced < answered.expect("an answer"), "{trace:#?}");
+}
+
+/// The disk takes no more: every one of those that waited is told so, and none of them happened.
+#[test]
+fn what_cannot_be_made_durable_did_not_happen() {
+    let home = Home::with_store();
+    home.run(&["create", "/memories/before", "--text", "x"]);
+    let line = |n: usize| {
+        let call = json!({"command": "create", "path": format!("/memories/{n}"), "file_text": "x".repeat(30_000)});
+        format!(
+            "{call}\n{}\n",
+            json!({"command": "view", "path": "/memories/before"})
+        )
+    };
+    let calls = (0..12).map(line).collect::<String>();
+    let inner = home.command(&["tool"]);
+    let mut limited = Process::new("sh");
+    // No file may grow past 400 blocks of 512 bytes, which the journal would have to.
+    limited.args(["-c", "ulimit -f 400; trap '' XFSZ; exec \"$@\"", "sh"]);
+    limited
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .env_clear();
+    limited.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let failed = feed(limited, calls.as_bytes());
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    let answers = json_lines(&failed.stdout);
+    assert_eq!(answers.len(), 24);
+    let is_error = |answer: &&Value| answer["meta"]["error"] == "io";
+    let refused = answers.iter().filter(is_error).count();
+    assert!(refused > 1, "{answers:#?}");
+    // Exactly those that were answered are there.
+    let log = home.run(&["log", "--json", "-n", "100"]);
+    let events = json_lines(&log.stdout).len();
+    assert_eq!(events, 2 + answers.len() - refused, "{}", stdout(&log));
+    let again = feed(home.command(&["tool"]), calls.as_bytes());
+    assert!(
+        json_lines(&again.stdout)
+            .iter()
+            .all(|answer| answer["meta"]["event"].is_u64())
+    );
+    check_git(&home.store(), events + 24);
+    let verified = home.run(&["verify", "--full"]);
+    assert!(
+        verified.status.success(),
+        "{}{}",
+        stdout(&verified),
+        stderr(&verified)
+    );
+}
