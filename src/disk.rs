@@ -45,9 +45,6 @@ pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
 /// object folders.
 const ASIDE: &str = "tmp_agekeep_";
 
-/// What the branch is exchanged with. One that is left over means nothing.
-pub(crate) const ASIDE_REF: &str = "tmp_agekeep_ref";
-
 /// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     write_aside(&aside(parent(path)), path, bytes, mode, false).map_err(Error::io("write", path))

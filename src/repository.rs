@@ -26,6 +26,9 @@ use crate::seal::Sealed;
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
+/// What the branch is exchanged with: where it pointed one record before. It means nothing.
+const BRANCH_BEFORE: &str = "main.before";
+
 /// The configuration stock git finds. Repacking by `git gc` is safe; packing the ref is not,
 /// because that deletes a file which this program replaces.
 pub(crate) const CONFIG: &str = "\
@@ -172,7 +175,7 @@ impl Repository {
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
         // Beside the ref itself, stock git would take the other file for a branch.
-        let (path, other) = (self.root.join(BRANCH), self.root.join(disk::ASIDE_REF));
+        let (path, other) = (self.root.join(BRANCH), self.root.join(BRANCH_BEFORE));
         disk::exchange(&other, &path, format!("{id}\n").as_bytes(), 0o644)
     }
 

@@ -613,7 +613,8 @@ fn check_journal(store: &Decoded) -> usize {
     let before = commits[..=base].iter().map(added).sum();
     assert!(journal[88..96].iter().all(|b| *b == 0));
     let (mut at, mut slots) = (128, [before; 2]);
-    for commit in &commits[base + 1..] {
+    let mut rest = &commits[base + 1..];
+    while !rest.is_empty() {
         let length = u32_at(&journal, at);
         let payload = &journal[at + 36..at + 36 + length];
         let sum = Sha256::new()
@@ -623,10 +624,14 @@ fn check_journal(store: &Decoded) -> usize {
             .finalize();
         assert_eq!(journal[at + 4..at + 36], sum[..]);
         assert_eq!(hex(&payload[..20]), parent);
-        assert_eq!(hex(&payload[20..40]), commit.id);
-        let keys = journal_objects(store, payload);
+        // Of one command, or of several that waited together.
+        let head = hex(&payload[20..40]);
+        let last = rest.iter().position(|commit| commit.id == head);
+        let (of_it, behind) = rest.split_at(last.expect("a commit") + 1);
+        let (commits, keys) = journal_objects(store, payload);
+        assert!(commits.iter().eq(of_it.iter().map(|commit| &commit.id)));
         journal_keys(store, &payload[keys..], &mut slots);
-        parent.clone_from(&commit.id);
+        (parent, rest) = (head, behind);
         at += 36 + length;
     }
     assert!(journal[at..].iter().all(|b| *b == 0));
@@ -638,16 +643,19 @@ fn check_journal(store: &Decoded) -> usize {
     commits.len() - 1 - base
 }
 
-/// Checks the objects of a record; where its key entries begin.
-fn journal_objects(store: &Decoded, payload: &[u8]) -> usize {
-    let mut at = 44;
+/// Checks the objects of a record: the commits among them, and where its key entries begin.
+fn journal_objects(store: &Decoded, payload: &[u8]) -> (Vec<String>, usize) {
+    let (mut at, mut commits) = (44, Vec::new());
     for _ in 0..u32_at(payload, 40) {
         assert!(b"btc".contains(&payload[at]));
+        if payload[at] == b'c' {
+            commits.push(hex(&payload[at + 1..at + 21]));
+        }
         let (id, length) = (hex(&payload[at + 1..at + 21]), u32_at(payload, at + 21));
         assert_eq!(store.object(&id), payload[at + 25..at + 25 + length]);
         at += 25 + length;
     }
-    at
+    (commits, at)
 }
 
 fn journal_keys(store: &Decoded, bytes: &[u8], slots: &mut [usize; 2]) {
