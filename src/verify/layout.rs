@@ -20,6 +20,7 @@ const KNOWN: &[&str] = &[
     "journal",
     "journal.new",
     "catalog",
+    "main.before",
     "timeline",
     "lock",
     "packed-refs",
