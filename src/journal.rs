@@ -12,6 +12,7 @@
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -63,6 +64,8 @@ pub(crate) struct Journal {
     heads: Vec<ObjectId>,
     end: u64,
     filled: u64,
+    /// Up to here this process knows the file to be durable.
+    durable: Cell<u64>,
 }
 
 impl Journal {
@@ -118,6 +121,7 @@ impl Journal {
             heads: Vec::new(),
             end: HEADER_BYTES as u64,
             filled: meta.len(),
+            durable: Cell::new(HEADER_BYTES as u64),
         };
         journal.catch_up()?;
         Ok(journal)
@@ -217,12 +221,15 @@ impl Journal {
             .fill_to(end)
             .and_then(|()| self.file.write_all_at(&bytes, self.end))
             .map_err(Error::io("write", &self.path))
-            .and_then(|()| self.sync());
+            .and_then(|()| disk::make_durable(&self.file, &self.path));
         if let Err(error) = written {
             let clear = [0; RECORD_HEADER_BYTES];
             drop(self.file.write_all_at(&clear, self.end));
-            drop(self.sync());
+            drop(disk::make_durable(&self.file, &self.path));
             return Err(error);
+        }
+        if self.durable.get() == self.end {
+            self.durable.set(end);
         }
         self.heads.push(record.head);
         self.end = end;
@@ -230,9 +237,25 @@ impl Journal {
     }
 
     /// Makes every record that can be read durable. A process that was killed may have left one
-    /// that is not.
+    /// that is not, and a sync of its own may have failed: the bytes that it left in memory count
+    /// as written then, so they are written anew.
     pub(crate) fn sync(&self) -> Result<()> {
-        disk::make_durable(&self.file, &self.path)
+        let (from, io) = (self.durable.get(), Error::io("write", &self.path));
+        if from == self.end {
+            return Ok(());
+        }
+        if self.read_only.is_some() {
+            return disk::make_durable(&self.file, &self.path);
+        }
+        let length = usize::try_from(self.end - from).expect("a journal in memory");
+        let mut bytes = vec![0; length];
+        self.file
+            .read_exact_at(&mut bytes, from)
+            .and_then(|()| self.file.write_all_at(&bytes, from))
+            .map_err(io)?;
+        disk::make_durable(&self.file, &self.path)?;
+        self.durable.set(self.end);
+        Ok(())
     }
 
     /// Grows the file with zeros so that a record that ends at `end` only overwrites.

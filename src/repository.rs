@@ -185,6 +185,16 @@ impl Repository {
             .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
     }
 
+    /// Forgets where the branch pointed before. That file's name may become durable as the branch's
+    /// before its bytes do: so none may be older than the journal that tells what the branch may be.
+    pub(crate) fn forget_branch_before(&self) -> Result<()> {
+        let path = self.root.join(BRANCH_BEFORE);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(e)),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes objects into account that will be written once the command is durable that made them.
     pub(crate) fn hold(&self, objects: Vec<Object>) {
         self.held.borrow_mut().extend(objects);

@@ -37,6 +37,7 @@ pub(crate) fn checkpoint(
         let mut objects = record.objects.iter();
         objects.try_for_each(|object| repository.check(object.id))?;
     }
+    repository.forget_branch_before()?;
     keyring.sync()?;
     repository.sync()?;
     journal.start_anew()

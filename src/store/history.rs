@@ -68,6 +68,9 @@ pub(crate) fn restore_objects(
             .try_for_each(|id| repository.check(id))?;
         return Ok(None);
     }
+    // A process that was killed may have left a record that is not durable: nothing may be in its
+    // place before it is.
+    journal.sync()?;
     for object in objects {
         if crate::repository::name(object.kind, &object.bytes) != object.id {
             let why = format!("what it holds as {} does not hash to that", object.id);
@@ -183,13 +186,15 @@ impl Store {
             self.catalog = Catalog::empty();
             self.commits_since(None)?.unwrap_or_default()
         };
+        let decided = self.catalog.decided;
         self.fold(&missing)?;
         if let Some(id) = self.catalog.nameless() {
             return Err(Error::MissingKey {
                 memory: id.to_string(),
             });
         }
-        if self.catalog_file.wants_snapshot() {
+        // Only a snapshot says what the owner decided: where that changed, the steps are not enough.
+        if self.catalog_file.wants_snapshot() || self.catalog.decided != decided {
             self.catalog_file
                 .write_snapshot(&self.catalog, self.keyring.names_key());
         }

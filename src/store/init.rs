@@ -79,16 +79,15 @@ impl Store {
         let building = above.join(name);
         let made = build(&building, &keys, policy, context, &clock).and_then(|()| {
             if there {
-                move_into(&building, root)
+                move_into(&building, root).and_then(|()| disk::sync_folder(above))
             } else {
-                put_in_place(&building, root)
+                put_in_place(&building, root, above)
             }
         });
         if let Err(error) = made {
             drop(fs::remove_dir_all(&building));
             return Err(error);
         }
-        disk::sync_folder(above)?;
         drop(lock);
         let mut store = Self::open(root, keys, clock)?;
         // From the first event on, so that it never has to be made from all of history.
@@ -112,13 +111,15 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     Ok(())
 }
 
-fn put_in_place(building: &Path, root: &Path) -> Result<()> {
+/// Puts what was built in its place, durably. Where that cannot be made durable nothing is left there.
+fn put_in_place(building: &Path, root: &Path, above: &Path) -> Result<()> {
     fs::rename(building, root).map_err(|e| match e.kind() {
         io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
             Error::StoreExists { path: root.into() }
         }
         _ => Error::io("make", root)(e),
-    })
+    })?;
+    disk::sync_folder(above).inspect_err(|_| drop(fs::rename(root, building)))
 }
 
 /// Moves what was built up into `root`, and last the file that makes it a store.

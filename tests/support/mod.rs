@@ -20,6 +20,17 @@ impl Home {
         Self { folder }
     }
 
+    /// An empty home folder within another.
+    pub(crate) fn empty_in(place: &Path) -> Self {
+        let folder = TempDir::new_in(place).expect("a temporary folder");
+        Self { folder }
+    }
+
+    /// Leaves the folder behind, for somebody to look into.
+    pub(crate) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
     /// A home folder with keys and a store.
     pub(crate) fn with_store() -> Self {
         let home = Self::empty();
