@@ -3,6 +3,7 @@
 mod accept;
 mod changes;
 mod checkpoint;
+mod compact;
 mod doctor;
 mod erase;
 mod events;
@@ -216,6 +217,8 @@ enum Verb {
     Prompt(prompt::Prompt),
     /// Look for secrets in everything kept, now and in all of history, by the rules in force
     Scan(scan::Scan),
+    /// Put everything the store holds into one pack, in place of many files
+    Compact(compact::Compact),
     /// Check history and keys: that everything is as it was written, by who may, and says so
     Verify(verify::Verify),
 }
@@ -266,6 +269,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),
+        Verb::Compact(args) => compact::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {

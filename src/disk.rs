@@ -15,6 +15,9 @@ use crate::id::hex;
 /// take 50 ms are done in 10 s.
 pub(crate) const LOCK_WAIT_SECONDS_MAX: u64 = 120;
 
+/// How often it is asked whether to go on waiting, where that can change.
+const GIVING_UP: Duration = Duration::from_millis(5);
+
 /// Makes a folder only its owner can enter.
 pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
     fs::DirBuilder::new()
@@ -136,6 +139,11 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|folder| folder.sync_all())
         .map_err(Error::io("sync", path))
+}
+
+/// Makes a file durable, or the names in a folder.
+pub(crate) fn sync_file(file: &File) -> io::Result<()> {
+    file.sync_all()
 }
 
 /// Makes everything written to the file system of `folder` so far durable.
@@ -301,6 +309,30 @@ impl Lock {
     pub(crate) fn of_folder(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         Self::wait(file, path)
+    }
+
+    /// The lock on a folder itself, or on the file of the store's, if it is free now.
+    pub(crate) fn try_acquire(path: &Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        file.try_lock().ok().map(|()| Self { _file: file })
+    }
+
+    /// Waits for the lock in turn with the others, until `gives_up` says that it is too late. That
+    /// is asked every few milliseconds.
+    pub(crate) fn acquire_unless(path: &Path, gives_up: impl Fn() -> bool) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let (sender, receiver) = mpsc::sync_channel(0);
+        thread::spawn(move || {
+            let locked = file.lock().map(|()| file);
+            drop(sender.send(locked));
+        });
+        loop {
+            match receiver.recv_timeout(GIVING_UP) {
+                Ok(locked) => return locked.ok().map(|file| Self { _file: file }),
+                Err(mpsc::RecvTimeoutError::Timeout) if !gives_up() => {}
+                Err(_) => return None,
+            }
+        }
     }
 
     /// The wait itself happens on a thread of its own, because the kernel's has no time limit. If

@@ -2,8 +2,8 @@
 //!
 //! A command's objects, keyring entries and new head go into one record at the end of this file;
 //! one `fdatasync` makes it durable. That is the commit point. Only then are the objects, the
-//! keyring and the ref written to their places, without a sync of their own. A checkpoint makes
-//! those durable all at once and starts a new journal. After an unclean stop the records are
+//! keyring and the ref written to their places, without a sync of their own. A checkpoint makes one
+//! durable pack of the objects, syncs the rest and starts a new journal. After an unclean stop the records are
 //! applied again: what they name is written anew, never trusted.
 //!
 //! The file is filled with zeros ahead of its end, so that a record changes no metadata of the
@@ -32,6 +32,9 @@ const FILL_BYTES: u64 = 256 * 1024;
 /// Past this size a checkpoint is due: small enough to read at every start, large enough that a
 /// checkpoint serves a hundred commands.
 const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
+/// Past this size no command goes on without one: whatever keeps it from being done beside them is
+/// the next command's to say.
+const CHECKPOINT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// An entry of a keyring file, and its place there.
 #[derive(Clone)]
@@ -71,6 +74,29 @@ pub(crate) struct Journal {
 impl Journal {
     /// Starts a new, empty journal whose history ends at `base`, in place of any other.
     pub(crate) fn start(path: &Path, base: ObjectId) -> Result<Self> {
+        Self::start_with(path, base, &[])
+    }
+
+    /// Starts a new journal where this one ends. Everything it holds is durable in its place.
+    pub(crate) fn start_anew(&mut self) -> Result<()> {
+        *self = Self::start(&self.path, self.head())?;
+        Ok(())
+    }
+
+    /// Starts a new journal that goes on from `base`, with the records that came after it. What came
+    /// before is durable in its place.
+    pub(crate) fn start_after(&mut self, base: ObjectId) -> Result<()> {
+        let mut records = self.records()?;
+        let kept = records.iter().position(|record| record.parent == base);
+        let kept = records.split_off(kept.unwrap_or(records.len()));
+        if kept.last().map_or(base, |record| record.head) != self.head() {
+            return Err(self.damaged("its records do not follow one another"));
+        }
+        *self = Self::start_with(&self.path, base, &kept)?;
+        Ok(())
+    }
+
+    fn start_with(path: &Path, base: ObjectId, records: &[Record]) -> Result<Self> {
         let aside = path.with_extension("new");
         let fault = || Error::io("write", &aside);
         let mut start = vec![0; usize::try_from(FILL_BYTES).expect("small")];
@@ -78,16 +104,37 @@ impl Journal {
         drop(fs::remove_file(&aside));
         let file = disk::create_new(&aside, 0o600).map_err(fault())?;
         file.write_all_at(&start, 0).map_err(fault())?;
+        let mut journal = Self::open(&aside)?;
+        for record in records {
+            let bytes = journal.framed(journal.end, record)?;
+            let end = journal.end + bytes.len() as u64;
+            journal.fill_to(end).map_err(fault())?;
+            file.write_all_at(&bytes, journal.end).map_err(fault())?;
+            journal.end = end;
+        }
         file.sync_all().map_err(fault())?;
         fs::rename(&aside, path).map_err(fault())?;
         disk::sync_folder(path.parent().expect("a file inside the store"))?;
-        Self::open(path)
+        let journal = Self::open(path)?;
+        journal.durable.set(journal.end);
+        Ok(journal)
     }
 
-    /// Starts a new journal where this one ends. Everything it holds is durable in its place.
-    pub(crate) fn start_anew(&mut self) -> Result<()> {
-        *self = Self::start(&self.path, self.head())?;
-        Ok(())
+    /// The same journal as it is now, for a thread that only reads.
+    pub(crate) fn as_now(&self) -> Result<Self> {
+        let file = self.file.try_clone();
+        Ok(Self {
+            path: self.path.clone(),
+            file: file.map_err(Error::io("open", &self.path))?,
+            heads: self.heads.clone(),
+            durable: self.durable.clone(),
+            ..*self
+        })
+    }
+
+    /// Whether both are of one file.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        self.inode == other.inode
     }
 
     /// Opens the journal and checks every record in it.
@@ -174,6 +221,12 @@ impl Journal {
         !self.heads.is_empty() && disk::boot() != Some(self.boot)
     }
 
+    /// Whether it is empty and the machine is known to have been started anew since it was: then
+    /// what was removed before may be there again.
+    pub(crate) fn is_left_from_another_boot(&self) -> bool {
+        self.heads.is_empty() && disk::boot().is_some_and(|boot| boot != self.boot)
+    }
+
     /// Whether the file could be opened for reading only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only.is_some()
@@ -182,6 +235,16 @@ impl Journal {
     /// Whether a checkpoint is due.
     pub(crate) fn is_full(&self) -> bool {
         self.end > CHECKPOINT_BYTES
+    }
+
+    /// Whether a command has to wait for a checkpoint.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.end > CHECKPOINT_BYTES_MAX
+    }
+
+    /// How many bytes of it are written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end
     }
 
     /// Every record, in order.
@@ -207,15 +270,7 @@ impl Journal {
             let source = io::Error::from_raw_os_error(refused);
             return Err(Error::io("write", &self.path)(source));
         }
-        let payload = encode(record);
-        let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
-        let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {
-            what: "the command",
-            why: "it changes more than 4 GiB at once".into(),
-        })?;
-        bytes.extend_from_slice(&length.to_le_bytes());
-        bytes.extend_from_slice(&self.checksum(self.end, &payload));
-        bytes.extend_from_slice(&payload);
+        let bytes = self.framed(self.end, record)?;
         let end = self.end + bytes.len() as u64;
         let written = self
             .fill_to(end)
@@ -234,6 +289,20 @@ impl Journal {
         self.heads.push(record.head);
         self.end = end;
         Ok(())
+    }
+
+    /// A record as it stands at a place in the file.
+    fn framed(&self, at: u64, record: &Record) -> Result<Vec<u8>> {
+        let payload = encode(record);
+        let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
+        let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {
+            what: "the command",
+            why: "it changes more than 4 GiB at once".into(),
+        })?;
+        bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(&self.checksum(at, &payload));
+        bytes.extend_from_slice(&payload);
+        Ok(bytes)
     }
 
     /// Makes every record that can be read durable. A process that was killed may have left one

@@ -377,6 +377,15 @@ impl Keyring {
         self.names.sync()
     }
 
+    /// Makes the entries of the keyring in a folder durable, whoever wrote them.
+    pub(crate) fn sync_tables(folder: &Path) -> Result<()> {
+        [RING_FILE, NAMES_FILE].into_iter().try_for_each(|name| {
+            let path = folder.join(name);
+            let synced = fs::File::open(&path).and_then(|file| file.sync_all());
+            synced.map_err(Error::io("sync", &path))
+        })
+    }
+
     /// The newest key of a memory: what is written is sealed to it, and the present version is.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
         if self.is_shut_in_ring(id) {

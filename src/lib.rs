@@ -15,6 +15,7 @@
 //!                                                                                        │
 //!                                        journal (one fdatasync) ◀───────────────────────┤
 //!                                        objects, keyring, ref, catalog ◀────────────────┘
+//!                                        journal, when it is full ─▶ a pack ─▶ one of many packs
 //! ```
 //!
 //! Each arrow is a type that only its own module makes, so plaintext cannot reach git by mistake:
@@ -53,7 +54,7 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
@@ -64,7 +65,7 @@
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |
-//! | `repository`, `journal`, `disk` | git objects and the ref; the commit point; fsync and lock |
+//! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; fsync and lock |
 //! | `ahead` | what takes long and can be done before it is asked for |
 //! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |
 //! | [`answer`], [`wire`], [`log`] | what goes out |

@@ -1,23 +1,25 @@
 //! The bare git repository: objects by name, and one ref. The only module that names `git2`.
 //!
 //! No configuration, hook, template or replace ref of a user, the system or the store itself is
-//! read: objects and the ref are files with a documented form, and libgit2 is asked only for what
-//! stock git has packed, through an object database that belongs to no repository.
+//! read: objects, packs and the ref are files with a documented form, and libgit2 is asked only for
+//! the names of objects.
 
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+mod gather;
 mod loose;
 pub(crate) mod object;
+mod pack;
+mod packing;
 
 use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha1::{Digest as _, Sha1};
-
 use self::loose::{Loose, Reader};
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
+use self::pack::{Packed, Packs, Type};
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::journal;
@@ -53,7 +55,7 @@ pub(crate) struct Repository {
     root: PathBuf,
     objects: PathBuf,
     /// What was packed when it was last looked at.
-    packs: RefCell<Option<git2::Odb<'static>>>,
+    packs: RefCell<Option<Packs>>,
     /// The large commit that was read last, such as one that sealed every memory anew: whoever opens
     /// a store reads the newest commit several times.
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
@@ -76,10 +78,18 @@ pub(crate) enum Strict {
 
 /// The name of an object: SHA-1 over its kind, length and bytes.
 pub(crate) fn name(kind: Kind, bytes: &[u8]) -> ObjectId {
-    let mut sha1 = Sha1::new_with_prefix(kind.name());
-    sha1.update(format!(" {}\0", bytes.len()));
-    sha1.update(bytes);
-    ObjectId(sha1.finalize().into())
+    name_of(kind.into(), bytes)
+}
+
+fn name_of(kind: Type, bytes: &[u8]) -> ObjectId {
+    let kind = match kind {
+        Type::Blob => git2::ObjectType::Blob,
+        Type::Tree => git2::ObjectType::Tree,
+        Type::Commit => git2::ObjectType::Commit,
+        Type::Tag => git2::ObjectType::Tag,
+    };
+    let id = git2::Oid::hash_object(kind, bytes).expect("hashing bytes in memory");
+    ObjectId(id.as_bytes().try_into().expect("SHA-1 has 20 bytes"))
 }
 
 impl Object {
@@ -214,6 +224,7 @@ impl Repository {
     /// Removes objects that a process was killed over.
     pub(crate) fn remove_asides(&self) {
         disk::remove_asides(&self.objects);
+        self.remove_pack_asides();
     }
 
     /// Makes everything written so far durable.
@@ -286,21 +297,30 @@ impl Repository {
         Ok(bytes)
     }
 
+    /// Reads an object from wherever it is whole: its file, a pack, or the journal.
     fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
         if let Some(held) = self.read_held(id) {
             return Ok(held);
         }
+        let mut why = String::from("it is missing");
         for look_again in [false, true] {
             match self.read_loose(id)? {
                 Loose::Whole(kind, bytes) => return Ok((kind, bytes)),
-                Loose::Damaged(why) => return self.read_journaled(id, why),
+                Loose::Damaged(fault) => why = fault.into(),
                 Loose::Absent => {}
             }
-            if let Some(found) = self.read_packed(id, look_again)? {
-                return Ok(found);
+            match self.read_packed(id, look_again, true)? {
+                Packed::Whole(kind, bytes) => {
+                    if let Some(kind) = kind.kind() {
+                        return Ok((kind, bytes));
+                    }
+                    why = "it is a tag, which no store has".into();
+                }
+                Packed::Damaged(fault) => why = fault,
+                Packed::Absent => {}
             }
         }
-        self.read_journaled(id, "it is missing")
+        self.read_journaled(id, &why)
     }
 
     fn read_loose(&self, id: ObjectId) -> Result<Loose> {
@@ -326,31 +346,42 @@ impl Repository {
             if self.borrows() && !self.has_packs() {
                 continue;
             }
-            match self.read_packed(id, look_again) {
-                Ok(Some((kind, bytes))) if name(kind, &bytes) == id => {
-                    return Ok(Strict::Whole(kind, bytes));
+            match self.read_packed(id, look_again, true)? {
+                Packed::Whole(kind, bytes) => {
+                    if let Some(kind) = kind.kind() {
+                        return Ok(Strict::Whole(kind, bytes));
+                    }
                 }
-                Ok(Some((_, bytes))) => {
-                    let why = "its pack entry does not hash to its name";
-                    return Ok(Strict::Damaged(why.into(), bytes));
-                }
-                Ok(None) => {}
-                Err(Error::Damaged { why, .. }) if !self.borrows() => {
-                    return Ok(Strict::Damaged(why, Vec::new()));
-                }
-                Err(error) => return Err(error),
+                Packed::Damaged(why) if look_again => return self.salvage_packed(id, why),
+                Packed::Damaged(_) | Packed::Absent => {}
             }
         }
         Ok(Strict::Missing)
     }
 
-    /// The beginning of a loose object, unchecked; anything else as [`Self::read_strictly`] has it.
+    /// What a damaged entry of a pack still holds, as far as it can be read.
+    fn salvage_packed(&self, id: ObjectId, why: String) -> Result<Strict> {
+        let rest = match self.read_packed(id, false, false)? {
+            Packed::Whole(_, bytes) => bytes,
+            Packed::Damaged(_) | Packed::Absent => Vec::new(),
+        };
+        Ok(Strict::Damaged(why, rest))
+    }
+
+    /// The beginning of an object, unchecked, or all of it where it is packed; anything else as
+    /// [`Self::read_strictly`] has it.
     pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
         let found = self.reading(|reader| reader.peek(&self.objects, id));
-        match found {
-            Some((kind, bytes)) => Ok(Strict::Whole(kind, bytes)),
-            None => self.read_strictly(id),
+        if let Some((kind, bytes)) = found {
+            return Ok(Strict::Whole(kind, bytes));
         }
+        if !self.borrows()
+            && let Packed::Whole(kind, bytes) = self.read_packed(id, false, false)?
+            && let Some(kind) = kind.kind()
+        {
+            return Ok(Strict::Whole(kind, bytes));
+        }
+        self.read_strictly(id)
     }
 
     /// The parent that a commit names, unchecked.
@@ -392,13 +423,8 @@ impl Repository {
         let mut found = loose::named(&self.objects, digits).ok()?;
         if self.has_packs() {
             // Opened anew: there may be packs that were not there before.
-            let packs = self.open_packs().ok()?;
-            let short = git2::Oid::from_str(digits).ok()?;
-            match packs.exists_prefix(short, digits.len()) {
-                Ok(packed) => found.push(ObjectId(packed.as_bytes().try_into().ok()?)),
-                Err(e) if e.code() == git2::ErrorCode::NotFound => {}
-                Err(_) => return None,
-            }
+            let packs = self.list_packs().ok()?;
+            found.extend(packs.named(digits).ok()?);
         }
         let first = *found.first()?;
         found.iter().all(|other| *other == first).then_some(first)
@@ -407,53 +433,47 @@ impl Repository {
     /// Whether an object is in its place; whether it is whole shows when it is read.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
         Ok(loose::path(&self.objects, id).exists()
-            || self.read_packed(id, false)?.is_some()
-            || self.read_packed(id, true)?.is_some())
+            || self.in_packs(false, |packs| packs.has(id))?
+            || self.in_packs(true, |packs| packs.has(id))?)
     }
 
-    /// Reads an object that stock git has packed. Packs come and go while it repacks, so what is
-    /// not found is looked for once more among the packs that are there now (`look_again`).
-    fn read_packed(&self, id: ObjectId, look_again: bool) -> Result<Option<(Kind, Vec<u8>)>> {
-        let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
+    /// Reads an object that is packed, and unless it is not `checked` makes sure that it hashes to
+    /// its name. Packs come and go while somebody repacks, so what is not found is looked for once
+    /// more among the packs that are there now (`look_again`).
+    fn read_packed(&self, id: ObjectId, look_again: bool, checked: bool) -> Result<Packed> {
+        let fits = |kind, bytes: &[u8]| !checked || name_of(kind, bytes) == id;
+        self.in_packs(look_again, |packs| packs.read(id, fits))
+    }
+
+    fn in_packs<T>(
+        &self,
+        look_again: bool,
+        look: impl FnOnce(&mut Packs) -> io::Result<T>,
+    ) -> Result<T> {
         let mut packs = self.packs.borrow_mut();
         if look_again {
             *packs = None;
         }
         let packs = match &mut *packs {
             Some(packs) => packs,
-            none => none.insert(self.open_packs()?),
+            none => none.insert(self.list_packs()?),
         };
-        let oid = git2::Oid::from_bytes(&id.0).map_err(fault)?;
-        let object = match packs.read(oid) {
-            Ok(object) => object,
-            Err(e) if e.code() == git2::ErrorCode::NotFound || !look_again => return Ok(None),
-            Err(e) => return Err(fault(e)),
-        };
-        let kind = match object.kind() {
-            git2::ObjectType::Blob => Kind::Blob,
-            git2::ObjectType::Tree => Kind::Tree,
-            git2::ObjectType::Commit => Kind::Commit,
-            _ => return Ok(None),
-        };
-        Ok(Some((kind, object.data().to_vec())))
+        look(packs).map_err(Error::io("read", &self.pack_folder()))
     }
 
-    fn open_packs(&self) -> Result<git2::Odb<'static>> {
-        let fault = |e: git2::Error| Error::damaged("the pack files", e.message().to_owned());
-        // libgit2 would read from the folders named there, and hang on what is torn in them.
+    fn list_packs(&self) -> Result<Packs> {
         if self.borrows() {
             return Err(Error::damaged(
                 "objects/info/alternates",
                 "objects of another folder are no part of a store; remove the file",
             ));
         }
-        let objects = self.objects.to_str().ok_or_else(|| Error::Invalid {
-            what: "the store's path",
-            why: "it is not UTF-8".into(),
-        })?;
-        let packs = git2::Odb::new().map_err(fault)?;
-        packs.add_disk_alternate(objects).map_err(fault)?;
-        Ok(packs)
+        let folder = self.pack_folder();
+        Packs::list(&folder).map_err(Error::io("read", &folder))
+    }
+
+    fn pack_folder(&self) -> PathBuf {
+        self.objects.join("pack")
     }
 }
 

@@ -1,7 +1,9 @@
 //! An open store: every command goes in here, and every command is recorded before it is answered.
 
 mod batch;
+mod checkpoint;
 mod commit;
+mod compact;
 mod decide;
 mod erase;
 mod export;
@@ -58,9 +60,11 @@ use crate::sign::Signers;
 use crate::timeline::Timeline;
 use crate::timeline::file::TimelineFile;
 
+use self::checkpoint::Packing;
 use self::commit::time_of;
 
-pub(crate) use self::commit::checkpoint;
+pub(crate) use self::checkpoint::{after_another_boot, checkpoint};
+pub use self::compact::{Compacted, Kept};
 pub use self::decide::PolicyChange;
 pub use self::export::Exported;
 pub use self::foresee::{Compared, Foreseen};
@@ -115,6 +119,8 @@ pub struct Store {
     trees: Trees,
     batch: Batch,
     pinning: Pinning,
+    /// What makes packs of the journal beside the commands.
+    packing: Packing,
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
     clock: Clock,
@@ -160,6 +166,7 @@ impl Store {
         }
         let lock = Lock::acquire(&root.join("lock"))?;
         disk::remove_asides(root);
+        repository.remove_pack_asides();
         let mut journal = history::open_journal(root, &repository)?;
         let unclean = restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
         let decided = history::decided_at(&repository, journal.head())?;
@@ -178,6 +185,7 @@ impl Store {
             unclean.finish(&repository, &mut keyring)?;
             checkpoint(&repository, &keyring, &mut journal)?;
         }
+        after_another_boot(&repository, &mut journal)?;
         let mut store = Self {
             catalog_file: CatalogFile::new(root.join("catalog"), id),
             timeline: None,
@@ -195,6 +203,7 @@ impl Store {
             trees: Trees::default(),
             batch: Batch::default(),
             pinning,
+            packing: Packing::default(),
             chain: Digest::of(b""),
             clock,
             began: None,

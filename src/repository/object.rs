@@ -120,6 +120,18 @@ pub(crate) fn find_files<const N: usize>(
     Some(found)
 }
 
+/// The entries of a tree object that another does not have; as far as they are a store's.
+pub(crate) fn entries_not_in<'a>(
+    bytes: &'a [u8],
+    other: &'a [u8],
+) -> impl Iterator<Item = (&'a str, Entry)> {
+    let mut others = entries(other).flatten().peekable();
+    entries(bytes).flatten().filter(move |(name, entry)| {
+        while others.next_if(|(before, _)| before < name).is_some() {}
+        others.peek() != Some(&(*name, *entry))
+    })
+}
+
 /// The entries of a tree object, in order; a last `None` where one is not a store's.
 fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
     let mut last = "";

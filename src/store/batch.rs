@@ -14,7 +14,6 @@ use crate::pin::Seen;
 use crate::repository::object::{Object, ObjectId};
 
 use super::Store;
-use super::commit::checkpoint;
 
 /// Most commands that are made durable together: none waits long for those behind it.
 const COMMANDS_MAX: usize = 64;
@@ -157,9 +156,7 @@ impl Store {
 
     /// One record of all that waits. Answers whether their objects are in their places.
     fn record_waiting(&mut self) -> Result<Result<()>> {
-        if self.journal.is_full() {
-            checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        }
+        self.make_room()?;
         self.pinning.begin(&self.journal)?;
         let waiting = &self.batch.waiting;
         let record = Record {

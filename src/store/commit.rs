@@ -11,11 +11,10 @@ use crate::event::{
     Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
-use crate::journal::{Journal, KeyEntry};
-use crate::keyring::{Keyring, NewMemory};
+use crate::journal::KeyEntry;
+use crate::keyring::NewMemory;
 use crate::pin::Seen;
 use crate::redact::{self, Redacted};
-use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
 use crate::seal::{Begun, SealKey};
 use crate::sign::SigningKey;
@@ -25,23 +24,6 @@ use super::batch::Made;
 use super::plan::{Plan, Planned, Subject, Written};
 use super::signers::may_sign;
 use super::{Clock, Store};
-
-/// Makes everything the journal holds durable in its place, and starts a new journal.
-pub(crate) fn checkpoint(
-    repository: &Repository,
-    keyring: &Keyring,
-    journal: &mut Journal,
-) -> Result<()> {
-    // The journal lets go of these: what is torn or gone is written anew by being read.
-    for record in journal.records()? {
-        let mut objects = record.objects.iter();
-        objects.try_for_each(|object| repository.check(object.id))?;
-    }
-    repository.forget_branch_before()?;
-    keyring.sync()?;
-    repository.sync()?;
-    journal.start_anew()
-}
 
 /// Author and committer of a commit: its signer, at the time of its event, in git's form.
 pub(super) fn author(signer: &str, time: DateTime<Utc>) -> String {

@@ -23,7 +23,8 @@ use crate::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, Target};
 use crate::seal::SealKey;
 
 use super::Store;
-use super::commit::{Sealing, checkpoint};
+use super::checkpoint::checkpoint;
+use super::commit::Sealing;
 use super::reseal::{Progress, reseal};
 
 use self::closed::Closed;
@@ -186,6 +187,7 @@ impl Store {
     ) -> Result<(Meta, Receipt)> {
         // What is sealed anew is too much for the journal: it is durable before the record is. And
         // no entry for a table that goes may be left in it.
+        self.repository.sync()?;
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
         self.load_timeline()?;
         let prepared = self.keyring.after(next)?;

@@ -21,7 +21,8 @@ use crate::seal::SealKey;
 use crate::version;
 
 use super::Store;
-use super::commit::{Sealing, checkpoint};
+use super::checkpoint::checkpoint;
+use super::commit::Sealing;
 use super::decide::Decision;
 
 /// Memories that are sealed anew while the store's lock is held once: some tens of milliseconds.
@@ -189,6 +190,7 @@ impl Store {
         self.keyring.complete(next, &live)?;
         // What is sealed anew is too much for the journal: it is durable before the record is. And
         // no entry for a table that goes may be left in it.
+        self.repository.sync()?;
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
         // It is sealed under a key that goes.
         self.load_timeline()?;
@@ -310,6 +312,7 @@ impl Store {
             }
         }
         // What is sealed anew is too much for the journal: it is durable before the record is.
+        self.repository.sync()?;
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
         let decision = Decision {
             command: REKEY_COMMAND,

@@ -420,27 +420,42 @@ fn a_new_journal_begins_only_after_all_it_replaces_is_durable() {
     let calls = calls_of(
         &home,
         &["status"],
-        "fsync,fdatasync,syncfs,rename,renameat2",
+        "fsync,fdatasync,rename,renameat2,unlink",
     );
     let lines: Vec<_> = calls.iter().map(|(_, _, line)| line.as_str()).collect();
     let renames = |part: &str| {
         let is = |line: &&str| line.starts_with("rename") && line.contains(part);
         lines.iter().rposition(is).expect("renamed")
     };
-    let sync = |name: &str, file: &str| {
-        let is = |line: &&str| line.starts_with(name) && line.contains(file);
+    let sync = |file: &str| {
+        let is = |line: &&str| line.starts_with("fsync(") && line.contains(file);
         lines
             .iter()
             .rposition(is)
-            .unwrap_or_else(|| panic!("no {name} of {file} in {lines:#?}"))
+            .unwrap_or_else(|| panic!("no sync of {file} in {lines:#?}"))
     };
-    let (written, new) = (renames("refs/heads/main"), renames("journal.new"));
-    let all = sync("syncfs", "");
-    for at in [all, sync("fsync", "/ring>"), sync("fsync", "/names>")] {
-        assert!(written < at && at < new, "{lines:#?}");
+    let (head, new) = (renames("refs/heads/main"), renames("journal.new"));
+    let (pack, index) = (renames(".pack\""), renames(".idx\""));
+    let aside = |line: &&str| line.starts_with("fsync(") && line.contains("/pack/tmp_agekeep_");
+    let written = lines.iter().filter(|line| aside(line)).count();
+    assert_eq!(written, 2, "pack and index: {lines:#?}");
+    let last_written = lines.iter().rposition(aside).expect("two");
+    let in_place = sync("/objects/pack>");
+    assert!(
+        [last_written, pack, index, in_place, new].is_sorted(),
+        "{lines:#?}"
+    );
+    for file in ["/ring>", "/names>", "/refs/heads/main>", "/refs/heads>"] {
+        assert!(head < sync(file) && sync(file) < new, "{file}: {lines:#?}");
     }
-    assert!(sync("fsync", "/journal.new>") < new, "{lines:#?}");
-    assert!(sync("fsync", "/store>") > new, "{lines:#?}");
+    assert!(sync("/journal.new>") < new, "{lines:#?}");
+    assert!(sync("/store>") > new, "{lines:#?}");
+    // What the new journal does not hold any more leaves its own file last.
+    let removed = lines.iter().position(|line| {
+        line.starts_with("unlink(") && !line.contains("/tmp_agekeep_") && line.contains("/objects/")
+    });
+    let removed = removed.unwrap_or_else(|| panic!("no loose file goes: {lines:#?}"));
+    assert!(removed > sync("/store>"), "{lines:#?}");
 }
 
 #[test]

@@ -88,7 +88,8 @@ impl Want {
     }
 
     pub(crate) fn check(&self, answer: &Value, call: &Value) {
-        assert_eq!(answer["is_error"], self.is_error, "{call} → {answer}");
+        let shown = call.to_string().chars().take(300).collect::<String>();
+        assert_eq!(answer["is_error"], self.is_error, "{shown} → {answer}");
         if let Some(content) = &self.content {
             assert_eq!(answer["content"], content.as_str(), "{call} → {answer}");
         }

@@ -1,0 +1,296 @@
+//! Reading a pack, whoever wrote it: with bounds, and nothing of it believed without its hash.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::super::object::ObjectId;
+use super::index::{Index, Indexed, fault};
+use super::{
+    BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES, Type, VERSION, delta,
+    parse_distance, parse_start,
+};
+
+/// Longest way from a delta to a whole object: stock git makes none beyond 4095.
+const DELTAS_MAX: usize = 5_000;
+/// What an entry begins with: its size, and a distance or a name.
+const START_BYTES: usize = 40;
+/// Read at once of an entry: most are shorter.
+const READ_BYTES: usize = 4096 + 512;
+/// Most bytes that are reserved for an object before it is inflated.
+const ROOM_BYTES: u64 = 1 << 20;
+/// What is kept of the objects that were read, in each of two halves; and the largest one kept.
+const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+const RECENT_OBJECT_BYTES_MAX: usize = 256 * 1024;
+
+/// How many packs this process has had to do with.
+static PACKS: AtomicU64 = AtomicU64::new(0);
+
+/// A pack and its index, opened when first asked.
+pub(in super::super) struct Pack {
+    /// Unlike that of any other in this process, also one that had its path before.
+    number: u64,
+    path: PathBuf,
+    index: OnceCell<Index>,
+    file: OnceCell<(File, u64)>,
+}
+
+/// An object of a pack.
+pub(in super::super) type Found = (Type, Arc<Vec<u8>>);
+
+/// How an entry has its object.
+enum Form {
+    Whole(Type),
+    Delta { base: u64 },
+}
+
+/// Where an entry's deflated bytes begin, and what they are.
+struct Entry {
+    form: Form,
+    size: u64,
+    data: u64,
+}
+
+impl Pack {
+    pub(in super::super) fn at(path: PathBuf) -> Self {
+        Self {
+            number: PACKS.fetch_add(1, Ordering::Relaxed),
+            path,
+            index: OnceCell::new(),
+            file: OnceCell::new(),
+        }
+    }
+
+    fn index(&self) -> io::Result<&Index> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let index = Index::open(&self.path.with_extension("idx"))?;
+        Ok(self.index.get_or_init(|| index))
+    }
+
+    /// The file, and where its entries end.
+    fn file(&self) -> io::Result<(&File, u64)> {
+        let (file, end) = if let Some(open) = self.file.get() {
+            open
+        } else {
+            let open = open(&self.path)?;
+            self.file.get_or_init(|| open)
+        };
+        Ok((file, *end))
+    }
+
+    /// The names of the objects in it, in order.
+    pub(in super::super) fn names(&self) -> io::Result<Vec<ObjectId>> {
+        self.index()?.names()
+    }
+
+    /// Everything in it, in the order in which it stands there.
+    pub(in super::super) fn entries(&self) -> io::Result<Vec<Indexed>> {
+        self.index()?.entries()
+    }
+
+    /// The names that begin with these hexadecimal digits.
+    pub(super) fn named(&self, digits: &str) -> io::Result<Vec<ObjectId>> {
+        self.index()?.named(digits)
+    }
+
+    /// Where an object stands in it.
+    pub(in super::super) fn find(&self, id: ObjectId) -> io::Result<Option<u64>> {
+        self.index()?.find(id)
+    }
+
+    /// An entry as it stands there up to the next, if it is a whole blob and what it was.
+    pub(super) fn raw_blob(
+        &self,
+        entry: &Indexed,
+        next: Option<u64>,
+    ) -> io::Result<Option<Vec<u8>>> {
+        if !matches!(self.entry(entry.offset)?.form, Form::Whole(Type::Blob)) {
+            return Ok(None);
+        }
+        let (file, end) = self.file()?;
+        let length = next.unwrap_or(end).checked_sub(entry.offset);
+        let length = length.filter(|length| *length <= OBJECT_BYTES_MAX);
+        let length = length.ok_or_else(|| fault("its pack entry has no end"))?;
+        let mut raw = vec![0; usize::try_from(length).expect("below the limit")];
+        file.read_exact_at(&mut raw, entry.offset)?;
+        Ok((crc32fast::hash(&raw) == entry.crc).then_some(raw))
+    }
+
+    /// The object that stands at an offset.
+    pub(in super::super) fn read(&self, offset: u64, tools: &mut Tools) -> io::Result<Found> {
+        let mut deltas = Vec::new();
+        let mut at = offset;
+        let (kind, mut bytes) = loop {
+            if let Some(known) = tools.recent.find((self.number, at)) {
+                break known;
+            }
+            let entry = self.entry(at)?;
+            let inflated = self.inflate(&entry, &mut tools.inflater)?;
+            match entry.form {
+                Form::Whole(kind) => {
+                    let found = (kind, Arc::new(inflated));
+                    tools.recent.keep((self.number, at), &found);
+                    break found;
+                }
+                Form::Delta { base } => {
+                    deltas.push((at, inflated));
+                    at = base;
+                }
+            }
+            if deltas.len() > DELTAS_MAX {
+                return Err(fault("its pack entry goes back through too many others"));
+            }
+        };
+        while let Some((at, delta)) = deltas.pop() {
+            let made = delta::apply(&bytes, &delta, OBJECT_BYTES_MAX);
+            let made = made.ok_or_else(|| fault("its pack entry does not fit its base"))?;
+            bytes = Arc::new(made);
+            tools
+                .recent
+                .keep((self.number, at), &(kind, Arc::clone(&bytes)));
+        }
+        Ok((kind, bytes))
+    }
+
+    fn entry(&self, at: u64) -> io::Result<Entry> {
+        let (file, end) = self.file()?;
+        let torn = || fault("its pack entry is torn");
+        let room = end
+            .checked_sub(at)
+            .filter(|room| *room > 0)
+            .ok_or_else(torn)?;
+        let mut start = [0; START_BYTES];
+        let room = usize::try_from(room).map_or(START_BYTES, |room| room.min(START_BYTES));
+        file.read_exact_at(&mut start[..room], at)?;
+        let start = &start[..room];
+        let (code, size, used) = parse_start(start).ok_or_else(torn)?;
+        let rest = &start[used..];
+        let (form, used) = match code {
+            BY_OFFSET => {
+                let (distance, more) = parse_distance(rest).ok_or_else(torn)?;
+                let base = at.checked_sub(distance).filter(|_| distance > 0);
+                let base = base.ok_or_else(torn)?;
+                (Form::Delta { base }, used + more)
+            }
+            BY_NAME => {
+                let name = rest.first_chunk().ok_or_else(torn)?;
+                let base = self.find(ObjectId(*name))?;
+                let base = base.ok_or_else(|| fault("the base of its pack entry is missing"))?;
+                (Form::Delta { base }, used + 20)
+            }
+            code => (Form::Whole(Type::of_code(code).ok_or_else(torn)?), used),
+        };
+        let data = at + used as u64;
+        Ok(Entry { form, size, data })
+    }
+
+    fn inflate(&self, entry: &Entry, inflater: &mut Decompress) -> io::Result<Vec<u8>> {
+        let torn = || fault("its pack entry does not inflate to its size");
+        if entry.size > OBJECT_BYTES_MAX {
+            return Err(fault("its pack entry is larger than any object of a store"));
+        }
+        let (file, end) = self.file()?;
+        inflater.reset(true);
+        // One byte more, because an end is only seen where there is room for what would follow.
+        let room = entry.size.min(ROOM_BYTES) + 1;
+        let mut out = Vec::with_capacity(usize::try_from(room).expect("not much"));
+        let mut piece = vec![0; READ_BYTES];
+        let mut at = entry.data;
+        loop {
+            let room = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+            let length = room.min(piece.len());
+            file.read_exact_at(&mut piece[..length], at)?;
+            let (read, made) = (inflater.total_in(), inflater.total_out());
+            let done = inflater.decompress_vec(&piece[..length], &mut out, FlushDecompress::None);
+            if done.map_err(|_| torn())? == Status::StreamEnd {
+                let whole = inflater.total_out() == entry.size;
+                return whole.then_some(out).ok_or_else(torn);
+            }
+            let used = inflater.total_in() - read;
+            at += used;
+            let stuck = used == 0 && inflater.total_out() == made;
+            if inflater.total_out() > entry.size || (stuck && out.len() < out.capacity()) {
+                return Err(torn());
+            }
+            if out.len() == out.capacity() {
+                let missing = entry.size + 1 - inflater.total_out().min(entry.size);
+                let more = missing.min(out.len() as u64 + 1);
+                out.reserve(usize::try_from(more).expect("below the limit"));
+            }
+            if piece.len() < 16 * READ_BYTES {
+                piece.resize(16 * READ_BYTES, 0);
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0)?;
+    let end = length.checked_sub(TRAILER_BYTES as u64);
+    let end = end.filter(|_| header[..4] == *MAGIC && header[4..8] == VERSION.to_be_bytes());
+    let end = end.ok_or_else(|| fault("it is no pack"))?;
+    Ok((file, end))
+}
+
+/// What packs are read with, one after the other.
+pub(in super::super) struct Tools {
+    inflater: Decompress,
+    recent: Recent,
+}
+
+impl Tools {
+    pub(in super::super) fn new() -> Self {
+        Self {
+            inflater: Decompress::new(true),
+            recent: Recent::default(),
+        }
+    }
+}
+
+/// The number of an open pack, and where in it an object stands.
+type Place = (u64, u64);
+
+/// Trees and commits that were read lately, because others are made from them: those of the newer
+/// half are kept, those of the older half as long as they are asked for.
+#[derive(Default)]
+struct Recent {
+    newer: HashMap<Place, Found>,
+    older: HashMap<Place, Found>,
+    newer_bytes: usize,
+}
+
+impl Recent {
+    fn find(&mut self, place: Place) -> Option<Found> {
+        if let Some(found) = self.newer.get(&place) {
+            return Some(found.clone());
+        }
+        let found = self.older.remove(&place)?;
+        self.keep(place, &found);
+        Some(found)
+    }
+
+    fn keep(&mut self, place: Place, found: &Found) {
+        let bytes = found.1.len();
+        if found.0 == Type::Blob || bytes > RECENT_OBJECT_BYTES_MAX {
+            return;
+        }
+        if self.newer_bytes + bytes > RECENT_BYTES_MAX {
+            self.older = std::mem::take(&mut self.newer);
+            self.newer_bytes = 0;
+        }
+        self.newer_bytes += bytes;
+        self.newer.insert(place, found.clone());
+    }
+}

@@ -1,0 +1,292 @@
+//! Writing a pack: newest objects first, ciphertext as it is, trees and commits as deltas.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha1::{Digest, Sha1};
+
+use super::super::loose;
+use super::super::object::{Kind, ObjectId};
+use super::index::{self, Indexed};
+use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start};
+use crate::disk;
+use crate::id::hex;
+
+/// Versions of a tree that go back to one that is stored whole.
+const CHAIN_TREES: u32 = 128;
+/// Of these every eighth is a delta against the eighth before it, and the others against the one
+/// before: so no tree is more than 7 + 15 deltas away from the whole one.
+const STRIDE_TREES: u32 = 8;
+/// Larger objects are stored whole: no tree of a store is, and few commits are.
+const DELTA_BYTES_MAX: usize = 512 * 1024;
+/// Deltas below this are names and little else, and do not shrink.
+const SHRINKING_BYTES_MIN: usize = 100;
+/// Most that is kept at hand as bases of what comes next: two trees for each of 257 folders, each
+/// of 23 KB at 100,000 memories, with room.
+const BASES_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// A pack that is being written, under a passing name.
+pub(in super::super) struct Writer {
+    folder: PathBuf,
+    aside: PathBuf,
+    out: BufWriter<File>,
+    sha: Sha1,
+    at: u64,
+    /// How many objects its header says there are.
+    promised: u32,
+    entries: Vec<Indexed>,
+    bases: Bases,
+    zlib: loose::Writer,
+}
+
+impl Writer {
+    /// Begins a pack of so many objects in the folder of packs.
+    pub(in super::super) fn begin(folder: &Path, promised: usize) -> io::Result<Self> {
+        let promised = u32::try_from(promised).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let aside = disk::aside(folder);
+        let file = disk::create_new(&aside, 0o444)?;
+        let mut writer = Self {
+            folder: folder.into(),
+            aside,
+            out: BufWriter::with_capacity(256 * 1024, file),
+            sha: Sha1::new(),
+            at: 0,
+            promised,
+            entries: Vec::with_capacity(promised as usize),
+            bases: Bases::default(),
+            zlib: loose::Writer::dense(),
+        };
+        writer.put(&header(promised))?;
+        Ok(writer)
+    }
+
+    /// How many objects are in it so far.
+    pub(in super::super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Adds an object.
+    pub(in super::super) fn add(
+        &mut self,
+        kind: Type,
+        id: ObjectId,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let mut entry = Vec::with_capacity(128);
+        let base = self.bases.of(kind, bytes);
+        let delta = base.and_then(|base| self.delta(&base, bytes));
+        if let Some((distance, delta)) = &delta {
+            put_start(&mut entry, BY_OFFSET, delta.len());
+            put_distance(&mut entry, *distance);
+            let shrinks = delta.len() >= SHRINKING_BYTES_MIN;
+            let how = if shrinks { Kind::Tree } else { Kind::Blob };
+            entry.extend(self.zlib.deflate(how, b"", delta)?);
+        } else {
+            put_start(&mut entry, kind as u8, bytes.len());
+            let how = kind.kind().unwrap_or(Kind::Tree);
+            entry.extend(self.zlib.deflate(how, b"", bytes)?);
+        }
+        self.bases.keep(kind, bytes, self.at, delta.is_none());
+        self.put_entry(id, &entry, crc32fast::hash(&entry))
+    }
+
+    /// What makes an object of its base, where that is much shorter than the object.
+    fn delta(&self, base: &Base, bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
+        let made = delta::encode(&base.bytes, bytes);
+        let pays = made.len() + made.len() / 8 < bytes.len();
+        // Nothing may ever go into a pack that does not come out again.
+        let same =
+            pays && delta::apply(&base.bytes, &made, bytes.len() as u64).as_deref() == Some(bytes);
+        same.then(|| (self.at - base.at, made))
+    }
+
+    /// Adds an object as it stands in another pack, where it is no delta.
+    pub(super) fn copy(&mut self, id: ObjectId, entry: &[u8], crc: u32) -> io::Result<()> {
+        self.put_entry(id, entry, crc)
+    }
+
+    fn put_entry(&mut self, id: ObjectId, entry: &[u8], crc: u32) -> io::Result<()> {
+        let offset = self.at;
+        self.entries.push(Indexed { id, crc, offset });
+        self.put(entry)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sha.update(bytes);
+        self.at += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Makes the pack and its index durable and puts them in place: the pack first, because git
+    /// looks for what an index names. Answers where the pack is.
+    pub(in super::super) fn finish(mut self) -> io::Result<PathBuf> {
+        self.out.flush()?;
+        if self.promised as usize != self.entries.len() {
+            self.count_anew()?;
+        }
+        let trailer: [u8; 20] = self.sha.finalize_reset().into();
+        self.out.write_all(&trailer)?;
+        self.out.flush()?;
+        disk::sync_file(self.out.get_ref())?;
+        let index_aside = disk::aside(&self.folder);
+        let index_file = disk::create_new(&index_aside, 0o444)?;
+        let path = self.folder.join(format!("pack-{}.pack", hex(&trailer)));
+        let placed = index::write(&index_file, &mut self.entries, &trailer)
+            .and_then(|()| disk::sync_file(&index_file))
+            .and_then(|()| fs::rename(&self.aside, &path))
+            .and_then(|()| fs::rename(&index_aside, path.with_extension("idx")))
+            .and_then(|()| disk::sync_file(&File::open(&self.folder)?));
+        placed.inspect_err(|_| drop(fs::remove_file(&index_aside)))?;
+        Ok(path)
+    }
+
+    /// Fewer objects were there in the end than were expected: the header says how many, and stands
+    /// before everything that the checksum is over.
+    fn count_anew(&mut self) -> io::Result<()> {
+        let count = u32::try_from(self.entries.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let written = File::open(&self.aside)?;
+        self.out.get_ref().write_all_at(&header(count), 0)?;
+        self.sha = Sha1::new();
+        let mut piece = vec![0; 256 * 1024];
+        let mut at = 0;
+        while at < self.at {
+            let read = written.read_at(&mut piece, at)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.sha.update(&piece[..read]);
+            at += read as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Writer {
+    /// Takes away what is not in its place; where it is, nothing has this name.
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.aside));
+    }
+}
+
+fn header(count: u32) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(MAGIC);
+    header[4..8].copy_from_slice(&VERSION.to_be_bytes());
+    header[8..].copy_from_slice(&count.to_be_bytes());
+    header
+}
+
+/// An object that was written, for what comes next to be a delta against.
+struct Base {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+/// What objects have much in common with each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    /// Headers, and how a signature and a sealed record begin.
+    Commit,
+    Root,
+    /// The folder of the memories whose ids begin so.
+    Folder([u8; 2]),
+}
+
+impl Key {
+    fn of(kind: Type, bytes: &[u8]) -> Option<Self> {
+        match kind {
+            Type::Commit => Some(Self::Commit),
+            Type::Tree => {
+                // The first entry of a folder is a file with a memory id as its name.
+                let name = bytes.strip_prefix(b"100644 ");
+                let id = name.filter(|name| name.get(32) == Some(&0));
+                Some(id.map_or(Self::Root, |id| Self::Folder([id[0], id[1]])))
+            }
+            Type::Blob | Type::Tag => None,
+        }
+    }
+}
+
+/// The bases of what comes next.
+#[derive(Default)]
+struct Bases {
+    chains: HashMap<Key, Chain>,
+    bytes: usize,
+}
+
+/// Versions of one tree, from the whole one on; or commits.
+struct Chain {
+    length: u32,
+    last: Arc<Base>,
+    /// The last of those that are a stride apart.
+    stride: Arc<Base>,
+}
+
+impl Bases {
+    /// What to make an object from, if it is a version of something that was written.
+    fn of(&self, kind: Type, bytes: &[u8]) -> Option<Arc<Base>> {
+        let key = Key::of(kind, bytes).filter(|_| bytes.len() <= DELTA_BYTES_MAX)?;
+        let chain = self.chains.get(&key)?;
+        let base = match key {
+            // All have as much in common with one as with any other, and one is soon read.
+            Key::Commit => &chain.last,
+            _ if chain.length >= CHAIN_TREES => return None,
+            _ if chain.length.is_multiple_of(STRIDE_TREES) => &chain.stride,
+            _ => &chain.last,
+        };
+        Some(Arc::clone(base))
+    }
+
+    /// Keeps what was written at `at`, whole or as a delta, where the next is made from it.
+    fn keep(&mut self, kind: Type, bytes: &[u8], at: u64, whole: bool) {
+        let Some(key) = Key::of(kind, bytes) else {
+            return;
+        };
+        if bytes.len() > DELTA_BYTES_MAX || (key == Key::Commit && !whole) {
+            return;
+        }
+        if self.bytes + bytes.len() > BASES_BYTES_MAX {
+            // Every tree begins with a whole one again.
+            self.chains.clear();
+            self.bytes = 0;
+        }
+        let bytes = bytes.to_vec();
+        let base = Arc::new(Base { at, bytes });
+        let before = self.chains.remove(&key);
+        self.bytes -= before.as_ref().map_or(0, Chain::bytes);
+        let chain = match before.filter(|_| !whole) {
+            Some(chain) => chain.followed_by(base),
+            None => Chain {
+                length: 1,
+                last: Arc::clone(&base),
+                stride: base,
+            },
+        };
+        self.bytes += chain.bytes();
+        self.chains.insert(key, chain);
+    }
+}
+
+impl Chain {
+    fn followed_by(self, base: Arc<Base>) -> Self {
+        let strides = self.length.is_multiple_of(STRIDE_TREES);
+        Self {
+            length: self.length + 1,
+            stride: if strides {
+                Arc::clone(&base)
+            } else {
+                self.stride
+            },
+            last: base,
+        }
+    }
+
+    /// Most that it keeps in memory.
+    fn bytes(&self) -> usize {
+        self.last.bytes.len() + self.stride.bytes.len()
+    }
+}

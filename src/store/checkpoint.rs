@@ -1,0 +1,215 @@
+//! Checkpoints: what the journal holds becomes a pack, beside the commands where that can be, and
+//! the journal begins anew.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::disk::Lock;
+use crate::error::Result;
+use crate::journal::Journal;
+use crate::keyring::Keyring;
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+
+use super::Store;
+use super::history::decided_at;
+
+/// How much longer the journal becomes before what failed is tried again.
+const RETRY_BYTES: u64 = 1024 * 1024;
+/// How long a process that is about to end waits for the store's lock: its pack is there, and
+/// only the new journal is missing.
+const LOCK_WAIT_LEAVING: Duration = Duration::from_millis(250);
+/// Most that is merged while somebody waits for it: so much takes no longer than a checkpoint.
+const MERGE_BYTES_INLINE: u64 = 4 * 1024 * 1024;
+
+/// Makes everything the journal holds durable in its place, and starts a new journal.
+pub(crate) fn checkpoint(
+    repository: &Repository,
+    keyring: &Keyring,
+    journal: &mut Journal,
+) -> Result<()> {
+    let records = journal.records()?;
+    // The newest first: what is read most, and what older versions are deltas against.
+    let objects = records
+        .iter()
+        .rev()
+        .flat_map(|record| record.objects.iter().rev());
+    let packed = repository.pack(objects)?;
+    keyring.sync()?;
+    repository.forget_branch_before()?;
+    repository.sync_head()?;
+    journal.start_anew()?;
+    repository.remove_loose(&packed);
+    if let Some(turn) = repository.turn_to_pack() {
+        // It is done without; there is another try after the next.
+        drop(repository.merge_packs(|| MERGE_BYTES_INLINE));
+        drop(turn);
+    }
+    Ok(())
+}
+
+/// Cleans up once after the machine was started anew, where there is nothing to apply again: files
+/// that were removed because a pack has them may be there again, and torn.
+pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal) -> Result<()> {
+    if !journal.is_left_from_another_boot() || journal.is_read_only() {
+        return Ok(());
+    }
+    repository.remove_packed_loose()?;
+    repository.forget_branch_before()?;
+    repository.sync_head()?;
+    journal.start_anew()
+}
+
+/// The thread that makes a pack of the journal, and then of small packs larger ones.
+#[derive(Default)]
+pub(super) struct Packing {
+    thread: Option<JoinHandle<bool>>,
+    leaving: Arc<AtomicBool>,
+    /// How long the journal was when the thread last began, and whether it got done.
+    began_at: u64,
+    failed: bool,
+}
+
+impl Packing {
+    fn is_busy(&self) -> bool {
+        let thread = self.thread.as_ref();
+        thread.is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Waits for the thread that has ended, or is about to.
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.failed = !thread.join().unwrap_or(false);
+        }
+    }
+
+    /// Whether what failed would only fail again.
+    fn must_wait(&self, journal: &Journal) -> bool {
+        let grown = journal.bytes().checked_sub(self.began_at);
+        self.failed && grown.is_some_and(|grown| grown < RETRY_BYTES)
+    }
+
+    fn begin(&mut self, work: Work) {
+        self.began_at = work.journal.bytes();
+        let thread = thread::Builder::new().name("packing".into());
+        // Where no thread can be had, there is another try when the journal has grown.
+        self.thread = thread.spawn(move || work.carry_out().unwrap_or(false)).ok();
+        self.failed = self.thread.is_none();
+    }
+}
+
+impl Drop for Packing {
+    /// No thread outlives its store. It does not wait for the lock for long any more: whoever drops
+    /// this may hold it.
+    fn drop(&mut self) {
+        self.leaving.store(true, Ordering::Relaxed);
+        self.join();
+    }
+}
+
+/// What the thread needs: nothing of it is secret.
+struct Work {
+    root: PathBuf,
+    keyring: PathBuf,
+    /// The policy by which the keyring is there.
+    policy: ObjectId,
+    journal: Journal,
+    leaving: Arc<AtomicBool>,
+}
+
+impl Work {
+    /// Makes a pack of what the journal held, starts a new one with what has come since, and removes
+    /// what is left over. `false` if it was not to be.
+    fn carry_out(mut self) -> Result<bool> {
+        let repository = Repository::of_whatever_is_there(&self.root);
+        let Some(turn) = repository.turn_to_pack() else {
+            return Ok(false);
+        };
+        let records = self.journal.records()?;
+        let objects = records
+            .iter()
+            .rev()
+            .flat_map(|record| record.objects.iter().rev());
+        let packed = repository.pack(objects)?;
+        drop(records);
+        // Most of it without the lock, so that little is left to do under it.
+        self.sync_rest(&repository)?;
+        if !self.start_anew(&repository)? {
+            return Ok(false);
+        }
+        repository.remove_loose(&packed);
+        let leaving = &self.leaving;
+        repository.merge_packs(|| {
+            let leaving = leaving.load(Ordering::Relaxed);
+            if leaving {
+                MERGE_BYTES_INLINE
+            } else {
+                u64::MAX
+            }
+        })?;
+        drop(turn);
+        Ok(true)
+    }
+
+    fn sync_rest(&self, repository: &Repository) -> Result<()> {
+        Keyring::sync_tables(&self.keyring)?;
+        repository.sync_head()
+    }
+
+    /// Starts a new journal after what is packed; not if another process did, or left something to
+    /// do over again.
+    fn start_anew(&mut self, repository: &Repository) -> Result<bool> {
+        let Some(lock) = self.lock() else {
+            return Ok(false);
+        };
+        let base = self.journal.head();
+        let mut now = Journal::open(&self.root.join("journal"))?;
+        let moved = !now.is_same_file(&self.journal) || repository.head()? != Some(now.head());
+        // By another policy the keyring may be elsewhere.
+        if moved || decided_at(repository, now.head())?.policy != self.policy {
+            return Ok(false);
+        }
+        repository.forget_branch_before()?;
+        self.sync_rest(repository)?;
+        now.start_after(base)?;
+        drop(lock);
+        Ok(true)
+    }
+
+    fn lock(&self) -> Option<Lock> {
+        let left_at = OnceCell::new();
+        Lock::acquire_unless(&self.root.join("lock"), || {
+            self.leaving.load(Ordering::Relaxed)
+                && left_at.get_or_init(Instant::now).elapsed() > LOCK_WAIT_LEAVING
+        })
+    }
+}
+
+impl Store {
+    /// Sees to it that there is room in the journal: where it is full a thread makes a pack of it,
+    /// and only where that does not get done a command has to. Called with the lock held.
+    pub(super) fn make_room(&mut self) -> Result<()> {
+        if self.journal.is_overfull() {
+            return checkpoint(&self.repository, &self.keyring, &mut self.journal);
+        }
+        if !self.journal.is_full() || self.packing.is_busy() {
+            return Ok(());
+        }
+        self.packing.join();
+        if !self.packing.must_wait(&self.journal) {
+            let work = Work {
+                root: self.root.clone(),
+                keyring: self.keyring.folder().into(),
+                policy: self.decisions.blobs.policy,
+                journal: self.journal.as_now()?,
+                leaving: Arc::clone(&self.packing.leaving),
+            };
+            self.packing.begin(work);
+        }
+        Ok(())
+    }
+}

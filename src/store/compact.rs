@@ -1,0 +1,94 @@
+//! Compaction: everything the repository holds in one pack, and what that saves.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::disk::Lock;
+use crate::error::{Error, Result};
+use crate::repository::object::ObjectId;
+
+use super::checkpoint::checkpoint;
+use super::{Progress, Store};
+
+/// What a store is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Pack files.
+    pub packs: u64,
+    /// Objects in files of their own.
+    pub loose: u64,
+    /// All bytes in the store's folder.
+    pub bytes: u64,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// How it was.
+    pub before: Kept,
+    /// How it is.
+    pub after: Kept,
+    /// Objects that are whole nowhere. They stay where they are.
+    pub torn: Vec<ObjectId>,
+}
+
+impl Store {
+    /// What the store is kept in now.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn kept(&self) -> Result<Kept> {
+        let tally = self.repository.tally()?;
+        let bytes = bytes_below(&self.root).map_err(Error::io("read", &self.root))?;
+        Ok(Kept {
+            packs: tally.packs,
+            loose: tally.loose,
+            bytes,
+        })
+    }
+
+    /// Makes one pack of all objects, from the newest commit back. Others can use the store
+    /// meanwhile. Not an event: it changes nothing that history says.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also for a disk without room for the new pack beside what is there;
+    /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
+    pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
+        let taken = self.repository.wait_to_pack()?;
+        let lock = Lock::acquire(&self.root.join("lock"))?;
+        self.refresh()?;
+        let before = self.kept()?;
+        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
+        let head = self.journal.head();
+        drop(lock);
+        let torn = self.repository.gather(head, progress)?;
+        drop(taken);
+        Ok(Compacted {
+            before,
+            after: self.kept()?,
+            torn,
+        })
+    }
+}
+
+/// What the files below a folder have in bytes. One that is gone by the time it is looked at has
+/// none.
+fn bytes_below(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        bytes += match entry.metadata() {
+            Ok(meta) if meta.is_dir() => match bytes_below(&entry.path()) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
+                below => below?,
+            },
+            Ok(meta) => meta.len(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
+            Err(e) => return Err(e),
+        };
+    }
+    Ok(bytes)
+}

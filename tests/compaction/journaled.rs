@@ -1,0 +1,152 @@
+//! The journal becomes packs by itself, and packs stay few.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agekeep::event::Context;
+use agekeep::wire;
+use serde_json::{Value, json};
+
+use crate::model::*;
+use crate::scene::*;
+use crate::support::{Home, stderr};
+
+fn ask(store: &mut agekeep::store::Store, call: &Value) {
+    let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
+    let reply = replies.pop().expect("one answer");
+    assert_eq!(reply.json["is_error"], false, "{}", reply.json);
+}
+
+#[test]
+fn a_full_journal_becomes_a_pack_beside_the_commands() {
+    let home = Home::with_store();
+    let mut model = Model::new();
+    let mut store = open(&home, "at first");
+    let mut filled = 0;
+    while packs(&home).is_empty() {
+        filled += 1;
+        let call = create(&format!("/memories/{filled}"), BIG_BYTES);
+        ask(&mut store, &call);
+        model.carry_out(&call);
+        assert!(filled < 60, "a journal of 40 MB, and no pack");
+    }
+    // While it is made, and after, commands go on.
+    for n in 0..20 {
+        let call = create(&format!("/memories/more/{n}"), 100);
+        ask(&mut store, &call);
+        model.carry_out(&call);
+    }
+    drop(store);
+    let journal = fs::metadata(home.store().join("journal"))
+        .expect("there")
+        .len();
+    assert!(journal < 16 * 1024 * 1024 + 2_000_000, "{journal} bytes");
+    assert!(record_ends(&home).len() < filled + 20, "a new journal");
+    assert!(
+        record_ends(&home).len() >= 20,
+        "what came meanwhile is in it"
+    );
+    assert_packs_verify(&home);
+    assert_nothing_aside(&home, "after the store was closed");
+    assert_whole(&home, &mut model, "packed");
+}
+
+#[test]
+fn a_process_of_one_command_makes_a_pack_too() {
+    let home = Home::with_store();
+    let mut model = Model::new();
+    for n in 0..5 {
+        model.answer(&home, &create(&format!("/memories/{n}"), BIG_BYTES));
+    }
+    assert_eq!(packs(&home).len(), 1);
+    let files = loose(&home);
+    assert!(files.len() < 16, "{files:?}");
+    assert_whole(&home, &mut model, "packed");
+}
+
+/// Goes on with small commands until the journal is a new one.
+fn wait_for_a_pack(home: &Home, store: &mut agekeep::store::Store, model: &mut Model) {
+    let journal = || {
+        fs::metadata(home.store().join("journal"))
+            .expect("there")
+            .ino()
+    };
+    let before = journal();
+    let start = Instant::now();
+    while journal() == before {
+        assert!(start.elapsed() < HANG, "no new journal");
+        let call = view("/memories");
+        ask(store, &call);
+        model.carry_out(&json!({"command": "view", "path": "/memories/0"}));
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn packs_stay_few_however_many_journals_there_were() {
+    let home = Home::with_store();
+    let mut model = Model::new();
+    let (mut most, mut made) = (0, BTreeSet::new());
+    let mut store = open(&home, "for all of it");
+    for round in 0..24 {
+        for n in 0..4 {
+            let path = format!("/memories/{n}");
+            let call = match round % 2 {
+                0 => create(&path, BIG_BYTES),
+                _ => json!({"command": "delete", "path": path}),
+            };
+            ask(&mut store, &call);
+            model.carry_out(&call);
+        }
+        if round % 2 == 0 {
+            wait_for_a_pack(&home, &mut store, &mut model);
+        }
+        let now = packs(&home);
+        most = most.max(now.len());
+        made.extend(now);
+    }
+    drop(store);
+    let now = packs(&home).len();
+    assert!(most <= 12 && now <= 12, "{now}, and {most} at most");
+    assert!(made.len() > 12, "only {} were made", made.len());
+    assert_packs_verify(&home);
+    assert_whole(&home, &mut model, "with several packs");
+}
+
+#[test]
+fn what_a_journal_held_is_in_packs_and_nowhere_else_after_a_checkpoint() {
+    let (home, mut model) = with_history(30);
+    assert!(loose(&home).len() > 30 && packs(&home).is_empty());
+    let before = reachable(&home);
+    checkpoint(&home);
+    assert_eq!(packs(&home).len(), 1);
+    // What `init` wrote was in no journal.
+    assert!(loose(&home).len() < 8, "{:?}", loose(&home));
+    assert_eq!(reachable(&home), before);
+    assert_packs_verify(&home);
+    assert_whole(&home, &mut model, "after a checkpoint");
+}
+
+#[test]
+fn stock_git_packs_and_ours_are_one_history() {
+    let (home, mut model) = with_history(20);
+    checkpoint(&home);
+    for round in 0..3 {
+        let (calls, wants, _) = model.next_calls(&mut Dice(SEED + round), 10);
+        answer_all(&home, &calls, &wants);
+        let packed = match round {
+            0 => home.git(&["repack", "-q", "-d"]),
+            1 => home.git(&["gc", "-q"]),
+            _ => home.git(&["repack", "-q", "-a", "-d", "--depth=200", "--write-midx"]),
+        };
+        assert!(packed.status.success(), "{}", stderr(&packed));
+        checkpoint(&home);
+        assert_whole(&home, &mut model, &format!("round {round}"));
+    }
+    compact(&home, &[]);
+    assert_eq!((packs(&home).len(), loose(&home).len()), (1, 0));
+    assert_whole(&home, &mut model, "compacted");
+}

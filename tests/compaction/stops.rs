@@ -1,0 +1,199 @@
+//! A compaction and a checkpoint that are killed, or refused, at any system call.
+
+use std::process::{Command as Process, Output};
+
+use crate::model::*;
+use crate::scene::*;
+use crate::support::{Home, has_peer, stderr, stdout};
+
+/// The calls that change something on disk. Each is made less than so often in these tests, except
+/// for the many files that are removed in the end.
+const CHANGING_CALLS: [&str; 8] = [
+    "write",
+    "pwrite64",
+    "rename",
+    "fsync",
+    "fdatasync",
+    "openat",
+    "rmdir",
+    "flock",
+];
+/// Of more calls than this some are tried.
+const CALLS_TRIED: usize = 12;
+
+fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usize) -> Output {
+    let traced = home.command(args);
+    Process::new("strace")
+        .args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("trace={call}"),
+        ])
+        .args(["-e", &format!("inject={call}:{what}:when={number}")])
+        .arg(traced.get_program())
+        .args(traced.get_args())
+        .env_clear()
+        .envs(
+            traced
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(home.path())
+        .output()
+        .expect("strace runs")
+}
+
+fn has_strace() -> bool {
+    has_peer("strace", "kills and refuses at every system call")
+}
+
+/// A store with a pack, another of stock git's, loose objects and a journal.
+fn with_everything() -> (Home, Model) {
+    let (home, mut model) = with_history(12);
+    checkpoint(&home);
+    for n in 0..2 {
+        let (calls, wants, _) = model.next_calls(&mut Dice(SEED + n), 6);
+        answer_all(&home, &calls, &wants);
+        if n == 0 {
+            assert!(home.git(&["repack", "-q", "-d"]).status.success());
+        }
+    }
+    (home, model)
+}
+
+/// Which times of a call are tried: the first and some of the later ones.
+fn times(call: &str) -> impl Iterator<Item = usize> {
+    let many = matches!(call, "openat" | "write");
+    let step = move |n: usize| if many && n > 4 { n + n / 3 } else { n + 1 };
+    std::iter::successors(Some(1), move |n| Some(step(*n))).take(4 * CALLS_TRIED)
+}
+
+#[test]
+fn a_compaction_killed_anywhere_loses_nothing() {
+    if !has_strace() {
+        return;
+    }
+    let (home, model) = with_everything();
+    let start = keep(&home, "start");
+    let mut kills = 0;
+    for call in CHANGING_CALLS.into_iter().chain(["unlink"]) {
+        for number in times(call) {
+            let run = run_injected(&home, &["compact"], "signal=KILL", call, number);
+            let when = format!("compact killed at {call} {number}");
+            assert!(
+                !stderr(&run).contains("panicked"),
+                "{when}: {}",
+                stderr(&run)
+            );
+            model.clone().check(&home, &when);
+            check_git(&home, &when);
+            assert_nothing_aside(&home, &when);
+            if number == 2 {
+                compact(&home, &[]);
+                assert_eq!((packs(&home).len(), loose(&home).len()), (1, 0), "{when}");
+                assert_whole(
+                    &home,
+                    &mut Model {
+                        events: model.events + 1 + model.texts.len() as u64,
+                        ..model.clone()
+                    },
+                    &when,
+                );
+            }
+            put_back(&start, &home);
+            if run.status.success() {
+                break;
+            }
+            kills += 1;
+        }
+    }
+    assert!(kills > 20, "only {kills} calls");
+}
+
+#[test]
+fn a_compaction_that_is_refused_anything_says_so_and_loses_nothing() {
+    if !has_strace() {
+        return;
+    }
+    let (home, model) = with_everything();
+    let start = keep(&home, "start");
+    let mut refused = 0;
+    for (call, error) in CHANGING_CALLS
+        .into_iter()
+        .zip(["EIO", "ENOSPC"].iter().cycle())
+    {
+        if call == "openat" {
+            // The loader's and the library's own files are among what is opened.
+            continue;
+        }
+        for number in times(call) {
+            let what = format!("error={error}");
+            let run = run_injected(&home, &["compact"], &what, call, number);
+            let when = format!("{error} from {call} {number}");
+            let said = stderr(&run);
+            assert!(!said.contains("panicked"), "{when}: {said}");
+            if !run.status.success() {
+                assert_eq!(run.status.code(), Some(16), "{when}: {said}");
+                assert!(said.contains("\nhint: "), "{when}: {said}");
+                refused += 1;
+            }
+            model.clone().check(&home, &when);
+            check_git(&home, &when);
+            put_back(&start, &home);
+            if number > CALLS_TRIED {
+                break;
+            }
+        }
+    }
+    assert!(refused > 12, "only {refused} refusals");
+}
+
+#[test]
+fn a_process_killed_while_it_packs_its_journal_loses_nothing() {
+    if !has_strace() {
+        return;
+    }
+    let home = Home::with_store();
+    let mut model = Model::new();
+    for n in 0..2 {
+        model.answer(&home, &create(&format!("/memories/{n}"), BIG_BYTES));
+        model.answer(&home, &create(&format!("/memories/{n}.x"), BIG_BYTES / 2));
+    }
+    assert!(packs(&home).is_empty());
+    let start = keep(&home, "start");
+    let mut kills = 0;
+    for call in ["write", "pwrite64", "fsync", "rename", "unlink", "flock"] {
+        for number in times(call) {
+            let args = ["create", "/memories/last", "--text", "x"];
+            let run = run_injected(&home, &args, "signal=KILL", call, number);
+            let when = format!("create killed at {call} {number}");
+            assert!(
+                !stderr(&run).contains("panicked"),
+                "{when}: {}",
+                stderr(&run)
+            );
+            let happened = open(&home, &when).status().expect("counts").events > model.events;
+            let mut state = model.clone();
+            if happened {
+                let call = serde_json::json!({"command": "create", "path": "/memories/last", "file_text": "x"});
+                state.carry_out(&call);
+            }
+            assert!(
+                happened || stdout(&run).is_empty(),
+                "{when}: said and not done"
+            );
+            state.check(&home, &when);
+            check_git(&home, &when);
+            assert_nothing_aside(&home, &when);
+            put_back(&start, &home);
+            if run.status.success() {
+                break;
+            }
+            kills += 1;
+        }
+    }
+    assert!(kills > 20, "only {kills} calls");
+}
