@@ -168,7 +168,8 @@ impl Store {
         disk::remove_asides(root);
         repository.remove_pack_asides();
         let mut journal = history::open_journal(root, &repository)?;
-        let unclean = restore_objects(&repository, &journal, !journal.is_from_another_boot())?;
+        let is_from_another_boot = journal.is_from_another_boot();
+        let unclean = restore_objects(&repository, &journal, !is_from_another_boot)?;
         let decided = history::decided_at(&repository, journal.head())?;
         let decisions = Decisions::read(&repository, decided)?;
         let id = decisions.id;
@@ -183,6 +184,9 @@ impl Store {
         let mut keyring = Keyring::open(&folder, id, &keys.identity)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
+            if is_from_another_boot {
+                repository.remove_packed_loose()?;
+            }
             checkpoint(&repository, &keyring, &mut journal)?;
         }
         after_another_boot(&repository, &mut journal)?;

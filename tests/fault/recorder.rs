@@ -171,6 +171,9 @@ impl<'a> Process<'a> {
             Moment::Begins(number, call) => {
                 if let Some(target) = self.synced(&call) {
                     self.step(Step::SyncBegins(self.syncs + number + 1, target));
+                } else if call.name == "close" {
+                    // Its number is free at once: another thread may have it before this returns.
+                    self.descriptors.remove(&call.number(0));
                 }
             }
             Moment::Ends(number, call) => {
@@ -211,7 +214,6 @@ impl<'a> Process<'a> {
     fn carry_out(&mut self, call: &Call) {
         match call.name.as_str() {
             "open" | "creat" | "openat" | "openat2" => self.open(call),
-            "close" => drop(self.descriptors.remove(&call.number(0))),
             "dup" | "dup2" | "dup3" => self.duplicate(call),
             "fcntl" if call.args[1].starts_with("F_DUPFD") => self.duplicate(call),
             "fcntl" | "read" | "readv" | "lseek" => self.seek(call),
@@ -237,8 +239,8 @@ impl<'a> Process<'a> {
                 assert!(self.execs == 1, "not recorded: another program: {call:?}");
             }
             "ioctl" => assert!(call.args[1].starts_with('T'), "not recorded: {call:?}"),
-            // It waits for nothing, and makes nothing sure.
-            "sync_file_range" | "fadvise64" => {}
+            // They wait for nothing, and make nothing sure; a close counts from when it begins.
+            "sync_file_range" | "fadvise64" | "close" => {}
             other => panic!("the recorder does not know what {other} does: {call:.300?}"),
         }
     }
