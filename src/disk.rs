@@ -73,7 +73,10 @@ pub(crate) fn exchange(other: &Path, path: &Path, bytes: &[u8], mode: u32) -> Re
         Ok::<_, io::Error>(())
     })();
     // There is nothing yet to exchange it with, or the file system does not know how to.
-    exchanged.or_else(|_| replace_from(parent(other), path, bytes, mode))
+    exchanged.or_else(|_| {
+        drop(fs::remove_file(other));
+        replace_from(parent(other), path, bytes, mode)
+    })
 }
 
 /// Puts a small file in place whole.
