@@ -46,7 +46,7 @@ fn init_is_whole_or_was_not() {
             Task::create("/memories/a.md", "one\n"),
         ],
     );
-    story.cut(100);
+    story.cut(50);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_process_for_each_command_keeps_what_it_answered() {
             Task::of(&["policy", "set", "limits.lines", "5000"], 0, Effect::None),
         ],
     );
-    story.cut(110);
+    story.cut(55);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_erasure_is_whole_or_did_not_happen() {
         Task::create("/memories/f.md", "after\n"),
     ];
     story.one_by_one(&home, &tasks);
-    story.cut(70);
+    story.cut(40);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_session_keeps_what_it_answered() {
         Task::create("/memories/g.md", "h\n"),
     ];
     story.in_session(&home, &more, true, &[]);
-    story.cut(100);
+    story.cut(50);
 }
 
 /// Memories that fill a journal.
@@ -156,7 +156,7 @@ fn a_checkpoint_loses_nothing() {
     tasks.push(Task::create("/memories/c.md", "c\n"));
     story.in_session(&home, &tasks, false, &[]);
     assert_ne!(journal(&home), before, "there was a checkpoint");
-    story.cut(60);
+    story.cut(40);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_recovery_that_is_cut_off_starts_over() {
             Task::create("/memories/c.md", "c\n"),
         ],
     );
-    story.cut(100);
+    story.cut(50);
 }
 
 /// A sync that failed leaves pages that count as clean: syncing them again makes nothing sure.
