@@ -54,7 +54,7 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
+//! | [`store`] | the open store: `plan` what a command does, `commit` it, make a `batch` durable, `queue` several callers; fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |

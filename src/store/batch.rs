@@ -4,8 +4,8 @@
 use std::io;
 
 use crate::answer::Answer;
-use crate::catalog::Step;
 use crate::catalog::file::CatalogFile;
+use crate::catalog::{Catalog, Step};
 use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
@@ -177,7 +177,7 @@ impl Store {
         drop(self.repository.let_go());
         self.keyring.let_go();
         self.trees.forget();
-        self.catalog = crate::catalog::Catalog::empty();
+        self.catalog = Catalog::empty();
         self.catalog_file = CatalogFile::new(self.root.join("catalog"), self.id);
         // The next command finds where history ends, and reads the rest anew.
     }
