@@ -293,19 +293,13 @@ impl Global {
     /// Opens the store for commands, which are signed.
     fn open(&self) -> Result<Store> {
         let path = self.protected_store()?;
-        agekeep::redact::make_ready();
         let store = Store::open(&path, place::keys(self)?, self.clock())?;
         Ok(protected(store))
     }
 
-    /// Opens the store for a look, which is recorded where there is a signing key.
+    /// Opens the store for a look, which is recorded where there is a signing key, or for what
+    /// records nothing.
     fn open_to_look(&self) -> Result<Store> {
-        agekeep::redact::make_ready();
-        self.open_unrecorded()
-    }
-
-    /// Opens the store for what records nothing, and so needs no signing key.
-    fn open_unrecorded(&self) -> Result<Store> {
         let path = self.protected_store()?;
         let store = Store::open(&path, place::keys_to_look(self)?, self.clock())?;
         Ok(protected(store))

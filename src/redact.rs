@@ -38,8 +38,6 @@ mod structure;
 mod token;
 mod view;
 
-use std::sync::LazyLock;
-
 pub use self::redactor::{Finding, Redacted, Redactor, Withheld};
 pub(crate) use self::redactor::{FingerprintKey, check_pattern, is_known, is_personal};
 pub use self::report::{Checked, Verdict, check_gitleaks, check_policy};
@@ -47,14 +45,6 @@ pub(crate) use self::report::{Place, try_policy};
 pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
 pub use self::rules::VERSION;
 pub use self::span::Kind;
-
-/// Begins to make the built-in rules ready for use, which takes some milliseconds, on a thread of
-/// its own: for a process that opens a store for one command. Nothing needs it: whoever comes first
-/// makes them ready.
-pub fn make_ready() {
-    // Where there is no thread to be had, the first use does it.
-    let _ = std::thread::Builder::new().spawn(|| LazyLock::force(&engine::BUILT_IN));
-}
 
 /// The built-in rules.
 pub fn built_in() -> impl Iterator<Item = &'static Rule> {

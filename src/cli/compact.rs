@@ -23,7 +23,7 @@ pub(super) struct Compact {
 }
 
 pub(super) fn run(global: &Global, args: &Compact) -> Result<u8> {
-    let mut store = global.open_unrecorded()?;
+    let mut store = global.open_to_look()?;
     if args.dry_run {
         let kept = store.kept()?;
         if global.json {

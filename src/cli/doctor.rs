@@ -21,7 +21,7 @@ struct Advice {
 
 pub(super) fn run(global: &Global) -> Result<u8> {
     let closed = Store::protect(&global.existing_store()?);
-    let store = global.open_unrecorded()?;
+    let store = global.open_to_look()?;
     let status = store.status()?;
     let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
     found.extend(status.problems.iter().map(|problem| Advice {

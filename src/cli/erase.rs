@@ -34,7 +34,7 @@ pub(super) struct Erase {
 
 pub(super) fn run(global: &Global, args: &Erase) -> Result<u8> {
     let mut store = if args.dry_run {
-        global.open_unrecorded()?
+        global.open_to_look()?
     } else {
         global.open()?
     };

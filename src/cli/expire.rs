@@ -30,7 +30,7 @@ pub(super) fn run(global: &Global, args: &Expire) -> Result<u8> {
     how.beyond_limit = args.yes;
     how.accept_clock = args.accept_clock;
     if args.dry_run {
-        let plan = global.open_unrecorded()?.plan_sweep(how)?;
+        let plan = global.open_to_look()?.plan_sweep(how)?;
         return print(global, &plan, None);
     }
     let mut store = global.open()?;

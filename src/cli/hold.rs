@@ -58,7 +58,7 @@ pub(super) fn run(global: &Global, args: &HoldArgs) -> Result<u8> {
                 ))?;
             }
         }
-        Verb::List => list(global, &global.open_unrecorded()?.holds()?)?,
+        Verb::List => list(global, &global.open_to_look()?.holds()?)?,
         Verb::Rm { hold } => {
             let meta = global.open()?.lift_hold(*hold, &global.context())?;
             if global.json {

@@ -56,11 +56,7 @@ enum Ended {
 }
 
 pub(super) fn run(global: &Global, args: &Log) -> Result<u8> {
-    let mut store = if args.patch {
-        global.open_to_look()?
-    } else {
-        global.open_unrecorded()?
-    };
+    let mut store = global.open_to_look()?;
     let filter = filter(global, args, &store)?;
     let limit = args.limit.unwrap_or(usize::MAX);
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
@@ -75,7 +71,7 @@ pub(super) fn run(global: &Global, args: &Log) -> Result<u8> {
 }
 
 pub(super) fn access(global: &Global, args: &Access) -> Result<u8> {
-    let mut store = global.open_unrecorded()?;
+    let mut store = global.open_to_look()?;
     let path = store.parse_path(&args.path)?;
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let entries = store.accesses(&path)?;

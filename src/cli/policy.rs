@@ -108,7 +108,7 @@ pub(super) fn run(global: &Global, args: &PolicyArgs) -> Result<u8> {
 
 fn get(global: &Global, key: Option<&str>) -> Result<()> {
     let key = key.map(Key::parse).transpose()?;
-    let store = global.open_unrecorded()?;
+    let store = global.open_to_look()?;
     let policy = store.policy();
     if global.json {
         let value = match key {

@@ -57,7 +57,7 @@ pub(crate) struct Options<'a> {
 
 pub(super) fn run(global: &Global, args: &Prompt) -> Result<u8> {
     let topics = Topics::parse(&args.only, &args.never)?;
-    let store = args.for_store.then(|| global.open_unrecorded());
+    let store = args.for_store.then(|| global.open_to_look());
     let store = store.transpose()?;
     let text = guidance(&Options {
         tools: args.tools,

@@ -38,7 +38,7 @@ enum Verb {
 const BROKEN: u8 = 13;
 
 pub(super) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
-    let mut store = global.open_unrecorded()?;
+    let mut store = global.open_to_look()?;
     match &args.verb {
         Verb::Show { event } => {
             let event = event.as_deref().map(|text| revision(global, text));

@@ -73,7 +73,7 @@ pub(super) fn run(global: &Global, args: &Recipients) -> Result<u8> {
     match &args.verb {
         Verb::Add(add) => add_member(global, add)?,
         Verb::Rm { name } => remove_member(global, name)?,
-        Verb::List => list(global, global.open_unrecorded()?.members())?,
+        Verb::List => list(global, global.open_to_look()?.members())?,
     }
     Ok(0)
 }

@@ -171,7 +171,7 @@ fn check(file: &Path, as_json: bool) -> Result<u8> {
 
 fn fingerprint(global: &Global) -> Result<u8> {
     let value = standard_input()?;
-    let store = global.open_unrecorded()?;
+    let store = global.open_to_look()?;
     output::line(&store.fingerprint(value.trim_end_matches(['\r', '\n']))?)?;
     Ok(0)
 }

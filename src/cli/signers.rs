@@ -62,7 +62,7 @@ pub(super) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
             show_removed(global, &removed)?;
         }
         Verb::List => {
-            let signers = global.open_unrecorded()?.signer_list();
+            let signers = global.open_to_look()?.signer_list();
             show_list(global, &signers)?;
         }
     }

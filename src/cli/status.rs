@@ -26,7 +26,7 @@ pub(super) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
         what: "--max-age",
         why,
     })?;
-    let mut status = global.open_unrecorded()?.status()?;
+    let mut status = global.open_to_look()?.status()?;
     let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
     let code = if overdue.is_some() { OVERDUE } else { 0 };
     status.problems.extend(overdue);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::{Global, events, output};
 
 pub(super) fn run(global: &Global) -> Result<()> {
-    let store = global.open_unrecorded()?;
+    let store = global.open_to_look()?;
     let table = &store.policy().expiration;
     if global.json {
         return output::json(&to_json(table)).map(drop);
@@ -19,7 +19,7 @@ pub(super) fn run(global: &Global) -> Result<()> {
 
 /// Says what decides about one file.
 pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
-    let mut store = global.open_unrecorded()?;
+    let mut store = global.open_to_look()?;
     let path = store.parse_path(shown)?;
     let fate = store.fate(&path)?.ok_or_else(|| Error::NotThere {
         path: shown.to_owned(),
