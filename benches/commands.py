@@ -1,136 +1,92 @@
 #!/usr/bin/env python3
-"""What commands cost beside a plain durable write, in one run on one disk: `benches/commands.py [SIZE] [ROUNDS]`.
+"""What commands cost beside a plain durable write, and beside peers, in one run on one disk.
 
-Needs `target/release/agekeep`; `age` and `git` for the shell pipeline. Each round does every kind once, so that what
-else the machine does falls on all of them alike. Prints medians, the 95th percentile and ratios to the plain write.
+    cargo build --release && tests/peers/install
+    target/peers/python/bin/python benches/commands.py [--size 100] [--rounds 60] [--turn 10] [--folder target]
+
+The shell's pipeline needs `age`, `git` and `ssh-keygen`, and restic itself; what is missing is said, and the rest
+runs. Every kind has memories of 4 KB, as many to begin with. Each round every kind has one turn, in random order, of
+some calls in a row. Before it all that the others left unwritten is synced and not timed: each pays for what it
+leaves behind itself, and for nobody else. With `--turn 1` every call comes to caches that others have filled.
+
+Measure on a quiet file system: ext4 looks for each new file at every inode that was freed nearby in the last minutes.
 """
 
-import json
+import argparse
 import os
-import subprocess
+import platform
+import random
+import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
-from shutil import which
 
-ROOT = Path(__file__).resolve().parent.parent
-BINARY = ROOT / "target/release/agekeep"
-TEXT = "".join(f"   {n}: customer prefers short answers in the morning, always\n" for n in range(64))
+sys.dont_write_bytecode = True
 
+import peers  # noqa: E402
 
-def plain(folder, number):
-    """What any program has to do to keep a file: write, fsync, rename, fsync the folder."""
-    aside = folder / "aside"
-    file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(file, TEXT.encode())
-    os.fsync(file)
-    os.close(file)
-    os.rename(aside, folder / f"{number}.md")
-    names = os.open(folder, os.O_RDONLY)
-    os.fsync(names)
-    os.close(names)
-
-
-def append(file, number):
-    """The least that is durable: bytes written over others, and one fdatasync."""
-    os.pwrite(file, b"x" * 1500, 1500 * number)
-    os.fdatasync(file)
-
-
-class Tool:
-    """A `tool` process, asked one thing after the other."""
-
-    def __init__(self, environment):
-        command = [BINARY, "tool"]
-        self.child = subprocess.Popen(command, stdin=-1, stdout=-1, env=environment)
-
-    def ask(self, **call):
-        self.child.stdin.write(json.dumps(call).encode() + b"\n")
-        self.child.stdin.flush()
-        assert b'"is_error":false' in self.child.stdout.readline()
-
-
-def timed(act, *args, **kwargs):
-    begin = time.perf_counter()
-    act(*args, **kwargs)
-    return (time.perf_counter() - begin) * 1e3
-
-
-def run(arguments, environment, text="", **kwargs):
-    done = subprocess.run(arguments, input=text.encode(), stdout=-1, stderr=-1, env=environment, **kwargs)
-    assert done.returncode == 0, done.stderr
+def measure(acts, ahead, rounds, turn):
+    """Milliseconds of each call, by name."""
+    for number in range(ahead):
+        for act in acts.makes.values():
+            act(number)
+    all_acts = {**acts.uses, **{name: lambda n, act=act: act(n + ahead) for name, act in acts.makes.items()}}
+    times = {name: [] for name in (*acts.makes, *acts.uses)}
+    order, chance = list(times), random.Random(1)
+    for first in range(0, rounds * turn, turn):
+        chance.shuffle(order)
+        for name in order:
+            os.sync()
+            for number in range(first, first + turn):
+                begin = time.perf_counter()
+                all_acts[name](number)
+                times[name].append((time.perf_counter() - begin) * 1e3)
+    for close in acts.closes:
+        close()
+    return times
 
 
 def report(times, base):
-    for name, values in times.items():
-        values.sort()
-        middle, late = values[len(values) // 2], values[len(values) * 95 // 100]
-        ratio = middle / sorted(base)[len(base) // 2]
-        print(f"{name:34} {middle:9.3f} ms  p95 {late:9.3f}  max {values[-1]:9.3f}  {ratio:6.2f}x")
+    print(f"{'milliseconds':38} {'median':>8} {'quartiles':>17} {'95 %':>8} {'most':>8}   to {base}")
+    for name, all_times in times.items():
+        low, middle, high = statistics.quantiles(all_times, n=4, method="inclusive")
+        late, most = statistics.quantiles(all_times, n=20, method="inclusive")[-1], max(all_times)
+        ratio = middle / statistics.median(times[base])
+        print(f"{name:38} {middle:8.3f} {low:8.3f} {high:8.3f} {late:8.3f} {most:8.3f} {ratio:8.2f}x")
+    print(flush=True)
 
 
-def long_lived(home, environment, rounds):
-    tool, folder = Tool(environment), home / "plain"
-    folder.mkdir()
-    room = os.open(home / "appended", os.O_RDWR | os.O_CREAT)
-    os.write(room, bytes(1500 * rounds + 4096))
-    os.fsync(room)
-    kinds = ["append and fdatasync", "plain durable write", "create", "str_replace", "view"]
-    times = {kind: [] for kind in kinds}
-    for number in range(rounds):
-        path = f"/memories/measured/{number}.md"
-        edit = {"old_str": "   7: customer", "new_str": "   7: regular customer"}
-        times[kinds[0]].append(timed(append, room, number))
-        times[kinds[1]].append(timed(plain, folder, number))
-        times[kinds[2]].append(timed(tool.ask, command="create", path=path, file_text=TEXT))
-        times[kinds[3]].append(timed(tool.ask, command="str_replace", path=path, **edit))
-        times[kinds[4]].append(timed(tool.ask, command="view", path=path))
-    print("one process, one caller, 4 KB (times with the pipe and Python's JSON)")
-    report(times, times["plain durable write"])
-    alone = sorted(times["create"])[rounds // 2]
-    calls = [{"command": "create", "path": f"/memories/together/{n}.md", "file_text": TEXT} for n in range(rounds)]
-    lines = "".join(json.dumps(call) + "\n" for call in calls)
-    both = timed(run, [BINARY, "tool"], environment, lines) / rounds
-    print(f"{'create, many waiting':34} {both:9.3f} ms each, {alone / both:.1f} times the throughput of one caller\n")
-
-
-def one_shot(home, environment, rounds):
-    shell = home / "shell"
-    shell.mkdir()
-    names = ["--version", "create", "view", "age | git add | git commit", "git show | age -d"]
-    times = {name: [] for name in names}
-    peers = which("age") and which("git")
-    if peers:
-        key = "git init -q . && age-keygen -o key 2>/dev/null && age-keygen -y key > recipients"
-        run(["sh", "-c", key], environment, cwd=shell)
-    commit = "git -c user.name=o -c user.email=o -c core.fsync=all commit -qm x"
-    for n in range(rounds):
-        path = f"/memories/shot/{n}.md"
-        times["--version"].append(timed(run, [BINARY, "--version"], environment))
-        times["create"].append(timed(run, [BINARY, "create", path], environment, TEXT))
-        times["view"].append(timed(run, [BINARY, "view", path], environment))
-        if peers:
-            script = f"age -R recipients > {n}.age && git add {n}.age && {commit}"
-            times[names[3]].append(timed(run, ["sh", "-c", script], environment, TEXT, cwd=shell))
-            script = f"git show HEAD:{n}.age | age -d -i key"
-            times[names[4]].append(timed(run, ["sh", "-c", script], environment, cwd=shell))
-    print("one process for each command (ratios to create)")
-    report({name: values for name, values in times.items() if values}, times["create"])
+def enter(home):
+    """Leaves nothing of this machine's settings to the programs that are measured."""
+    ours = {"HOME": home, "AGEKEEP_STORE": f"{home}/tool", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+    path = os.environ["PATH"]
+    os.environ.clear()
+    os.environ.update(ours, PATH=path)
 
 
 def main():
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    with tempfile.TemporaryDirectory(dir=ROOT / "target") as name:
-        home = Path(name)
-        environment = {"HOME": name, "PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null"}
-        run([BINARY, "init"], environment)
-        calls = [{"command": "create", "path": f"/memories/{n % 40}/{n}.md", "file_text": "x\n"} for n in range(size)]
-        run([BINARY, "tool"], environment, "".join(json.dumps(call) + "\n" for call in calls))
-        print(f"{size} memories, {rounds} rounds")
-        long_lived(home, environment, rounds)
-        one_shot(home, environment, max(rounds // 10, 10))
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, most in {"size": 100, "rounds": 60, "turn": 10}.items():
+        arguments.add_argument(f"--{name}", type=int, default=most)
+    arguments.add_argument("--folder", default=peers.ROOT / "target")
+    arguments.add_argument("--agekeep", default=peers.ROOT / "target/release/agekeep")
+    given = arguments.parse_args()
+    agekeep = os.path.abspath(given.agekeep)
+    # What a turn views and edits was made before it.
+    size, one_shots = max(given.size, given.turn), max(given.rounds // 2, 3)
+    with tempfile.TemporaryDirectory(dir=given.folder) as name:
+        enter(os.path.abspath(name))
+        home = Path(os.environ["HOME"])
+        print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+        print(*peers.versions(agekeep), sep=", ")
+        print(f"{size} memories of {peers.TEXT_BYTES} bytes, {given.rounds} rounds, {given.turn} calls a turn\n")
+        times = measure(peers.long_lived(agekeep, home), size, given.rounds, given.turn)
+        print("one caller of what goes on: agekeep through a pipe, the peers in this process with none")
+        report(times, peers.PLAIN)
+        times = measure(peers.one_shot(agekeep, home), 1, one_shots, 1)
+        print("one process for each act, or the shell's several")
+        report(times, "agekeep create")
 
 
 main()

@@ -229,6 +229,19 @@ impl Behind {
         }
     }
 
+    /// Whether what was begun failed, so far as that is known without waiting.
+    ///
+    /// # Errors
+    /// Those of [`Self::wait`].
+    pub(crate) fn check(&mut self) -> Result<()> {
+        let worker = self.worker.as_ref().filter(|_| self.begun);
+        if let Some(ended) = worker.and_then(|worker| worker.done.try_recv().ok()) {
+            self.begun = false;
+            self.failed = self.failed.take().or(ended.err());
+        }
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
     /// Waits until what was begun is durable.
     ///
     /// # Errors

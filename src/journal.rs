@@ -63,8 +63,8 @@ pub(crate) struct Journal {
     salt: [u8; 16],
     boot: [u8; 36],
     base: ObjectId,
-    /// Every head since the base, in order.
-    heads: Vec<ObjectId>,
+    /// Every commit since the base, in order.
+    commits: Vec<ObjectId>,
     end: u64,
     filled: u64,
     /// Up to here this process knows the file to be durable.
@@ -126,7 +126,7 @@ impl Journal {
         Ok(Self {
             path: self.path.clone(),
             file: file.map_err(Error::io("open", &self.path))?,
-            heads: self.heads.clone(),
+            commits: self.commits.clone(),
             durable: self.durable.clone(),
             ..*self
         })
@@ -165,7 +165,7 @@ impl Journal {
             salt,
             boot,
             base,
-            heads: Vec::new(),
+            commits: Vec::new(),
             end: HEADER_BYTES as u64,
             filled: meta.len(),
             durable: Cell::new(HEADER_BYTES as u64),
@@ -187,7 +187,7 @@ impl Journal {
 
     fn catch_up(&mut self) -> Result<()> {
         while let Some((record, end)) = self.read_record(self.end)? {
-            self.heads.push(record.head);
+            self.learn(&record);
             self.end = end;
         }
         self.check_nothing_follows()
@@ -205,26 +205,33 @@ impl Journal {
         Ok(())
     }
 
-    /// Where history ends.
-    pub(crate) fn head(&self) -> ObjectId {
-        self.heads.last().copied().unwrap_or(self.base)
+    fn learn(&mut self, record: &Record) {
+        let commits = record.objects.iter().filter(|o| o.kind == Kind::Commit);
+        let before = commits.map(|o| o.id).filter(|id| *id != record.head);
+        self.commits.extend(before);
+        self.commits.push(record.head);
     }
 
-    /// Whether `id` is the base or the head of a record.
+    /// Where history ends.
+    pub(crate) fn head(&self) -> ObjectId {
+        self.commits.last().copied().unwrap_or(self.base)
+    }
+
+    /// Whether `id` is the base or a commit of a record.
     pub(crate) fn knows(&self, id: ObjectId) -> bool {
-        id == self.base || self.heads.contains(&id)
+        id == self.base || self.commits.contains(&id)
     }
 
     /// Whether the machine was started anew since this journal was: then nothing that was not
     /// synced can be trusted.
     pub(crate) fn is_from_another_boot(&self) -> bool {
-        !self.heads.is_empty() && disk::boot() != Some(self.boot)
+        !self.commits.is_empty() && disk::boot() != Some(self.boot)
     }
 
     /// Whether it is empty and the machine is known to have been started anew since it was: then
     /// what was removed before may be there again.
     pub(crate) fn is_left_from_another_boot(&self) -> bool {
-        self.heads.is_empty() && disk::boot().is_some_and(|boot| boot != self.boot)
+        self.commits.is_empty() && disk::boot().is_some_and(|boot| boot != self.boot)
     }
 
     /// Whether the file could be opened for reading only.
@@ -286,7 +293,7 @@ impl Journal {
         if self.durable.get() == self.end {
             self.durable.set(end);
         }
-        self.heads.push(record.head);
+        self.learn(record);
         self.end = end;
         Ok(())
     }

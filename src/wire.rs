@@ -27,23 +27,29 @@ pub struct Reply {
     pub unrecorded: bool,
 }
 
-/// Carries out calls given as JSON, in their order, and answers each of them, whatever it is: those
-/// that wait at the same time are made durable together. `defaults` fills in what a call's own
-/// context does not say.
+/// Carries out calls given as JSON, in their order, until there is none at the moment, and answers
+/// each of them, whatever it is: those that are there before the first is durable become durable
+/// with it. `defaults` fills in what a call's own context does not say.
 #[allow(clippy::missing_panics_doc)] // never: the expectation says why
-pub fn answer(store: &mut Store, lines: &[impl AsRef<[u8]>], defaults: &Context) -> Vec<Reply> {
-    let mut calls = Vec::with_capacity(lines.len());
-    let mut shapes = Vec::with_capacity(lines.len());
-    for line in lines {
-        shapes.push(match parse(line.as_ref(), defaults) {
+pub fn answer(
+    store: &mut Store,
+    lines: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    defaults: &Context,
+) -> Vec<Reply> {
+    let mut shapes = Vec::new();
+    let calls = lines
+        .into_iter()
+        .filter_map(|line| match parse(line.as_ref(), defaults) {
             Ok(call) => {
-                calls.push((call.command, call.context));
-                Ok(call.shape)
+                shapes.push(Ok(call.shape));
+                Some((call.command, call.context))
             }
-            Err((shape, why)) => Err(shape.fault("malformed_line", &why, false)),
+            Err((shape, why)) => {
+                shapes.push(Err(shape.fault("malformed_line", &why, false)));
+                None
+            }
         });
-    }
-    let mut answers = store.execute_all(&calls).into_iter();
+    let mut answers = store.execute_all(calls).into_iter();
     let mut reply = |shape: Shape| match answers.next().expect("each call is answered") {
         Ok(answer) => shape.answer(&answer),
         Err(error) => shape.fault(error.code(), &explain(&error), true),

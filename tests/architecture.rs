@@ -34,6 +34,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/disk.rs",
             "src/cli/folder.rs",
+            "src/cli/lines.rs",
             "src/cli/process.rs",
             "src/cli/terminal.rs",
         ],

@@ -5,8 +5,9 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -187,14 +188,36 @@ fn check_tool(calls: &[Value], output: &Output) -> Vec<Exchange> {
     calls.iter().cloned().zip(answers).collect()
 }
 
+/// Gives a process its calls: every second one all at once, the others each when the one before is
+/// answered, so that whole batches meet single commands.
+fn give(mut command: Command, calls: &[Value], process: usize) -> Output {
+    if process.is_multiple_of(2) {
+        return feed(command, lines(calls).as_bytes());
+    }
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    let mut answers = BufReader::new(child.stdout.take().expect("piped"));
+    let mut answered = Vec::new();
+    for call in calls {
+        writeln!(input, "{call}").expect("the program reads");
+        answers.read_until(b'\n', &mut answered).expect("an answer");
+    }
+    drop(input);
+    let mut output = child.wait_with_output().expect("it ends");
+    output.stdout = answered;
+    output
+}
+
 /// Runs `tool` once for each list of calls, all at the same time.
 fn run_tools(home: &Home, calls: &[Vec<Value>]) -> Vec<Exchange> {
     thread::scope(|scope| {
         let running: Vec<_> = calls
             .iter()
-            .map(|calls| {
+            .enumerate()
+            .map(|(process, calls)| {
                 let command = home.command(&["tool"]);
-                scope.spawn(move || check_tool(calls, &feed(command, lines(calls).as_bytes())))
+                scope.spawn(move || check_tool(calls, &give(command, calls, process)))
             })
             .collect();
         running

@@ -51,7 +51,16 @@ impl Talk {
 
     /// Writes one call and waits for its answer before anything else is written.
     fn ask(&mut self, call: &Value) -> Value {
-        writeln!(self.input, "{call}").expect("the program reads");
+        self.write(&format!("{call}\n"));
+        self.answer()
+    }
+
+    fn write(&mut self, bytes: &str) {
+        let written = self.input.write_all(bytes.as_bytes());
+        written.expect("the program reads");
+    }
+
+    fn answer(&mut self) -> Value {
         let wait = Duration::from_secs(ANSWER_SECONDS_MAX);
         let line = self.answers.recv_timeout(wait).expect("an answer at once");
         serde_json::from_str(&line).expect("an answer is JSON")
@@ -270,6 +279,26 @@ fn each_answer_comes_before_the_next_call_is_written() {
         seen["content"],
         "Here's the content of /memories/a with line numbers:\n     1\tone"
     );
+    assert_eq!(talk.end(), Some(0));
+}
+
+/// A call that is here by halves keeps nobody waiting, however long it is.
+#[test]
+fn a_call_is_answered_before_the_rest_of_the_next_one_is_written() {
+    let home = Home::with_store();
+    let mut talk = Talk::start(&home);
+    for (n, length) in [10, 60_000, 70_000, 700_000].into_iter().enumerate() {
+        let path = format!("/memories/{n}");
+        let (first, second) = (view("/memories"), create(&path, &"x\n".repeat(length / 2)));
+        let second = format!("{second}\n");
+        let (begun, rest) = second.split_at(second.len() - 5);
+        talk.write(&format!("{first}\n{}", &begun[..begun.len().min(20_000)]));
+        assert_eq!(talk.answer()["is_error"], false);
+        talk.write(&begun[begun.len().min(20_000)..]);
+        talk.write(&format!("{rest}{first}\n"));
+        assert_eq!(talk.answer()["meta"]["memory"]["path"], path);
+        assert_eq!(talk.answer()["is_error"], false);
+    }
     assert_eq!(talk.end(), Some(0));
 }
 

@@ -1,33 +1,98 @@
 //! Lines of input: from files or standard input, bounded, up to byte 0x0A only.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
 
-/// Bytes that are read at once.
+/// Bytes that are read ahead at most.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// What lines are read from.
-pub(super) type Input = BufReader<Box<dyn Read>>;
+pub(super) struct Input {
+    source: File,
+    buffer: Box<[u8]>,
+    /// Where what has been read ahead begins and ends.
+    begin: usize,
+    end: usize,
+}
 
 /// Opens a file; `-` is standard input.
 pub(super) fn reader(path: &Path) -> Result<Input> {
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+    let source = if path == Path::new("-") {
+        // The descriptor itself: what the standard library would read ahead cannot be asked for.
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        Box::new(File::open(path).map_err(|e| read_error(path, e))?)
+        File::open(path)
     };
-    Ok(BufReader::with_capacity(BUFFER_BYTES, input))
+    Ok(Input {
+        source: source.map_err(|e| read_error(path, e))?,
+        buffer: vec![0; BUFFER_BYTES].into(),
+        begin: 0,
+        end: 0,
+    })
 }
 
-/// Whether the next line is here already: reading it waits for nobody.
-pub(super) fn is_line_ready(input: &Input) -> bool {
-    let mut lines = input.buffer().split_inclusive(|byte| *byte == b'\n');
-    let next = lines.next().unwrap_or_default();
-    next.ends_with(b"\n") && !next.iter().all(u8::is_ascii_whitespace)
+impl Input {
+    /// Whether the next line is here already, all of it and not blank: reading it waits for nobody.
+    pub(super) fn is_line_ready(&mut self) -> bool {
+        loop {
+            let mut lines =
+                self.buffer[self.begin..self.end].split_inclusive(|byte| *byte == b'\n');
+            let next = lines.next().unwrap_or_default();
+            if next.ends_with(b"\n") {
+                return !next.iter().all(u8::is_ascii_whitespace);
+            }
+            // What is wrong with the source is said when the line is asked for.
+            if self.is_full() || !self.has_more() || !self.read_more().is_ok_and(|read| read > 0) {
+                return false;
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.end - self.begin == self.buffer.len()
+    }
+
+    /// Whether the source can be read without waiting.
+    fn has_more(&self) -> bool {
+        let mut asked = [PollFd::new(&self.source, PollFlags::IN)];
+        matches!(poll(&mut asked, Some(&Timespec::default())), Ok(1..))
+    }
+
+    fn read_more(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.begin..self.end, 0);
+        self.end -= self.begin;
+        self.begin = 0;
+        let read = self.source.read(&mut self.buffer[self.end..])?;
+        self.end += read;
+        Ok(read)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.begin == self.end {
+            self.read_more()?;
+        }
+        Ok(&self.buffer[self.begin..self.end])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.begin += bytes;
+    }
 }
 
 /// A line of input that is not blank.

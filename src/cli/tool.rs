@@ -1,20 +1,19 @@
 //! `tool`: memory-tool calls as JSON, one on each line, each answered with one line, in order.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::Result;
-use agekeep::wire;
+use agekeep::event::Context;
+use agekeep::store::Store;
+use agekeep::wire::{self, Reply};
 use clap::Args;
-use zeroize::Zeroizing;
 
-use super::lines::{Input, Line, is_line_ready, next_line, reader};
+use super::lines::{Input, Line, next_line, reader};
 use super::{Global, init, output};
 
 /// Most calls that are answered together.
 const LINES_MAX: usize = 64;
-
-/// A line, which may hold what an agent wrote.
-type Call = Zeroizing<Vec<u8>>;
 
 /// Arguments of `tool`.
 #[derive(Args)]
@@ -41,13 +40,7 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
     let mut failed = false;
     for path in files {
         let mut input = reader(path)?;
-        loop {
-            let (lines, after) = waiting_lines(&mut input, path, store.limits().request_bytes)?;
-            if lines.is_empty() && after.is_none() {
-                break;
-            }
-            let mut replies = wire::answer(&mut store, &lines, &defaults);
-            replies.extend(after.map(wire::too_long));
+        while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
             for reply in replies {
                 failed |= reply.unrecorded;
                 if !output::json(&reply.json)? {
@@ -59,20 +52,36 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
     Ok(u8::from(failed))
 }
 
-/// The next line, and those that came with it: calls that wait at the same time are made durable
-/// together. Behind them may be one that is longer than so many bytes.
-fn waiting_lines(
+/// Answers the next line, and those that are here before its command is durable: calls that wait at
+/// the same time become durable together. `None` behind the last one.
+fn answer_waiting(
+    store: &mut Store,
     input: &mut Input,
     path: &Path,
-    bytes_max: usize,
-) -> Result<(Vec<Call>, Option<usize>)> {
-    let mut lines = Vec::new();
-    while lines.is_empty() || (lines.len() < LINES_MAX && is_line_ready(input)) {
-        match next_line(input, path, bytes_max)? {
-            Some(Line::Whole(line)) => lines.push(line),
-            Some(Line::TooLong(max)) => return Ok((lines, Some(max))),
-            None => break,
-        }
+    defaults: &Context,
+) -> Result<Option<Vec<Reply>>> {
+    let bytes_max = store.limits().request_bytes;
+    let mut first = next_line(input, path, bytes_max)?;
+    if first.is_none() {
+        return Ok(None);
     }
-    Ok((lines, None))
+    let mut too_long = None;
+    let lines = iter::from_fn(|| {
+        let line = match first.take() {
+            None if input.is_line_ready() => {
+                next_line(input, path, bytes_max).expect("a line that is ready is in memory")
+            }
+            first => first,
+        };
+        match line? {
+            Line::Whole(line) => Some(line),
+            Line::TooLong(max) => {
+                too_long = Some(max);
+                None
+            }
+        }
+    });
+    let mut replies = wire::answer(store, lines.fuse().take(LINES_MAX), defaults);
+    replies.extend(too_long.map(wire::too_long));
+    Ok(Some(replies))
 }

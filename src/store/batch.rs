@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Event};
 use crate::journal::{KeyEntry, Record};
 use crate::pin::Seen;
-use crate::repository::object::{Object, ObjectId};
+use crate::repository::object::{Kind, Object, ObjectId};
 
 use super::Store;
 
@@ -50,49 +50,66 @@ impl Batch {
 }
 
 impl Store {
-    /// Carries out several commands in their order. Each is a commit of its own; one sync makes
-    /// them durable together, so that a command that waits with others costs less than one alone.
-    /// The answers are in the same order, and what they answer is durable.
+    /// Carries out commands in their order, until there is none at the moment. Each is a commit of
+    /// its own; one sync makes those durable together that are there before it, so that a command
+    /// that waits with others costs less than one alone. The answers are in the same order, and what
+    /// they answer is durable.
     ///
     /// # Errors
     /// Each answer has those of [`Store::execute`]. If the sync fails, no command whose answer it
     /// held back happened.
-    pub fn execute_all(&mut self, calls: &[(Command, Context)]) -> Vec<Result<Answer>> {
-        let mut answers = Vec::with_capacity(calls.len());
-        while answers.len() < calls.len() {
-            let rest = &calls[answers.len()..];
-            match self.execute_some(rest) {
-                Ok(some) => answers.extend(some),
-                // Whatever is wrong, each caller is told of its own command.
-                Err(error) => answers.push(Err(error)),
+    pub fn execute_all(
+        &mut self,
+        calls: impl IntoIterator<Item = (Command, Context)>,
+    ) -> Vec<Result<Answer>> {
+        // Once there is none the answers go out, whatever has come since.
+        let mut calls = calls.into_iter().fuse();
+        let mut answers = Vec::new();
+        while let Some(call) = calls.next() {
+            let begun = answers.len();
+            let done = self.execute_together(call, &mut calls, &mut answers);
+            let Err(error) = done else { continue };
+            if let [_] = answers[begun..] {
+                answers[begun] = Err(error);
+            } else {
+                // One that failed by itself goes on saying why.
+                let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
+                held_back.for_each(|answer| *answer = Err(again(&error)));
             }
         }
         answers
     }
 
-    /// Carries out as many of these as are made durable together, and at least one. It stops
-    /// behind one that could not be recorded.
-    fn execute_some(&mut self, calls: &[(Command, Context)]) -> Result<Vec<Result<Answer>>> {
-        let lock = self.begin_commands()?;
-        self.batch.is_open = calls.len() > 1;
-        let mut answers = Vec::new();
-        for (command, context) in calls {
-            let answer = self.execute_one(command, context);
-            let failed = answer.is_err();
-            answers.push(answer);
-            if failed || self.batch.is_full() {
-                break;
+    /// Carries out this command and as many of the next as are made durable with it. It stops behind
+    /// one that could not be recorded.
+    fn execute_together(
+        &mut self,
+        first: (Command, Context),
+        calls: &mut impl Iterator<Item = (Command, Context)>,
+        answers: &mut Vec<Result<Answer>>,
+    ) -> Result<()> {
+        let lock = match self.begin_commands() {
+            Ok(lock) => lock,
+            Err(error) => {
+                if let Error::Locked { .. } = error {
+                    // Who came meanwhile has waited for it too.
+                    answers.extend(calls.map(|_| Err(again(&error))));
+                }
+                answers.push(Err(error));
+                return Ok(());
             }
+        };
+        self.batch.is_open = true;
+        let mut next = Some(first);
+        while let Some((command, context)) = next {
+            answers.push(self.execute_one(&command, &context));
+            let goes_on = answers.last().is_some_and(Result::is_ok) && !self.batch.is_full();
+            next = if goes_on { calls.next() } else { None };
         }
         self.batch.is_open = false;
-        if let Err(error) = self.make_durable() {
-            // One that failed by itself goes on saying why.
-            for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
-                *answer = Err(again(&error));
-            }
-        }
+        let done = self.make_durable();
         drop(lock);
-        Ok(answers)
+        done
     }
 
     /// Where history ends, or will once what waits is durable.
@@ -131,17 +148,14 @@ impl Store {
             return Ok(());
         }
         let recorded = self.record_waiting();
-        let mut placed = recorded.inspect_err(|_| self.take_back())?;
+        let objects = recorded.inspect_err(|_| self.take_back())?;
         let waiting = std::mem::take(&mut self.batch).waiting;
-        let newest = waiting.last().expect("it is not empty").seen;
-        self.pinning.finish(newest);
+        self.pinning
+            .finish(waiting.last().expect("it is not empty").seen);
         // From here on the commands are durable. If bringing them to their places fails, the ref
-        // still points at the commit before, and the next command or open does it again.
-        for made in &waiting {
-            placed = placed.and_then(|()| self.keyring.write(&made.keys));
-        }
+        // still points at a commit before, and the next command or open does it again.
+        let _ = self.put_in_place(&waiting, objects);
         self.keyring.let_go();
-        let _ = placed.and_then(|()| self.repository.set_head(newest.moment.commit));
         for made in waiting {
             self.catalog_file
                 .append(&made.step, self.keyring.names_key());
@@ -154,8 +168,25 @@ impl Store {
         Ok(())
     }
 
-    /// One record of all that waits. Answers whether their objects are in their places.
-    fn record_waiting(&mut self) -> Result<Result<()>> {
+    /// Brings commands to their places one after the other: what the ref does not lead to yet, stock
+    /// git may take for garbage.
+    fn put_in_place(&mut self, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
+        let mut waiting = waiting.iter();
+        for object in objects {
+            self.repository.write(&object)?;
+            // The commit is the last object of each command.
+            if object.kind == Kind::Commit
+                && let Some(made) = waiting.next()
+            {
+                self.keyring.write(&made.keys)?;
+                self.repository.set_head(object.id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One record of all that waits. Answers their objects.
+    fn record_waiting(&mut self) -> Result<Vec<Object>> {
         self.make_room()?;
         self.pinning.begin(&self.journal)?;
         let waiting = &self.batch.waiting;
@@ -165,10 +196,8 @@ impl Store {
             objects: self.repository.let_go(),
             keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
         };
-        let repository = &self.repository;
         self.journal.append(&record)?;
-        let mut objects = record.objects.iter();
-        Ok(objects.try_for_each(|object| repository.write(object)))
+        Ok(record.objects)
     }
 
     /// Forgets what was carried out and did not become durable.
@@ -196,6 +225,13 @@ fn again(error: &Error) -> Error {
             source: source
                 .raw_os_error()
                 .map_or_else(|| source.kind().into(), io::Error::from_raw_os_error),
+        },
+        Error::Locked {
+            path,
+            waited_seconds,
+        } => Error::Locked {
+            path: path.clone(),
+            waited_seconds: *waited_seconds,
         },
         other => Error::damaged("the store", other.to_string()),
     }

@@ -135,33 +135,42 @@ impl Pinning {
         Ok(())
     }
 
-    /// Makes sure that the last command is pinned durably, and that the next one can be. Called
-    /// before that is recorded: of what a process acknowledged, the power can take one command's
-    /// pin at most.
+    /// Makes sure that the next command can be pinned. Called before that is recorded.
     pub(super) fn begin(&mut self, journal: &Journal) -> Result<()> {
-        if let Err(error) = self.behind.wait() {
-            // What failed once is written anew: a sync that is tried again is not to be believed.
-            self.doubtful = true;
-            if let Some(read) = &mut self.read {
-                read.settled = false;
-            }
-            return Err(error);
-        }
+        let is_settled = self.read.as_ref().is_some_and(|read| read.settled);
+        // As a rule the last command's pin is on its way to the disk while this one is recorded.
+        let ended = if is_settled {
+            self.behind.check()
+        } else {
+            self.behind.wait()
+        };
+        ended.inspect_err(|_| self.doubt())?;
         self.settle(journal)?;
         let pin = self.read.as_ref().map(|read| &read.pin);
         pin.map_or(Ok(()), Pin::check_writable)
     }
 
-    /// Pins what has become durable.
+    /// Pins what has become durable, once the last command is pinned durably: of what a process
+    /// acknowledged, the power can take one command's pin at most. Where that fails, the next
+    /// command tries before it is recorded.
     pub(super) fn finish(&mut self, next: Seen) {
         self.known = Some(next);
-        if let Some(read) = &mut self.read {
-            // Where it cannot be written, the next command tries before it is recorded.
+        if self.behind.wait().is_err() {
+            self.doubt();
+        } else if let Some(read) = &mut self.read {
             let unsynced = read.pin.write(next).and_then(|()| read.pin.unsynced());
             read.settled = unsynced.is_ok();
             if let Ok(unsynced) = unsynced {
                 self.behind.start(unsynced);
             }
+        }
+    }
+
+    /// What failed once is written anew: a sync that is tried again is not to be believed.
+    fn doubt(&mut self) {
+        self.doubtful = true;
+        if let Some(read) = &mut self.read {
+            read.settled = false;
         }
     }
 }

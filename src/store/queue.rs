@@ -1,5 +1,7 @@
 //! One open store for several callers at once.
 
+use std::collections::VecDeque;
+use std::iter;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,17 +13,32 @@ use crate::event::Context;
 use super::Store;
 
 /// A store that the threads of a process share. Commands are carried out in the order they came in,
-/// each as a commit of its own; those that wait while others are carried out become durable
-/// together, with one sync.
+/// each as a commit of its own. One of the callers carries out what all of them wait for: those
+/// that came before its sync become durable together.
 pub struct Queue {
     store: Mutex<Store>,
-    waiting: Mutex<Waiting>,
+    line: Mutex<Line>,
 }
 
+/// Those who wait.
 #[derive(Default)]
+struct Line {
+    /// Whether one of the callers carries out commands, or is about to.
+    is_led: bool,
+    waiting: VecDeque<Waiting>,
+}
+
 struct Waiting {
-    calls: Vec<(Command, Context)>,
-    answers: Vec<Sender<Result<Answer>>>,
+    command: Command,
+    context: Context,
+    turn: Sender<Turn>,
+}
+
+/// What a caller waits for.
+enum Turn {
+    Answered(Result<Answer>),
+    /// It is its turn to carry out what waits, its own command first.
+    Leads,
 }
 
 impl Queue {
@@ -30,7 +47,7 @@ impl Queue {
     pub fn new(store: Store) -> Self {
         Self {
             store: Mutex::new(store),
-            waiting: Mutex::default(),
+            line: Mutex::default(),
         }
     }
 
@@ -40,28 +57,49 @@ impl Queue {
     /// # Errors
     /// Those of [`Store::execute_all`].
     pub fn execute(&self, command: Command, context: Context) -> Result<Answer> {
-        let (sender, answer) = channel();
-        {
-            let mut waiting = locked(&self.waiting);
-            waiting.calls.push((command, context));
-            waiting.answers.push(sender);
+        let (turn, mine) = channel();
+        let mut leads = {
+            let mut line = locked(&self.line);
+            line.waiting.push_back(Waiting {
+                command,
+                context,
+                turn,
+            });
+            !std::mem::replace(&mut line.is_led, true)
+        };
+        loop {
+            if leads {
+                self.lead();
+            }
+            match mine.recv() {
+                Ok(Turn::Answered(answer)) => return answer,
+                Ok(Turn::Leads) => leads = true,
+                Err(_) => {
+                    let why = "the thread that carried this command out with others panicked";
+                    return Err(Error::damaged("the store", why));
+                }
+            }
         }
-        // Whoever has the store next carries out everything that waits by then, or finds that its
-        // own command was.
+    }
+
+    /// Carries out what waits, and what comes before it is durable.
+    fn lead(&self) {
+        let lead = Lead(self);
         let mut store = locked(&self.store);
-        if let Ok(answer) = answer.try_recv() {
-            return answer;
-        }
-        let Waiting { calls, answers } = std::mem::take(&mut *locked(&self.waiting));
-        for (to, done) in answers.into_iter().zip(store.execute_all(&calls)) {
-            // One whose thread is gone was carried out all the same.
-            let _ = to.send(done);
-        }
+        let mut turns = Vec::new();
+        let calls = iter::from_fn(|| {
+            let next = locked(&self.line).waiting.pop_front()?;
+            turns.push(next.turn);
+            Some((next.command, next.context))
+        });
+        let answers = store.execute_all(calls);
         drop(store);
-        answer.recv().unwrap_or_else(|_| {
-            let why = "the thread that carried this command out with others panicked";
-            Err(Error::damaged("the store", why))
-        })
+        // Before the answers: who is answered may come again, and then waits behind the others.
+        drop(lead);
+        for (turn, answer) in turns.into_iter().zip(answers) {
+            // One whose thread is gone was carried out all the same.
+            let _ = turn.send(Turn::Answered(answer));
+        }
     }
 
     /// The store, for what is no command.
@@ -74,6 +112,19 @@ impl Queue {
     pub fn into_store(self) -> Store {
         let store = self.store.into_inner();
         store.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That this caller carries out what waits. Also if it panics, the first of those who wait then is
+/// the next.
+struct Lead<'a>(&'a Queue);
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut line = locked(&self.0.line);
+        let next = line.waiting.front();
+        let is_led = next.is_some_and(|next| next.turn.send(Turn::Leads).is_ok());
+        line.is_led = is_led;
     }
 }
 

@@ -1,13 +1,12 @@
 //! What a tool call does, and how it is answered.
 
 use agekeep::command::Command;
-use agekeep::error::Result;
 use agekeep::event::Context;
 use agekeep::wire;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::Value;
 
-use super::keeper::Kept;
+use super::keeper::{Done, Kept};
 use super::tool::{COMMANDS, Group, Spec};
 use super::{Offer, care, look};
 
@@ -36,6 +35,20 @@ impl Reply {
         }
     }
 
+    /// The answer to a memory command, word for word as the memory tool says it.
+    pub(super) fn to_command(done: Done) -> Self {
+        match done {
+            Ok(answer) => Self {
+                text: answer.content.as_str().to_owned(),
+                is_error: answer.is_error(),
+                structured: Some(
+                    serde_json::to_value(&answer.meta).expect("facts have a JSON form"),
+                ),
+            },
+            Err(why) => Self::error(&why),
+        }
+    }
+
     /// In words for the model.
     pub(super) fn error(why: &str) -> Self {
         Self {
@@ -57,15 +70,9 @@ impl Reply {
     }
 }
 
-/// Carries out a call.
-pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
-    let done = match call.spec.group {
-        Group::Look | Group::Restore | Group::Admin => other(kept, call),
-        Group::Memory | Group::Single | Group::SingleLook | Group::ReadWrite => {
-            command(kept, offer, call).map_err(Fault::Failed)
-        }
-    };
-    done.unwrap_or_else(|fault| {
+/// Carries out a call of what is no memory command.
+pub(super) fn answer(kept: &mut Kept, call: Call) -> Reply {
+    carried_out(kept, call).unwrap_or_else(|fault| {
         let why = match fault {
             Fault::Misused(why) => why,
             Fault::Failed(error) => wire::explain(&error),
@@ -75,8 +82,7 @@ pub(super) fn answer(kept: &mut Kept, offer: &Offer, call: Call) -> Reply {
     })
 }
 
-/// Carries out what is no memory command.
-fn other(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
+fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
     if let Some(why) = call.fault {
         return Err(Fault::Misused(why));
     }
@@ -88,12 +94,16 @@ fn other(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
     }
 }
 
-/// Carries out a memory command, word for word as the memory tool answers it.
-fn command(kept: &mut Kept, offer: &Offer, call: Call) -> Result<Reply> {
+/// What a call means as a memory command, and in which context.
+///
+/// # Errors
+/// The call itself, if it is of something else.
+pub(super) fn command(offer: &Offer, call: Call) -> Result<(Command, Context), Call> {
     let mut command = match call.spec.group {
+        Group::Look | Group::Restore | Group::Admin => return Err(call),
         Group::Single | Group::SingleLook => single(call.arguments),
         Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
-        _ => {
+        Group::Memory => {
             let name = call.spec.name.trim_start_matches("memory_");
             Command::from_fields(name, call.arguments)
         }
@@ -104,12 +114,7 @@ fn command(kept: &mut Kept, offer: &Offer, call: Call) -> Result<Reply> {
     if offer.read_only && !matches!(command.name(), "view" | "memory_read" | "unknown") {
         command = command.spoiled("this memory is read-only here".into());
     }
-    let answer = kept.with(|store| store.execute(&command, &call.context))?;
-    Ok(Reply {
-        text: answer.content.as_str().to_owned(),
-        is_error: answer.is_error(),
-        structured: Some(serde_json::to_value(&answer.meta).expect("facts have a JSON form")),
-    })
+    Ok((command, call.context))
 }
 
 /// The command of the one tool, which has fewer than there are.

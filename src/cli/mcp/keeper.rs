@@ -1,6 +1,8 @@
 //! The one thread that has the store open. What is asked of it is done in the order it was asked,
-//! so that calls which a client sends all at once are carried out in the order they came in.
+//! so that calls which a client sends all at once are carried out in the order they came in; memory
+//! commands that wait at the same time become durable together.
 
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -8,13 +10,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agekeep::Text;
+use agekeep::answer::Answer;
+use agekeep::command::Command;
 use agekeep::error::{Error, Result};
 use agekeep::event::{Context, Moment};
 use agekeep::id::StoreId;
 use agekeep::redact::Redactor;
 use agekeep::revision::Revision;
 use agekeep::store::Store;
+use agekeep::wire;
 use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::super::{Global, history, init, output};
 
@@ -48,7 +54,24 @@ struct Listed {
 /// How long a listing answers again: what expires meanwhile is no event.
 const LISTED_FOR: Duration = Duration::from_secs(1);
 
-type Job = Box<dyn FnOnce(&mut Kept) + Send>;
+/// What the thread is asked.
+enum Job {
+    /// Anything that is no memory command.
+    Act(Box<dyn FnOnce(&mut Kept) + Send>),
+    Command(Box<Asked>),
+}
+
+/// A memory command that somebody waits for.
+struct Asked {
+    command: Command,
+    context: Context,
+    /// Whether it was taken back.
+    cancelled: CancellationToken,
+    answer: oneshot::Sender<Done>,
+}
+
+/// The answer to a memory command, or in words for a model why it could not be recorded.
+pub(super) type Done = std::result::Result<Answer, String>;
 
 /// What asks. Each clone asks the same thread, which ends when the last one is gone.
 #[derive(Clone)]
@@ -91,9 +114,20 @@ impl Keeper {
                 said: None,
                 listed: None,
             };
-            for job in queue {
+            let mut next = None;
+            while let Some(job) = next.take().or_else(|| queue.recv().ok()) {
                 // One call that comes to grief is one client without an answer.
-                let done = catch_unwind(AssertUnwindSafe(|| job(&mut kept)));
+                let done = catch_unwind(AssertUnwindSafe(|| match job {
+                    Job::Act(act) => act(&mut kept),
+                    Job::Command(first) => kept.execute(*first, || match queue.try_recv() {
+                        Ok(Job::Command(asked)) => Some(*asked),
+                        Ok(other) => {
+                            next = Some(other);
+                            None
+                        }
+                        Err(_) => None,
+                    }),
+                }));
                 if done.is_err() {
                     kept.store = None;
                 }
@@ -122,12 +156,33 @@ impl Keeper {
         &self,
         act: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Option<T> {
-        let _waiting = Waiting::new(&self.waiting);
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |kept| {
+        let act = Box::new(move |kept: &mut Kept| {
             // One who has gone away does not want to know; what it asked for is done all the same.
             let _ = answer.send(act(kept));
         });
+        self.wait(Job::Act(act), answered).await
+    }
+
+    /// The same for a memory command, unless it is taken back before its turn.
+    pub(super) async fn execute(
+        &self,
+        command: Command,
+        context: Context,
+        cancelled: CancellationToken,
+    ) -> Option<Done> {
+        let (answer, answered) = oneshot::channel();
+        let asked = Asked {
+            command,
+            context,
+            cancelled,
+            answer,
+        };
+        self.wait(Job::Command(Box::new(asked)), answered).await
+    }
+
+    async fn wait<T>(&self, job: Job, answered: oneshot::Receiver<T>) -> Option<T> {
+        let _waiting = Waiting::new(&self.waiting);
         self.jobs.send(job).ok()?;
         answered.await.ok()
     }
@@ -179,31 +234,83 @@ impl Kept {
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
     /// next one opens it anew, and so brings what an unclean stop of another process left in order.
     pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        self.fresh()?;
+        let done = self.glance(act);
+        if done.is_ok() {
+            self.is_well();
+        }
+        done
+    }
+
+    /// The store, opened anew after such a failure.
+    fn fresh(&mut self) -> Result<&mut Store> {
         if self.is_stale {
             self.store = None;
         }
-        let done = self.glance(act);
-        if done.is_ok() {
-            self.said = None;
-            self.is_stale = false;
-        }
-        done
+        self.store()
+    }
+
+    fn is_well(&mut self) {
+        self.said = None;
+        self.is_stale = false;
     }
 
     /// The same for what nobody asked for: that it works does not say that the trouble is over.
     pub(super) fn glance<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let done = act(self.store()?);
-        if let Err(error) = &done
-            && is_of_the_store(error)
-        {
+        match &done {
+            Ok(_) => self.see(),
+            Err(error) => self.see_failed(error),
+        }
+        done
+    }
+
+    fn see(&mut self) {
+        self.seen = self.store.as_ref().map(Store::last_seen).or(self.seen);
+    }
+
+    fn see_failed(&mut self, error: &Error) {
+        if is_of_the_store(error) {
             self.tell(error);
             self.store = None;
             self.is_stale = true;
         }
-        if let (Ok(_), Some(store)) = (&done, &self.store) {
-            self.seen = Some(store.last_seen());
+    }
+
+    /// Carries out a memory command, and those that wait behind it by the time it is to be durable.
+    fn execute(&mut self, first: Asked, mut more: impl FnMut() -> Option<Asked>) {
+        let (mut first, mut waiting) = (Some(first), Vec::new());
+        let calls = iter::from_fn(|| {
+            let mut asked = first.take().or_else(&mut more)?;
+            while asked.cancelled.is_cancelled() {
+                // Nobody waits for the answer.
+                let _ = asked.answer.send(Err("the call was taken back".into()));
+                asked = more()?;
+            }
+            waiting.push(asked.answer);
+            Some((asked.command, asked.context))
+        });
+        let answers = match self.fresh() {
+            Ok(store) => store.execute_all(calls),
+            Err(error) => {
+                // Those behind it are told when their turn comes.
+                waiting.extend(first.take().map(|asked| asked.answer));
+                vec![Err(error)]
+            }
+        };
+        for answer in &answers {
+            match answer {
+                Ok(_) => self.see(),
+                Err(error) => self.see_failed(error),
+            }
         }
-        done
+        if answers.iter().all(Result::is_ok) {
+            self.is_well();
+        }
+        for (to, answer) in waiting.into_iter().zip(answers) {
+            // One who has gone away does not want to know.
+            let _ = to.send(answer.map_err(|error| self.masked(wire::explain(&error))));
+        }
     }
 
     fn tell(&mut self, error: &Error) {

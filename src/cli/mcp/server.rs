@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{self, Call};
+use super::call::{self, Call, Reply};
 use super::claim::context_of;
 use super::keeper::{Keeper, Kept};
 use super::watch::{Subscribed, Watch};
@@ -77,7 +77,10 @@ impl Door {
         &self,
         act: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Answer<T> {
-        let answer = self.keeper.ask(act).await;
+        self.answered(self.keeper.ask(act).await)
+    }
+
+    fn answered<T>(&self, answer: Option<T>) -> Answer<T> {
         self.watch.poke();
         answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
     }
@@ -132,16 +135,23 @@ impl ServerHandler for Door {
             context: said,
             fault,
         };
-        let offer = self.offer.clone();
         let cancelled = context.ct.clone();
-        let reply = self.ask(move |kept| {
-            if cancelled.is_cancelled() {
-                // Taken back before its turn came; nobody waits for the answer.
-                return call::Reply::error("the call was taken back");
+        let reply = match call::command(&self.offer, call) {
+            Ok((command, said)) => {
+                let done = self.keeper.execute(command, said, cancelled).await;
+                Reply::to_command(self.answered(done)?)
             }
-            call::answer(kept, &offer, call)
-        });
-        let reply = reply.await?;
+            Err(call) => {
+                let done = self.ask(move |kept| {
+                    if cancelled.is_cancelled() {
+                        // Taken back before its turn came; nobody waits for the answer.
+                        return Reply::error("the call was taken back");
+                    }
+                    call::answer(kept, call)
+                });
+                done.await?
+            }
+        };
         Ok(reply.into_result().into())
     }
 
