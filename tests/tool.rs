@@ -296,7 +296,8 @@ fn a_call_is_answered_before_the_rest_of_the_next_one_is_written() {
         assert_eq!(talk.answer()["is_error"], false);
         talk.write(&begun[begun.len().min(20_000)..]);
         talk.write(&format!("{rest}{first}\n"));
-        assert_eq!(talk.answer()["meta"]["memory"]["path"], path);
+        let made = format!("File created successfully at: {path}");
+        assert_eq!(talk.answer()["content"], made);
         assert_eq!(talk.answer()["is_error"], false);
     }
     assert_eq!(talk.end(), Some(0));

@@ -36,7 +36,7 @@ struct Waiting {
 
 /// What a caller waits for.
 enum Turn {
-    Answered(Result<Answer>),
+    Answered(Box<Result<Answer>>),
     /// It is its turn to carry out what waits, its own command first.
     Leads,
 }
@@ -72,7 +72,7 @@ impl Queue {
                 self.lead();
             }
             match mine.recv() {
-                Ok(Turn::Answered(answer)) => return answer,
+                Ok(Turn::Answered(answer)) => return *answer,
                 Ok(Turn::Leads) => leads = true,
                 Err(_) => {
                     let why = "the thread that carried this command out with others panicked";
@@ -98,7 +98,7 @@ impl Queue {
         drop(lead);
         for (turn, answer) in turns.into_iter().zip(answers) {
             // One whose thread is gone was carried out all the same.
-            let _ = turn.send(Turn::Answered(answer));
+            let _ = turn.send(Turn::Answered(Box::new(answer)));
         }
     }
 

@@ -19,6 +19,13 @@ pub(super) struct Call {
     pub(super) fault: Option<String>,
 }
 
+impl Call {
+    /// Whether it is of a memory command, and of nothing else.
+    pub(super) fn is_command(&self) -> bool {
+        !matches!(self.spec.group, Group::Look | Group::Restore | Group::Admin)
+    }
+}
+
 /// Its answer.
 pub(super) struct Reply {
     pub(super) text: String,
@@ -95,15 +102,11 @@ fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
 }
 
 /// What a call means as a memory command, and in which context.
-///
-/// # Errors
-/// The call itself, if it is of something else.
-pub(super) fn command(offer: &Offer, call: Call) -> Result<(Command, Context), Call> {
+pub(super) fn command(offer: &Offer, call: Call) -> (Command, Context) {
     let mut command = match call.spec.group {
-        Group::Look | Group::Restore | Group::Admin => return Err(call),
         Group::Single | Group::SingleLook => single(call.arguments),
         Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
-        Group::Memory => {
+        _ => {
             let name = call.spec.name.trim_start_matches("memory_");
             Command::from_fields(name, call.arguments)
         }
@@ -114,7 +117,7 @@ pub(super) fn command(offer: &Offer, call: Call) -> Result<(Command, Context), C
     if offer.read_only && !matches!(command.name(), "view" | "memory_read" | "unknown") {
         command = command.spoiled("this memory is read-only here".into());
     }
-    Ok((command, call.context))
+    (command, call.context)
 }
 
 /// The command of the one tool, which has fewer than there are.

@@ -136,21 +136,19 @@ impl ServerHandler for Door {
             fault,
         };
         let cancelled = context.ct.clone();
-        let reply = match call::command(&self.offer, call) {
-            Ok((command, said)) => {
-                let done = self.keeper.execute(command, said, cancelled).await;
-                Reply::to_command(self.answered(done)?)
-            }
-            Err(call) => {
-                let done = self.ask(move |kept| {
-                    if cancelled.is_cancelled() {
-                        // Taken back before its turn came; nobody waits for the answer.
-                        return Reply::error("the call was taken back");
-                    }
-                    call::answer(kept, call)
-                });
-                done.await?
-            }
+        let reply = if call.is_command() {
+            let (command, said) = call::command(&self.offer, call);
+            let done = self.keeper.execute(command, said, cancelled).await;
+            Reply::to_command(self.answered(done)?)
+        } else {
+            let done = self.ask(move |kept| {
+                if cancelled.is_cancelled() {
+                    // Taken back before its turn came; nobody waits for the answer.
+                    return Reply::error("the call was taken back");
+                }
+                call::answer(kept, call)
+            });
+            done.await?
         };
         Ok(reply.into_result().into())
     }
