@@ -25,6 +25,8 @@ struct Scale {
     sizes: [usize; 3],
     rounds: usize,
     processes: usize,
+    /// Memories of one store that grows.
+    growth: [usize; 4],
     endurance: usize,
 }
 
@@ -32,12 +34,14 @@ const FULL: Scale = Scale {
     sizes: [100, 1_000, 10_000],
     rounds: 400,
     processes: 40,
+    growth: [100, 1_000, 10_000, 100_000],
     endurance: 100_000,
 };
 const SMALL: Scale = Scale {
     sizes: [5, 10, 20],
     rounds: 3,
     processes: 1,
+    growth: [5, 10, 20, 30],
     endurance: 50,
 };
 
@@ -51,6 +55,7 @@ fn main() {
     bench.long_lived();
     bench.cold_open();
     bench.one_shot();
+    bench.growth();
     bench.endurance();
 }
 
@@ -243,8 +248,8 @@ impl Bench {
         let mut times: [Vec<Duration>; 3] = Default::default();
         let shell = self.shell_repository();
         for n in 1_000_000..1_000_000 + self.scale.processes {
-            times[0].push(timed(|| self.one_shot_create(smallest, n)));
-            times[1].push(timed(|| self.one_shot_create(largest, n)));
+            times[0].push(timed(|| self.one_shot_create(&self.store(smallest), n)));
+            times[1].push(timed(|| self.one_shot_create(&self.store(largest), n)));
             if shell {
                 times[2].push(timed(|| self.shell_create(n)));
             }
@@ -261,12 +266,53 @@ impl Bench {
         }
     }
 
-    fn one_shot_create(&self, size: usize, n: usize) {
+    /// One process for each command while a store grows, and the longest that a caller in the
+    /// long-lived process waited on the way there.
+    fn growth(&self) {
+        println!("\none process for each command, in a store that grows");
+        let path = self.folder.join("growth");
+        let mut store = self.make(&path);
+        let (mut made, mut smallest) = (0, None);
+        for size in self.scale.growth {
+            let creates = (made..size).map(|n| timed(|| run(&mut store, &create(n))));
+            let longest = creates.max().unwrap_or_default();
+            made = size;
+            let mut times: [Vec<Duration>; 2] = Default::default();
+            for n in 0..self.scale.processes {
+                let new = 1_000_000 + size * 10 + n;
+                times[0].push(timed(|| self.one_shot_create(&path, new)));
+                let old = n * 7_919 % size;
+                times[1].push(timed(|| {
+                    self.one_shot_process(&path, &["view", &self::path(old)], "");
+                }));
+            }
+            let ours = times.map(Spread::of);
+            for (index, verb) in ["create", "view"].into_iter().enumerate() {
+                let first: &[Spread; 2] = smallest.as_ref().unwrap_or(&ours);
+                let to_smallest = ours[index].over(&first[index]);
+                let note = format!("{to_smallest:.2}x its time at {}", self.scale.growth[0]);
+                row(&format!("{verb} at {size} memories"), &ours[index], &note);
+            }
+            println!(
+                "longest create in a long-lived process up to {size}: {:.1} ms; {} KiB resident",
+                longest.as_secs_f64() * 1e3,
+                resident_kib()
+            );
+            smallest.get_or_insert(ours);
+        }
+    }
+
+    fn one_shot_create(&self, store: &Path, n: usize) {
+        self.one_shot_process(store, &["create", &path(n)], &text(n));
+    }
+
+    fn one_shot_process(&self, store: &Path, command: &[&str], input: &str) {
         let mut child = Process::new(env!("CARGO_BIN_EXE_agekeep"))
             .env_clear()
             .env("XDG_STATE_HOME", self.folder.join("state"))
-            .args(["create", &path(n), "--store"])
-            .arg(self.store(size))
+            .args(command)
+            .arg("--store")
+            .arg(store)
             .arg("--identity")
             .arg(self.folder.join("identity"))
             .arg("--signing-key")
@@ -276,7 +322,8 @@ impl Bench {
             .spawn()
             .unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        pipe.write_all(text(n).as_bytes()).unwrap();
+        // A view does not read its input, and may be gone already.
+        drop(pipe.write_all(input.as_bytes()));
         drop(pipe);
         assert!(child.wait().unwrap().success());
     }

@@ -41,6 +41,11 @@ impl Key {
         Self(self.0.clone())
     }
 
+    /// Whether it is the same key.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
     pub(crate) fn expose(&self) -> &[u8; 32] {
         &self.0
     }

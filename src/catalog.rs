@@ -3,19 +3,36 @@
 //! The file `catalog` holds a sealed copy, so that opening does not read all of history. It can
 //! be thrown away: the same fold makes it again.
 
+mod base;
 pub(crate) mod file;
 mod hold;
+mod leaves;
+mod open;
+mod row;
+mod rows;
+pub(crate) mod snapshot;
+mod step;
+#[cfg(test)]
+mod tests;
+mod times;
+mod tree;
+mod writer;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
+use chrono::{DateTime, Utc};
 
+use self::base::Base;
+pub(crate) use self::base::Refold;
 pub(crate) use self::hold::Hold;
-use self::hold::HoldStep;
+use self::rows::Rows;
+pub(crate) use self::step::Step;
+use self::step::{StepFault, TouchStep};
+pub(crate) use self::times::{ClockFault, Times};
 use crate::digest::Digest;
-use crate::event::{Change, EXPIRE_COMMAND, Event, Outcome, PublicFile, Touch};
+use crate::error::Result;
+use crate::event::{Change, PublicFile};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
@@ -64,91 +81,15 @@ pub(crate) struct Catalog {
     pub(crate) marked: BTreeMap<MemoryId, u64>,
     /// What must not go away, by the number of the event the hold began with.
     pub(crate) holds: BTreeMap<u64, Hold>,
-    memories: HashMap<MemoryId, Memory>,
-    /// Keys are paths with `/` as NUL, which no path holds: so order is by segment, and what is
-    /// below a directory is one range.
-    paths: BTreeMap<String, MemoryId>,
-    bytes: u64,
-}
-
-/// How far a clock may be behind the latest event before a sweep does not go by it: what setting
-/// it right now and then can come to.
-const CLOCK_BEHIND_MAX: TimeDelta = TimeDelta::seconds(60);
-/// The longest time without an event after which a sweep still believes the clock: a year. A store
-/// that is swept daily has events daily.
-const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::days(366);
-
-/// Why a sweep does not go by the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClockFault {
-    /// It is behind an event of this time.
-    Behind(DateTime<Utc>),
-    /// It leapt from the first time to the second, ahead or back.
-    Leapt(DateTime<Utc>, DateTime<Utc>),
-}
-
-/// When events were.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Times {
-    /// The time of the last event.
-    pub(crate) last: Option<DateTime<Utc>>,
-    /// The latest time of any event.
-    latest: Option<DateTime<Utc>>,
-    /// Up to here events are not in the order of their times: the latest time of one that another
-    /// followed whose clock was behind.
-    uneven: Option<DateTime<Utc>>,
-    /// The latest time of any event since a sweep last went by the clock.
-    believed: Option<DateTime<Utc>>,
-    /// The first leap since then, ahead or back: from when to when.
-    leap: Option<(DateTime<Utc>, DateTime<Utc>)>,
-}
-
-impl Times {
-    /// Takes the time of the next event, which may be that of a sweep: its clock was believed.
-    pub(crate) fn pass(&mut self, time: DateTime<Utc>, swept: bool) {
-        if swept {
-            (self.believed, self.leap) = (Some(time), None);
-        } else {
-            if self.leap.is_none() {
-                let before = self
-                    .believed
-                    .filter(|before| *before - time > CLOCK_BEHIND_MAX);
-                let back = before.map(|before| (before, time));
-                self.leap = self.leap_to(time).or(back);
-            }
-            self.believed = self.believed.max(Some(time));
-        }
-        if self.latest.is_some_and(|latest| time < latest) {
-            self.uneven = self.latest;
-        }
-        self.last = Some(time);
-        self.latest = self.latest.max(self.last);
-    }
-
-    fn leap_to(&self, time: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
-        let before = self.believed?;
-        (time - before > CLOCK_AHEAD_MAX).then_some((before, time))
-    }
-
-    /// What is wrong with a clock that says it is now.
-    pub(crate) fn clock_fault(&self, now: DateTime<Utc>) -> Option<ClockFault> {
-        let behind = self
-            .believed
-            .filter(|latest| *latest - now > CLOCK_BEHIND_MAX);
-        let leap = self.leap.or_else(|| self.leap_to(now));
-        behind
-            .map(ClockFault::Behind)
-            .or(leap.map(|(from, to)| ClockFault::Leapt(from, to)))
-    }
-
-    /// Whether all that was later than this also came behind what was not.
-    pub(crate) fn part_at(&self, time: DateTime<Utc>) -> bool {
-        self.uneven <= Some(time)
-    }
+    rows: Rows,
+    /// How many events there were before the last, and what `head` was.
+    before: (u64, Option<ObjectId>),
+    /// Whether the last event changed what is marked or held.
+    retention_changed: bool,
 }
 
 /// The three blobs only a command that says so may change.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) policy: ObjectId,
     pub(crate) recipients: ObjectId,
@@ -181,62 +122,6 @@ impl Decided {
     }
 }
 
-/// What one event does to the catalog; the part of it that the catalog file keeps.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Step {
-    head: ObjectId,
-    number: u64,
-    millis: i64,
-    touches: Vec<TouchStep>,
-    swept: bool,
-    erased: Option<(u64, u64)>,
-    hold: Option<HoldStep>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct TouchStep {
-    id: MemoryId,
-    change: Change,
-    /// In canonical form; absent if the memory's name key is gone.
-    path: Option<String>,
-    version: u64,
-    bytes: u64,
-    blob: Option<(ObjectId, Digest)>,
-}
-
-/// Why an event does not fit the state it comes after.
-pub(crate) type StepFault = &'static str;
-
-impl Step {
-    pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
-        let touch = |touch: &Touch| TouchStep {
-            id: touch.id,
-            change: match touch.change {
-                // Only what erases says so.
-                Change::Mark | Change::Erase if !event.erases() => Change::None,
-                change => change,
-            },
-            path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
-            version: touch.version,
-            bytes: touch.bytes,
-            blob: touch.blob,
-        };
-        Self {
-            head,
-            number: event.number,
-            millis: event.time.timestamp_millis(),
-            touches: event.memories.iter().map(touch).collect(),
-            swept: event.command == EXPIRE_COMMAND && event.outcome == Outcome::Ok,
-            erased: event
-                .receipt
-                .as_ref()
-                .filter(|_| event.erases())
-                .map(|receipt| (receipt.epoch.1, receipt.names.1)),
-            hold: HoldStep::of(event),
-        }
-    }
-}
-
 impl Catalog {
     /// The state before the first event.
     pub(crate) fn empty() -> Self {
@@ -250,14 +135,15 @@ impl Catalog {
             erased: None,
             marked: BTreeMap::new(),
             holds: BTreeMap::new(),
-            memories: HashMap::new(),
-            paths: BTreeMap::new(),
-            bytes: 0,
+            rows: Rows::default(),
+            before: (0, None),
+            retention_changed: false,
         }
     }
 
     /// Folds in the next event.
-    pub(crate) fn apply(&mut self, step: &Step) -> Result<(), StepFault> {
+    pub(crate) fn apply(&mut self, step: &Step) -> std::result::Result<(), StepFault> {
+        self.begin();
         if step.number != self.events {
             return Err("its event number is not the next");
         }
@@ -288,22 +174,21 @@ impl Catalog {
 
     /// Folds in what one event did, as one change: whatever it writes leaves its old path before
     /// anything takes a new one, so that two memories can change places.
-    fn fold(&mut self, step: &Step, time: DateTime<Utc>) -> Result<(), StepFault> {
+    fn fold(&mut self, step: &Step, time: DateTime<Utc>) -> std::result::Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    let memory = self.memories.get_mut(&touch.id).ok_or(UNKNOWN)?;
-                    memory.accessed = memory.accessed.max(time);
+                    self.rows.access(touch.id, time).ok_or(UNKNOWN)?;
                 }
-                Change::Remove | Change::Expire => drop(self.take(touch.id).ok_or(UNKNOWN)?),
-                Change::Mark | Change::Erase if self.memories.contains_key(&touch.id) => {
+                Change::Remove | Change::Expire => drop(self.rows.take(touch.id).ok_or(UNKNOWN)?),
+                Change::Mark | Change::Erase if self.rows.get(touch.id).is_some() => {
                     return Err("it erases a memory that is there");
                 }
                 Change::Mark | Change::Erase => self.follow_erasure(touch, step.number),
-                change if change.writes() => written.push((touch, self.take(touch.id))),
+                change if change.writes() => written.push((touch, self.rows.take(touch.id))),
                 _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
@@ -318,7 +203,7 @@ impl Catalog {
         touch: &TouchStep,
         old: Option<Memory>,
         time: DateTime<Utc>,
-    ) -> Result<(), StepFault> {
+    ) -> std::result::Result<(), StepFault> {
         let path = match &touch.path {
             Some(path) => MemoryPath::from_canonical(path.clone()),
             None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),
@@ -336,10 +221,10 @@ impl Catalog {
         if !fits {
             return Err("the version it writes is not the next");
         }
-        if self.memories.contains_key(&touch.id) {
+        if self.rows.get(touch.id).is_some() {
             return Err("it writes one memory twice");
         }
-        if self.paths.contains_key(&key(&path)) {
+        if self.rows.at(&key(&path)).is_some() {
             return Err("it writes to a path that is taken");
         }
         self.put(touch, old, path, (blob, sealed), time);
@@ -356,8 +241,6 @@ impl Catalog {
         time: DateTime<Utc>,
     ) {
         self.versions += 1;
-        self.bytes = self.bytes.saturating_add(touch.bytes);
-        self.paths.insert(key(&path), touch.id);
         let accessed = match &old {
             Some(old) if matches!(touch.change, Change::Reseal | Change::Redact) => old.accessed,
             Some(old) => old.accessed.max(time),
@@ -376,18 +259,12 @@ impl Catalog {
             sealed,
             accessed,
         };
-        self.memories.insert(touch.id, memory);
-    }
-
-    fn take(&mut self, id: MemoryId) -> Option<Memory> {
-        let memory = self.memories.remove(&id)?;
-        self.paths.remove(&key(&memory.path));
-        self.bytes = self.bytes.saturating_sub(memory.bytes);
-        Some(memory)
+        self.rows.put(memory);
     }
 
     /// Takes an event at its word that does not fit the state, so that later ones can be followed.
     pub(crate) fn assume(&mut self, step: &Step) {
+        self.begin();
         let time = DateTime::from_timestamp_millis(step.millis);
         let time = time.or(self.times.last).unwrap_or_default();
         if let Some(hold) = &step.hold {
@@ -398,9 +275,8 @@ impl Catalog {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    if let Some(memory) = self.memories.get_mut(&touch.id) {
-                        memory.accessed = memory.accessed.max(time);
-                    }
+                    // One that is not there is no reason not to go on.
+                    let _ = self.rows.access(touch.id, time);
                 }
                 Change::Remove | Change::Expire => self.forget(touch.id),
                 Change::Mark | Change::Erase => {
@@ -408,7 +284,7 @@ impl Catalog {
                     self.follow_erasure(touch, step.number);
                 }
                 change if change.writes() => {
-                    let old = self.take(touch.id);
+                    let old = self.rows.take(touch.id);
                     self.assume_written(touch, old, time);
                 }
                 _ => unreachable!("what neither reads, removes nor erases writes"),
@@ -420,6 +296,7 @@ impl Catalog {
 
     /// A memory that is to be erased, or is.
     fn follow_erasure(&mut self, touch: &TouchStep, event: u64) {
+        self.retention_changed = true;
         if touch.change == Change::Mark {
             self.marked.insert(touch.id, event);
         } else {
@@ -433,33 +310,32 @@ impl Catalog {
         };
         let said = touch.path.clone().map(MemoryPath::from_canonical);
         let path = said
-            .filter(|path| !self.paths.contains_key(&key(path)))
+            .filter(|path| self.rows.at(&key(path)).is_none())
             .unwrap_or_else(|| MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)));
         self.put(touch, old, path, written, time);
     }
 
     /// Lets go of a memory whose state is not known any more.
     pub(crate) fn forget(&mut self, id: MemoryId) {
-        drop(self.take(id));
+        drop(self.rows.take(id));
     }
 
     /// A live memory by its id.
     pub(crate) fn memory(&self, id: MemoryId) -> Option<&Memory> {
-        self.memories.get(&id)
+        self.rows.get(id)
     }
 
     /// The memory at a path.
     pub(crate) fn at(&self, path: &MemoryPath) -> Option<&Memory> {
-        self.paths.get(&key(path)).map(|id| &self.memories[id])
+        self.rows.at(&key(path))
     }
 
     /// Every memory below a directory, in the order of a listing.
     pub(crate) fn below(&self, directory: &MemoryPath) -> impl Iterator<Item = &Memory> {
         let first = key(directory) + "\0";
         let end = key(directory) + "\u{1}";
-        self.paths
-            .range::<String, _>((Bound::Included(first), Bound::Excluded(end)))
-            .map(|(_, id)| &self.memories[id])
+        self.rows
+            .range(Bound::Included(first), Bound::Excluded(end))
     }
 
     /// Whether something is below this path; `/memories` always exists.
@@ -469,25 +345,55 @@ impl Catalog {
 
     /// A live memory whose path no key opens, if there is one.
     pub(crate) fn nameless(&self) -> Option<MemoryId> {
-        self.memories
-            .values()
-            .find(|memory| memory.is_nameless())
-            .map(|memory| memory.id)
+        let first = NAMELESS.replace('/', "\0");
+        let mut from = self.rows.range(Bound::Included(first), Bound::Unbounded);
+        let first = from.next().filter(|memory| memory.is_nameless());
+        first.map(|memory| memory.id)
     }
 
-    /// Every live memory, in no order.
+    /// Every live memory, in the order of a listing.
     pub(crate) fn memories(&self) -> impl Iterator<Item = &Memory> {
-        self.memories.values()
+        self.rows.all()
     }
 
     /// How many memories there are.
     pub(crate) fn len(&self) -> usize {
-        self.memories.len()
+        usize::try_from(self.rows.count()).unwrap_or(usize::MAX)
     }
 
     /// Bytes of text in all of them.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.rows.bytes()
+    }
+
+    fn begin(&mut self) {
+        self.rows.begin();
+        self.before = (self.events, self.head);
+        self.retention_changed = false;
+    }
+
+    /// Whether a part of the file did not open that this rests on. What it held was read from
+    /// history instead.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.rows.base().is_some_and(Base::is_torn)
+    }
+
+    /// Whether every part of the file opens that this rests on.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.rows.base().is_none_or(Base::is_whole)
+    }
+
+    /// Checks that nothing was answered from a part of the file that did not open, and that history
+    /// could not tell either. If so, nothing of this catalog holds.
+    ///
+    /// # Errors
+    /// What history could not be read for.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        let Some(fault) = self.rows.take_fault() else {
+            return Ok(());
+        };
+        *self = Self::empty();
+        Err(fault)
     }
 }
 

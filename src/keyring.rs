@@ -11,6 +11,7 @@
 mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+mod index;
 mod next;
 mod table;
 

@@ -190,8 +190,9 @@ impl Store {
             checkpoint(&repository, &keyring, &mut journal)?;
         }
         after_another_boot(&repository, &mut journal)?;
+        let refold = history::refold(root, id, &keys.identity, keyring_said.as_deref());
         let mut store = Self {
-            catalog_file: CatalogFile::new(root.join("catalog"), id),
+            catalog_file: CatalogFile::new(root.join("catalog"), id).refolded_by(refold),
             timeline: None,
             timeline_file: TimelineFile::new(root.join("timeline"), id),
             opened: RefCell::new(None),
@@ -236,6 +237,8 @@ impl Store {
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         let lock = self.begin_commands()?;
         let answer = self.execute_one(command, context);
+        // What it went by was checked before it was recorded.
+        drop(self.settle_catalog());
         drop(lock);
         answer
     }

@@ -46,7 +46,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
     (
         "postcard",
-        &["src/catalog/file.rs", "src/timeline", "src/verify/point.rs"],
+        &["src/catalog/", "src/timeline", "src/verify/point.rs"],
     ),
     ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
     (

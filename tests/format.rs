@@ -209,6 +209,10 @@ fn padme(length: u64, min: u64) -> u64 {
     (length + low) & !low
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
+}
+
 fn u32_at(bytes: &[u8], at: usize) -> usize {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as usize
 }
@@ -684,26 +688,36 @@ fn the_catalog_is_as_documented() {
         assert!(store.home.run(&["read"]).status.success());
     }
     let file = store.file("catalog");
-    assert_eq!(file[..16], b"agekeep-catalog3"[..]);
+    assert_eq!(file[..16], b"agekeep-catalog4"[..]);
     assert_eq!(file[16..32], store.store);
-    let (mut at, mut blocks) = (48, Vec::new());
-    while at < file.len() {
-        let length = u32_at(&file, at);
-        let index = (blocks.len() as u64).to_le_bytes();
-        let associated = [
-            b"agekeep/1 catalog ".as_slice(),
-            &store.store,
-            &file[32..48],
-            &index,
-        ];
-        let key = unbase64(&store.audit["names_key"]);
-        let plain = open_aead(&key, &associated, &file[at + 4..at + 4 + length]).expect("opens");
-        blocks.push(plain);
-        at += 4 + length;
+    let key = unbase64(&store.audit["names_key"]);
+    let (file_id, line_id) = (&file[32..48], &file[48..64]);
+    let root = usize::try_from(u64_at(&file, 64)).expect("small");
+    let place = |at: usize| (at as u64).to_le_bytes();
+    let opens = |at: usize, label: &[u8], bound: &[&[u8]], from: usize| {
+        let end = at + 4 + u32_at(&file, at);
+        let associated = [&[label, &store.store], bound].concat();
+        open_aead(&key, &associated, &file[at + from..end]).expect("opens");
+        end
+    };
+    // In a new file leaves stand before the root: one by path and one by id.
+    let mut at = 80;
+    for _ in 0..2 {
+        let id = &file[at + 4..at + 12];
+        at = opens(at, b"agekeep/1 catalog leaf ", &[line_id, id], 12);
     }
-    // What is inside is a copy of what history says, in a form of this program's own: the whole
-    // state at some event, and one block for each event after it.
-    assert!((2..=store.commits().len()).contains(&blocks.len()));
+    assert_eq!((at, u64_at(&file, 72)), (root, 0));
+    let bound = [file_id, line_id, &place(root)];
+    at = opens(root, b"agekeep/1 catalog root ", &bound, 4);
+    // What is inside is a copy of what history says, in a form of this program's own: a state, and
+    // what each event after it made of that.
+    let mut steps = 0;
+    while at < file.len() {
+        let bound = [file_id, &place(root), &place(steps)];
+        at = opens(at, b"agekeep/1 catalog step ", &bound, 4);
+        steps += 1;
+    }
+    assert!((1..store.commits().len()).contains(&steps));
 }
 
 // ---- versions that are not known ----
@@ -802,7 +816,7 @@ fn a_catalog_of_another_format_version_is_made_again() {
     patch(&home, "catalog", 15, b"9");
     assert_eq!(stdout(&home.run(&["read"])).lines().count(), 5);
     let catalog = fs::read(home.store().join("catalog")).expect("there");
-    assert_eq!(catalog[..16], b"agekeep-catalog3"[..]);
+    assert_eq!(catalog[..16], b"agekeep-catalog4"[..]);
 }
 
 // ---- recovery ----

@@ -1,88 +1,44 @@
-//! The file `catalog`: a sealed snapshot and, behind it, one small sealed step for each later
-//! event. Nothing in it is trusted unless it opens, and it is never synced: history is the truth.
+//! The file `catalog`: a sealed state in leaves and a root, and behind it one small sealed step for
+//! each later event. Nothing in it is trusted unless it opens: history is the truth.
+//!
+//! When there are many steps, the leaves they change are written anew behind them, and a root that
+//! names these and the leaves that stay. So a process opens the root, the steps and the leaves it
+//! looks into, and writes what changed.
 
-use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
-
-use super::hold::HoldRow;
-use super::{Catalog, Decided, Memory, Step, Times, key};
+use super::base::{Base, Reading, Refold};
+use super::leaves::write_leaves;
+pub(crate) use super::open::Made;
+use super::open::{Open, ROOTS_AT, RootRow, STEPS_BYTES_MAX};
+use super::row::{self, RetentionRow, StateRow, Whereabouts};
+use super::rows::Rows;
+use super::tree::{Place, Tree};
+use super::writer::{Kept, Names, Writer, block};
+use super::{Catalog, Memory};
 use crate::aead::{self, Key};
-use crate::digest::Digest;
 use crate::disk;
-use crate::id::{MemoryId, StoreId};
-use crate::path::MemoryPath;
-use crate::repository::object::ObjectId;
+use crate::id::StoreId;
 
-const MAGIC: &[u8; 16] = b"agekeep-catalog3";
-/// Magic, store id, and a random id of this file that every block is bound to.
-const HEADER_BYTES: usize = 48;
-/// Steps may take up this much, or an eighth of the snapshot, before a new snapshot is due.
-const STEPS_BYTES_MIN: u64 = 128 * 1024;
-/// Largest piece of the file that is read at once, in bytes.
-const FILE_BYTES_MAX: u64 = 1 << 30;
+const MAGIC: &[u8; 16] = b"agekeep-catalog4";
+/// Magic, store id, ids of this file and of its line, and where its last two roots are.
+pub(super) const HEADER_BYTES: usize = 80;
+/// The file may have this much, and as much again as is in use, that no root needs any more.
+const UNUSED_BYTES_MAX: u64 = 1 << 20;
+/// After a file could not be written it is tried again when so many events have come.
+const RETRY_EVENTS: u64 = 512;
 
-/// The catalog file of an open store.
+/// The catalog file of an open store. Every method is called with the store's lock held.
 pub(crate) struct CatalogFile {
     path: PathBuf,
     store: StoreId,
+    refold: Option<Refold>,
     open: Option<Open>,
-}
-
-/// A file that was read, and how far.
-struct Open {
-    file: File,
-    inode: u64,
-    id: [u8; 16],
-    blocks: u64,
-    snapshot_end: u64,
-    end: u64,
-    /// How many events the file holds.
-    events: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Snapshot<'a> {
-    decided: Decided,
-    head: ObjectId,
-    events: u64,
-    versions: u64,
-    times: TimesRow,
-    swept: Option<(i64, u64)>,
-    erased: Option<(u64, u64)>,
-    marked: Vec<([u8; 16], u64)>,
-    holds: Vec<HoldRow>,
-    /// In the order of a listing.
-    #[serde(borrow)]
-    memories: Vec<MemoryRow<'a>>,
-}
-
-/// All in milliseconds.
-#[derive(Serialize, Deserialize)]
-struct TimesRow {
-    last: i64,
-    latest: i64,
-    uneven: Option<i64>,
-    believed: i64,
-    leap: Option<(i64, i64)>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct MemoryRow<'a> {
-    id: [u8; 16],
-    path: &'a str,
-    version: u64,
-    bytes: u64,
-    blob: [u8; 20],
-    sealed: [u8; 32],
-    before: Option<[u8; 20]>,
-    accessed: i64,
+    /// The number of events before which writing is not tried again.
+    retry_at: u64,
 }
 
 impl CatalogFile {
@@ -90,299 +46,254 @@ impl CatalogFile {
         Self {
             path,
             store,
+            refold: None,
             open: None,
+            retry_at: 0,
         }
+    }
+
+    /// Says how to make a state again of which a part does not open.
+    pub(crate) fn refolded_by(mut self, refold: Refold) -> Self {
+        self.refold = Some(refold);
+        self
     }
 
     /// Brings `catalog` up to what the file holds, as far as its blocks open and fit. What does
     /// not is left for history to tell.
     pub(crate) fn load(&mut self, catalog: &mut Catalog, names_key: &Key) {
-        let replaced = match (fs::metadata(&self.path), &self.open) {
-            (Ok(meta), Some(open)) => meta.ino() != open.inode,
-            (Ok(_), None) => true,
-            (Err(_), _) => {
-                self.open = None;
-                return;
-            }
+        let Ok(meta) = fs::metadata(&self.path) else {
+            self.open = None;
+            return;
         };
-        if replaced {
-            self.open = self.read_snapshot(catalog, names_key);
+        let known = self.open.as_ref().is_some_and(|open| {
+            open.inode == meta.ino() && open.key.is(names_key) && open.is_at_its_root()
+        });
+        if !known {
+            self.open = self.read_root(catalog, names_key);
         }
         if let Some(open) = &mut self.open {
-            open.read_steps(self.store, catalog, names_key);
+            open.follow(catalog);
         }
     }
 
-    fn read_snapshot(&self, catalog: &mut Catalog, names_key: &Key) -> Option<Open> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&self.path)
-            .or_else(|_| File::open(&self.path))
-            .ok()?;
+    fn read_root(&self, catalog: &mut Catalog, names_key: &Key) -> Option<Open> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).open(&self.path);
+        let file = file.or_else(|_| File::open(&self.path)).ok()?;
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0).ok()?;
+        let sixteen = |at: usize| header[at..at + 16].try_into().expect("sixteen bytes");
         if header[..16] != MAGIC[..] || header[16..32] != self.store.0 {
             return None;
         }
-        let mut open = Open {
-            inode: file.metadata().ok()?.ino(),
-            id: header[32..].try_into().ok()?,
-            file,
-            blocks: 0,
-            snapshot_end: 0,
-            end: HEADER_BYTES as u64,
-            events: 0,
+        let names = Names {
+            store: self.store,
+            file: sixteen(32),
+            line: sixteen(48),
         };
-        let bytes = open.rest()?;
-        let plain = open.next_block(&mut &bytes[..], self.store, names_key)?;
-        open.snapshot_end = open.end;
-        let snapshot: Snapshot = postcard::from_bytes(&plain).ok()?;
-        open.events = snapshot.events;
-        // A process that is ahead of the file keeps what it has.
-        if snapshot.events > catalog.events {
-            *catalog = snapshot.restore()?;
+        let file = Arc::new(file);
+        // The one before, if the last was cut off.
+        for at in [ROOTS_AT, ROOTS_AT + 8] {
+            let root = u64_at(&header, usize::try_from(at).expect("small"));
+            let open = Open::at(Arc::clone(&file), names, names_key.again(), root);
+            if let Some((open, row)) = open.and_then(Open::read_root) {
+                return self.adopt(open, row, catalog);
+            }
+        }
+        None
+    }
+
+    /// Takes the state of a root for a catalog that is not ahead of it.
+    fn adopt(&self, open: Open, row: RootRow, catalog: &mut Catalog) -> Option<Open> {
+        if catalog.events > row.state.events {
+            return Some(open);
+        }
+        let mut state = Catalog::empty();
+        row.state.restore(&mut state)?;
+        row.retention.restore(&mut state)?;
+        let base = self.base(&open, &state, Tree::new(row.by_path), Tree::new(row.by_id))?;
+        state.rows = Rows::on(base, row.count, row.bytes);
+        if catalog.events < state.events || catalog.head == state.head {
+            *catalog = state;
         }
         Some(open)
     }
 
-    /// Adds what one event did. If the file misses an event before it or cannot be written, it is
-    /// left alone: history tells the rest, and the next snapshot mends it.
-    pub(crate) fn append(&mut self, step: &Step, names_key: &Key) {
-        let store = self.store;
-        let Some(open) = &mut self.open else { return };
-        if open.events != step.number {
-            self.open = None;
+    fn base(
+        &self,
+        open: &Open,
+        state: &Catalog,
+        by_path: Tree<Memory>,
+        by_id: Tree<Whereabouts>,
+    ) -> Option<Base> {
+        Some(Base {
+            file: Arc::clone(&open.file),
+            inode: open.inode,
+            names: open.names,
+            key: open.key.again(),
+            head: state.head?,
+            by_path,
+            by_id,
+            refold: self.refold.clone(),
+            reading: Reading::default(),
+        })
+    }
+
+    /// Lets go of what was read of the file.
+    pub(crate) fn forget(&mut self) {
+        self.open = None;
+    }
+
+    /// Adds what the last event made of the catalog. If the file misses an event before it or cannot
+    /// be written, it is left alone: history tells the rest, and the next root mends it.
+    pub(crate) fn append(&mut self, catalog: &Catalog, names_key: &Key) {
+        // Most often, where many events follow one another, there is no file yet.
+        if self.open.is_some() {
+            self.add(Made::by_last(catalog).as_ref(), names_key);
+        }
+    }
+
+    /// Adds what an event made of the catalog when it was the last.
+    pub(crate) fn add(&mut self, made: Option<&Made>, names_key: &Key) {
+        let (Some(open), Some(made)) = (&mut self.open, made) else {
             return;
-        }
-        let plain = Zeroizing::new(postcard::to_stdvec(step).expect("memory to encode it in"));
-        let block = block(names_key, &context(store, &open.id, open.blocks), &plain);
-        if open.file.write_all_at(&block, open.end).is_ok() {
-            open.end += block.len() as u64;
-            open.blocks += 1;
-            open.events += 1;
-        }
-    }
-
-    /// Whether the steps have outgrown the snapshot, or there is no usable file.
-    pub(crate) fn wants_snapshot(&self) -> bool {
-        self.open.as_ref().is_none_or(|open| {
-            open.end - open.snapshot_end > STEPS_BYTES_MIN.max(open.snapshot_end / 8)
-        })
-    }
-
-    /// Writes a new file with everything in one snapshot.
-    pub(crate) fn write_snapshot(&mut self, catalog: &Catalog, names_key: &Key) {
-        self.open = self.try_write_snapshot(catalog, names_key).ok().flatten();
-    }
-
-    fn try_write_snapshot(&self, catalog: &Catalog, names_key: &Key) -> io::Result<Option<Open>> {
-        let Some(plain) = to_snapshot(catalog) else {
-            return Ok(None);
         };
-        let id: [u8; 16] = aead::random();
-        let mut bytes = [&MAGIC[..], &self.store.0, &id].concat();
-        bytes.extend(block(names_key, &context(self.store, &id, 0), &plain));
-        disk::replace(&self.path, &bytes, 0o600).map_err(io::Error::other)?;
-        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
-        Ok(Some(Open {
-            inode: file.metadata()?.ino(),
-            file,
-            id,
-            blocks: 1,
-            snapshot_end: bytes.len() as u64,
-            end: bytes.len() as u64,
-            events: catalog.events,
-        }))
+        let is_behind = open.events > made.before.0;
+        if is_behind || !open.key.is(names_key) || !open.is_at_its_root() {
+            self.open = None;
+        } else {
+            open.add(made);
+        }
     }
-}
 
-impl Open {
-    /// Reads the steps that were added since, and folds in those the catalog does not have yet.
-    fn read_steps(&mut self, store: StoreId, catalog: &mut Catalog, names_key: &Key) {
-        let Some(bytes) = self.rest() else { return };
-        let mut rest = &bytes[..];
-        loop {
-            let (end, blocks) = (self.end, self.blocks);
-            let step = self
-                .next_block(&mut rest, store, names_key)
-                .and_then(|plain| postcard::from_bytes::<Step>(&plain).ok());
-            let fits = step.is_some_and(|step| {
-                step.number == self.events
-                    && (step.number < catalog.events || catalog.apply(&step).is_ok())
+    /// Adds what the owner decided with the last event.
+    pub(crate) fn append_decision(&mut self, catalog: &Catalog, names_key: &Key) {
+        let made = Made::since((catalog.events, catalog.head), catalog);
+        self.add(made.as_ref(), names_key);
+    }
+
+    /// Whether a new root is due, or there is no usable file.
+    pub(crate) fn wants_root(&self, catalog: &Catalog) -> bool {
+        let is_due = self.open.as_ref().is_none_or(|open| {
+            (open.events, open.head) != (catalog.events, catalog.head)
+                || open.end - open.steps_at > STEPS_BYTES_MAX
+        });
+        catalog.events >= self.retry_at && (is_due || catalog.is_torn())
+    }
+
+    /// Writes a root with everything: in the file, or in a new one.
+    pub(crate) fn write_root(&mut self, catalog: &mut Catalog, names_key: &Key) {
+        if self.try_write_root(catalog, names_key).is_none() {
+            self.open = None;
+            self.retry_at = catalog.events + RETRY_EVENTS;
+        }
+    }
+
+    fn try_write_root(&mut self, catalog: &mut Catalog, names_key: &Key) -> Option<()> {
+        let stays = self.open.as_ref().filter(|open| {
+            let base = catalog.rows.base();
+            base.is_some_and(|base| base.inode == open.inode && base.key.is(names_key))
+                && open.is_at_its_root()
+                && open.end < 2 * open.leaf_bytes + UNUSED_BYTES_MAX
+        });
+        let in_file = stays.and_then(|open| {
+            let file = Arc::clone(&open.file);
+            let roots = [open.end, open.root];
+            Self::put_root(catalog, names_key, &file, open.names, Kept::Here, roots)
+        });
+        let written = in_file.or_else(|| self.put_file(catalog, names_key))?;
+        let (open, by_path, by_id) = written;
+        let base = self.base(&open, catalog, by_path, by_id)?;
+        catalog.rows.rest_on(base);
+        self.open = Some(open);
+        Some(())
+    }
+
+    /// Writes a new file, and puts it in place.
+    fn put_file(&self, catalog: &Catalog, names_key: &Key) -> Option<Written> {
+        let aside = disk::aside(self.path.parent()?);
+        let written = self
+            .put_aside(&aside, catalog, names_key)
+            .and_then(|written| {
+                fs::rename(&aside, &self.path).ok()?;
+                Some(written)
             });
-            if !fits {
-                (self.end, self.blocks) = (end, blocks);
-                return;
-            }
-            self.events += 1;
+        if written.is_none() {
+            drop(fs::remove_file(&aside));
         }
+        written
     }
 
-    /// Everything after what was read.
-    fn rest(&self) -> Option<Vec<u8>> {
-        let length = self.file.metadata().ok()?.len().checked_sub(self.end)?;
-        let mut bytes = vec![0; usize::try_from(length.min(FILE_BYTES_MAX)).ok()?];
-        self.file.read_exact_at(&mut bytes, self.end).ok()?;
-        Some(bytes)
-    }
-
-    /// The next block; `None` where none opens.
-    fn next_block(
-        &mut self,
-        rest: &mut &[u8],
-        store: StoreId,
-        names_key: &Key,
-    ) -> Option<Zeroizing<Vec<u8>>> {
-        let (length, tail) = rest.split_first_chunk()?;
-        let length = u32::from_le_bytes(*length);
-        let (sealed, tail) = tail.split_at_checked(length as usize)?;
-        let plain = names_key.open(&context(store, &self.id, self.blocks), sealed)?;
-        self.end += 4 + u64::from(length);
-        self.blocks += 1;
-        *rest = tail;
-        Some(plain)
-    }
-}
-
-impl<'a> Snapshot<'a> {
-    fn of(catalog: &'a Catalog) -> Option<Self> {
-        let row = |id: &MemoryId| {
-            let memory = &catalog.memories[id];
-            MemoryRow {
-                id: id.0,
-                path: memory.path.as_str(),
-                version: memory.version,
-                bytes: memory.bytes,
-                blob: memory.blob.0,
-                sealed: memory.sealed.0,
-                before: memory.before.map(|blob| blob.0),
-                accessed: memory.accessed.timestamp_millis(),
-            }
+    fn put_aside(&self, aside: &Path, catalog: &Catalog, names_key: &Key) -> Option<Written> {
+        drop(disk::create_new(aside, 0o600).ok()?);
+        let mut options = OpenOptions::new();
+        let file = Arc::new(options.read(true).write(true).open(aside).ok()?);
+        // Leaves go on as they are, sealed: unless under a key that goes.
+        let base = catalog.rows.base();
+        let base = base.filter(|base| base.key.is(names_key) && !base.is_torn());
+        let names = Names {
+            store: self.store,
+            file: aead::random(),
+            line: base.map_or_else(aead::random, |base| base.names.line),
         };
-        Some(Self {
-            decided: catalog.decided?,
-            head: catalog.head?,
-            events: catalog.events,
-            versions: catalog.versions,
-            times: catalog.times.to_row()?,
-            swept: catalog
-                .swept
-                .map(|(time, event)| (time.timestamp_millis(), event)),
-            erased: catalog.erased,
-            marked: catalog.marked.iter().map(|(id, at)| (id.0, *at)).collect(),
-            holds: catalog
-                .holds
-                .iter()
-                .map(|(number, hold)| hold.to_row(*number))
-                .collect(),
-            memories: catalog.paths.values().map(row).collect(),
-        })
+        let start = [&MAGIC[..], &self.store.0, &names.file, &names.line].concat();
+        file.write_all_at(&start, 0).ok()?;
+        let kept = base.map_or(Kept::None, |base| Kept::In(&base.file));
+        let roots = [HEADER_BYTES as u64, 0];
+        Self::put_root(catalog, names_key, &file, names, kept, roots)
     }
 
-    fn restore(self) -> Option<Catalog> {
-        let mut paths = Vec::with_capacity(self.memories.len());
-        let mut memories = HashMap::with_capacity(self.memories.len());
-        let mut bytes = 0;
-        for row in self.memories {
-            let memory = row.restore()?;
-            bytes += memory.bytes;
-            paths.push((key(&memory.path), memory.id));
-            memories.insert(memory.id, memory);
-        }
-        let marked = self.marked.into_iter();
-        let marked = marked.map(|(id, event)| (MemoryId(id), event));
-        let holds = self.holds.into_iter().map(HoldRow::restore);
-        Some(Catalog {
-            head: Some(self.head),
-            events: self.events,
-            versions: self.versions,
-            times: Times::from_row(&self.times)?,
-            decided: Some(self.decided),
-            swept: match self.swept {
-                Some((millis, event)) => Some((DateTime::from_timestamp_millis(millis)?, event)),
-                None => None,
-            },
-            erased: self.erased,
-            marked: marked.collect(),
-            holds: holds.collect::<Option<_>>()?,
-            memories,
-            paths: paths.into_iter().collect(),
-            bytes,
-        })
+    /// Writes leaves and a root behind what is in a file, and then says in its header where that
+    /// root is, and the one before.
+    fn put_root(
+        catalog: &Catalog,
+        names_key: &Key,
+        file: &Arc<File>,
+        names: Names,
+        kept: Kept<'_>,
+        [offset, before]: [u64; 2],
+    ) -> Option<Written> {
+        let mut writer = Writer {
+            file,
+            names,
+            key: names_key,
+            kept,
+            offset,
+            buffer: Vec::new(),
+            leaf_bytes: 0,
+        };
+        let (by_path, by_id) = write_leaves(catalog, &mut writer)?;
+        let root = writer.end();
+        let row = row::encode(&RootRow {
+            state: StateRow::of(catalog)?,
+            retention: RetentionRow::of(catalog),
+            count: catalog.rows.count(),
+            bytes: catalog.rows.bytes(),
+            by_path: owned(by_path.directory()),
+            by_id: owned(by_id.directory()),
+        });
+        let bytes = block(names_key, &names.of_root(root), &row)?;
+        writer.put(&bytes)?;
+        writer.flush()?;
+        let leaf_bytes = writer.leaf_bytes;
+        // Where this comes to the disk first, the root before is found in its place.
+        let roots = [root.to_le_bytes(), before.to_le_bytes()].concat();
+        file.write_all_at(&roots, ROOTS_AT).ok()?;
+        let mut open = Open::at(Arc::clone(file), names, names_key.again(), root)?;
+        let state = (catalog.events, catalog.head);
+        open.begin_at(root + bytes.len() as u64, state, leaf_bytes);
+        Some((open, by_path, by_id))
     }
 }
 
-impl Times {
-    fn to_row(self) -> Option<TimesRow> {
-        let millis = |time: DateTime<Utc>| time.timestamp_millis();
-        Some(TimesRow {
-            last: millis(self.last?),
-            latest: millis(self.latest?),
-            uneven: self.uneven.map(millis),
-            believed: millis(self.believed?),
-            leap: self.leap.map(|(from, to)| (millis(from), millis(to))),
-        })
-    }
+/// What was written: the file, and what is in it.
+type Written = (Open, Tree<Memory>, Tree<Whereabouts>);
 
-    fn from_row(row: &TimesRow) -> Option<Self> {
-        let time = |millis| DateTime::from_timestamp_millis(millis);
-        Some(Self {
-            last: Some(time(row.last)?),
-            latest: Some(time(row.latest)?),
-            uneven: match row.uneven {
-                Some(millis) => Some(time(millis)?),
-                None => None,
-            },
-            believed: Some(time(row.believed)?),
-            leap: match row.leap {
-                Some((from, to)) => Some((time(from)?, time(to)?)),
-                None => None,
-            },
-        })
-    }
+fn owned<K: Clone>(directory: Vec<(&K, Place)>) -> Vec<(K, Place)> {
+    let leaves = directory.into_iter();
+    leaves.map(|(key, at)| (key.clone(), at)).collect()
 }
 
-impl MemoryRow<'_> {
-    fn restore(self) -> Option<Memory> {
-        Some(Memory {
-            id: MemoryId(self.id),
-            path: MemoryPath::from_canonical(self.path.to_owned()),
-            version: self.version,
-            bytes: self.bytes,
-            blob: ObjectId(self.blob),
-            sealed: Digest(self.sealed),
-            before: self.before.map(ObjectId),
-            accessed: DateTime::from_timestamp_millis(self.accessed)?,
-        })
-    }
-}
-
-/// A catalog as bytes that [`from_snapshot`] reads; to be sealed. `None` before the first event.
-pub(crate) fn to_snapshot(catalog: &Catalog) -> Option<Zeroizing<Vec<u8>>> {
-    let snapshot = Snapshot::of(catalog)?;
-    let plain = postcard::to_stdvec(&snapshot).expect("memory to encode it in");
-    Some(Zeroizing::new(plain))
-}
-
-/// The catalog that [`to_snapshot`] wrote.
-pub(crate) fn from_snapshot(plain: &[u8]) -> Option<Catalog> {
-    postcard::from_bytes::<Snapshot>(plain).ok()?.restore()
-}
-
-/// Blocks are bound to store, file and position: none can be swapped, repeated or moved.
-fn context(store: StoreId, file: &[u8; 16], index: u64) -> Vec<u8> {
-    [
-        b"agekeep/1 catalog ".as_slice(),
-        &store.0,
-        file,
-        &index.to_le_bytes(),
-    ]
-    .concat()
-}
-
-fn block(key: &Key, context: &[u8], plain: &[u8]) -> Vec<u8> {
-    let sealed = key.seal(context, plain);
-    let length = u32::try_from(sealed.len()).expect("far below 4 GiB");
-    [&length.to_le_bytes()[..], &sealed].concat()
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }

@@ -23,13 +23,12 @@ pub(crate) struct Hold {
     pub(crate) reason: Option<String>,
 }
 
-/// What an event does about holds; the part of it that the catalog file keeps.
-#[derive(Serialize, Deserialize)]
+/// What an event does about holds.
 pub(super) struct HoldStep {
-    change: HoldChange,
-    millis: i64,
-    actor: Option<String>,
-    reason: Option<String>,
+    pub(super) change: HoldChange,
+    pub(super) millis: i64,
+    pub(super) actor: Option<String>,
+    pub(super) reason: Option<String>,
 }
 
 /// A hold as the catalog file keeps it.
@@ -114,6 +113,7 @@ impl HoldRow {
 
 impl Catalog {
     pub(super) fn follow_hold(&mut self, step: &HoldStep, number: u64) -> Result<(), StepFault> {
+        self.retention_changed = true;
         match &step.change {
             HoldChange::Add(on) => {
                 let since = DateTime::from_timestamp_millis(step.millis);
@@ -147,6 +147,7 @@ impl Catalog {
         for hold in self.holds.values_mut() {
             if hold.fits(Some(from)) && !hold.fits(Some(to)) {
                 hold.bound.insert(id);
+                self.retention_changed = true;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
 
+use super::index::{Entries, Index};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::aead::Key;
 use crate::digest::Digest;
@@ -65,17 +66,6 @@ pub(super) struct Table {
     /// Entries behind the last one that are yet to be written.
     held: Vec<Vec<u8>>,
     index: Mutex<Index>,
-}
-
-/// Where the entry of a memory is; made when first asked for, because a process that only adds a
-/// memory never asks.
-#[derive(Default)]
-struct Index {
-    slots: HashMap<MemoryId, u32>,
-    /// For the slot of an entry that replaced another, the slot of that one.
-    before: HashMap<u32, u32>,
-    /// Entries before this one are in.
-    count: u32,
 }
 
 impl Shape {
@@ -263,12 +253,18 @@ impl Table {
         Ok(())
     }
 
-    /// The slot of a memory's entry.
+    /// The slot of a memory's newest entry.
     fn slot(&self, id: MemoryId) -> Result<Option<u32>> {
-        Ok(match self.held_slots(id).next() {
-            Some(held) => Some(held),
-            None => self.written_slot(id)?,
-        })
+        Ok(self.slots(id, true)?.first().copied())
+    }
+
+    /// The slots of a memory's entries, newest first; or of the newest alone.
+    fn slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
+        let mut slots: Vec<u32> = self.held_slots(id).collect();
+        if slots.is_empty() || !only_newest {
+            slots.extend(self.written_slots(id, only_newest)?);
+        }
+        Ok(slots)
     }
 
     /// The slots of a memory's entries that are yet to be written, newest first.
@@ -278,24 +274,20 @@ impl Table {
             .map(|(at, _)| self.count + u32::try_from(at).expect("a batch is small"))
     }
 
-    /// The slot of a memory's newest entry that is in the file.
-    fn written_slot(&self, id: MemoryId) -> Result<Option<u32>> {
+    /// The slots of those that are in the file.
+    fn written_slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        if index.count < self.count {
-            let entry_bytes = self.shape.entry_bytes();
-            let mut bytes = vec![0; (self.count - index.count) as usize * entry_bytes];
-            self.file
-                .read_exact_at(&mut bytes, self.shape.offset(index.count))
-                .map_err(Error::io("read", &self.path))?;
-            for entry in bytes.chunks_exact(entry_bytes) {
-                let slot = index.count;
-                if let Some(before) = index.slots.insert(id_of(entry), slot) {
-                    index.before.insert(slot, before);
-                }
-                index.count += 1;
-            }
+        let slots = index.slots(&self.entries(), id, only_newest);
+        slots.map_err(Error::io("read", &self.path))
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        Entries {
+            file: &self.file,
+            header_bytes: self.shape.offset(0),
+            entry_bytes: self.shape.entry_bytes(),
+            count: self.count,
         }
-        Ok(index.slots.get(&id).copied())
     }
 
     /// What is wrong with the file as a whole, where something is.
@@ -311,11 +303,9 @@ impl Table {
 
     /// The memories that have an entry in this slot or a later one.
     pub(super) fn ids_from(&self, first: u32) -> Result<Vec<MemoryId>> {
-        // Any lookup makes the index.
-        self.slot(MemoryId([0; ID_BYTES]))?;
-        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let from = |(id, slot): (&MemoryId, &u32)| (*slot >= first).then_some(*id);
-        Ok(index.slots.iter().filter_map(from).collect())
+        let ids = self.entries().ids_from(first);
+        let ids = ids.map_err(Error::io("read", &self.path))?;
+        Ok(ids.into_iter().collect())
     }
 
     /// SHA-256 of the header and the first `count` entries; `None` if there are fewer.
@@ -394,14 +384,7 @@ impl Table {
 
     /// Opens every entry of a memory, newest first.
     pub(super) fn open_entries(&self, key: &Key, id: MemoryId) -> Result<Vec<Lookup>> {
-        let mut slots: Vec<u32> = self.held_slots(id).collect();
-        slots.extend(self.written_slot(id)?);
-        {
-            let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(before) = slots.last().and_then(|slot| index.before.get(slot)) {
-                slots.push(*before);
-            }
-        }
+        let slots = self.slots(id, false)?;
         let open = |slot| self.open_slot(key, id, slot);
         slots.into_iter().map(open).collect()
     }

@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::answer::Answer;
-use crate::catalog::file::CatalogFile;
+use crate::catalog::file::Made as MadeOfCatalog;
 use crate::catalog::{Catalog, Step};
 use crate::command::Command;
 use crate::error::{Error, Result};
@@ -24,6 +24,8 @@ const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 pub(super) struct Made {
     pub(super) event: Event,
     pub(super) step: Step,
+    /// What it makes of the catalog, for the file, once it did.
+    pub(super) of_catalog: Option<MadeOfCatalog>,
     pub(super) seen: Seen,
     pub(super) parent: ObjectId,
     pub(super) objects: Vec<Object>,
@@ -108,6 +110,8 @@ impl Store {
         }
         self.batch.is_open = false;
         let done = self.make_durable();
+        // What a command went by was checked before it was recorded.
+        drop(self.settle_catalog());
         drop(lock);
         done
     }
@@ -129,6 +133,7 @@ impl Store {
         self.repository.hold(std::mem::take(&mut made.objects));
         self.chain = made.seen.digest;
         let followed = self.catalog.apply(&made.step);
+        made.of_catalog = MadeOfCatalog::by_last(&self.catalog);
         let commit = made.seen.moment.commit;
         self.batch.waiting.push(made);
         if let Err(why) = followed {
@@ -158,13 +163,10 @@ impl Store {
         self.keyring.let_go();
         for made in waiting {
             self.catalog_file
-                .append(&made.step, self.keyring.names_key());
+                .add(made.of_catalog.as_ref(), self.keyring.names_key());
             self.follow_in_timeline(&made.event, made.parent, made.seen.moment.commit);
         }
-        if self.catalog_file.wants_snapshot() {
-            self.catalog_file
-                .write_snapshot(&self.catalog, self.keyring.names_key());
-        }
+        self.renew_catalog_file();
         Ok(())
     }
 
@@ -207,7 +209,7 @@ impl Store {
         self.keyring.let_go();
         self.trees.forget();
         self.catalog = Catalog::empty();
-        self.catalog_file = CatalogFile::new(self.root.join("catalog"), self.id);
+        self.catalog_file.forget();
         // The next command finds where history ends, and reads the rest anew.
     }
 }

@@ -227,6 +227,7 @@ impl Store {
         mut event: Event,
         sealing: Sealing,
     ) -> Result<(Event, ObjectId)> {
+        self.catalog.check()?;
         // A change of keys was asked before, and has the new ones at hand by now.
         if sealing.next.is_none() {
             self.check_one_keyring()?;
@@ -267,6 +268,7 @@ impl Store {
         };
         self.keep(Made {
             step: Step::of(&event, id),
+            of_catalog: None,
             event: event.clone(),
             seen,
             parent: head,

@@ -188,9 +188,10 @@ impl Store {
         if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision.file) {
             decided.put(file, blob);
         }
-        // The catalog's steps do not say what was decided.
-        self.catalog_file
-            .write_snapshot(&self.catalog, self.keyring.names_key());
+        // The step of the event does not say what was decided with it.
+        let names_key = self.keyring.names_key();
+        self.catalog_file.append_decision(&self.catalog, names_key);
+        self.renew_catalog_file();
         // It is on record. What cannot be read back now is read by the next command.
         drop(self.follow_decisions());
         drop(self.follow_keyring(None));

@@ -81,7 +81,9 @@ impl Store {
             self.as_reader()?;
         }
         self.load_timeline()?;
-        let targets = self.targets(what, history_only)?;
+        let targets = self.targets(what, history_only);
+        self.catalog.check()?;
+        let targets = targets?;
         let each = targets.iter();
         self.check_not_held(each.map(|target| (target.id, target.path.as_ref())))?;
         let (meta, receipt) = if self.keyring.is_reader() {

@@ -2,6 +2,7 @@
 
 mod check;
 mod fold;
+mod refold;
 
 use std::path::Path;
 
@@ -16,6 +17,7 @@ use crate::repository::object::ObjectId;
 
 pub(super) use self::check::check_all;
 use self::fold::Fold;
+pub(super) use self::refold::refold;
 use super::Store;
 
 /// What an unclean stop left to do once the objects are in their places. The ref comes last: as
@@ -173,8 +175,8 @@ impl Store {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.catalog_file
             .load(&mut self.catalog, self.keyring.names_key());
-        // Its steps do not say what the owner decided: after a change of policy that was cut off,
-        // only history does.
+        // What the owner decided is added behind the step of its event: after a change of policy that
+        // was cut off, only history says it.
         if let Some(head) = self.catalog.head
             && decided_at(&self.repository, head).ok() != self.catalog.decided
         {
@@ -186,18 +188,14 @@ impl Store {
             self.catalog = Catalog::empty();
             self.commits_since(None)?.unwrap_or_default()
         };
-        let decided = self.catalog.decided;
         self.fold(&missing)?;
         if let Some(id) = self.catalog.nameless() {
             return Err(Error::MissingKey {
                 memory: id.to_string(),
             });
         }
-        // Only a snapshot says what the owner decided: where that changed, the steps are not enough.
-        if self.catalog_file.wants_snapshot() || self.catalog.decided != decided {
-            self.catalog_file
-                .write_snapshot(&self.catalog, self.keyring.names_key());
-        }
+        self.catalog.check()?;
+        self.renew_catalog_file();
         self.trees.forget();
         self.load_trees()
     }
@@ -207,38 +205,7 @@ impl Store {
     /// What each says of its parent is not checked here, unless that leads nowhere: it is once the
     /// commits are, on every core, by [`Checked::comes_after`].
     pub(super) fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
-        if let Ok(Some(commits)) = self.walk(known, |id| self.repository.peek_parent(id)) {
-            return Ok(Some(commits));
-        }
-        self.walk(known, |id| Ok(self.repository.commit(id)?.0.parent))
-    }
-
-    /// Follows parents from the newest commit to `known`, and answers what is after it. An error
-    /// if that goes round, which only parents do that are not checked.
-    fn walk(
-        &self,
-        known: Option<ObjectId>,
-        parent: impl Fn(ObjectId) -> Result<Option<ObjectId>>,
-    ) -> Result<Option<Vec<ObjectId>>> {
-        let mut commits = Vec::new();
-        let mut next = Some(self.journal.head());
-        let mut mark = None;
-        while next != known {
-            let Some(id) = next else { return Ok(None) };
-            if mark == next {
-                return Err(Error::damaged(
-                    format!("commit {id}"),
-                    "it comes before itself",
-                ));
-            }
-            commits.push(id);
-            if commits.len().is_power_of_two() {
-                mark = next;
-            }
-            next = parent(id)?;
-        }
-        commits.reverse();
-        Ok(Some(commits))
+        commits_between(&self.repository, known, self.journal.head())
     }
 
     /// Folds commits into the catalog, in their order.
@@ -250,4 +217,44 @@ impl Store {
             fold.add(&checked)
         })
     }
+}
+
+/// The commits after `known` up to `newest`; `None` if what `newest` ends does not contain `known`.
+fn commits_between(
+    repository: &Repository,
+    known: Option<ObjectId>,
+    newest: ObjectId,
+) -> Result<Option<Vec<ObjectId>>> {
+    if let Ok(Some(commits)) = walk(known, newest, |id| repository.peek_parent(id)) {
+        return Ok(Some(commits));
+    }
+    walk(known, newest, |id| Ok(repository.commit(id)?.0.parent))
+}
+
+/// Follows parents from a commit to `known`, and answers what is after it. An error
+/// if that goes round, which only parents do that are not checked.
+fn walk(
+    known: Option<ObjectId>,
+    newest: ObjectId,
+    parent: impl Fn(ObjectId) -> Result<Option<ObjectId>>,
+) -> Result<Option<Vec<ObjectId>>> {
+    let mut commits = Vec::new();
+    let mut next = Some(newest);
+    let mut mark = None;
+    while next != known {
+        let Some(id) = next else { return Ok(None) };
+        if mark == next {
+            return Err(Error::damaged(
+                format!("commit {id}"),
+                "it comes before itself",
+            ));
+        }
+        commits.push(id);
+        if commits.len().is_power_of_two() {
+            mark = next;
+        }
+        next = parent(id)?;
+    }
+    commits.reverse();
+    Ok(Some(commits))
 }

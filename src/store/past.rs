@@ -46,6 +46,7 @@ impl Store {
         // Keys may have gone since it was opened.
         self.opened.replace(None);
         let done = self.at_one_time(act);
+        self.settle_catalog()?;
         drop(lock);
         done
     }

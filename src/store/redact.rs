@@ -41,6 +41,7 @@ impl Store {
         self.load_timeline()?;
         let id = self.to_redact(path, revision)?;
         let memory = self.catalog.memory(id).cloned();
+        self.catalog.check()?;
         let memory = memory.ok_or_else(|| Error::NotThere {
             path: path.as_str().to_owned(),
             when: "now: it was deleted".into(),

@@ -216,8 +216,7 @@ impl Store {
             self.trees.forget();
         }
         let meta = recorded?;
-        self.catalog_file
-            .write_snapshot(&self.catalog, self.keyring.names_key());
+        self.renew_catalog_file();
         if let Some(timeline) = &self.timeline {
             let key = self.keyring.names_key();
             self.timeline_file.append(timeline, 0, key);
@@ -292,6 +291,7 @@ impl Store {
         self.may_record()?;
         let fits = |memory: &&Memory| wanted.fits(&memory.path);
         let memories: Vec<Memory> = self.catalog.memories().filter(fits).cloned().collect();
+        self.catalog.check()?;
         if memories.is_empty() {
             return Err(Error::NotThere {
                 path: glob.to_owned(),

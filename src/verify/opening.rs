@@ -111,7 +111,8 @@ pub(super) fn open(
         let mut cached = Catalog::empty();
         CatalogFile::new(root.join("catalog"), keyring.store())
             .load(&mut cached, keyring.names_key());
-        cached.head.is_some().then_some(cached)
+        // What does not open is as good as not there.
+        (cached.head.is_some() && cached.is_whole()).then_some(cached)
     });
     // From here on nothing that is looked at changes: history and key entries are only added to.
     drop(lock);

@@ -205,14 +205,12 @@ fn no_file_of_the_store_keeps_a_path_or_a_key() {
         old.audit["identities"], new.audit["identities"],
         "records stay readable"
     );
-    for name in ["catalog", "timeline"] {
-        let bytes = fs::read(scene.home.store().join(name)).expect("there");
-        assert!(
-            !old.opens_first_block(name, &bytes),
-            "{name} opens with the old key"
-        );
-        assert!(new.opens_first_block(name, &bytes), "the control: {name}");
-    }
+    let cached = |name: &str| fs::read(scene.home.store().join(name)).expect("there");
+    assert!(!old.opens_timeline(&cached("timeline")));
+    assert!(new.opens_timeline(&cached("timeline")), "the control");
+    let (opened, all) = new.opened_in_catalog(&cached("catalog"));
+    assert!(opened == all && all > 2, "the control: {opened} of {all}");
+    assert_eq!(old.opened_in_catalog(&cached("catalog")), (0, all));
     let left = fs::read_dir(scene.keyring()).expect("a folder").flatten();
     let left: BTreeSet<_> = left.map(|entry| entry.file_name()).collect();
     let four = ["audit.age", "epoch.age", "names", "ring"];

@@ -161,23 +161,48 @@ impl Means {
         try_aead(&key, &associated, sealed)
     }
 
-    /// Whether the first block of a `catalog` or `timeline` opens with the names key.
-    pub(crate) fn opens_first_block(&self, name: &str, bytes: &[u8]) -> bool {
+    /// Whether the first block of a `timeline` opens with the names key.
+    pub(crate) fn opens_timeline(&self, bytes: &[u8]) -> bool {
+        let length = bytes[92..96].try_into().expect("four bytes");
+        let end = 128 + u32::from_le_bytes(length) as usize;
+        // Docs/format.md, 8.1: what a block is bound to, and what stands before it.
+        let bound = [&bytes[32..48], &92_u64.to_le_bytes(), &[0; 8]];
+        self.opens_cached("agekeep/1 timeline ", &bound, &bytes[128..end])
+    }
+
+    /// How many blocks of a `catalog` open with the names key, and how many there are.
+    pub(crate) fn opened_in_catalog(&self, bytes: &[u8]) -> (usize, usize) {
+        let (file, line, root) = (&bytes[32..48], &bytes[48..64], &bytes[64..72]);
+        let (mut at, mut opened, mut all, mut steps) = (80, 0, 0, 0_u64);
+        // Docs/format.md, 8: what blocks are bound to.
+        while at < bytes.len() {
+            let length = bytes[at..at + 4].try_into().expect("four bytes");
+            let end = at + 4 + u32::from_le_bytes(length) as usize;
+            let (place, block) = ((at as u64).to_le_bytes(), &bytes[at + 4..end]);
+            let opens = |label: &str, bound: &[&[u8]], from: usize| {
+                self.opens_cached(
+                    &format!("agekeep/1 catalog {label} "),
+                    bound,
+                    &block[from..],
+                )
+            };
+            let is_step = opens("step", &[file, root, &steps.to_le_bytes()], 0);
+            let is_other =
+                opens("leaf", &[line, &block[..8]], 8) || opens("root", &[file, line, &place], 0);
+            steps += u64::from(is_step);
+            opened += usize::from(is_step || is_other);
+            (at, all) = (end, all + 1);
+        }
+        (opened, all)
+    }
+
+    /// Whether what is cached opens with the names key.
+    fn opens_cached(&self, label: &str, bound: &[&[u8]], sealed: &[u8]) -> bool {
         let store = unhex(self.audit["store"].as_str().expect("an id"));
         let key = self.audit["names_key"].as_str().expect("text");
         let key = Base64Unpadded::decode_vec(key).expect("base64");
-        let label = format!("agekeep/1 {name} ");
-        let zero = [0; 8];
-        // Docs/format.md, 8 and 8.1: what a block is bound to, and what stands before it.
-        let (header, prefix, place) = match name {
-            "catalog" => (48, 4, zero.to_vec()),
-            _ => (92, 36, [&92_u64.to_le_bytes()[..], &zero].concat()),
-        };
-        let length = bytes[header..header + 4].try_into().expect("four bytes");
-        let begin = header + prefix;
-        let end = begin + u32::from_le_bytes(length) as usize;
-        let associated = [label.as_bytes(), &store, &bytes[32..48], &place].concat();
-        try_aead(&key, &associated, &bytes[begin..end]).is_some()
+        let associated = [&[label.as_bytes(), &store[..]], bound].concat().concat();
+        try_aead(&key, &associated, sealed).is_some()
     }
 
     /// The secret in a memory's entry of a table.

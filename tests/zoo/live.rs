@@ -90,12 +90,22 @@ fn catalog_forged(by_millis: i64) -> Home {
     let store = unhex(zoo.audit["store"].as_str().expect("an id"));
     let path = home.store().join("catalog");
     let bytes = fs::read(&path).expect("there");
-    let length = u32::from_le_bytes(bytes[48..52].try_into().expect("four bytes")) as usize;
-    assert_eq!(bytes.len(), 52 + length, "the catalog is one snapshot");
-    let context = [b"agekeep/1 catalog ", &store[..], &bytes[32..48], &[0; 8]].concat();
+    let length =
+        |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four")) as usize;
+    let root = u64::from_le_bytes(bytes[64..72].try_into().expect("eight bytes"));
+    let root = usize::try_from(root).expect("small");
+    assert_eq!(
+        bytes.len(),
+        root + 4 + length(root),
+        "no step is behind the root"
+    );
+    // The first leaf, by path.
+    let end = 84 + length(80);
+    let label = b"agekeep/1 catalog leaf ";
+    let context = [label, &store[..], &bytes[48..64], &bytes[84..92]].concat();
     let cipher = XChaCha20Poly1305::new_from_slice(&key).expect("32 bytes");
-    let nonce = XNonce::from_slice(&bytes[52..76]);
-    let (msg, aad) = (&bytes[76..], &context[..]);
+    let nonce = XNonce::from_slice(&bytes[92..116]);
+    let (msg, aad) = (&bytes[116..end], &context[..]);
     let mut plain = cipher.decrypt(nonce, Payload { msg, aad }).expect("opens");
     let (is, says) = (varint(read), varint(read + by_millis));
     let mut places = plain
@@ -106,7 +116,7 @@ fn catalog_forged(by_millis: i64) -> Home {
     plain.splice(at..at + is.len(), says);
     let msg = &plain[..];
     let sealed = cipher.encrypt(nonce, Payload { msg, aad }).expect("short");
-    fs::write(&path, [&bytes[..76], &sealed].concat()).expect("written");
+    fs::write(&path, [&bytes[..116], &sealed, &bytes[end..]].concat()).expect("written");
     home
 }
 

@@ -74,7 +74,7 @@ impl<'a> Fold<'a> {
         }
         let step = Step::of(&checked.event, checked.id);
         self.catalog.apply(&step).map_err(fault)?;
-        self.file.append(&step, self.names_key);
+        self.file.append(self.catalog, self.names_key);
         self.last = Some((checked.digest, checked.tree));
         Ok(())
     }

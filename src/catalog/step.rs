@@ -1,0 +1,62 @@
+//! What one event does to the catalog.
+
+use super::hold::HoldStep;
+use crate::digest::Digest;
+use crate::event::{Change, EXPIRE_COMMAND, Event, Outcome, Touch};
+use crate::id::MemoryId;
+use crate::repository::object::ObjectId;
+
+/// What one event does to the catalog.
+pub(crate) struct Step {
+    pub(super) head: ObjectId,
+    pub(super) number: u64,
+    pub(super) millis: i64,
+    pub(super) touches: Vec<TouchStep>,
+    pub(super) swept: bool,
+    pub(super) erased: Option<(u64, u64)>,
+    pub(super) hold: Option<HoldStep>,
+}
+
+/// What it does to one memory.
+pub(super) struct TouchStep {
+    pub(super) id: MemoryId,
+    pub(super) change: Change,
+    /// In canonical form; absent if the memory's name key is gone.
+    pub(super) path: Option<String>,
+    pub(super) version: u64,
+    pub(super) bytes: u64,
+    pub(super) blob: Option<(ObjectId, Digest)>,
+}
+
+/// Why an event does not fit the state it comes after.
+pub(crate) type StepFault = &'static str;
+
+impl Step {
+    pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
+        let touch = |touch: &Touch| TouchStep {
+            id: touch.id,
+            change: match touch.change {
+                // Only what erases says so.
+                Change::Mark | Change::Erase if !event.erases() => Change::None,
+                change => change,
+            },
+            path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
+            version: touch.version,
+            bytes: touch.bytes,
+            blob: touch.blob,
+        };
+        Self {
+            head,
+            number: event.number,
+            millis: event.time.timestamp_millis(),
+            touches: event.memories.iter().map(touch).collect(),
+            swept: event.command == EXPIRE_COMMAND && event.outcome == Outcome::Ok,
+            erased: event
+                .receipt
+                .as_ref()
+                .filter(|_| event.erases())
+                .map(|receipt| (receipt.epoch.1, receipt.names.1)),
+            hold: HoldStep::of(event),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The catalog file beside history: written as events come, and history read again where a part of
+//! it does not open.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::fold::Fold;
+use super::{check_all, commits_between, decided_at};
+use crate::catalog::file::CatalogFile;
+use crate::catalog::{Catalog, Refold};
+use crate::error::{Error, Result};
+use crate::id::StoreId;
+use crate::keyring::Keyring;
+use crate::repository::Repository;
+use crate::repository::object::ObjectId;
+use crate::seal::Identity;
+use crate::store::Store;
+use crate::store::decide::Decisions;
+
+/// Makes the state of a store up to a commit again, with whatever keyring is in place by then.
+pub(in crate::store) fn refold(
+    root: &Path,
+    store: StoreId,
+    identity: &Identity,
+    keyring: Option<&Path>,
+) -> Refold {
+    let (root, identity) = (root.to_owned(), identity.clone());
+    let said = keyring.map(Path::to_owned);
+    Arc::new(move |head| {
+        let repository = Repository::open(&root)?;
+        let folder = keyring_folder(&root, &repository, said.clone())?;
+        let keyring = Keyring::open(&folder, store, &identity)?;
+        let commits = commits_between(&repository, None, head)?;
+        let mut catalog = Catalog::empty();
+        // Nothing is written to it.
+        let mut file = CatalogFile::new(PathBuf::new(), store);
+        let mut fold = Fold::new(&repository, &mut catalog, &mut file, keyring.names_key())?;
+        let commits = commits.unwrap_or_default();
+        check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
+        Ok(catalog)
+    })
+}
+
+fn keyring_folder(root: &Path, repository: &Repository, said: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(said) = said {
+        return Ok(said);
+    }
+    let head: Option<ObjectId> = repository.head()?;
+    let head = head.ok_or_else(|| Error::damaged("refs/heads/main", "it is gone"))?;
+    let decisions = Decisions::read(repository, decided_at(repository, head)?)?;
+    Ok(decisions.policy.keyring.folder_of(root))
+}
+
+impl Store {
+    /// Writes the catalog file anew, or a part of it, if that is due.
+    pub(in crate::store) fn renew_catalog_file(&mut self) {
+        if self.catalog_file.wants_root(&self.catalog) {
+            let names_key = self.keyring.names_key();
+            self.catalog_file.write_root(&mut self.catalog, names_key);
+        }
+    }
+
+    /// Ends something that may have looked into the catalog file.
+    ///
+    /// # Errors
+    /// If a part of it did not open, and history does not tell either: then what was found is not
+    /// to be believed.
+    pub(in crate::store) fn settle_catalog(&mut self) -> Result<()> {
+        self.catalog.check()?;
+        if self.catalog.is_torn() {
+            self.renew_catalog_file();
+        }
+        Ok(())
+    }
+}
