@@ -185,7 +185,7 @@ impl Store {
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
             if is_from_another_boot {
-                repository.remove_packed_loose()?;
+                repository.remove_left_over(journal.head())?;
             }
             checkpoint(&repository, &keyring, &mut journal)?;
         }

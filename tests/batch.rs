@@ -17,7 +17,9 @@ use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Home, feed, git, has_peer, json_lines, returned_calls, stderr, stdout};
+use support::{
+    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
+};
 use tempfile::TempDir;
 
 fn fresh(folder: &Path) -> Store {
@@ -142,31 +144,15 @@ fn threads_share_a_store_and_each_gets_its_own_answer() {
     drop(queue.into_store());
     check_git(&path, 481);
     // Two or more became durable together in most cases, or nothing was shared.
-    let records = records(&path);
+    let records = journal_records(&path);
     assert!(records < 480 / 2, "{records} records of 480 commands");
-}
-
-/// Each record of the journal is what became durable with one sync (docs/format.md, 7.2).
-fn records(store: &Path) -> usize {
-    let journal = fs::read(store.join("journal")).expect("there");
-    let (mut at, mut count) = (128, 0);
-    loop {
-        let length = journal
-            .get(at..at + 4)
-            .map_or([0; 4], |length| length.try_into().expect("four"));
-        let length = u32::from_le_bytes(length) as usize;
-        if length == 0 {
-            return count;
-        }
-        (at, count) = (at + 36 + length, count + 1);
-    }
 }
 
 /// Calls that come while others are carried out do not wait for the next sync.
 #[test]
 fn calls_that_come_before_the_sync_are_part_of_it() {
     let home = Home::with_store();
-    let before = records(&home.store());
+    let before = journal_records(&home.store());
     let mut child = home.command(&["tool"]);
     let mut child = child
         .stdin(Stdio::piped())
@@ -184,7 +170,7 @@ fn calls_that_come_before_the_sync_are_part_of_it() {
     drop(input);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(json_lines(&output.stdout).len(), 40);
-    let records = records(&home.store()) - before;
+    let records = journal_records(&home.store()) - before;
     assert!(records < 10, "{records} records of 40 commands");
 }
 

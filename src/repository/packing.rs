@@ -6,7 +6,7 @@ use std::io;
 
 use super::object::{Object, ObjectId};
 use super::pack::{self, Packed, Writer};
-use super::{BRANCH, Repository, loose, name};
+use super::{BRANCH, Loose, Repository, loose, name};
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
 
@@ -45,16 +45,53 @@ impl Repository {
         }
     }
 
-    /// Removes every file of an object that a pack has whole. What the machine went down over is
-    /// torn, or was removed before and is there again.
-    pub(crate) fn remove_packed_loose(&self) -> Result<()> {
-        if !self.has_packs() {
+    /// Removes what the machine went down over: files of objects that a pack has whole, which are
+    /// torn, or were removed before and are there again; and torn files that history up to `head`
+    /// does not lead to, of a command that was to write many objects and did not get to its record.
+    pub(crate) fn remove_left_over(&self, head: ObjectId) -> Result<()> {
+        let fault = || Error::io("read", &self.objects);
+        let (has_packs, mut torn) = (self.has_packs(), HashSet::new());
+        for id in loose::all(&self.objects).map_err(fault())? {
+            if has_packs && matches!(self.read_packed(id, false, true)?, Packed::Whole(..)) {
+                loose::remove(&self.objects, id);
+            } else if !matches!(self.read_loose(id)?, Loose::Whole(..)) {
+                torn.insert(id);
+            }
+        }
+        // Where history is damaged itself, everything stays as it was found.
+        if !torn.is_empty() && self.spare(head, &mut torn).is_ok() {
+            self.remove_loose(&torn);
+        }
+        Ok(())
+    }
+
+    /// Takes out of some objects those that history up to `head` leads to.
+    fn spare(&self, head: ObjectId, ids: &mut HashSet<ObjectId>) -> Result<()> {
+        let (mut next, mut seen) = (Some(head), HashSet::new());
+        while let Some(id) = next {
+            ids.remove(&id);
+            let (commit, _) = self.commit(id)?;
+            self.spare_tree(commit.tree, ids, &mut seen)?;
+            next = commit.parent;
+        }
+        Ok(())
+    }
+
+    fn spare_tree(
+        &self,
+        id: ObjectId,
+        ids: &mut HashSet<ObjectId>,
+        seen: &mut HashSet<ObjectId>,
+    ) -> Result<()> {
+        if !seen.insert(id) {
             return Ok(());
         }
-        let fault = || Error::io("read", &self.objects);
-        for id in loose::all(&self.objects).map_err(fault())? {
-            if matches!(self.read_packed(id, false, true)?, Packed::Whole(..)) {
-                loose::remove(&self.objects, id);
+        ids.remove(&id);
+        for entry in self.tree(id)?.values() {
+            if entry.folder {
+                self.spare_tree(entry.id, ids, seen)?;
+            } else {
+                ids.remove(&entry.id);
             }
         }
         Ok(())

@@ -53,12 +53,12 @@ pub(crate) fn checkpoint(
 }
 
 /// Cleans up once after the machine was started anew, where there is nothing to apply again: files
-/// that were removed because a pack has them may be there again, and torn.
+/// that were removed because a pack has them may be there again, and others may be torn.
 pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal) -> Result<()> {
     if !journal.is_left_from_another_boot() || journal.is_read_only() {
         return Ok(());
     }
-    repository.remove_packed_loose()?;
+    repository.remove_left_over(journal.head())?;
     repository.forget_branch_before()?;
     repository.sync_head()?;
     journal.start_anew()

@@ -95,6 +95,33 @@ fn an_erasure_is_whole_or_did_not_happen() {
     story.cut(40);
 }
 
+/// Such commands write more objects than a record holds, before it.
+#[test]
+fn a_change_of_keys_is_for_all_or_for_none() {
+    if !has_strace() {
+        return;
+    }
+    let home = Home::empty_in(&ground());
+    let state = carry_out(&home, &new_store(&home), &some_of_each());
+    let mut story = Story::new("change of keys", &home, state);
+    let forgotten = [
+        "erase",
+        "/memories/b.md",
+        "--history",
+        "--reason",
+        "asked",
+        "--yes",
+    ];
+    let tasks = [
+        Task::of(&["rekey"], 0, Effect::None),
+        Task::of(&["rekey", "--memories", "/memories/b*"], 0, Effect::None),
+        Task::of(&forgotten, 0, Effect::None),
+        Task::create("/memories/f.md", "after\n"),
+    ];
+    story.one_by_one(&home, &tasks);
+    story.cut(50);
+}
+
 #[test]
 fn a_session_keeps_what_it_answered() {
     if !has_strace() {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::client::{
     Held, NEWER, PATIENCE, Server, call, create, ended, events, introduced, introduction, meta,
 };
-use crate::support::{Home, stdout};
+use crate::support::{Home, journal_records, stdout};
 
 /// Calls that are in order or not.
 const PIPELINED: usize = 500;
@@ -95,6 +95,9 @@ fn pipeline(home: &Home, mut server: Server) {
     let recorded: Vec<String> = events(home).iter().filter_map(reason).collect();
     let sent: Vec<String> = (0..PIPELINED).map(|number| number.to_string()).collect();
     assert_eq!(recorded, sent);
+    // Those that wait become durable together.
+    let records = journal_records(&home.store());
+    assert!(records < PIPELINED / 2, "{records} records");
 }
 
 #[test]

@@ -161,6 +161,23 @@ pub(crate) fn returned_calls(trace: &str) -> Vec<String> {
     calls
 }
 
+/// How many records the journal has, each of what became durable with one sync (docs/format.md,
+/// 7.2).
+pub(crate) fn journal_records(store: &Path) -> usize {
+    let journal = std::fs::read(store.join("journal")).expect("there");
+    let (mut at, mut count) = (128, 0);
+    loop {
+        let length = journal
+            .get(at..at + 4)
+            .map_or([0; 4], |length| length.try_into().expect("four"));
+        let length = u32::from_le_bytes(length) as usize;
+        if length == 0 {
+            return count;
+        }
+        (at, count) = (at + 36 + length, count + 1);
+    }
+}
+
 /// Whether a program can be run; says loudly if not, so that nobody takes silence for a pass.
 pub(crate) fn has_peer(program: &str, why: &str) -> bool {
     let found = Command::new(program)
