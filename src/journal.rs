@@ -11,6 +11,7 @@
 
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+mod record;
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -18,6 +19,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::record::{KeyEntry, Record};
 use crate::aead;
 use crate::digest::Digest;
 use crate::disk;
@@ -35,23 +37,6 @@ const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
 /// Past this size no command goes on without one: whatever keeps it from being done beside them is
 /// the next command's to say.
 const CHECKPOINT_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// An entry of a keyring file, and its place there.
-#[derive(Clone)]
-pub(crate) struct KeyEntry {
-    /// 0 is `ring`, 1 is `names`.
-    pub(crate) table: u8,
-    pub(crate) slot: u32,
-    pub(crate) bytes: Vec<u8>,
-}
-
-/// Everything one command changes.
-pub(crate) struct Record {
-    pub(crate) parent: ObjectId,
-    pub(crate) head: ObjectId,
-    pub(crate) objects: Vec<Object>,
-    pub(crate) keys: Vec<KeyEntry>,
-}
 
 /// The journal of an open store. Every method is called with the store's lock held.
 pub(crate) struct Journal {
@@ -300,7 +285,7 @@ impl Journal {
 
     /// A record as it stands at a place in the file.
     fn framed(&self, at: u64, record: &Record) -> Result<Vec<u8>> {
-        let payload = encode(record);
+        let payload = record.encode();
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
         let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {
             what: "the command",
@@ -360,7 +345,8 @@ impl Journal {
         if self.checksum(at, payload) != header[4..] {
             return Ok(None);
         }
-        let record = decode(payload).ok_or_else(|| self.damaged("a record does not parse"))?;
+        let record =
+            Record::decode(payload).ok_or_else(|| self.damaged("a record does not parse"))?;
         Ok(Some((record, end)))
     }
 
@@ -422,100 +408,10 @@ fn parse_header(header: &[u8; HEADER_BYTES]) -> Option<([u8; 16], ObjectId, [u8;
     ))
 }
 
-fn encode(record: &Record) -> Vec<u8> {
-    let size: usize = record.objects.iter().map(|o| o.bytes.len() + 25).sum();
-    let mut out = Vec::with_capacity(size + 64 + 160 * record.keys.len());
-    out.extend_from_slice(&record.parent.0);
-    out.extend_from_slice(&record.head.0);
-    put_u32(&mut out, record.objects.len());
-    for object in &record.objects {
-        out.push(match object.kind {
-            Kind::Blob => b'b',
-            Kind::Tree => b't',
-            Kind::Commit => b'c',
-        });
-        out.extend_from_slice(&object.id.0);
-        put_u32(&mut out, object.bytes.len());
-        out.extend_from_slice(&object.bytes);
-    }
-    put_u32(&mut out, record.keys.len());
-    for key in &record.keys {
-        out.push(key.table);
-        out.extend_from_slice(&key.slot.to_le_bytes());
-        put_u32(&mut out, key.bytes.len());
-        out.extend_from_slice(&key.bytes);
-    }
-    out
-}
-
-/// Lengths here are below the record's own, which [`Journal::append`] checks.
-fn put_u32(out: &mut Vec<u8>, n: usize) {
-    out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
-}
-
-fn decode(payload: &[u8]) -> Option<Record> {
-    let mut rest = payload;
-    let mut take = |n: usize| {
-        let (head, tail) = rest.split_at_checked(n)?;
-        rest = tail;
-        Some(head)
-    };
-    let parent = ObjectId(take(20)?.try_into().ok()?);
-    let head = ObjectId(take(20)?.try_into().ok()?);
-    let mut objects = Vec::new();
-    for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
-        let kind = match take(1)? {
-            b"b" => Kind::Blob,
-            b"t" => Kind::Tree,
-            b"c" => Kind::Commit,
-            _ => return None,
-        };
-        let id = ObjectId(take(20)?.try_into().ok()?);
-        let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
-        let bytes = take(length as usize)?.to_vec();
-        objects.push(Object { id, kind, bytes });
-    }
-    let mut keys = Vec::new();
-    for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
-        let table = take(1)?[0];
-        let slot = u32::from_le_bytes(take(4)?.try_into().ok()?);
-        let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
-        let bytes = take(length as usize)?.to_vec();
-        keys.push(KeyEntry { table, slot, bytes });
-    }
-    rest.is_empty().then_some(Record {
-        parent,
-        head,
-        objects,
-        keys,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::record::tests::{id, record};
     use super::*;
-    use proptest::prelude::*;
-
-    fn id(byte: u8) -> ObjectId {
-        ObjectId([byte; 20])
-    }
-
-    fn record(n: u8, size: usize) -> Record {
-        Record {
-            parent: id(n - 1),
-            head: id(n),
-            objects: vec![Object {
-                id: id(n),
-                kind: Kind::Blob,
-                bytes: vec![n; size],
-            }],
-            keys: vec![KeyEntry {
-                table: 1,
-                slot: u32::from(n),
-                bytes: vec![n; 88],
-            }],
-        }
-    }
 
     fn heads(path: &Path) -> Vec<u8> {
         let journal = Journal::open(path).expect("opens");
@@ -589,21 +485,5 @@ mod tests {
         mine.refresh().expect("refreshes");
         assert_eq!((mine.head(), mine.base), (id(2), id(1)));
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_break_the_record_parser(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            if let Some(record) = decode(&bytes) {
-                prop_assert_eq!(encode(&record), bytes);
-            }
-        }
-
-        #[test]
-        fn a_record_reads_back(size in 0usize..300, n in 1u8..9, cut in 0usize..600) {
-            let bytes = encode(&record(n, size));
-            prop_assert_eq!(encode(&decode(&bytes).expect("own output")), bytes.clone());
-            prop_assert!(decode(&bytes[..cut.min(bytes.len() - 1)]).is_none());
-        }
     }
 }

@@ -201,7 +201,12 @@ impl CatalogFile {
             let roots = [open.end, open.root];
             Self::put_root(catalog, names_key, &file, open.names, Kept::Here, roots)
         });
-        let written = in_file.or_else(|| self.put_file(catalog, names_key))?;
+        // Leaves go on as they are, sealed: unless under a key that goes, or if one cannot be read.
+        let base = catalog.rows.base();
+        let base = base.filter(|base| base.key.is(names_key) && !base.is_torn());
+        let copied = || self.put_file(catalog, names_key, Some(base?));
+        let anew = || self.put_file(catalog, names_key, None);
+        let written = in_file.or_else(copied).or_else(anew)?;
         let (open, by_path, by_id) = written;
         let base = self.base(&open, catalog, by_path, by_id)?;
         catalog.rows.rest_on(base);
@@ -209,11 +214,11 @@ impl CatalogFile {
         Some(())
     }
 
-    /// Writes a new file, and puts it in place.
-    fn put_file(&self, catalog: &Catalog, names_key: &Key) -> Option<Written> {
+    /// Writes a new file, with the leaves of a base or without, and puts it in place.
+    fn put_file(&self, catalog: &Catalog, names_key: &Key, base: Option<&Base>) -> Option<Written> {
         let aside = disk::aside(self.path.parent()?);
         let written = self
-            .put_aside(&aside, catalog, names_key)
+            .put_aside(&aside, catalog, names_key, base)
             .and_then(|written| {
                 fs::rename(&aside, &self.path).ok()?;
                 Some(written)
@@ -224,13 +229,16 @@ impl CatalogFile {
         written
     }
 
-    fn put_aside(&self, aside: &Path, catalog: &Catalog, names_key: &Key) -> Option<Written> {
+    fn put_aside(
+        &self,
+        aside: &Path,
+        catalog: &Catalog,
+        names_key: &Key,
+        base: Option<&Base>,
+    ) -> Option<Written> {
         drop(disk::create_new(aside, 0o600).ok()?);
         let mut options = OpenOptions::new();
         let file = Arc::new(options.read(true).write(true).open(aside).ok()?);
-        // Leaves go on as they are, sealed: unless under a key that goes.
-        let base = catalog.rows.base();
-        let base = base.filter(|base| base.key.is(names_key) && !base.is_torn());
         let names = Names {
             store: self.store,
             file: aead::random(),

@@ -25,8 +25,12 @@ fn write_all(
     writer: &mut Writer<'_>,
 ) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
     let all = || catalog.rows.all();
-    let paths = all().map(|memory| (key(&memory.path), Some(memory)));
-    let by_path = Tree::new(Vec::new()).rewritten(paths.collect(), |_| None, writer)?;
+    let paths: BTreeMap<_, _> = all().map(|m| (key(&m.path), Some(m))).collect();
+    // Not so where a leaf does not open, and history does not tell what was in it.
+    if paths.len() as u64 != catalog.rows.count() {
+        return None;
+    }
+    let by_path = Tree::new(Vec::new()).rewritten(paths, |_| None, writer)?;
     let places: Vec<Whereabouts> = all().map(Whereabouts::of).collect();
     let ids = places.iter().map(|row| (row.id.0, Some(row)));
     let by_id = Tree::new(Vec::new()).rewritten(ids.collect(), |_| None, writer)?;

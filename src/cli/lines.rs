@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 /// Bytes that are read ahead at most.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What lines are read from.
+/// What lines are read from. Its memory is of one size, and cleared in the end.
 pub(super) struct Input {
     source: File,
-    buffer: Box<[u8]>,
+    buffer: Zeroizing<Vec<u8>>,
     /// Where what has been read ahead begins and ends.
     begin: usize,
     end: usize,
@@ -31,7 +31,7 @@ pub(super) fn reader(path: &Path) -> Result<Input> {
     };
     Ok(Input {
         source: source.map_err(|e| read_error(path, e))?,
-        buffer: vec![0; BUFFER_BYTES].into(),
+        buffer: Zeroizing::new(vec![0; BUFFER_BYTES]),
         begin: 0,
         end: 0,
     })

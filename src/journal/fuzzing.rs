@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record, decode, encode};
+use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::repository::object::{Kind, Object, ObjectId};
@@ -30,7 +30,8 @@ pub fn journal(path: &Path, bytes: &[u8]) {
         Ok(journal) => journal,
         Err(Error::UnknownFormat { .. }) => return assert!(whole),
         Err(Error::Damaged { .. }) => {
-            let parses = |payloads: Vec<&[u8]>| payloads.into_iter().all(|p| decode(p).is_some());
+            let parses =
+                |payloads: Vec<&[u8]>| payloads.into_iter().all(|p| Record::decode(p).is_some());
             return assert!(!expected.is_some_and(parses), "whole, and refused");
         }
         Err(other) => panic!("{other}"),
@@ -40,7 +41,7 @@ pub fn journal(path: &Path, bytes: &[u8]) {
         assert_eq!(records, expected, "not what was written");
     }
     journal.append(&next()).expect("a place to write to");
-    records.push(encode(&next()));
+    records.push(next().encode());
     assert_eq!(journal.head(), next().head);
     assert_eq!(read(&Journal::open(path).expect("its own output")), records);
 }
@@ -51,7 +52,7 @@ fn read(journal: &Journal) -> Vec<Vec<u8>> {
     let head = records.last().map_or(journal.base, |record| record.head);
     assert_eq!(journal.head(), head);
     assert!(records.iter().all(|record| journal.knows(record.head)));
-    records.iter().map(encode).collect()
+    records.iter().map(Record::encode).collect()
 }
 
 /// A journal of the payloads in `bytes`, and the payloads. What is left over stands at its end,

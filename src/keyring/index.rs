@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::table::id_of;
 use crate::id::MemoryId;
 
 /// Look-ups for which the table is read; for the next an index is made.
@@ -41,8 +42,7 @@ impl Entries<'_> {
             self.file.read_exact_at(&mut piece, offset)?;
             let entries = piece.chunks_exact(self.entry_bytes).rev();
             for (entry, slot) in entries.zip((begin..end).rev()) {
-                let id = entry[..16].try_into().expect("sixteen bytes");
-                if !each(MemoryId(id), slot) {
+                if !each(id_of(entry), slot) {
                     return Ok(());
                 }
             }

@@ -471,6 +471,6 @@ fn header(
 }
 
 /// The id at the start of an entry.
-fn id_of(entry: &[u8]) -> MemoryId {
+pub(super) fn id_of(entry: &[u8]) -> MemoryId {
     MemoryId(entry[..ID_BYTES].try_into().expect("sixteen bytes"))
 }

@@ -90,6 +90,35 @@ fn what_neither_the_file_nor_history_tells_is_an_error() {
 }
 
 #[test]
+fn a_leaf_that_cannot_be_copied_to_a_new_file_comes_from_history() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let told = file_with_all(folder.path());
+    let path = folder.path().join("catalog");
+    for is_known in [true, false] {
+        let mut process = Process::new(&told, folder.path());
+        process.file.load(&mut process.catalog, &key());
+        let before = process.catalog.head;
+        // Of the file it has open only the header is left, and that is nobody's file any more.
+        let whole = fs::read(&path).expect("there");
+        fs::write(&path, &whole[..HEADER_BYTES]).expect("written");
+        fs::rename(&path, folder.path().join("moved")).expect("there");
+        if !is_known {
+            let mut states = told.states.lock().expect("one thread");
+            states.values_mut().for_each(Vec::clear);
+        }
+        process.file.load(&mut process.catalog, &key());
+        assert!(process.file.wants_root(&process.catalog));
+        process.file.write_root(&mut process.catalog, &key());
+        if is_known {
+            assert!(told.check(folder.path()).head == before);
+            assert!(process.catalog.is_whole());
+        } else {
+            assert!(!path.exists(), "a file of what nobody knows");
+        }
+    }
+}
+
+#[test]
 fn the_file_is_of_one_store_and_one_key() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let told = file_with_all(folder.path());

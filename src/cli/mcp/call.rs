@@ -43,7 +43,7 @@ impl Reply {
     }
 
     /// The answer to a memory command, word for word as the memory tool says it.
-    pub(super) fn to_command(done: Done) -> Self {
+    pub(super) fn of_command(done: Done) -> Self {
         match done {
             Ok(answer) => Self {
                 text: answer.content.as_str().to_owned(),

@@ -139,7 +139,7 @@ impl ServerHandler for Door {
         let reply = if call.is_command() {
             let (command, said) = call::command(&self.offer, call);
             let done = self.keeper.execute(command, said, cancelled).await;
-            Reply::to_command(self.answered(done)?)
+            Reply::of_command(self.answered(done)?)
         } else {
             let done = self.ask(move |kept| {
                 if cancelled.is_cancelled() {

@@ -1,0 +1,136 @@
+//! What one record of the journal holds, and its bytes.
+
+use crate::repository::object::{Kind, Object, ObjectId};
+
+/// An entry of a keyring file, and its place there.
+#[derive(Clone)]
+pub(crate) struct KeyEntry {
+    /// 0 is `ring`, 1 is `names`.
+    pub(crate) table: u8,
+    pub(crate) slot: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Everything one command changes.
+pub(crate) struct Record {
+    pub(crate) parent: ObjectId,
+    pub(crate) head: ObjectId,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) keys: Vec<KeyEntry>,
+}
+
+impl Record {
+    /// The payload of the record (docs/format.md, 7.2).
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let size: usize = self.objects.iter().map(|o| o.bytes.len() + 25).sum();
+        let mut out = Vec::with_capacity(size + 64 + 160 * self.keys.len());
+        out.extend_from_slice(&self.parent.0);
+        out.extend_from_slice(&self.head.0);
+        put_u32(&mut out, self.objects.len());
+        for object in &self.objects {
+            out.push(match object.kind {
+                Kind::Blob => b'b',
+                Kind::Tree => b't',
+                Kind::Commit => b'c',
+            });
+            out.extend_from_slice(&object.id.0);
+            put_u32(&mut out, object.bytes.len());
+            out.extend_from_slice(&object.bytes);
+        }
+        put_u32(&mut out, self.keys.len());
+        for key in &self.keys {
+            out.push(key.table);
+            out.extend_from_slice(&key.slot.to_le_bytes());
+            put_u32(&mut out, key.bytes.len());
+            out.extend_from_slice(&key.bytes);
+        }
+        out
+    }
+
+    /// The record with this payload; `None` if it is no payload that [`Self::encode`] makes.
+    pub(super) fn decode(payload: &[u8]) -> Option<Self> {
+        let mut rest = payload;
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n)?;
+            rest = tail;
+            Some(head)
+        };
+        let parent = ObjectId(take(20)?.try_into().ok()?);
+        let head = ObjectId(take(20)?.try_into().ok()?);
+        let mut objects = Vec::new();
+        for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
+            let kind = match take(1)? {
+                b"b" => Kind::Blob,
+                b"t" => Kind::Tree,
+                b"c" => Kind::Commit,
+                _ => return None,
+            };
+            let id = ObjectId(take(20)?.try_into().ok()?);
+            let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
+            let bytes = take(length as usize)?.to_vec();
+            objects.push(Object { id, kind, bytes });
+        }
+        let mut keys = Vec::new();
+        for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
+            let table = take(1)?[0];
+            let slot = u32::from_le_bytes(take(4)?.try_into().ok()?);
+            let length = u32::from_le_bytes(take(4)?.try_into().ok()?);
+            let bytes = take(length as usize)?.to_vec();
+            keys.push(KeyEntry { table, slot, bytes });
+        }
+        rest.is_empty().then_some(Self {
+            parent,
+            head,
+            objects,
+            keys,
+        })
+    }
+}
+
+/// Lengths here are below the record's own, which [`super::Journal::append`] checks.
+fn put_u32(out: &mut Vec<u8>, n: usize) {
+    out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(in crate::journal) fn id(byte: u8) -> ObjectId {
+        ObjectId([byte; 20])
+    }
+
+    pub(in crate::journal) fn record(n: u8, size: usize) -> Record {
+        Record {
+            parent: id(n - 1),
+            head: id(n),
+            objects: vec![Object {
+                id: id(n),
+                kind: Kind::Blob,
+                bytes: vec![n; size],
+            }],
+            keys: vec![KeyEntry {
+                table: 1,
+                slot: u32::from(n),
+                bytes: vec![n; 88],
+            }],
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_record_parser(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(record) = Record::decode(&bytes) {
+                prop_assert_eq!(record.encode(), bytes);
+            }
+        }
+
+        #[test]
+        fn a_record_reads_back(size in 0usize..300, n in 1u8..9, cut in 0usize..600) {
+            let bytes = record(n, size).encode();
+            prop_assert_eq!(Record::decode(&bytes).expect("own output").encode(), bytes.clone());
+            prop_assert!(Record::decode(&bytes[..cut.min(bytes.len() - 1)]).is_none());
+        }
+    }
+}
