@@ -5,6 +5,8 @@
 
 mod base;
 pub(crate) mod file;
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod hold;
 mod leaves;
 mod open;

@@ -132,7 +132,10 @@ struct Global {
     unattended: bool,
 }
 
+/// What can be done. Arguments are put together for the one that was asked for alone, so that a
+/// doc comment on their type would be the help in place of the line here.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Verb {
     /// Make a store, and the keys to it where there are none
     Init(init::Init),

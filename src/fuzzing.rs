@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 
+pub use crate::catalog::fuzzing::catalog;
 pub use crate::event::fuzzing::{Keys, message, record};
 pub use crate::journal::fuzzing::journal;
 pub use crate::keyring::fuzzing::table;
-pub use crate::repository::fuzzing::{loose, object};
+pub use crate::repository::fuzzing::{loose, object, pack};
 pub use crate::version::fuzzing::version;
 pub use crate::wire::fuzzing::wire;
 
@@ -163,10 +164,12 @@ mod tests {
                 let bytes = fs::read(&seed).expect("readable");
                 let text = String::from_utf8_lossy(&bytes);
                 match target.as_str() {
+                    "catalog" => catalog(&file, &bytes),
                     "journal" => journal(&file, &bytes),
                     "loose" => loose(&bytes),
                     "message" => message(&keys, &text),
                     "object" => object(&bytes),
+                    "pack" => pack(folder.path(), &bytes),
                     "policy" => policy(&text),
                     "recipients" => recipients(&text),
                     "record" => record(&keys, &bytes),

@@ -1410,3 +1410,25 @@ fn a_terminal_obeys_nothing_that_came_from_an_agent() {
     // A pipe gets the bytes as they are.
     assert_eq!(stdout(&home.run(&["read", "x"])), text);
 }
+
+#[test]
+fn the_help_of_a_command_begins_as_it_is_listed() {
+    let home = Home::empty();
+    let all = stdout(&home.run(&["--help"]));
+    let listed = all.split_once("Commands:\n").expect("a list").1;
+    let listed = listed.split("\n\n").next().expect("its first part");
+    // A long line goes on below.
+    let lines = listed.lines().filter(|line| !line.starts_with("   "));
+    let commands: Vec<_> = lines
+        .filter_map(|line| line.trim().split_once("  "))
+        .filter(|(name, _)| *name != "help")
+        .collect();
+    assert!(commands.len() > 30, "{all}");
+    for (name, what) in commands {
+        let what = what.split(" [alias").next().expect("a part").trim();
+        for args in [[name, "--help"], [name, "-h"], ["help", name]] {
+            let help = stdout(&home.run(&args));
+            assert!(help.starts_with(what), "{args:?}: {help}");
+        }
+    }
+}

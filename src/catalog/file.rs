@@ -23,7 +23,7 @@ use crate::aead::{self, Key};
 use crate::disk;
 use crate::id::StoreId;
 
-const MAGIC: &[u8; 16] = b"agekeep-catalog4";
+pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog4";
 /// Magic, store id, ids of this file and of its line, and where its last two roots are.
 pub(super) const HEADER_BYTES: usize = 80;
 /// The file may have this much, and as much again as is in use, that no root needs any more.

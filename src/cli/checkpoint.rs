@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::{Global, output};
 
-/// Arguments of `checkpoint`.
 #[derive(Args)]
 pub(super) struct Checkpoint {
     /// A new file to write the note to instead of standard output

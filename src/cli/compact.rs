@@ -11,7 +11,6 @@ use super::output::{self, Bar, counted};
 /// The exit code where something is not whole: that of `verify`.
 const FINDINGS_PRESENT: u8 = 13;
 
-/// Arguments of `compact`.
 #[derive(Args)]
 pub(super) struct Compact {
     /// Print what the store is kept in, and change nothing

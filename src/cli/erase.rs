@@ -12,7 +12,6 @@ use super::output::{self, Bar};
 use super::terminal::Terminal;
 use super::{Global, events};
 
-/// Arguments of `erase`.
 #[derive(Args)]
 pub(super) struct Erase {
     /// A file or directory, or a memory id; or say --session, --actor or --subject

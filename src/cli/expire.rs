@@ -11,7 +11,6 @@ use super::Global;
 use super::events::{self, seconds};
 use super::output::{self, Bar};
 
-/// Arguments of `expire`.
 #[derive(Args)]
 pub(super) struct Expire {
     /// Print what would go, when and why, and change nothing

@@ -17,7 +17,6 @@ use self::writer::Writer;
 use super::output::{self, Bar};
 use super::{Global, history, place};
 
-/// Arguments of `export`.
 #[derive(Args)]
 pub(super) struct ExportArgs {
     /// The folder to write to, which is not there yet or is empty

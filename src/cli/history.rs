@@ -10,7 +10,6 @@ use serde_json::json;
 use super::output::{Line, Pages, Style, plain};
 use super::{Global, changes, events, output};
 
-/// Arguments of `show`.
 #[derive(Args)]
 pub(super) struct Show {
     /// An event: REV; or a file as it was after it: REV:PATH
@@ -18,7 +17,6 @@ pub(super) struct Show {
     what: String,
 }
 
-/// Arguments of `diff`.
 #[derive(Args)]
 pub(super) struct Diff {
     /// From which moment [default: before the last event that changed something], to which
@@ -30,7 +28,6 @@ pub(super) struct Diff {
     stat: bool,
 }
 
-/// Arguments of `blame`.
 #[derive(Args)]
 pub(super) struct BlameArgs {
     /// The file
@@ -40,7 +37,6 @@ pub(super) struct BlameArgs {
     at: String,
 }
 
-/// Arguments of `grep`.
 #[derive(Args)]
 pub(super) struct Grep {
     /// A regular expression

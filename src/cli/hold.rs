@@ -10,7 +10,6 @@ use serde_json::json;
 use super::events::seconds;
 use super::{Global, events, output};
 
-/// Arguments of `hold`.
 #[derive(Args)]
 pub(super) struct HoldArgs {
     #[command(subcommand)]

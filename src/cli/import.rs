@@ -23,7 +23,6 @@ use super::{Global, place};
 
 pub(super) use self::lines::SCHEMA;
 
-/// Arguments of `import`.
 #[derive(Args)]
 pub(super) struct Import {
     /// A folder of text files, that of an SDK's local memory tool, Claude Code's memory folder of a

@@ -17,7 +17,6 @@ use super::policy::PolicyFiles;
 use super::{Global, output, place, recipients, recovery};
 use template::Template;
 
-/// Arguments of `init`.
 #[derive(Args, Default)]
 pub(super) struct Init {
     /// The policy the store starts with.

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::{Global, output};
 
-/// Arguments of `keys`.
 #[derive(Args)]
 pub(super) struct Keys {
     #[command(subcommand)]

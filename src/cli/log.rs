@@ -12,7 +12,6 @@ use clap::{Args, ValueEnum};
 use super::output::Pages;
 use super::{Global, changes, events, output};
 
-/// Arguments of `log`.
 #[derive(Args)]
 pub(super) struct Log {
     /// Only events about what was ever at this path or below it, through renames
@@ -38,7 +37,6 @@ pub(super) struct Log {
     limit: Option<usize>,
 }
 
-/// Arguments of `access`.
 #[derive(Args)]
 pub(super) struct Access {
     /// What was ever at this path or below it, through renames

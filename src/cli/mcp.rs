@@ -33,7 +33,6 @@ use self::tool::{Group, SPECS, Spec};
 use self::watch::Watch;
 use super::{Global, prompt};
 
-/// Arguments of `mcp`.
 #[derive(Args)]
 pub(super) struct Mcp {
     /// Make the store first if there is none
@@ -46,7 +45,7 @@ pub(super) struct Mcp {
     wanted: Wanted,
 }
 
-/// Which tools are wanted.
+// Which tools are wanted.
 #[derive(Args)]
 struct Wanted {
     /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command

@@ -22,7 +22,6 @@ use launch::Launch;
 /// Most characters of a server's name: clients put it in front of the names of tools.
 const NAME_CHARACTERS_MAX: usize = 40;
 
-/// Arguments of `mcp-config`.
 #[derive(Args)]
 #[command(after_help = "\
 Standard output is what belongs into the client's file, and standard error says where that is. Nothing
@@ -42,7 +41,7 @@ pub(super) struct McpConfig {
     diagnose: bool,
 }
 
-/// What the server is to offer.
+// What the server is to offer.
 #[derive(Args)]
 struct Offer {
     /// Offer one tool, `memory`, in place of one for each command

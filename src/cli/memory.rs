@@ -50,7 +50,7 @@ pub(super) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
     Ok(answer.refusal.map_or(0, Refusal::exit_code))
 }
 
-/// The precondition every memory command takes.
+// The precondition every memory command takes.
 #[derive(Args)]
 pub(super) struct Base {
     /// Only if the file's text still has this SHA-256; a repeated command succeeds unchanged
@@ -62,7 +62,7 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
     Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
 }
 
-/// Where a text comes from.
+// Where a text comes from.
 #[derive(Args)]
 pub(super) struct Source {
     /// The text itself
@@ -119,7 +119,6 @@ fn read_error(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// Arguments of `view`.
 #[derive(Args)]
 pub(super) struct View {
     /// A file or directory below /memories
@@ -169,7 +168,6 @@ impl MemoryVerb for View {
     }
 }
 
-/// Arguments of `create`.
 #[derive(Args)]
 pub(super) struct Create {
     /// The new file
@@ -193,7 +191,6 @@ impl MemoryVerb for Create {
     }
 }
 
-/// Arguments of `str-replace`.
 #[derive(Args)]
 pub(super) struct StrReplace {
     /// The file
@@ -227,7 +224,6 @@ impl MemoryVerb for StrReplace {
     }
 }
 
-/// Arguments of `insert`.
 #[derive(Args)]
 pub(super) struct Insert {
     /// The file
@@ -255,7 +251,6 @@ impl MemoryVerb for Insert {
     }
 }
 
-/// Arguments of `delete`.
 #[derive(Args)]
 pub(super) struct Delete {
     /// The file or directory
@@ -276,7 +271,6 @@ impl MemoryVerb for Delete {
     }
 }
 
-/// Arguments of `rename`.
 #[derive(Args)]
 pub(super) struct Rename {
     /// The file or directory
@@ -300,7 +294,6 @@ impl MemoryVerb for Rename {
     }
 }
 
-/// Arguments of `read`.
 #[derive(Args)]
 pub(super) struct Read {
     /// The file, relative to /memories; without one, every path is listed
@@ -325,7 +318,6 @@ impl MemoryVerb for Read {
     }
 }
 
-/// Arguments of `write`.
 #[derive(Args)]
 pub(super) struct Write {
     /// The file, relative to /memories

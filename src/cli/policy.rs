@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 use super::{Global, output};
 
-/// Arguments of `policy`.
 #[derive(Args)]
 pub(super) struct PolicyArgs {
     #[command(subcommand)]
@@ -64,7 +63,7 @@ struct Set {
     files: PolicyFiles,
 }
 
-/// The files a policy is read from.
+// The files a policy is read from.
 #[derive(Args, Default)]
 pub(super) struct PolicyFiles {
     /// A TOML file with the tables [limits], [tool], [keyring], [redaction] and [expiration]; what

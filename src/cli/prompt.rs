@@ -12,7 +12,6 @@ use serde_json::json;
 use super::{Global, output};
 pub(crate) use topic::Topics;
 
-/// Arguments of `prompt`.
 #[derive(Args)]
 #[command(after_help = "\
 The text is for the system prompt of an agent that has the memory tool. `agekeep mcp` tells its clients

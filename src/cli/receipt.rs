@@ -11,7 +11,6 @@ use super::history::revision;
 use super::output::{self, Bar};
 use super::{Global, events};
 
-/// Arguments of `receipt`.
 #[derive(Args)]
 pub(super) struct ReceiptArgs {
     #[command(subcommand)]

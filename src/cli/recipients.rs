@@ -13,7 +13,6 @@ use serde_json::json;
 use super::output::Bar;
 use super::{Global, output, recovery};
 
-/// Arguments of `recipients`.
 #[derive(Args)]
 pub(super) struct Recipients {
     #[command(subcommand)]
@@ -61,7 +60,6 @@ enum As {
     Auditor,
 }
 
-/// Arguments of `rekey`.
 #[derive(Args)]
 pub(super) struct Rekey {
     /// Only memories whose path this glob fits: they get new keys, and all else keeps its own

@@ -19,7 +19,6 @@ use super::output::Bar;
 use super::policy::PolicyFiles;
 use super::{Global, output, policy};
 
-/// Arguments of `redact`.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]
 pub(super) struct Redact {

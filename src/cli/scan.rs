@@ -16,7 +16,6 @@ const FINDINGS_PRESENT: u8 = 14;
 /// The exit code where none were found, and not everything opened: that is no clean store.
 const NOT_ALL_OPENED: u8 = 13;
 
-/// Arguments of `scan`.
 #[derive(Args)]
 pub(super) struct Scan {
     /// Only what was ever at this path or below it

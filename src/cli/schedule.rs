@@ -16,7 +16,6 @@ use sweep::Sweep;
 /// Exit codes of a sweep after which trying again changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
-/// Arguments of `schedule`.
 #[derive(Args)]
 #[command(after_help = "\
 It only prints. The paths are those of the global options, made absolute; AGEKEEP_PASSPHRASE_FILE is

@@ -16,7 +16,6 @@ use super::{Global, lines, output};
 /// Most bytes that are read for a public key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
 
-/// Arguments of `signers`.
 #[derive(Args)]
 pub(super) struct SignersArgs {
     #[command(subcommand)]

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::{Global, output};
 
-/// Arguments of `status`.
 #[derive(Args)]
 pub(super) struct StatusArgs {
     /// End with code 14 if the last sweep was longer ago, such as 26h: for monitoring

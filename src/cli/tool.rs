@@ -15,7 +15,6 @@ use super::{Global, init, output};
 /// Most calls that are answered together.
 const LINES_MAX: usize = 64;
 
-/// Arguments of `tool`.
 #[derive(Args)]
 pub(super) struct Tool {
     /// Make the store first if there is none

@@ -13,7 +13,6 @@ use serde_json::json;
 use super::history::revision;
 use super::{Global, events, output};
 
-/// Arguments of `restore`.
 #[derive(Args)]
 pub(super) struct Restore {
     /// The file or directory
@@ -25,7 +24,6 @@ pub(super) struct Restore {
     how: How,
 }
 
-/// Arguments of `revert`.
 #[derive(Args)]
 pub(super) struct Revert {
     /// An event, or a range FIRST..LAST with both ends; --session and --actor choose events too
@@ -38,7 +36,6 @@ pub(super) struct Revert {
     how: How,
 }
 
-/// Arguments of `rollback`.
 #[derive(Args)]
 pub(super) struct Rollback {
     /// The moment everything is brought back to
@@ -48,7 +45,7 @@ pub(super) struct Rollback {
     how: How,
 }
 
-/// What every undo takes.
+// What every undo takes.
 #[derive(Args)]
 struct How {
     /// Print the plan, and change nothing

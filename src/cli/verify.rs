@@ -15,7 +15,6 @@ use super::{Global, place, policy};
 /// The exit code where something is not as it should be.
 const FINDINGS_PRESENT: u8 = 13;
 
-/// Arguments of `verify`.
 #[derive(Args)]
 pub(super) struct Verify {
     /// Begin with the first event, whatever was verified before

@@ -1,5 +1,7 @@
-//! Laws of git objects: loose files, trees and commits.
+//! Laws of git objects: loose files, packs, trees and commits.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+pub use super::pack::fuzzing::pack;
 
 use super::loose::{inflate, stored};
 use super::object::{Kind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree};

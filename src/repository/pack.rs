@@ -5,6 +5,8 @@
 //! keeps hundreds of megabytes of what it has read.
 
 mod delta;
+#[cfg(any(fuzzing, test))]
+pub(super) mod fuzzing;
 mod index;
 mod merge;
 mod reader;
@@ -134,8 +136,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::name_of;
     use super::super::object::ObjectId;
+    use super::super::{loose, name_of};
     use super::*;
 
     type Object = (Type, Vec<u8>);
@@ -306,6 +308,31 @@ mod tests {
         let mut packs = Packs::list(&folder).expect("lists");
         let found = read(&mut packs, name_of(objects[0].0, &objects[0].1));
         assert!(matches!(found, Packed::Absent), "no index, no pack");
+    }
+
+    /// Such a chain takes as much memory as it is long, and as each of its deltas inflates to.
+    #[test]
+    fn deltas_that_never_come_to_an_end_are_refused() {
+        for bytes in [1, 64 << 20] {
+            let (_root, folder) = folders();
+            let id = ObjectId([7; 20]);
+            let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
+            put_start(&mut file, BY_NAME, bytes);
+            file.extend_from_slice(&id.0);
+            let delta = loose::Writer::new().deflate(Kind::Tree, b"", &vec![0; bytes]);
+            file.extend(delta.expect("to memory"));
+            file.extend_from_slice(&[0; TRAILER_BYTES]);
+            fs::write(folder.join("pack-00.pack"), &file).expect("writes");
+            let (offset, crc) = (HEADER_BYTES as u64, 0);
+            let index = fs::File::create(folder.join("pack-00.idx")).expect("makes");
+            index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20])
+                .expect("writes");
+            let found = read(&mut Packs::list(&folder).expect("lists"), id);
+            let Packed::Damaged(why) = found else {
+                panic!("an object without a beginning");
+            };
+            assert!(why.contains("through too many others"), "{why}");
+        }
     }
 
     #[test]

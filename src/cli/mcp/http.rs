@@ -45,7 +45,7 @@ const SESSIONS_MAX: usize = 1_000;
 /// What a request brings that begins no session.
 const KNOWN: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
 
-/// How the server is reached.
+// How the server is reached.
 #[derive(Args)]
 pub(super) struct Http {
     /// Serve streamable HTTP at this address, such as 127.0.0.1:8700, instead of standard input

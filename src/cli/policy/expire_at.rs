@@ -12,7 +12,6 @@ use serde_json::json;
 
 use crate::cli::{Global, events, output};
 
-/// Arguments of `policy expire-at`.
 #[derive(Args)]
 pub(super) struct ExpireAt {
     /// The memory, by its path or its memory id

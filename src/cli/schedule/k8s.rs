@@ -11,7 +11,6 @@ use clap::Args;
 use super::sweep::Sweep;
 use super::{File, HOPELESS, shell};
 
-/// Arguments of `schedule k8s`.
 #[derive(Args)]
 pub(super) struct K8s {
     /// The container image that has agekeep in it [default: a placeholder]

@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use super::sweep::Sweep;
 use super::{File, HOPELESS};
 
-/// Arguments of `schedule systemd`.
 #[derive(Args)]
 pub(super) struct Systemd {
     /// Only this one, to be written to its file

@@ -127,7 +127,7 @@ impl Pack {
 
     /// The object that stands at an offset.
     pub(in super::super) fn read(&self, offset: u64, tools: &mut Tools) -> io::Result<Found> {
-        let mut deltas = Vec::new();
+        let (mut deltas, mut delta_bytes) = (Vec::new(), 0);
         let mut at = offset;
         let (kind, mut bytes) = loop {
             if let Some(known) = tools.recent.find((self.number, at)) {
@@ -142,11 +142,12 @@ impl Pack {
                     break found;
                 }
                 Form::Delta { base } => {
+                    delta_bytes += inflated.len() as u64;
                     deltas.push((at, inflated));
                     at = base;
                 }
             }
-            if deltas.len() > DELTAS_MAX {
+            if deltas.len() > DELTAS_MAX || delta_bytes > OBJECT_BYTES_MAX {
                 return Err(fault("its pack entry goes back through too many others"));
             }
         };

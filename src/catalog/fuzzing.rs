@@ -1,0 +1,121 @@
+//! Laws of the catalog file.
+#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Catalog;
+use super::file::{CatalogFile, HEADER_BYTES, MAGIC};
+use super::open::ROOTS_AT;
+use super::snapshot::to_snapshot;
+use super::writer::Names;
+use crate::aead::Key;
+use crate::error::Error;
+use crate::id::{MemoryId, StoreId};
+use crate::path::MemoryPath;
+
+const STORE: StoreId = StoreId([0x57; 16]);
+const NAMES: Names = Names {
+    store: STORE,
+    file: [0xf1; 16],
+    line: [0x11; 16],
+};
+
+/// Takes `bytes` for the blocks of a catalog file as somebody sealed them who has the key, and for
+/// what stands behind: whatever is asked is answered, or history is; and what is written anew is the
+/// same state.
+pub fn catalog(path: &Path, bytes: &[u8]) {
+    fs::write(path, made_of(bytes)).expect("a place to write to");
+    let mut state = read(path);
+    ask(&state);
+    if state.check().is_err() || state.head.is_none() {
+        return;
+    }
+    let before = to_snapshot(&state);
+    if state.check().is_err() {
+        return;
+    }
+    let mut file = file(path);
+    // There is no file that this was read from, so that all of it is written.
+    fs::remove_file(path).expect("just written");
+    file.write_root(&mut state, &key());
+    if path.exists() {
+        let mut again = read(path);
+        assert!((again.events, again.head) == (state.events, state.head));
+        ask(&again);
+        assert!(again.check().is_ok(), "its own output does not open");
+        let after = to_snapshot(&again);
+        assert!(before.as_deref() == after.as_deref(), "another state");
+    }
+}
+
+fn key() -> Key {
+    Key::from_slice(&[9; 32]).expect("32 bytes")
+}
+
+fn file(path: &Path) -> CatalogFile {
+    let refold = |_| Err(Error::damaged("history", "there is none"));
+    CatalogFile::new(path.to_owned(), STORE).refolded_by(Arc::new(refold))
+}
+
+fn read(path: &Path) -> Catalog {
+    let mut state = Catalog::empty();
+    file(path).load(&mut state, &key());
+    state
+}
+
+/// Everything a command may ask.
+fn ask(state: &Catalog) {
+    let root = MemoryPath::root();
+    let path = MemoryPath::parse("/memories/t1/a.md", 1_024).expect("a path");
+    assert!(state.at(&path).is_none_or(|memory| memory.path == path));
+    let id = MemoryId([1; 16]);
+    assert!(state.memory(id).is_none_or(|memory| memory.id == id));
+    let below = state.below(&root).count();
+    assert!(below <= state.memories().count());
+    let _ = (state.is_directory(&path), state.nameless(), state.bytes());
+    let _ = (state.len(), state.is_whole(), state.is_torn());
+}
+
+/// A file of the blocks in `bytes`. Each has a byte that says what it is, and its length in two
+/// more; leaves are named by their number. The last two roots are said to be the last two. What is
+/// left over stands at the end.
+fn made_of(mut bytes: &[u8]) -> Vec<u8> {
+    let mut file = [&MAGIC[..], &STORE.0, &NAMES.file, &NAMES.line].concat();
+    file.resize(HEADER_BYTES, 0);
+    let (mut roots, mut steps, mut leaves) = ([0_u64; 2], 0, 0_u64);
+    while let [kind, low, high, rest @ ..] = bytes {
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        let Some((plain, rest)) = rest.split_at_checked(length) else {
+            break;
+        };
+        let begin = file.len() as u64;
+        let (name, context) = match kind % 3 {
+            0 => {
+                let id = leaves.to_le_bytes();
+                leaves += 1;
+                (id.to_vec(), NAMES.of_leaf(id))
+            }
+            1 => {
+                (roots, steps) = ([begin, roots[0]], 0);
+                (Vec::new(), NAMES.of_root(begin))
+            }
+            _ => {
+                steps += 1;
+                (Vec::new(), NAMES.of_step(roots[0], steps - 1))
+            }
+        };
+        let sealed = key().seal(&context, plain);
+        let length = u32::try_from(name.len() + sealed.len()).expect("two bytes and a little");
+        file.extend_from_slice(&length.to_le_bytes());
+        file.extend_from_slice(&name);
+        file.extend_from_slice(&sealed);
+        bytes = rest;
+    }
+    file.extend_from_slice(bytes);
+    let at = usize::try_from(ROOTS_AT).expect("small");
+    file[at..at + 8].copy_from_slice(&roots[0].to_le_bytes());
+    file[at + 8..at + 16].copy_from_slice(&roots[1].to_le_bytes());
+    file
+}
