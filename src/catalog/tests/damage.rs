@@ -59,6 +59,48 @@ fn no_damaged_byte_changes_an_answer() {
 }
 
 #[test]
+fn the_root_before_and_its_steps_are_read_if_the_last_is_not_whole() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let told = file_with_all(folder.path());
+    let path = folder.path().join("catalog");
+    let mut bytes = fs::read(&path).expect("there");
+    let root = u64::from_le_bytes(bytes[64..72].try_into().expect("eight bytes"));
+    bytes.truncate(usize::try_from(root).expect("small") + 50);
+    fs::write(&path, &bytes).expect("written");
+    let mut before = told.check(folder.path());
+    assert_eq!(before.events, 8, "as many as there were for the last root");
+    assert_eq!(told.asked.load(Ordering::Relaxed), 0, "and all of it opens");
+    told.file(folder.path()).write_root(&mut before, &key());
+    assert_eq!(told.check(folder.path()).events, 8);
+}
+
+#[test]
+fn a_file_that_misses_an_event_has_nothing_added() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let told = file_with_all(folder.path());
+    let (mut catalog, mut file) = (Catalog::empty(), told.file(folder.path()));
+    file.load(&mut catalog, &key());
+    let before = fs::read(folder.path().join("catalog")).expect("there");
+    let mut author = Author {
+        next: 1_000,
+        ..Author::default()
+    };
+    for is_missed in [true, false] {
+        assert!(is_missed != file.wants_root(&catalog));
+        let step = author.step(&catalog, 0, 0);
+        catalog.apply(&step).expect("it fits");
+        told.note(&catalog);
+        if !is_missed {
+            file.append(&catalog, &key());
+        }
+    }
+    assert!(file.wants_root(&catalog), "it was not noticed");
+    assert!(fs::read(folder.path().join("catalog")).expect("there") == before);
+    file.write_root(&mut catalog, &key());
+    assert_eq!(told.check(folder.path()).events, 13);
+}
+
+#[test]
 fn what_neither_the_file_nor_history_tells_is_an_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let told = file_with_all(folder.path());
