@@ -18,9 +18,9 @@ use crate::repository::object::ObjectId;
 
 /// Where the header says where its last two roots are.
 pub(super) const ROOTS_AT: u64 = 64;
-/// Steps may take up this much before a new root is due: some hundred and twenty, which every
-/// process reads.
-pub(super) const STEPS_BYTES_MAX: u64 = 32 * 1024;
+/// Steps may take up this much before a new root is due: some two hundred and fifty, which
+/// every process reads.
+pub(super) const STEPS_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of steps that are read at once.
 const READ_BYTES: u64 = 192 * 1024;
 
