@@ -117,6 +117,11 @@ impl Journal {
         })
     }
 
+    /// The number of its file, unlike that of the journal before and of the next.
+    pub(crate) fn inode(&self) -> u64 {
+        self.inode
+    }
+
     /// Whether both are of one file.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.inode == other.inode

@@ -1,10 +1,10 @@
 //! Checkpoints: what the journal holds becomes a pack, beside the commands where that can be, and
 //! the journal begins anew.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -69,6 +69,10 @@ pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal)
 pub(super) struct Packing {
     thread: Option<JoinHandle<bool>>,
     leaving: Arc<AtomicBool>,
+    /// A journal that became full while packs are being merged, which can take long.
+    next: Arc<Mutex<Option<Journal>>>,
+    /// The file of the journal that the thread was given last.
+    given: u64,
     /// How long the journal was when the thread last began, and whether it got done.
     began_at: u64,
     failed: bool,
@@ -93,7 +97,19 @@ impl Packing {
         self.failed && grown.is_some_and(|grown| grown < RETRY_BYTES)
     }
 
+    /// Gives a thread that is busy a journal that came after those it has.
+    fn give(&mut self, journal: &Journal) -> Result<()> {
+        if self.given != journal.inode() {
+            let now = journal.as_now()?;
+            self.given = journal.inode();
+            *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        }
+        Ok(())
+    }
+
     fn begin(&mut self, work: Work) {
+        drop(work.take_next());
+        self.given = work.journal.inode();
         self.began_at = work.journal.bytes();
         let thread = thread::Builder::new().name("packing".into());
         // Where no thread can be had, there is another try when the journal has grown.
@@ -118,18 +134,42 @@ struct Work {
     /// The policy by which the keyring is there.
     policy: ObjectId,
     journal: Journal,
+    next: Arc<Mutex<Option<Journal>>>,
     leaving: Arc<AtomicBool>,
 }
 
 impl Work {
     /// Makes a pack of what the journal held, starts a new one with what has come since, and removes
-    /// what is left over. `false` if it was not to be.
-    fn carry_out(mut self) -> Result<bool> {
+    /// what is left over; then of small packs larger ones, and of each journal that becomes full
+    /// meanwhile another pack. `false` if it was not to be.
+    fn carry_out(self) -> Result<bool> {
         let repository = Repository::of_whatever_is_there(&self.root);
         let Some(turn) = repository.turn_to_pack() else {
             return Ok(false);
         };
-        let records = self.journal.records()?;
+        let done = Cell::new(self.pack(&repository, &self.journal)?);
+        if done.get() {
+            repository.merge_packs(|| {
+                if self.leaving.load(Ordering::Relaxed) {
+                    return MERGE_BYTES_INLINE;
+                }
+                if let Some(journal) = self.take_next() {
+                    done.set(self.pack(&repository, &journal).unwrap_or(false));
+                }
+                u64::MAX
+            })?;
+        }
+        drop(turn);
+        Ok(done.get())
+    }
+
+    fn take_next(&self) -> Option<Journal> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        next.take()
+    }
+
+    fn pack(&self, repository: &Repository, journal: &Journal) -> Result<bool> {
+        let records = journal.records()?;
         let objects = records
             .iter()
             .rev()
@@ -137,22 +177,12 @@ impl Work {
         let packed = repository.pack(objects)?;
         drop(records);
         // Most of it without the lock, so that little is left to do under it.
-        self.sync_rest(&repository)?;
-        if !self.start_anew(&repository)? {
-            return Ok(false);
+        self.sync_rest(repository)?;
+        let is_new = self.start_anew(repository, journal)?;
+        if is_new {
+            repository.remove_loose(&packed);
         }
-        repository.remove_loose(&packed);
-        let leaving = &self.leaving;
-        repository.merge_packs(|| {
-            let leaving = leaving.load(Ordering::Relaxed);
-            if leaving {
-                MERGE_BYTES_INLINE
-            } else {
-                u64::MAX
-            }
-        })?;
-        drop(turn);
-        Ok(true)
+        Ok(is_new)
     }
 
     fn sync_rest(&self, repository: &Repository) -> Result<()> {
@@ -162,13 +192,13 @@ impl Work {
 
     /// Starts a new journal after what is packed; not if another process did, or left something to
     /// do over again.
-    fn start_anew(&mut self, repository: &Repository) -> Result<bool> {
+    fn start_anew(&self, repository: &Repository, packed: &Journal) -> Result<bool> {
         let Some(lock) = self.lock() else {
             return Ok(false);
         };
-        let base = self.journal.head();
+        let base = packed.head();
         let mut now = Journal::open(&self.root.join("journal"))?;
-        let moved = !now.is_same_file(&self.journal) || repository.head()? != Some(now.head());
+        let moved = !now.is_same_file(packed) || repository.head()? != Some(now.head());
         // By another policy the keyring may be elsewhere.
         if moved || decided_at(repository, now.head())?.policy != self.policy {
             return Ok(false);
@@ -196,8 +226,11 @@ impl Store {
         if self.journal.is_overfull() {
             return checkpoint(&self.repository, &self.keyring, &mut self.journal);
         }
-        if !self.journal.is_full() || self.packing.is_busy() {
+        if !self.journal.is_full() {
             return Ok(());
+        }
+        if self.packing.is_busy() {
+            return self.packing.give(&self.journal);
         }
         self.packing.join();
         if !self.packing.must_wait(&self.journal) {
@@ -206,6 +239,7 @@ impl Store {
                 keyring: self.keyring.folder().into(),
                 policy: self.decisions.blobs.policy,
                 journal: self.journal.as_now()?,
+                next: Arc::clone(&self.packing.next),
                 leaving: Arc::clone(&self.packing.leaving),
             };
             self.packing.begin(work);

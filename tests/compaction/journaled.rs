@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
+use std::process::{Command as Process, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::model::*;
 use crate::scene::*;
-use crate::support::{Home, stderr};
+use crate::support::{Home, has_peer, stderr};
 
 fn ask(store: &mut agekeep::store::Store, call: &Value) {
     let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
@@ -83,6 +85,65 @@ fn wait_for_a_pack(home: &Home, store: &mut agekeep::store::Store, model: &mut M
         model.carry_out(&json!({"command": "view", "path": "/memories/0"}));
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// A merge of large packs takes long. What is written meanwhile must not come to be so much that a
+/// command has to make a pack itself.
+#[test]
+fn a_journal_becomes_a_pack_also_while_packs_are_merged() {
+    if !has_peer("strace", "a merge that takes long") {
+        return;
+    }
+    let home = Home::with_store();
+    let journal = |n: usize| -> String {
+        let part = |part| create(&format!("/memories/{n}-{part}"), BIG_BYTES);
+        (0..3).map(|n| format!("{}\n", part(n))).collect()
+    };
+    for n in 0..7 {
+        home.tool(&journal(n));
+        // Whoever comes next makes the pack.
+        assert!(home.run(&["view"]).status.success());
+    }
+    let old = packs(&home);
+    assert_eq!(old.len(), 7, "one for each journal");
+    // With the eighth they are merged, and reading them is slow from then on.
+    let traced = home.command(&["tool"]);
+    let mut slow = Process::new("strace");
+    slow.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64"]);
+    slow.args(["-e", "inject=pread64:delay_enter=100000"]);
+    for pack in &old {
+        slow.arg("-P").arg(pack);
+    }
+    slow.arg(traced.get_program()).args(traced.get_args());
+    slow.env_clear();
+    let set = traced.get_envs();
+    slow.envs(set.filter_map(|(name, value)| Some((name, value?))));
+    slow.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut tool = slow.spawn().expect("strace runs");
+    let mut calls = tool.stdin.take().expect("piped");
+    let mut answers = BufReader::new(tool.stdout.take().expect("piped")).lines();
+    let begun = Instant::now();
+    for n in 7.. {
+        for call in journal(n).lines() {
+            writeln!(calls, "{call}").expect("it reads");
+            let answer = answers.next().expect("an answer").expect("reads");
+            assert!(answer.contains("\"is_error\":false"), "{answer}");
+        }
+        if packs(&home).len() > 8 {
+            break;
+        }
+        assert!(old.iter().all(|pack| pack.exists()), "merged, and no pack");
+        let bytes = fs::metadata(home.store().join("journal")).expect("there");
+        let bytes = bytes.len();
+        assert!(bytes < 10_000_000, "{bytes} in the journal, and no pack");
+        assert!(begun.elapsed() < Duration::from_secs(60), "no pack");
+    }
+    assert!(old.iter().all(|pack| pack.exists()), "the merge goes on");
+    drop(calls);
+    assert!(tool.wait().expect("it ends").success());
+    let verified = home.run(&["verify", "--full"]);
+    assert!(verified.status.success(), "{}", stderr(&verified));
+    assert_nothing_aside(&home, "after the process ended");
 }
 
 #[test]
