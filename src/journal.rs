@@ -122,11 +122,6 @@ impl Journal {
         self.inode
     }
 
-    /// Whether both are of one file.
-    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        self.inode == other.inode
-    }
-
     /// Opens the journal and checks every record in it.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let writable = OpenOptions::new().read(true).write(true).open(path);

@@ -198,7 +198,7 @@ impl Work {
         };
         let base = packed.head();
         let mut now = Journal::open(&self.root.join("journal"))?;
-        let moved = !now.is_same_file(packed) || repository.head()? != Some(now.head());
+        let moved = now.inode() != packed.inode() || repository.head()? != Some(now.head());
         // By another policy the keyring may be elsewhere.
         if moved || decided_at(repository, now.head())?.policy != self.policy {
             return Ok(false);
