@@ -18,32 +18,39 @@ pub(super) enum Trigger {
     Name(super::named::Strength),
 }
 
-/// How many bytes of a literal its hash is made of; one that is shorter is tried wherever its first
-/// byte stands.
-const HASHED: usize = 3;
-/// Bits of a hash: some places more than there are built-in literals, and few enough for the
-/// nearest cache.
-const HASH_BITS: u32 = 12;
-/// No literal.
-const NONE: u32 = u32::MAX;
+/// Bits of the hash of three bytes: so many that a text seldom has the hash of a literal without its
+/// bytes, and so few that the filter fits the nearest cache.
+const HASH_BITS: u32 = 14;
+/// How many hashes share a bucket.
+const SHARED: usize = 8;
+/// The bucket, behind those of all hashes, of literals too short for one.
+const SHORT: usize = (1 << HASH_BITS) / SHARED;
 
-/// A literal, whether its case counts, and the next one of the same hash.
+/// How many numbers have a bit for each pair of bytes.
+const PAIRS: usize = (1 << 16) / 64;
+
+/// A literal, whether its case counts, and what it begins with.
 struct Literal {
+    /// Its first four bytes as [`ahead`] has them, and which of their bits it has.
+    head: u32,
+    mask: u32,
     bytes: Range<usize>,
     exact: bool,
     trigger: Trigger,
-    next: u32,
 }
 
 /// All literals of all rules.
 pub(super) struct Gate {
     /// The bytes of all literals.
     bytes: Vec<u8>,
+    /// By their bucket, and in each as they were given.
     literals: Vec<Literal>,
-    /// The first literal of each hash.
-    by_hash: Vec<u32>,
-    /// The first literal, of those too short for a hash, that begins with each byte in lower case.
-    by_byte: Vec<u32>,
+    /// Where in `literals` each bucket begins, and the last one ends.
+    buckets: Vec<u32>,
+    /// For each hash of three bytes, the kinds of fourth byte that some literal goes on with.
+    filter: Box<[u8; 1 << HASH_BITS]>,
+    /// The pairs of bytes that a literal too short for a hash begins with, a bit for each.
+    pairs: Box<[u64; PAIRS]>,
 }
 
 /// A literal found: where it stands, and what to try.
@@ -59,51 +66,74 @@ impl Gate {
         let mut gate = Self {
             bytes: Vec::new(),
             literals: Vec::new(),
-            by_hash: vec![NONE; 1 << HASH_BITS],
-            by_byte: vec![NONE; 256],
+            buckets: vec![0; SHORT + 2],
+            filter: Box::new([0; 1 << HASH_BITS]),
+            pairs: Box::new([0; PAIRS]),
         };
         for (literal, exact, trigger) in literals {
-            let begin = gate.bytes.len();
-            gate.bytes.extend_from_slice(literal.as_bytes());
-            gate.literals.push(Literal {
-                bytes: begin..gate.bytes.len(),
-                exact,
-                trigger,
-                next: NONE,
-            });
+            gate.add(literal.as_bytes(), exact, trigger);
         }
-        // From the last to the first: then those of one hash follow one another as they were given.
-        for number in (0..gate.literals.len()).rev() {
-            let literal = &mut gate.literals[number];
-            let bytes = &gate.bytes[literal.bytes.clone()];
-            let first = match bytes {
-                [a, b, c, ..] => &mut gate.by_hash[hash(window(window(window(0, *a), *b), *c))],
-                [a, ..] => &mut gate.by_byte[usize::from(a.to_ascii_lowercase())],
-                [] => continue,
-            };
-            literal.next = *first;
-            *first = u32::try_from(number).expect("fewer than 2^32 literals");
+        // A stable sort: those of one bucket stay as they were given.
+        gate.literals.sort_by_cached_key(Literal::bucket);
+        for literal in &gate.literals {
+            gate.buckets[literal.bucket() + 1] += 1;
+        }
+        let mut before = 0;
+        for bucket in &mut gate.buckets {
+            before += *bucket;
+            *bucket = before;
         }
         gate
+    }
+
+    fn add(&mut self, literal: &[u8], exact: bool, trigger: Trigger) {
+        let head = literal
+            .iter()
+            .take(4)
+            .fold(0, |all, byte| ahead(all, *byte));
+        let (head, mask) = match literal.len() {
+            0 => return,
+            known @ 1..4 => (head << (32 - 8 * known), !(u32::MAX >> (8 * known))),
+            _ => (head, u32::MAX),
+        };
+        match literal.len() {
+            1 => (0..256).for_each(|second| set_pair(&mut self.pairs, head | second << 16)),
+            2 => set_pair(&mut self.pairs, head),
+            3 => self.filter[hash(head)] = u8::MAX,
+            _ => self.filter[hash(head)] |= kind_of_fourth(head),
+        }
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(literal);
+        self.literals.push(Literal {
+            head,
+            mask,
+            bytes: begin..self.bytes.len(),
+            exact,
+            trigger,
+        });
     }
 
     /// Every literal in the text, by where it ends, and of those that end together the longest first.
     pub(super) fn hits(&self, text: &[u8]) -> impl Iterator<Item = Hit> + use<> {
         let mut hits = Vec::new();
-        let mut ahead = text
+        let (first, rest) = text.split_at(text.len().min(3));
+        let mut window = first
             .iter()
-            .take(HASHED - 1)
-            .fold(0, |all, byte| window(all, *byte));
-        for start in 0..text.len() {
-            self.try_from(
-                self.by_byte[usize::from(text[start].to_ascii_lowercase())],
-                text,
-                start,
-                &mut hits,
-            );
-            if let Some(byte) = text.get(start + HASHED - 1) {
-                ahead = window(ahead, *byte);
-                self.try_from(self.by_hash[hash(ahead)], text, start, &mut hits);
+            .chain(&[0; 3][first.len()..])
+            .fold(0, |all, byte| ahead(all, *byte));
+        let behind = [0; 3];
+        for (start, fourth) in rest.iter().chain(&behind[..first.len()]).enumerate() {
+            window = ahead(window, *fourth);
+            let long = self.filter[hash(window)] & kind_of_fourth(window) != 0;
+            let short = is_pair(&self.pairs, window);
+            // One question, for both are seldom answered yes.
+            if long | short {
+                if long {
+                    self.try_bucket(bucket(window), window, text, start, &mut hits);
+                }
+                if short {
+                    self.try_bucket(SHORT, window, text, start, &mut hits);
+                }
             }
         }
         // A stable sort: the longest began first, and those that are the same but for their case stay as
@@ -112,10 +142,20 @@ impl Gate {
         hits.into_iter()
     }
 
-    /// Tries the literals of one chain where they would begin.
-    fn try_from(&self, mut number: u32, text: &[u8], start: usize, hits: &mut Vec<Hit>) {
-        while number != NONE {
-            let literal = &self.literals[number as usize];
+    /// Tries the literals of one bucket where they would begin.
+    fn try_bucket(
+        &self,
+        bucket: usize,
+        window: u32,
+        text: &[u8],
+        start: usize,
+        hits: &mut Vec<Hit>,
+    ) {
+        let those = self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize;
+        for literal in &self.literals[those] {
+            if (window ^ literal.head) & literal.mask != 0 {
+                continue;
+            }
             let bytes = &self.bytes[literal.bytes.clone()];
             let end = start + bytes.len();
             let fits = text.get(start..end).is_some_and(|there| {
@@ -128,19 +168,47 @@ impl Gate {
                     trigger: literal.trigger,
                 });
             }
-            number = literal.next;
         }
     }
 }
 
-/// The last bytes that were read, in lower case, with one more.
-fn window(before: u32, byte: u8) -> u32 {
-    (before << 8 | u32::from(byte.to_ascii_lowercase())) & 0x00ff_ffff
+impl Literal {
+    fn bucket(&self) -> usize {
+        if self.bytes.len() < 3 {
+            SHORT
+        } else {
+            bucket(self.head)
+        }
+    }
 }
 
-/// Where the literals are that begin so (multiplicative hashing: Knuth, TAOCP 6.4).
+/// The last four bytes that were read, with one more. Each has the bit set in which the case of
+/// letters differs; what else becomes the same by that is told apart where a literal is compared.
+fn ahead(before: u32, byte: u8) -> u32 {
+    before << 8 | u32::from(byte | 0x20)
+}
+
+/// A number for the first three of four bytes (multiplicative hashing: Knuth, TAOCP 6.4).
 fn hash(window: u32) -> usize {
-    (window.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
+    ((window >> 8).wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
+}
+
+/// The bucket of the literals that begin with the first three of four bytes.
+fn bucket(window: u32) -> usize {
+    hash(window) / SHARED
+}
+
+/// One bit of eight for the last of four bytes.
+fn kind_of_fourth(window: u32) -> u8 {
+    1 << (window & 7)
+}
+
+fn set_pair(pairs: &mut [u64; PAIRS], window: u32) {
+    pairs[(window >> 22) as usize] |= 1 << (window >> 16 & 63);
+}
+
+fn is_pair(pairs: &[u64; PAIRS], window: u32) -> bool {
+    pairs[(window >> 22) as usize] >> (window >> 16 & 63) & 1 != 0
 }
 
 #[cfg(test)]
@@ -217,8 +285,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_finds_what_an_automaton_finds_and_in_that_order(
-            literals in prop::collection::vec(("[abA_é]{2,5}", any::<bool>()), 1..12),
-            text in "[abABé_\u{212a}]{0,60}",
+            literals in prop::collection::vec(("[abA_?é]{1,6}", any::<bool>()), 1..12),
+            text in "[abABé_?\u{1f}\u{7f}\u{212a}]{0,60}",
         ) {
             let triggered = literals.iter().enumerate().map(|(at, (literal, exact))| {
                 (literal.as_str(), *exact, Trigger::Token(u16::try_from(at).expect("few")))
