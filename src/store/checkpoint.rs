@@ -2,6 +2,7 @@
 //! the journal begins anew.
 
 use std::cell::{Cell, OnceCell};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,13 +33,7 @@ pub(crate) fn checkpoint(
     keyring: &Keyring,
     journal: &mut Journal,
 ) -> Result<()> {
-    let records = journal.records()?;
-    // The newest first: what is read most, and what older versions are deltas against.
-    let objects = records
-        .iter()
-        .rev()
-        .flat_map(|record| record.objects.iter().rev());
-    let packed = repository.pack(objects)?;
+    let packed = pack(repository, journal)?;
     keyring.sync()?;
     repository.forget_branch_before()?;
     repository.sync_head()?;
@@ -50,6 +45,17 @@ pub(crate) fn checkpoint(
         drop(turn);
     }
     Ok(())
+}
+
+/// Makes a pack of what the journal holds. Returns the objects that are in it.
+fn pack(repository: &Repository, journal: &Journal) -> Result<HashSet<ObjectId>> {
+    let records = journal.records()?;
+    // The newest first: what is read most, and what older versions are deltas against.
+    let objects = records
+        .iter()
+        .rev()
+        .flat_map(|record| record.objects.iter().rev());
+    repository.pack(objects)
 }
 
 /// Cleans up once after the machine was started anew, where there is nothing to apply again: files
@@ -169,13 +175,7 @@ impl Work {
     }
 
     fn pack(&self, repository: &Repository, journal: &Journal) -> Result<bool> {
-        let records = journal.records()?;
-        let objects = records
-            .iter()
-            .rev()
-            .flat_map(|record| record.objects.iter().rev());
-        let packed = repository.pack(objects)?;
-        drop(records);
+        let packed = pack(repository, journal)?;
         // Most of it without the lock, so that little is left to do under it.
         self.sync_rest(repository)?;
         let is_new = self.start_anew(repository, journal)?;
