@@ -28,12 +28,17 @@ struct Parts {
 
 impl Parts {
     fn of(repository: &Repository) -> io::Result<Self> {
-        let mut packs = pack::files(&repository.pack_folder())?;
-        packs.retain(|file| !file.kept);
         let loose = loose::all(&repository.objects)?;
-        let mut names = loose.clone();
-        for file in &packs {
-            names.extend(Pack::at(file.path.clone()).names()?);
+        let (mut packs, mut names) = (Vec::new(), loose.clone());
+        let files = pack::files(&repository.pack_folder())?;
+        for file in files.into_iter().filter(|file| !file.kept) {
+            match Pack::at(file.path.clone()).names() {
+                Ok(more) => names.extend(more),
+                // Stock git has just put what it held into another, which stays as it is.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                Err(e) => return Err(e),
+            }
+            packs.push(file);
         }
         names.sort_unstable();
         names.dedup();
