@@ -72,12 +72,7 @@ pub(super) fn named(objects: &Path, digits: &str) -> io::Result<Vec<ObjectId>> {
     };
     let mut found = Vec::new();
     for entry in entries {
-        let name = match entry {
-            Ok(entry) => entry.file_name(),
-            // Somebody has taken the folder away while it was read: it was empty by then.
-            Err(e) if e.kind() == io::ErrorKind::NotFound => break,
-            Err(e) => return Err(e),
-        };
+        let name = entry?.file_name();
         let rest = name.to_str().filter(|name| name.starts_with(start));
         found.extend(rest.and_then(|rest| ObjectId::from_hex(&format!("{folder}{rest}"))));
     }

@@ -22,17 +22,15 @@ const CHANGING_CALLS: [&str; 8] = [
 const CALLS_TRIED: usize = 12;
 
 fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usize) -> Output {
+    let inject = format!("inject={call}:{what}:when={number}");
+    run_traced(home, args, &["-e", &format!("trace={call}"), "-e", &inject])
+}
+
+fn run_traced(home: &Home, args: &[&str], options: &[&str]) -> Output {
     let traced = home.command(args);
     Process::new("strace")
-        .args([
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("trace={call}"),
-        ])
-        .args(["-e", &format!("inject={call}:{what}:when={number}")])
+        .args(["-f", "-qq", "-o", "/dev/null"])
+        .args(options)
         .arg(traced.get_program())
         .args(traced.get_args())
         .env_clear()
@@ -196,4 +194,27 @@ fn a_process_killed_while_it_packs_its_journal_loses_nothing() {
         }
     }
     assert!(kills > 20, "only {kills} calls");
+}
+
+/// Stock git takes no lock of ours: it removes a pack once what it held is in another. Listing a
+/// folder that is gone ends for readdir(3) as that of an empty one; a pack has to be let go.
+#[test]
+fn a_pack_that_is_gone_by_the_time_it_is_opened_stops_no_compaction() {
+    if !has_strace() {
+        return;
+    }
+    let (home, model) = with_everything();
+    let index = packs(&home)[0].with_extension("idx");
+    let start = keep(&home, "start");
+    let at = index.to_str().expect("UTF-8");
+    for number in 1..=3 {
+        let inject = format!("inject=openat:error=ENOENT:when={number}");
+        let options = ["-P", at, "-e", "trace=openat", "-e", &inject];
+        let done = run_traced(&home, &["compact"], &options);
+        let when = format!("opened {number} times");
+        assert!(done.status.success(), "{when}: {}", stderr(&done));
+        model.clone().check(&home, &when);
+        check_git(&home, &when);
+        put_back(&start, &home);
+    }
 }
