@@ -294,15 +294,18 @@ pub(crate) fn boot() -> Option<[u8; 36]> {
     text.get(..36)?.try_into().ok()
 }
 
-/// The store's kernel lock, held until dropped; it dies with its process.
+/// A kernel lock, held until dropped; it dies with its process.
 #[must_use = "the lock is free again when this is dropped"]
 pub(crate) struct Lock {
     _file: File,
+    /// The folder that the file is in. Somebody removes a file that looks left behind, and whoever
+    /// makes it again would lock another one; the folder stays the same.
+    _folder: Option<File>,
 }
 
 impl Lock {
-    /// Waits for the lock, in the order the kernel keeps, and gives up with [`Error::Locked`]
-    /// after [`LOCK_WAIT_SECONDS_MAX`].
+    /// Waits for the lock on a file and its folder, in the order the kernel keeps, and gives up with
+    /// [`Error::Locked`] after [`LOCK_WAIT_SECONDS_MAX`].
     pub(crate) fn acquire(path: &Path) -> Result<Self> {
         // A store that cannot be written can still be read, and the kernel locks any open file.
         let file = OpenOptions::new()
@@ -314,8 +317,22 @@ impl Lock {
             .open(path)
             .or_else(|refused| File::open(path).map_err(|_| refused))
             .map_err(Error::io("open", path))?;
+        let file = Self::now_or_wait(file, path)?;
+        Self::with_folder(file, path)
+    }
+
+    fn with_folder(file: File, path: &Path) -> Result<Self> {
+        let folder = path.parent().expect("the file is in a folder");
+        let opened = File::open(folder).map_err(Error::io("open", folder))?;
+        Ok(Self {
+            _file: file,
+            _folder: Some(Self::now_or_wait(opened, folder)?),
+        })
+    }
+
+    fn now_or_wait(file: File, path: &Path) -> Result<File> {
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(file),
             Err(fs::TryLockError::WouldBlock) => Self::wait(file, path),
             Err(fs::TryLockError::Error(source)) => Err(Error::io("lock", path)(source)),
         }
@@ -324,17 +341,24 @@ impl Lock {
     /// Waits in the same way for a lock on a folder itself.
     pub(crate) fn of_folder(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("open", path))?;
-        Self::wait(file, path)
+        Ok(Self {
+            _file: Self::wait(file, path)?,
+            _folder: None,
+        })
     }
 
-    /// The lock on a folder itself, or on the file of the store's, if it is free now.
+    /// The lock on a folder itself, if it is free now.
     pub(crate) fn try_acquire(path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
-        file.try_lock().ok().map(|()| Self { _file: file })
+        file.try_lock().ok()?;
+        Some(Self {
+            _file: file,
+            _folder: None,
+        })
     }
 
-    /// Waits for the lock in turn with the others, until `gives_up` says that it is too late. That
-    /// is asked every few milliseconds.
+    /// Waits for the lock on a file and its folder in turn with the others, until `gives_up` says
+    /// that it is too late. That is asked every few milliseconds.
     pub(crate) fn acquire_unless(path: &Path, gives_up: impl Fn() -> bool) -> Option<Self> {
         let file = File::open(path).ok()?;
         let (sender, receiver) = mpsc::sync_channel(0);
@@ -344,7 +368,7 @@ impl Lock {
         });
         loop {
             match receiver.recv_timeout(GIVING_UP) {
-                Ok(locked) => return locked.ok().map(|file| Self { _file: file }),
+                Ok(locked) => return Self::with_folder(locked.ok()?, path).ok(),
                 Err(mpsc::RecvTimeoutError::Timeout) if !gives_up() => {}
                 Err(_) => return None,
             }
@@ -353,14 +377,14 @@ impl Lock {
 
     /// The wait itself happens on a thread of its own, because the kernel's has no time limit. If
     /// it comes too late, nobody receives the file: it is dropped, and the lock with it.
-    fn wait(file: File, path: &Path) -> Result<Self> {
+    fn wait(file: File, path: &Path) -> Result<File> {
         let (sender, receiver) = mpsc::sync_channel(0);
         thread::spawn(move || {
             let locked = file.lock().map(|()| file);
             drop(sender.send(locked));
         });
         match receiver.recv_timeout(Duration::from_secs(LOCK_WAIT_SECONDS_MAX)) {
-            Ok(Ok(file)) => Ok(Self { _file: file }),
+            Ok(Ok(file)) => Ok(file),
             Ok(Err(source)) => Err(Error::io("lock", path)(source)),
             Err(_) => Err(Error::Locked {
                 path: path.to_owned(),

@@ -52,6 +52,8 @@ pub(crate) struct Journal {
     commits: Vec<ObjectId>,
     end: u64,
     filled: u64,
+    /// Where the last record begins, or the header, and the first bytes there: what nobody changes.
+    last: (u64, [u8; RECORD_HEADER_BYTES]),
     /// Up to here this process knows the file to be durable.
     durable: Cell<u64>,
 }
@@ -153,6 +155,7 @@ impl Journal {
             commits: Vec::new(),
             end: HEADER_BYTES as u64,
             filled: meta.len(),
+            last: (0, *header.first_chunk().expect("a header is longer")),
             durable: Cell::new(HEADER_BYTES as u64),
         };
         journal.catch_up()?;
@@ -167,15 +170,31 @@ impl Journal {
             return Ok(());
         }
         self.filled = meta.len();
+        // What is added to a file that lost its records can never be read again.
+        if self.filled < self.end || self.first_bytes_at(self.last.0)? != self.last.1 {
+            return Err(self.damaged("somebody else changed it while the store was open"));
+        }
         self.catch_up()
     }
 
     fn catch_up(&mut self) -> Result<()> {
+        let (begun, mut at) = (self.end, self.last.0);
         while let Some((record, end)) = self.read_record(self.end)? {
             self.learn(&record);
+            at = self.end;
             self.end = end;
         }
+        if self.end > begun {
+            self.last = (at, self.first_bytes_at(at)?);
+        }
         self.check_nothing_follows()
+    }
+
+    fn first_bytes_at(&self, at: u64) -> Result<[u8; RECORD_HEADER_BYTES]> {
+        let mut bytes = [0; RECORD_HEADER_BYTES];
+        let read = self.file.read_exact_at(&mut bytes, at);
+        read.map_err(Error::io("read", &self.path))?;
+        Ok(bytes)
     }
 
     /// A record that does not check out is the torn end of the journal, unless a whole one stands
@@ -279,6 +298,7 @@ impl Journal {
             self.durable.set(end);
         }
         self.learn(record);
+        self.last = (self.end, *bytes.first_chunk().expect("its header"));
         self.end = end;
         Ok(())
     }

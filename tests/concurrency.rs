@@ -11,6 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use agekeep::event::Context;
 use agekeep::keyfile;
@@ -447,6 +448,48 @@ fn empty_object_folders_may_be_swept_away_beside_writers() {
             drop(std::fs::remove_dir(folder));
         }
     });
+}
+
+#[test]
+fn the_lock_s_file_may_be_removed_beside_writers() {
+    write_beside(|home, _| {
+        drop(std::fs::remove_file(home.store().join("lock")));
+        thread::sleep(Duration::from_millis(3));
+    });
+}
+
+/// A journal that lost its records takes no more of them: nobody could read what was added.
+#[test]
+fn a_journal_that_was_changed_by_somebody_else_takes_no_command() {
+    let old = |_: &[u8], before: &[u8]| before.to_vec();
+    let half = |now: &[u8], _: &[u8]| now[..now.len() / 200].to_vec();
+    let gone = |_: &[u8], _: &[u8]| Vec::new();
+    let changes: [&dyn Fn(&[u8], &[u8]) -> Vec<u8>; 3] = [&old, &half, &gone];
+    for (number, change) in changes.into_iter().enumerate() {
+        let home = Home::with_store();
+        let mut store = open(&home);
+        let journal = home.store().join("journal");
+        let create = |n: usize| {
+            let path = format!("/memories/{n}");
+            json!({"command": "create", "path": path, "file_text": "x\n"})
+        };
+        let before = std::fs::read(&journal).expect("reads");
+        for n in 0..3 {
+            assert_eq!(answer(&mut store, &create(n))["is_error"], false);
+        }
+        let now = std::fs::read(&journal).expect("reads");
+        // In place: a file that is exchanged is another one, and is read anew.
+        std::fs::write(&journal, change(&now, &before)).expect("writes");
+        let mut refused = wire::answer(&mut store, &[create(3).to_string()], &Context::default());
+        let refused = refused.pop().expect("one answer");
+        let why = refused.json.to_string();
+        assert!(refused.unrecorded, "{number}: {why}");
+        assert!(why.contains("somebody else changed it"), "{number}: {why}");
+        std::fs::write(&journal, &now).expect("writes");
+        assert_eq!(answer(&mut store, &create(4))["is_error"], false);
+        drop(store);
+        check_history(&home);
+    }
 }
 
 #[test]
