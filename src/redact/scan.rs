@@ -112,10 +112,8 @@ impl Scan<'_> {
                 found.push(Span { start, end, ..span });
             }
         }
-        for view in [view::unescaped(text), view::joined(text)]
-            .into_iter()
-            .flatten()
-        {
+        let views = [view::unescaped, view::joined, view::bared];
+        for view in views.into_iter().filter_map(|view| view(text)) {
             let mut inside = Vec::new();
             self.plain(view.bytes(), budget, &mut inside)?;
             if depth > 1 {

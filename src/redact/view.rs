@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use zeroize::Zeroizing;
 
+use super::judge;
+use super::marker::BLANK;
+
 /// A text made from pieces of another one.
 #[derive(Default)]
 pub(super) struct View {
@@ -90,6 +93,13 @@ fn lines_with(
 
 /// Longest stretch of one line that a view takes to either side of what it undoes, in bytes.
 const LINE_BYTES_MAX: usize = 8 * 1024;
+
+/// Shortest value that is looked at without the brackets around it, in bytes; and the least unrest of
+/// one: what a name in brackets never has.
+const BARE_BYTES_MIN: usize = 8;
+const BARE_UNREST_MIN: usize = 400;
+/// Most that is looked at behind a bracket, in bytes.
+const BRACKET_BYTES_MAX: usize = 320;
 
 /// Escapes undone: `%41`, `\u0041`, `\x41`, `\101`, `&#65;`, `&#x41;`, `&amp;`, `=3D`, and the marks
 /// that Markdown has escaped inside a word.
@@ -206,6 +216,74 @@ fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
         [0xEF, 0xBD, low @ 0x80..=0x9E, ..] => Some((vec![low - 0x80 + b'`'], 3)),
         _ => None,
     }
+}
+
+/// What stands around a value or in the midst of it undone: brackets, with or without a word as in
+/// a marker, and markers, which have been blanked.
+pub(super) fn bared(text: &[u8]) -> Option<View> {
+    let marks = memchr::memchr_iter(BLANK, text).filter(|at| unmark(text, *at).is_some());
+    let opens = memchr::memchr3_iter(b'[', b'<', b'{', text);
+    let mut candidates: Vec<usize> = opens
+        .filter(|at| bracketed(text, *at).is_some())
+        .chain(marks)
+        .collect();
+    candidates.sort_unstable();
+    lines_with(text, candidates.into_iter(), bare, true)
+}
+
+fn bare(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
+    let open = match text[at] {
+        BLANK => return unmark(text, at),
+        b'[' | b'<' | b'{' => return Some((Vec::new(), bracketed(text, at)?.start - at)),
+        b']' => b'[',
+        b'>' => b'<',
+        b'}' => b'{',
+        _ => return None,
+    };
+    let from = at.saturating_sub(BRACKET_BYTES_MAX + 1);
+    let start = from + memchr::memrchr(open, &text[from..at])?;
+    (bracketed(text, start)?.end == at).then(|| (Vec::new(), 1))
+}
+
+/// A value in brackets, behind the last colon in them.
+fn bracketed(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let close = match text[at] {
+        b'[' => b']',
+        b'<' => b'>',
+        _ => b'}',
+    };
+    // `list[index]`, `Vec<T>`, `${name}`, `[text](link)[note]`.
+    let before = at.checked_sub(1).map(|before| text[before]);
+    if before.is_some_and(|b| b.is_ascii_alphanumeric() || b"_)]}>$#%@".contains(&b)) {
+        return None;
+    }
+    let reach = &text[at + 1..text.len().min(at + 1 + BRACKET_BYTES_MAX)];
+    let width = memchr::memchr(close, reach)?;
+    let end = at + 1 + width;
+    let behind = text.get(end + 1);
+    if behind.is_some_and(|b| b.is_ascii_alphanumeric() || b"_([".contains(b)) {
+        return None;
+    }
+    let inside = &reach[..width];
+    let value = memchr::memrchr(b':', inside).map_or(inside, |colon| &inside[colon + 1..]);
+    let mark = |b: &u8| b.is_ascii_alphanumeric() || b"_-+/=.!@#$%^&*~?".contains(b);
+    let telling = value.len() >= BARE_BYTES_MIN
+        && value.iter().all(mark)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_alphabetic)
+        && judge::unrest(value) >= BARE_UNREST_MIN;
+    telling.then(|| end - value.len()..end)
+}
+
+/// A marker with a value right behind or before it.
+fn unmark(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let width = text[at..].iter().take_while(|b| **b == BLANK).count();
+    let mark = |b: &u8| b.is_ascii_alphanumeric() || b"_-+!$%".contains(b);
+    let behind = text.get(at + width).is_some_and(mark);
+    let whole = before != Some(BLANK);
+    let glued = behind || before.is_some_and(|b| b.is_ascii_alphanumeric());
+    (whole && glued).then(|| (Vec::new(), width))
 }
 
 /// The end of one string and the beginning of the next, or a continued line.
@@ -419,6 +497,35 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_around_a_value_is_undone() {
+        for (around, plain) in [
+            ("a [FOO:Xk3jd8Fs2Qw9] b", "a Xk3jd8Fs2Qw9 b"),
+            ("a:<Xk3jd8Fs2Qw9>@b", "a:Xk3jd8Fs2Qw9@b"),
+            ("=\u{1}\u{1}Xk3", "=Xk3"),
+            ("Xk\u{1}3j\u{1}", "Xk3j"),
+        ] {
+            assert_eq!(whole(bared(around.as_bytes())).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_in_brackets_makes_no_view() {
+        for text in [
+            "",
+            "[",
+            "list[Xk3jd8Fs2Qw9]",
+            "[YOUR_API_KEY_2]",
+            "<password1>",
+            "{accessToken1}",
+            "${Xk3jd8Fs2Qw9}",
+            "[Xk3 jd8Fs2Qw9]",
+            "=\u{1}@b \u{1}, \u{1}",
+        ] {
+            assert!(bared(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_not_split_makes_no_view() {
         for text in [
             "",
@@ -480,9 +587,10 @@ mod tests {
         }
 
         #[test]
-        fn no_text_breaks_a_view(text in any::<String>(), tail in r#"["'+ \\\na\u{200b}\u{ff41}]{0,40}"#) {
+        fn no_text_breaks_a_view(text in any::<String>(), tail in r#"["'+ \\\na7Xq\[\]\u{1}\u{200b}\u{ff41}]{0,40}"#) {
             let text = format!("{text}{tail}");
-            for view in [unescaped(text.as_bytes()), joined(text.as_bytes())].into_iter().flatten() {
+            let views = [unescaped, joined, bared].map(|view| view(text.as_bytes()));
+            for view in views.into_iter().flatten() {
                 let end = view.bytes().len();
                 prop_assert!(view.source(&(0..end)).end <= text.len());
             }

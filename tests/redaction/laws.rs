@@ -312,3 +312,41 @@ proptest! {
         prop_assert!(!text.contains(secret.as_str()), "{:?} {:?}", parts, text);
     }
 }
+
+/// A text that is found bare is found behind, before and amid an exact marker, and in brackets.
+#[test]
+fn neither_an_exact_marker_nor_a_bracket_shields_what_is_glued_to_it() {
+    let value = "Xk3jd8Fs2Qw9";
+    let places = [
+        "the password is §.",
+        "password: \"§\"",
+        "api_key: §",
+        "token=§",
+        "postgres://app:§@db.internal/app",
+        "Authorization: Bearer §",
+        "curl -u ann:§ https://example.org",
+        "//registry.npmjs.org/:_authToken=§",
+    ];
+    let frames = [
+        "§",
+        "[REDACTED:token]§",
+        "§[REDACTED:token]",
+        "[REDACTED:§]",
+        "[FOO:§]",
+        "[§]",
+        "<§>",
+        "{§}",
+    ];
+    let mut left = Vec::new();
+    for (place, frame) in places.iter().flat_map(|p| frames.map(|frame| (p, frame))) {
+        let after = text_of(&place.replace('§', &frame.replace('§', value)));
+        if after.contains(value) {
+            left.push(after);
+        }
+    }
+    let amid = text_of("password: \"Xk3jd8[REDACTED:token]Fs2Qw9\"");
+    if amid.contains("Xk3jd8") || amid.contains("Fs2Qw9") {
+        left.push(amid);
+    }
+    assert!(left.is_empty(), "{left:#?}");
+}
