@@ -169,7 +169,17 @@ pub(super) fn random(token: &[u8]) -> bool {
     if makeup.digits == 0 && (makeup.lower == 0 || makeup.upper == 0) {
         return makeup.symbols * 8 <= token.len() && unrest(token) >= RANDOM_UNREST;
     }
-    unrest(token) >= RANDOM_UNREST && words(token) * 2 < makeup.letters()
+    is_digest_like(token, makeup)
+        || unrest(token) >= RANDOM_UNREST && words(token) * 2 < makeup.letters()
+}
+
+/// As many hexadecimal digits as no word has: digits and letters alternate too seldom in some of
+/// them to be told by that.
+fn is_digest_like(token: &[u8], makeup: Makeup) -> bool {
+    token.len() >= 32
+        && makeup.digits > 0
+        && (makeup.lower == 0 || makeup.upper == 0)
+        && token.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// How many letters of a value stand in words: runs of five and more letters whose pairs are all
@@ -332,7 +342,11 @@ mod tests {
 
     #[test]
     fn rolled_tokens_are_told_from_names() {
-        for token in ["q8Zr5Tn2Wx7Lb0Vc4Ys9Kd", "9f2c1be07d5a4c83a6e1d0b7f4938c52"] {
+        for token in [
+            "q8Zr5Tn2Wx7Lb0Vc4Ys9Kd",
+            "9f2c1be07d5a4c83a6e1d0b7f4938c52",
+            "c2141aafc6516c47a1aeafb158369107",
+        ] {
             assert!(random(token.as_bytes()), "{token}");
         }
         for name in [

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::likely::Joint;
 use super::sentence_words::identifies;
+use super::shape::plain_id;
 use super::value::{Frame, Value, line_start};
 use super::words::holds;
 use super::{SENTENCE_REACH, Seek};
@@ -18,6 +19,52 @@ const COPULAS: &[&str] = &["is", "was", "as"];
 /// Words that begin a clause of its own: the phrase is another one.
 const CLAUSES: &[&str] = &[
     "of", "that", "which", "where", "for", "with", "to", "and", "or", "in", "on", "by",
+];
+
+/// Nouns that a name only describes, of which it is said that they have an id: `X is the token fix`.
+const DESCRIBED: &[&str] = &[
+    "branch",
+    "bug",
+    "build",
+    "bump",
+    "change",
+    "check",
+    "checksum",
+    "cleanup",
+    "commit",
+    "digest",
+    "endpoint",
+    "event",
+    "file",
+    "fix",
+    "flow",
+    "form",
+    "handler",
+    "handling",
+    "issue",
+    "job",
+    "merge",
+    "migration",
+    "page",
+    "parser",
+    "patch",
+    "refactor",
+    "refactoring",
+    "refresh",
+    "release",
+    "request",
+    "reset",
+    "revert",
+    "rewrite",
+    "rotation",
+    "service",
+    "session",
+    "test",
+    "tests",
+    "ticket",
+    "update",
+    "validation",
+    "version",
 ];
 
 /// Marks behind which it is said what the value before them is.
@@ -99,9 +146,22 @@ impl Seek<'_> {
         {
             // Between quotes it is the value that is spoken of, an id too.
             let quoted = value.frame == Frame::Quoted;
+            if !quoted && self.describes() && plain_id(&self.text[value.range.clone()]) {
+                return;
+            }
             let joint = if quoted { Joint::Near } else { joint };
             self.accept(&value, joint, found);
         }
+    }
+}
+
+impl Seek<'_> {
+    /// Whether the name is a part of what is spoken of: `the token fix`, `the password reset request`.
+    fn describes(&self) -> bool {
+        let rest = &self.text[self.name.range.end..];
+        let word = rest.strip_prefix(b" ").unwrap_or_default();
+        let letters = word.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+        holds(DESCRIBED, &word[..letters])
     }
 }
 
