@@ -159,6 +159,29 @@ impl Store {
         self.timeline.as_ref().expect("loaded by in_history")
     }
 
+    /// Reads a path that an agent names for something that is no memory command. One that no memory
+    /// may have is recorded under the name of what was asked for, as a memory command would be,
+    /// where the caller can write to the store.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the memory tool would refuse the path.
+    pub fn parse_asked_path(
+        &mut self,
+        text: &str,
+        command: &'static str,
+        context: &Context,
+    ) -> Result<MemoryPath> {
+        let parsed = self.parse_path(text);
+        if parsed.is_err() {
+            let recorded = self.locked(|store| match store.plan_path_refused(text)? {
+                Some(plan) => store.commit(plan, command, context).map(drop),
+                None => Ok(()),
+            });
+            recorded.or_else(|error| cannot_write(&error).then_some(()).ok_or(error))?;
+        }
+        parsed
+    }
+
     /// The moment a revision means.
     ///
     /// # Errors

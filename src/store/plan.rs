@@ -179,6 +179,20 @@ impl Store {
         }
     }
 
+    /// The plan that records that something was asked of a path which no memory may have; `None` if
+    /// one may.
+    pub(super) fn plan_path_refused(&self, path: &str) -> Result<Option<Plan>> {
+        match self.path(path) {
+            Ok(_) => Ok(None),
+            Err(Fault::Refused(refusal, text)) => {
+                let path = path.to_owned();
+                let asked = Command::View { path, range: None };
+                self.refused(&asked, refusal, &text).map(Some)
+            }
+            Err(Fault::Failed(error)) => Err(error),
+        }
+    }
+
     /// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
     fn refused(&self, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
         let redactor = self.redactor()?;

@@ -75,13 +75,18 @@ fn what_cannot_come_back_is_told() {
     let home = Home::with_store();
     ok(&home, &["write", "a.md", "--text", "x\n"]);
     let mut server = Server::older(&home, &["--tools", "restore"]);
+    for arguments in [path("/elsewhere"), path("/memories/../a.md")] {
+        let said = server.failed("memory_restore", arguments);
+        assert!(said.starts_with("Error: "), "{said}");
+        let event = last_event(&home);
+        let recorded = (&event["command"], &event["outcome"]);
+        assert_eq!(recorded, (&json!("restore"), &json!("denied")));
+    }
     let before = events(&home).len();
     for arguments in [
         json!({}),
         json!({"path": 5}),
         path("/memories/none"),
-        path("/elsewhere"),
-        path("/memories/../a.md"),
         json!({"path": "/memories/a.md", "from": "99"}),
         json!({"path": "/memories/a.md", "from": "HEAD~99"}),
         json!({"path": "/memories/a.md", "from": "someday"}),

@@ -183,14 +183,6 @@ fn what_does_not_fit_is_told_and_leaves_no_trace() {
             "an integer from 1 to 200",
         ),
         ("memory_history", json!({"path": 5}), "`path`"),
-        ("memory_history", json!({"path": "/elsewhere"}), "/memories"),
-        (
-            "memory_history",
-            json!({"path": "/memories/../x"}),
-            "/memories",
-        ),
-        ("memory_history", json!({"path": "a.md"}), "/memories"),
-        ("memory_history", json!({"path": ""}), "/memories"),
         ("memory_diff", json!({"to": "3"}), "`from`"),
         ("memory_diff", json!({"from": "99"}), "99"),
         ("memory_diff", json!({"from": "1", "to": "HEAD~99"}), ""),
@@ -198,11 +190,6 @@ fn what_does_not_fit_is_told_and_leaves_no_trace() {
         ("memory_diff", json!({"from": ""}), ""),
         ("memory_diff", json!({"from": {"event": 1}}), "`from`"),
         ("memory_diff", json!({"from": true}), "`from`"),
-        (
-            "memory_diff",
-            json!({"path": "/memories/%2e%2e/x"}),
-            "/memories",
-        ),
         ("memory_search", json!({}), "`pattern`"),
         ("memory_search", json!({"pattern": ""}), "`pattern`"),
         ("memory_search", json!({"pattern": null}), "`pattern`"),
@@ -227,11 +214,6 @@ fn what_does_not_fit_is_told_and_leaves_no_trace() {
             "memory_search",
             json!({"pattern": "x", "history": []}),
             "`history`",
-        ),
-        (
-            "memory_search",
-            json!({"pattern": "x", "path": "/"}),
-            "/memories",
         ),
     ] {
         let said = server.failed(tool, arguments.clone());
@@ -476,4 +458,77 @@ fn no_look_finds_what_has_expired() {
     }
     let person = home.run(&["grep", "--history", "Linden"]);
     assert!(stdout(&person).contains("/memories/w.md"));
+}
+
+#[test]
+fn a_path_that_no_memory_may_have_is_told_and_on_record() {
+    let home = home();
+    let before = events(&home).len();
+    let mut server = Server::older(&home, &[]);
+    let paths = [
+        ("memory_history", "/elsewhere"),
+        ("memory_history", "/memories/../x"),
+        ("memory_history", "a.md"),
+        ("memory_history", ""),
+        ("memory_diff", "/memories/%2e%2e/x"),
+        ("memory_search", "/"),
+    ];
+    for (tool, path) in paths {
+        let said = server.failed(tool, json!({"path": path, "pattern": "x"}));
+        assert!(said.contains("/memories"), "{tool} {path}: {said}");
+    }
+    let of = |event: &Value| (event["path"].clone(), event["outcome"].clone());
+    let recorded: Vec<_> = events(&home)[before..].iter().map(of).collect();
+    assert_eq!(
+        recorded,
+        paths.map(|(_, path)| (json!(path), json!("denied")))
+    );
+}
+
+#[test]
+fn a_path_that_leaves_memories_is_on_record_whatever_asked() {
+    let home = home();
+    let mut server = Server::newer(&home, &["--tools", "restore", "--admin"]);
+    let before = events(&home).len();
+    let tools = [
+        ("memory_history", "log"),
+        ("memory_diff", "diff"),
+        ("memory_search", "grep"),
+        ("memory_restore", "restore"),
+        ("memory_redact", "redact"),
+        ("memory_erase", "erase"),
+    ];
+    let paths = ["/memories/../../etc/passwd", "/etc/passwd"];
+    let mut want = Vec::new();
+    for (tool, command) in tools {
+        for path in paths {
+            let said = server.failed(tool, json!({"path": path, "pattern": "root"}));
+            let why = "Error: the path cannot be used: it is not /memories or below it";
+            assert_eq!(said, why, "{tool}");
+            want.push((command.to_owned(), path.to_owned()));
+        }
+        // However else the call is wrong.
+        let wrong = json!({"path": paths[0], "limit": "x", "from": [], "history": 7});
+        server.failed(tool, wrong.clone());
+        let beside = json!({"agekeep/context": 5});
+        let result = server.call_with(tool, wrong, beside);
+        assert_eq!(result["isError"], true, "{tool}");
+        let other = (command.to_owned(), paths[0].to_owned());
+        want.extend([other.clone(), other]);
+    }
+    let uri = "memory+at:///1/../../etc/passwd";
+    server.refusal("resources/read", json!({"uri": uri}));
+    want.push(("show".to_owned(), paths[0].to_owned()));
+    let recorded = &events(&home)[before..];
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    let found: Vec<_> = recorded
+        .iter()
+        .map(|event| (text(event, "command"), text(event, "path")))
+        .collect();
+    assert_eq!(found, want);
+    for event in recorded {
+        let of = (&event["outcome"], &event["error"], &event["door"]);
+        assert_eq!(of, (&json!("denied"), &json!("denied"), &json!("mcp")));
+    }
+    ok(&home, &["verify", "--full"]);
 }

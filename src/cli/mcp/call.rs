@@ -90,6 +90,11 @@ pub(super) fn answer(kept: &mut Kept, call: Call) -> Reply {
 }
 
 fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
+    let path = call.arguments.get("path").and_then(Value::as_str);
+    if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
+        // It is judged before anything else, and on record however else the call is wrong.
+        kept.with(|store| store.parse_asked_path(path, command, &call.context))?;
+    }
     if let Some(why) = call.fault {
         return Err(Fault::Misused(why));
     }
@@ -98,6 +103,19 @@ fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
         look::answer(kept, call.spec.name, &mut arguments, &call.context)
     } else {
         care::answer(kept, call.spec.name, &mut arguments, &call.context)
+    }
+}
+
+/// How events name what a tool does with a path, where that is no memory command.
+fn recorded_as(tool: &str) -> Option<&'static str> {
+    match tool {
+        "memory_history" => Some("log"),
+        "memory_diff" => Some("diff"),
+        "memory_search" => Some("grep"),
+        "memory_restore" => Some("restore"),
+        "memory_redact" => Some("redact"),
+        "memory_erase" => Some("erase"),
+        _ => None,
     }
 }
 
