@@ -218,21 +218,25 @@ impl Store {
         };
         let path = first.map(|path| place(path, "path"));
         let new_path = second.map(|path| place(path, "new_path"));
-        let mut steps = Vec::new();
-        for place in [&path, &new_path].into_iter().flatten() {
-            if let Place::Of(_, Some(path)) = place
-                && let Some(memory) = self.catalog.at(path)
-            {
-                steps.push(Planned::Touch(touch(memory, Change::None)));
-            }
-        }
+        let named = [&path, &new_path].into_iter().flatten();
+        let there = named.filter_map(|place| match place {
+            Place::Of(_, Some(path)) => self.catalog.at(path),
+            _ => None,
+        });
+        // What has expired is in the record, and not in the answer: that is as if nothing had ever
+        // been there.
+        let living = self.living();
+        let (found, expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
+        let steps = found.iter().chain(&expired);
         Ok(Plan {
             content: text.into(),
             refusal: Some(refusal),
+            subject: (!found.is_empty()).then_some(Subject { sha256: None }),
+            steps: steps
+                .map(|memory| Planned::Touch(touch(memory, Change::None)))
+                .collect(),
             path: path.map(Target::At),
             new_path,
-            subject: (!steps.is_empty()).then_some(Subject { sha256: None }),
-            steps,
             stripped,
             at: Vec::new(),
             undone: Vec::new(),

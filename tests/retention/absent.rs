@@ -1,7 +1,9 @@
 //! What has expired is absent at once: for every command, before any sweep, and no read revives it.
 
+use serde_json::{Value, json};
+
 use crate::scene::{Scene, day, has, minute};
-use crate::support::stdout;
+use crate::support::{feed, json_lines, stdout};
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"30d\"\n";
 const PATH: &str = "/memories/a.md";
@@ -38,6 +40,57 @@ fn no_command_finds_it_and_none_revives_it() {
     let plan = scene.json(&day(41), &["expire", "--dry-run"]);
     let due = &plan["expire"][0];
     assert_eq!((&due["path"], &due["at"]), (&PATH.into(), &day(31).into()));
+}
+
+/// What each memory command answers of a path, in words and for programs, without what differs
+/// between any two calls.
+fn answers_of(scene: &Scene, path: &str) -> Vec<Value> {
+    let other = "/memories/other.md";
+    let calls = [
+        json!({"command": "view", "path": path}),
+        json!({"command": "str_replace", "path": path, "old_str": "old", "new_str": "new"}),
+        json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"}),
+        json!({"command": "delete", "path": path}),
+        json!({"command": "rename", "old_path": path, "new_path": "/memories/c.md"}),
+        json!({"command": "rename", "old_path": path, "new_path": other}),
+        json!({"command": "rename", "old_path": "/memories/none", "new_path": path}),
+        json!({"command": "create", "path": format!("{path}/.."), "file_text": "x"}),
+        json!({"command": "memory_read", "path": path}),
+        json!({"command": "create", "path": path, "file_text": "x".repeat(99)}),
+        json!({"command": "memory_write", "path": path, "content": "x".repeat(99)}),
+    ];
+    let lines: Vec<String> = calls.iter().map(Value::to_string).collect();
+    let command = scene.command_as("owner", &day(40), &["tool"]);
+    let output = feed(command, lines.join("\n").as_bytes());
+    let mut answers = json_lines(&output.stdout);
+    assert_eq!(answers.len(), calls.len());
+    for answer in &mut answers {
+        assert_eq!(answer["is_error"], true, "{answer}");
+        let content = answer["content"].as_str().expect("a text");
+        answer["content"] = content.replace(path, "PATH").into();
+        let meta = answer["meta"].as_object_mut().expect("facts");
+        for name in ["event", "commit"] {
+            assert!(meta.remove(name).is_some());
+        }
+    }
+    answers
+}
+
+#[test]
+fn an_answer_of_it_is_as_if_it_had_never_been() {
+    let scene = Scene::new(&format!("{POLICY}[limits]\nmemory_bytes = 50\n"));
+    scene.create(&day(1), PATH, "old text\n");
+    scene.create(&day(35), "/memories/other.md", "other\n");
+    let of_it = answers_of(&scene, PATH);
+    let of_none = answers_of(&scene, "/memories/n.md");
+    for (of_it, of_none) in of_it.iter().zip(&of_none) {
+        assert_eq!(of_it, of_none);
+    }
+    // Who audits sees what was asked for.
+    let first = scene.log(&day(41), 2 * of_it.len() + 1);
+    let viewed = first.iter().rfind(|event| event["command"] == "view");
+    let viewed = viewed.expect("on record");
+    assert_eq!(viewed["memories"][0]["memory"], scene.id(PATH), "{viewed}");
 }
 
 #[test]
