@@ -150,6 +150,8 @@ enum Verb {
     /// Show what differs between two moments, or what the last change was
     Diff(history::Diff),
     /// Show who wrote each line of a file, when, and in which event and session
+    ///
+    /// `<=` before an event: the line was written then or before, and what was before is erased.
     Blame(history::BlameArgs),
     /// Look for a pattern in what is remembered, or ever was
     Grep(history::Grep),

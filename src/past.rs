@@ -141,6 +141,8 @@ pub struct Origin {
     pub actor: Option<String>,
     /// The session, as the caller said.
     pub session: Option<String>,
+    /// Whether its lines may be older, and of others: what the memory was before is erased.
+    pub or_before: bool,
 }
 
 /// What to look for in texts.

@@ -186,6 +186,7 @@ fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
             "command": origin.command,
             "actor": origin.actor,
             "session": origin.session,
+            "or_before": origin.or_before,
         })
     });
     let lines = found.lines.iter().map(
@@ -205,9 +206,14 @@ fn blame_to_lines(found: &Blame) -> Vec<Line> {
         .origins
         .iter()
         .map(|origin| {
-            let said = |text: &Option<String>| text.as_deref().map_or("-".into(), events::quoted);
+            // Of lines that may be older nobody can tell who wrote them.
+            let said = |text: &Option<String>| {
+                let text = text.as_deref().filter(|_| !origin.or_before);
+                text.map_or("-".into(), events::quoted)
+            };
+            let before = if origin.or_before { "<=" } else { "" };
             [
-                origin.version.event.to_string(),
+                format!("{before}{}", origin.version.event),
                 events::seconds(origin.time),
                 said(&origin.actor),
                 said(&origin.session),

@@ -1,5 +1,7 @@
 //! `blame`: who wrote each line, when, in which event and session.
 
+use serde_json::Value;
+
 use crate::story::*;
 
 /// The event of each line's origin.
@@ -105,4 +107,57 @@ fn a_file_made_again_is_a_new_memory() {
     // An empty file has no lines.
     story.told(&[("B", create("empty", ""))]);
     assert_eq!(story.ok(&["blame", "/memories/empty"]), "");
+}
+
+#[test]
+fn what_was_before_an_erasure_is_said_to_be_at_or_before_it() {
+    let story = Story::new();
+    story.ok(&["policy", "set", "redaction.mode", "off"]); // 1
+    let secret = ["ghp_", "XcwM0kYq2RvTn7LbPz4HsJd9UfGe3A1CmK5s"].concat();
+    story.told(&[
+        ("A", create("n", "one\ntwo\n")),           // 2
+        ("B", replace("n", "two", "2")),            // 3
+        ("C", insert("n", 2, "three\n")),           // 4
+        ("A", create("s", &format!("{secret}\n"))), // 5
+        ("B", insert("s", 1, "after\n")),           // 6
+    ]);
+    story.ok(&["policy", "set", "redaction.mode", "redact"]); // 7
+    story.ok(&["erase", "/memories/n", "--history", "--reason", "r"]); // 8
+    story.ok(&["redact", "HEAD:/memories/s"]); // 9
+    assert_eq!(origins(&story, "/memories/n", "HEAD"), [8; 3]);
+    assert_eq!(origins(&story, "/memories/s", "HEAD"), [9; 2]);
+    let text = story.ok(&["blame", "/memories/s"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("<=9  "), "{text}");
+    assert!(
+        lines[0].ends_with("  -  -  1 | [REDACTED:github-pat]"),
+        "{text}"
+    );
+    let next = story.told(&[
+        ("D", insert("n", 1, "new\n")),
+        ("D", replace("n", "three", "3")),
+    ]);
+    assert_eq!(
+        origins(&story, "/memories/n", "HEAD"),
+        [8, next - 1, 8, next]
+    );
+    let object = story.json(&["blame", "/memories/n"]);
+    let of = |name: &str| -> Vec<&Value> {
+        let all = object["origins"].as_array().expect("a list");
+        all.iter().map(|origin| &origin[name]).collect()
+    };
+    assert_eq!(of("or_before"), [true, false, false]);
+    let text = story.ok(&["blame", "/memories/n"]);
+    let number = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let numbers: Vec<String> = text.lines().filter_map(number).collect();
+    let want = [
+        "<=8".to_owned(),
+        (next - 1).to_string(),
+        "<=8".to_owned(),
+        next.to_string(),
+    ];
+    assert_eq!(numbers, want);
+    // What is erased is not there to be looked at.
+    let said = story.fails(4, &["blame", "/memories/n", "--at", "4"]);
+    assert!(said.contains("was erased by event 8"), "{said}");
 }

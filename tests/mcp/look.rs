@@ -532,3 +532,30 @@ fn a_path_that_leaves_memories_is_on_record_whatever_asked() {
     }
     ok(&home, &["verify", "--full"]);
 }
+
+#[test]
+fn of_what_is_erased_no_lines_are_counted() {
+    let home = home();
+    ok(
+        &home,
+        &["erase", "/memories/a.md", "--history", "--reason", "r"],
+    );
+    let path = json!({"path": "/memories/a.md"});
+    let mut server = Server::older(&home, &[]);
+    server.done(
+        "memory_insert",
+        json!({"path": "/memories/a.md", "insert_line": 0, "insert_text": "x"}),
+    );
+    let found = server.call("memory_history", path);
+    let said = text(&found);
+    let counted: Vec<bool> = said.lines().map(|line| line.ends_with(" lines")).collect();
+    assert_eq!(counted, [true, false, false, false], "{said}");
+    let listed = found["structuredContent"]["events"]
+        .as_array()
+        .expect("events");
+    let added: Vec<Option<i64>> = listed
+        .iter()
+        .map(|event| event["lines_added"].as_i64())
+        .collect();
+    assert_eq!(added, [Some(1), None, None, None], "{found}");
+}

@@ -58,12 +58,17 @@ fn changes_of(
         let looked = store.events_with_changes(&filter, limit, context)?;
         for shown in looked.found {
             let shown = shown?;
-            let (added, removed) = changes::counts_of(&shown.changes);
             let line = events::to_text(&shown.entry);
-            lines.push(format!("{line}  +{added} -{removed} lines"));
             let mut event = events::to_json(&shown.entry);
-            event["lines_added"] = added.into();
-            event["lines_removed"] = removed.into();
+            // Of what is erased nobody can tell how many lines there were.
+            if shown.changes.iter().all(|one| one.problem.is_none()) {
+                let (added, removed) = changes::counts_of(&shown.changes);
+                lines.push(format!("{line}  +{added} -{removed} lines"));
+                event["lines_added"] = added.into();
+                event["lines_removed"] = removed.into();
+            } else {
+                lines.push(line);
+            }
             found.push(event);
         }
         Ok(())

@@ -18,10 +18,12 @@ use super::{Look, looked_at, not_there, side};
 impl Store {
     /// Who wrote each line of the file that was at a path, when, in which event and session. It
     /// follows the memory through renames; lines that an undo brought back are still theirs who
-    /// wrote them.
+    /// wrote them. Where what the memory was before is erased, it begins with the first version that
+    /// is not, see [`Origin::or_before`].
     ///
     /// # Errors
     /// [`crate::error::Error::NotThere`] if no file was at the path then;
+    /// [`crate::error::Error::Retention`] if that version is erased;
     /// [`crate::error::Error::NoRevision`] or [`crate::error::Error::Ambiguous`].
     pub fn blame(
         &mut self,
@@ -48,7 +50,12 @@ impl Store {
     }
 
     fn blame_of(&self, of: &Version) -> Result<Blame> {
-        let versions: Vec<Version> = self.timeline().versions(of.id, of.event).collect();
+        let timeline = self.timeline();
+        let all = timeline.versions(of.id, of.event);
+        // Nothing tells of erased versions which lines they had.
+        let versions: Vec<Version> = all
+            .skip_while(|version| version.event < of.event && timeline.erased_at(version).is_some())
+            .collect();
         let indices: HashMap<u64, u32> = versions
             .iter()
             .zip(0..)
@@ -102,10 +109,12 @@ impl Store {
     ) -> Result<Blame> {
         let used: BTreeSet<u32> = origins.iter().copied().collect();
         let places: HashMap<u32, usize> = used.iter().copied().zip(0..).collect();
+        let all = self.timeline().versions(of.id, of.event).count();
         let named = used.iter().map(|index| {
             let version = &versions[*index as usize];
             let event = self.event_at(version.event)?;
-            Ok(self.origin(version, &event))
+            let or_before = *index == 0 && versions.len() < all;
+            Ok(self.origin(version, &event, or_before))
         });
         let lines = bare_lines(text.as_str()).into_iter();
         let lines = lines.zip(origins).zip(1..);
@@ -122,7 +131,7 @@ impl Store {
         })
     }
 
-    fn origin(&self, version: &Version, event: &Event) -> Origin {
+    fn origin(&self, version: &Version, event: &Event, or_before: bool) -> Origin {
         let moment = self.timeline().moment(version.event);
         Origin {
             version: side(version),
@@ -131,6 +140,7 @@ impl Store {
             command: event.command.clone(),
             actor: event.actor.clone(),
             session: event.session.clone(),
+            or_before,
         }
     }
 }
