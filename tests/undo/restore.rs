@@ -81,6 +81,40 @@ fn what_moved_elsewhere_is_not_doubled() {
 }
 
 #[test]
+fn what_moved_out_of_a_directory_is_left_and_the_rest_restored() {
+    let story = Story::new();
+    story.told(&[
+        ("B", create("d/a", "a\n")),
+        ("B", create("d/b", "b\n")),
+        ("B", create("d/c", "c\n")),
+        ("A", rename("d/a", "other")),
+        ("A", delete("d/b")),
+        ("A", replace("d/c", "c", "C")),
+    ]);
+    let restore = ["restore", "/memories/d", "--from", "3"];
+    let said = story.fails(15, &restore);
+    has(
+        &said,
+        &[
+            "/memories/d/a: it has moved to /memories/other",
+            "rename by agent-A in session A (event 4)",
+            "--partial leaves them as they are",
+        ],
+    );
+    assert_eq!(story.newest(), 6);
+    let done = story.ok(&[&restore[..], &["--partial"]].concat());
+    has(&done, &["/memories/d/a: it has moved to /memories/other"]);
+    has(
+        &done,
+        &["restore   /memories/d/b", "edit      /memories/d/c"],
+    );
+    assert_eq!(
+        story.state(),
+        state(&[("other", "a\n"), ("d/b", "b\n"), ("d/c", "c\n")])
+    );
+}
+
+#[test]
 fn a_path_that_a_new_memory_took() {
     let story = Story::new();
     story.told(&[

@@ -26,7 +26,8 @@ impl Store {
         };
         let now = timeline.at(path, newest);
         if let Some(then) = timeline.at(path, at.event) {
-            let id = self.restored_as(path, &then, now.as_ref())?;
+            let id = self.restored_as(&then, now.as_ref());
+            let id = id.map_err(|elsewhere| moved_away(path, &elsewhere))?;
             aim.wanted.insert(id, self.wanted_as(&then, path, id)?);
             return Ok(aim);
         }
@@ -41,8 +42,10 @@ impl Store {
                 continue;
             };
             let now = timeline.at(&at_path, newest);
-            let id = self.restored_as(&at_path, &then, now.as_ref())?;
-            self.want_if_whole(&mut aim, &then, id)?;
+            match self.restored_as(&then, now.as_ref()) {
+                Ok(id) => self.want_if_whole(&mut aim, &then, id)?,
+                Err(elsewhere) => aim.conflicts.push(self.moved_on_top(&then, &elsewhere)),
+            }
         }
         if aim.wanted.is_empty() && aim.conflicts.is_empty() {
             return Err(not_there(path, at, timeline));
@@ -51,30 +54,30 @@ impl Store {
     }
 
     /// Which memory gets the text that was at a path: the one that is there now, or, where nothing
-    /// is, the one that was there then.
+    /// is, the one that was there then. If that is elsewhere now, neither, but where it is.
     fn restored_as(
         &self,
-        path: &MemoryPath,
         then: &Version,
         now: Option<&Version>,
-    ) -> Result<MemoryId> {
+    ) -> std::result::Result<MemoryId, MemoryPath> {
         if let Some(now) = now {
             return Ok(now.id);
         }
         let (timeline, newest) = (self.timeline(), self.timeline().len() - 1);
-        match timeline
+        let elsewhere = timeline
             .version_at(then.id, newest)
-            .and_then(|now| now.path)
-        {
-            None => Ok(then.id),
-            Some(elsewhere) => Err(Error::NotThere {
-                path: path.as_str().to_owned(),
-                when: format!("now: what was there has moved to {}", elsewhere.as_str()),
-                hint: format!(
-                    "restore {} instead, or rename it back first",
-                    elsewhere.as_str()
-                ),
-            }),
+            .and_then(|now| now.path);
+        elsewhere.map_or(Ok(then.id), Err)
+    }
+
+    /// Why one memory of many is left where it is: it has moved since.
+    fn moved_on_top(&self, then: &Version, elsewhere: &MemoryPath) -> Conflict {
+        let newest = self.timeline().versions(then.id, u64::MAX).next_back();
+        Conflict {
+            id: then.id,
+            path: then.path.clone(),
+            why: format!("it has moved to {}", elsewhere.as_str()),
+            on_top: self.on_top(newest.map(|version| version.event).into_iter()),
         }
     }
 
@@ -121,5 +124,14 @@ impl Store {
         aim.wanted
             .extend(now.into_keys().map(|id| (id, Wanted::Gone)));
         Ok(aim)
+    }
+}
+
+fn moved_away(path: &MemoryPath, elsewhere: &MemoryPath) -> Error {
+    let elsewhere = elsewhere.as_str();
+    Error::NotThere {
+        path: path.as_str().to_owned(),
+        when: format!("now: what was there has moved to {elsewhere}"),
+        hint: format!("restore {elsewhere} instead, or rename it back first"),
     }
 }
