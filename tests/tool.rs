@@ -1395,3 +1395,18 @@ fn a_traversal_is_recorded_however_else_the_call_is_wrong() {
             .all(|event| event["path"].as_str().is_some_and(|p| p.starts_with(path)))
     );
 }
+
+#[test]
+fn a_rename_onto_itself_is_recorded_as_of_one_memory() {
+    let home = Home::with_store();
+    let answers = home.tool(
+        r#"{"command":"create","path":"/memories/f","file_text":"seven b"}
+{"command":"rename","old_path":"/memories/f","new_path":"/memories/f"}
+"#,
+    );
+    assert_fault(&answers[1], "already_exists");
+    let log = json_lines(&home.run(&["log", "--json", "-n", "1"]).stdout);
+    let touched = log[0]["memories"].as_array().expect("a list");
+    assert_eq!(touched.len(), 1, "{log:?}");
+    assert_eq!(log[0]["new_path"], "/memories/f");
+}

@@ -226,7 +226,12 @@ impl Store {
         // What has expired is in the record, and not in the answer: that is as if nothing had ever
         // been there.
         let living = self.living();
-        let (found, expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
+        let (mut found, mut expired): (Vec<_>, Vec<_>) =
+            there.partition(|memory| living.has(memory));
+        // A move of a memory to where it is names it twice.
+        for named in [&mut found, &mut expired] {
+            named.dedup_by_key(|memory| memory.id);
+        }
         let steps = found.iter().chain(&expired);
         Ok(Plan {
             content: text.into(),
