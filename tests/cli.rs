@@ -1246,6 +1246,15 @@ fn a_store_that_is_full_takes_no_more_memories() {
     assert_ok(&home.run(&["rename", "/memories/a", "/memories/c"]));
     assert_ok(&home.run(&["delete", "/memories/b"]));
     assert_ok(&home.run(&["write", "d/e", "--text", "x"]));
+    // The limit can come later than the memories.
+    assert_ok(&home.run(&["policy", "set", "limits.memories", "1"]));
+    let says = |words: &str| {
+        let said = stderr(&home.run(&["write", "g", "--text", "x"]));
+        assert!(said.contains(words), "{said}");
+    };
+    says("The store holds 2 files, and its limit is 1.");
+    assert_ok(&home.run(&["delete", "/memories/c"]));
+    says("The store holds 1 file, and its limit is 1.");
 }
 
 #[test]

@@ -91,10 +91,14 @@ impl Store {
         let text = self.keepable(call, &path, text)?;
         let max = self.decisions.policy.limits.memories;
         if self.catalog.len() >= max && self.living().len() >= max {
+            let files = match self.living().len() {
+                1 => "1 file".to_owned(),
+                count => format!("{count} files"),
+            };
             return refuse(
                 Refusal::Limit,
                 format!(
-                    "Error: The store holds {max} files, which is its limit. Delete some first."
+                    "Error: The store holds {files}, and its limit is {max}. Delete some first."
                 ),
             );
         }
