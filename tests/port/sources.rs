@@ -169,7 +169,12 @@ fn what_is_no_source_is_refused_as_a_whole() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.expect("mkfifo runs").success());
     for (code, args, why) in [
-        (16, &["import", "nowhere"][..], "nowhere"),
+        (
+            4,
+            &["import", "nowhere"][..],
+            "nothing was at nowhere to import",
+        ),
+        (4, &["import", "nowhere"], "hint: name a folder"),
         (16, &["import", "fifo"], "a FIFO"),
         (16, &["import", "/dev/zero"], "a device"),
         (2, &["import", "text.md"], "agekeep.export/1"),

@@ -68,10 +68,18 @@ pub(super) enum Body {
 impl Source {
     /// Opens what somebody named, and finds out what it is.
     pub(super) fn open(path: &Path, from: Option<From>, limits: &Limits) -> Result<Self> {
-        let failed = |source| Error::Io {
-            doing: "open",
-            path: path.to_owned(),
-            source,
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => Error::NotThere {
+                path: path.display().to_string(),
+                when: "to import".into(),
+                hint: "name a folder that is there, or a file that `agekeep export --jsonl` wrote"
+                    .into(),
+            },
+            _ => Error::Io {
+                doing: "open",
+                path: path.to_owned(),
+                source,
+            },
         };
         let (from, body) = match (folder::open(path).map_err(failed)?, from) {
             (Opened::File(file), None | Some(From::Jsonl)) => {
