@@ -8,7 +8,7 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 
 use super::Store;
-use super::past::{Look, erased, looked_at, not_there};
+use super::past::{Look, erased, looked_at, no_file_at};
 
 /// What opens every version of one memory.
 #[non_exhaustive]
@@ -49,7 +49,7 @@ impl Store {
             Wanted::Id(id) => Error::MissingKey {
                 memory: id.to_string(),
             },
-            Wanted::Path(path) => not_there(path, moment, self.timeline()),
+            Wanted::Path(path) => no_file_at(path, moment, self.timeline()),
         })?;
         if let Some(event) = self.timeline().erased_by(version.id) {
             return Err(erased(version.id, event));

@@ -416,6 +416,22 @@ pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Erro
     }
 }
 
+/// The error for a path at which no file was at a moment, which may have been a directory.
+pub(super) fn no_file_at(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
+    let state = known.state(at.event);
+    let mut paths = state.values().filter_map(|version| version.path.as_ref());
+    let is_directory = path.is_root() || paths.any(|found| found.is_below(path));
+    if !is_directory {
+        return not_there(path, at, known);
+    }
+    let (path, event) = (path.as_str().to_owned(), at.event);
+    Error::NotThere {
+        when: format!("but a directory after event {event}"),
+        hint: format!("name a file in it: `agekeep view --at {event} {path}` lists them"),
+        path,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Identity, Keys, SigningKey};

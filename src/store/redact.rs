@@ -15,7 +15,7 @@ use crate::version;
 use super::Store;
 use super::commit::Sealing;
 use super::erase::Erasing;
-use super::past::not_there;
+use super::past::no_file_at;
 use super::plan::touch;
 use super::reseal::Progress;
 
@@ -103,7 +103,7 @@ impl Store {
     fn to_redact(&self, path: &MemoryPath, revision: &Revision) -> Result<MemoryId> {
         let at = self.resolve(revision)?;
         let found = self.timeline().at(path, at.event);
-        let found = found.ok_or_else(|| not_there(path, at, self.timeline()))?;
+        let found = found.ok_or_else(|| no_file_at(path, at, self.timeline()))?;
         Ok(found.id)
     }
 }

@@ -43,7 +43,11 @@ fn lines_keep_their_writer_through_renames_and_edits_of_others() {
     assert_eq!(origin["version"]["path"], "/memories/d/n");
     assert_eq!(origin["commit"], story.commits()[2].as_str());
     assert_eq!(origin["time"], "2026-11-01T09:01:00.000Z");
-    story.fails(4, &["blame", "/memories/e"]);
+    for directory in ["/memories/e", "/memories"] {
+        let said = story.fails(4, &["blame", directory]);
+        let was = format!("nothing was at {directory} but a directory after event ");
+        assert!(said.contains(&was), "{said}");
+    }
     story.fails(4, &["blame", "/memories/d/n"]);
 }
 

@@ -13,7 +13,7 @@ use crate::text::Text;
 use crate::timeline::Version;
 
 use super::super::Store;
-use super::{Look, looked_at, not_there, side};
+use super::{Look, looked_at, no_file_at, side};
 
 impl Store {
     /// Who wrote each line of the file that was at a path, when, in which event and session. It
@@ -36,7 +36,7 @@ impl Store {
             let timeline = store.timeline();
             let of = timeline
                 .at(path, at.event)
-                .ok_or_else(|| not_there(path, at, timeline))?;
+                .ok_or_else(|| no_file_at(path, at, timeline))?;
             let found = store.blame_of(&of)?;
             let look = Look {
                 command: "blame",
