@@ -92,6 +92,41 @@ fn an_auditor_reads_nothing_and_destroys_no_key() {
     assert!(ring == after, "the ring is another");
 }
 
+/// To sweep, to mark and to begin a hold is all that a signing key gives an auditor.
+#[test]
+fn an_auditor_who_may_write_decides_nothing_else() {
+    let scene = scene();
+    scene.done(&day(2), &["hold", "add", "/memories/b.md", "--reason", "x"]);
+    let hold = scene.json(&day(2), &["hold", "list"])["hold"].to_string();
+    let events = scene.events();
+    for args in [
+        &["hold", "rm", &hold][..],
+        &["delete", "/memories/a.md"],
+        &["rename", "/memories/a.md", "/memories/c.md"],
+        &["redact", "HEAD:/memories/a.md"],
+        &["restore", "/memories/a.md", "--from", "1"],
+        &["rollback", "--to", "1"],
+        &["policy", "set", "limits.memories", "9"],
+        &["signers", "rm", "sue"],
+        &["rekey"],
+        &["export", "out"],
+        &["keys", "export", "/memories/a.md"],
+    ] {
+        scene.fails_as("sue", &day(2), 12, args);
+    }
+    scene.fails_as("sue", &day(2), 7, &["erase", "/memories/b.md"]);
+    assert_eq!(scene.events(), events);
+    scene.done_as("sue", &day(2), &["erase", "/memories/a.md"]);
+    scene.done_as(
+        "sue",
+        &day(2),
+        &["hold", "add", "/memories/**", "--reason", "y"],
+    );
+    assert_eq!(scene.events(), events + 2);
+    assert!(!scene.is_there(&day(3), "/memories/a.md"));
+    assert!(scene.is_there(&day(3), "/memories/b.md"));
+}
+
 #[test]
 fn a_hold_on_what_is_marked_keeps_its_keys() {
     let scene = scene();
