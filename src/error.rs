@@ -114,6 +114,8 @@ pub enum Error {
         what: String,
         /// What does not fit; never content.
         why: String,
+        /// What mends it, where that is known; without it, a backup does.
+        hint: Option<String>,
     },
     /// `refs/heads/main` points at a commit that the store's journal does not know.
     HeadMoved {
@@ -376,7 +378,10 @@ impl Error {
                     candidates.join("\n  ")
                 )
             }
-            Self::NotThere { hint, .. } => hint.clone(),
+            Self::NotThere { hint, .. }
+            | Self::Damaged {
+                hint: Some(hint), ..
+            } => hint.clone(),
             _ => self.fixed_hint().into(),
         }
     }
@@ -467,6 +472,20 @@ impl Error {
         Self::Damaged {
             what: what.into(),
             why: why.into(),
+            hint: None,
+        }
+    }
+
+    /// Damage of which it is known what mends it.
+    pub(crate) fn damaged_with_hint(
+        what: impl Into<String>,
+        why: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self::Damaged {
+            what: what.into(),
+            why: why.into(),
+            hint: Some(hint.into()),
         }
     }
 }
@@ -542,7 +561,7 @@ impl fmt::Display for Error {
                     "{what} has the format version {found}, which is not known here"
                 )
             }
-            Self::Damaged { what, why } => write!(f, "{what} is damaged: {why}"),
+            Self::Damaged { what, why, .. } => write!(f, "{what} is damaged: {why}"),
             Self::HeadMoved {
                 found, expected, ..
             } => write!(

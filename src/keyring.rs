@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use self::files::{Audit, Epoch};
+use self::files::{Audit, EPOCH_FILE, Epoch};
 pub(crate) use self::next::{FILES, Next, Resealed, is_unfinished, next_of, take_next};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
@@ -31,7 +31,7 @@ use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
-use crate::recipients::{self, Member};
+use crate::recipients::{self, Member, Role};
 use crate::redact::FingerprintKey;
 use crate::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
 
@@ -50,6 +50,8 @@ pub(crate) struct Keyring {
     identity: Identity,
     /// `None` for an auditor.
     epoch: Option<Epoch>,
+    /// There is no epoch because its file is damaged: the identity is a reader's.
+    is_epoch_damaged: bool,
     audit: Audit,
     ring: Table,
     names: Table,
@@ -120,12 +122,54 @@ impl Keyring {
             ring: Table::open(&ring, table::RING, store, number)?,
             names: Table::open(&names, table::NAMES, store, Some(audit.number))?,
             epoch,
+            is_epoch_damaged: false,
             audit,
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
             records: Ahead::default(),
             new_memories: Ahead::default(),
         })
+    }
+
+    /// As [`Self::open`], where history says who can open it: what stays closed to one of those is
+    /// damaged, and they are not told that they are somebody else.
+    pub(crate) fn open_of(
+        folder: &Path,
+        store: StoreId,
+        identity: &Identity,
+        members: &[Member],
+    ) -> Result<Self> {
+        let closed = match Self::open(folder, store, identity) {
+            Ok(mut keyring) => {
+                keyring.expect_of(members);
+                return Ok(keyring);
+            }
+            Err(Error::NotARecipient { path }) => path,
+            Err(error) => return Err(error),
+        };
+        let keys: Vec<Recipient> = identity.own_recipients().collect();
+        let is_listed = recipients::role_of(members, &keys).is_some();
+        // Who can open the one could open the other when both were written.
+        let is_for_them = || {
+            files::is_sealed_to(&closed, members.len())
+                || Epoch::read(folder, store, identity).is_ok()
+        };
+        Err(if is_listed && is_for_them() {
+            let why = "it does not open with your identity, which history lists";
+            files::damaged(&closed, why)
+        } else {
+            Error::NotARecipient { path: closed }
+        })
+    }
+
+    /// Tells a reader whose epoch key is out of reach from an auditor, by who can open the store.
+    pub(crate) fn expect_of(&mut self, members: &[Member]) {
+        self.is_epoch_damaged = self.epoch.is_none() && {
+            let keys: Vec<Recipient> = self.identity.own_recipients().collect();
+            let readers = recipients::readers(members).len();
+            recipients::role_of(members, &keys) == Some(Role::Reader)
+                && files::is_sealed_to(&self.folder.join(EPOCH_FILE), readers)
+        };
     }
 
     /// The numbers of the epoch key, for a reader, and of the names key.
@@ -210,9 +254,27 @@ impl Keyring {
     /// The key of the epoch.
     ///
     /// # Errors
-    /// [`Error::NotAReader`] for an auditor.
+    /// As [`Self::as_reader`].
     fn epoch(&self) -> Result<&Epoch> {
-        self.epoch.as_ref().ok_or(Error::NotAReader)
+        self.epoch.as_ref().ok_or_else(|| self.no_epoch())
+    }
+
+    /// Refuses an auditor what is for readers.
+    ///
+    /// # Errors
+    /// [`Error::NotAReader`] for an auditor, [`Error::Damaged`] for a reader whose epoch key does not
+    /// open.
+    pub(crate) fn as_reader(&self) -> Result<()> {
+        self.epoch().map(drop)
+    }
+
+    fn no_epoch(&self) -> Error {
+        if self.is_epoch_damaged {
+            let why = "it does not open with your identity, which history says is a reader's";
+            files::damaged(&self.folder.join(EPOCH_FILE), why)
+        } else {
+            Error::NotAReader
+        }
     }
 
     /// Whether it was opened with the identity of this recipient, as far as that can be told.
@@ -427,9 +489,12 @@ impl Keyring {
 
     /// What is wrong with the files as a whole.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
-        [&self.ring, &self.names]
-            .into_iter()
-            .filter_map(Table::problem)
+        let epoch = self.is_epoch_damaged.then(|| {
+            let error = self.no_epoch();
+            format!("{error}; {}", error.hint())
+        });
+        let tables = [&self.ring, &self.names].into_iter();
+        epoch.into_iter().chain(tables.filter_map(Table::problem))
     }
 
     /// How many entries `ring` and `names` have.

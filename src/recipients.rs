@@ -73,6 +73,15 @@ pub(crate) fn everyone(members: &[Member]) -> Vec<Recipient> {
         .collect()
 }
 
+/// What those can open who have one of these keys: as readers, if they are that too.
+pub(crate) fn role_of(members: &[Member], keys: &[Recipient]) -> Option<Role> {
+    let own = members
+        .iter()
+        .filter(|member| keys.contains(&member.recipient));
+    own.map(|member| member.role)
+        .min_by_key(|role| *role != Role::Reader)
+}
+
 /// Writes the file.
 pub(crate) fn to_file(members: &[Member]) -> String {
     members.iter().map(line_of).collect()

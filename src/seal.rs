@@ -68,6 +68,20 @@ impl Sealed {
         &self.0
     }
 
+    /// To how many it is sealed, as its header says: a stanza that age adds to keep readers tolerant
+    /// is nobody's.
+    pub(crate) fn stanzas(&self) -> usize {
+        let lines = self.0.split(|b| *b == b'\n');
+        lines
+            .take_while(|line| !line.starts_with(b"---"))
+            .filter_map(|line| line.strip_prefix(b"-> "))
+            .filter(|line| {
+                let tag = line.split(|b| *b == b' ').next();
+                tag.is_some_and(|tag| !tag.ends_with(b"-grease"))
+            })
+            .count()
+    }
+
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }

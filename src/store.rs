@@ -181,7 +181,8 @@ impl Store {
         if let Some(unclean) = &unclean {
             unclean.place_keyring(&folder)?;
         }
-        let mut keyring = Keyring::open(&folder, id, &keys.identity)?;
+        let members = &decisions.members;
+        let mut keyring = Keyring::open_of(&folder, id, &keys.identity, members)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
             if is_from_another_boot {

@@ -342,8 +342,12 @@ impl Run<'_> {
             outcome.memories.opened =
                 keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
         } else {
-            let what = "keys and contents of memories: your identity is an auditor's";
-            self.not_checked.push(what.into());
+            let what = match keyring.as_reader() {
+                Err(error @ Error::Damaged { .. }) => error.to_string(),
+                _ => "your identity is an auditor's".into(),
+            };
+            self.not_checked
+                .push(format!("keys and contents of memories: {what}"));
         }
         if !fold.unsure.is_empty() {
             self.not_checked.push(format!(

@@ -20,6 +20,13 @@ use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unope
 /// Room for a file: an audit identity for each of some eight hundred changes of keys.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
+pub(super) const EPOCH_FILE: &str = "epoch.age";
+pub(super) const AUDIT_FILE: &str = "audit.age";
+
+/// What to do about a file that is damaged.
+const RESTORE: &str =
+    "restore the keyring from its backup, the one that belongs to this repository";
+
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
 
@@ -113,7 +120,7 @@ impl Epoch {
 }
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join("epoch.age")
+    folder.join(EPOCH_FILE)
 }
 
 impl Audit {
@@ -162,7 +169,7 @@ impl Audit {
     }
 
     pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
-        let path = folder.join("audit.age");
+        let path = folder.join(AUDIT_FILE);
         let file: AuditFile = read_sealed(&path, identity)?;
         check_store(&path, &file.store, store)?;
         let identities = file.identities.iter().map(|text| SealKey::parse(text));
@@ -198,7 +205,7 @@ impl Audit {
             names_key: text(&self.names_key),
             fingerprint_key: self.fingerprint_key.as_ref().map(text),
         };
-        write_sealed(&folder.join("audit.age"), &file, everyone, unlock)
+        write_sealed(&folder.join(AUDIT_FILE), &file, everyone, unlock)
     }
 }
 
@@ -206,14 +213,11 @@ fn check_store(path: &Path, said: &str, store: StoreId) -> Result<()> {
     if said == store.to_string() {
         return Ok(());
     }
-    Err(Error::damaged(
-        path.display().to_string(),
-        "it belongs to another store",
-    ))
+    Err(damaged(path, "it belongs to another store"))
 }
 
 fn no_key(path: &Path) -> Error {
-    Error::damaged(path.display().to_string(), "a key in it is not a key")
+    damaged(path, "a key in it is not a key")
 }
 
 fn key_of(text: &str) -> Option<Key> {
@@ -234,7 +238,7 @@ fn write_sealed(
 }
 
 fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -> Result<T> {
-    let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
+    let damaged = |why: &str| damaged(path, why);
     let bytes = fs::read(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
         _ => Error::io("read", path)(e),
@@ -255,6 +259,17 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -
         });
     }
     serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
+}
+
+/// Whether a file is sealed to so many at least: one from before somebody was let in is to fewer.
+pub(super) fn is_sealed_to(path: &Path, many: usize) -> bool {
+    let sealed = fs::read(path).ok().and_then(|b| Sealed::parse(b).ok());
+    sealed.is_some_and(|sealed| sealed.stanzas() >= many)
+}
+
+/// A file is not as it was written.
+pub(super) fn damaged(path: &Path, why: &str) -> Error {
+    Error::damaged_with_hint(path.display().to_string(), why, RESTORE)
 }
 
 /// The one field every format version has.

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::files::{Audit, Epoch};
+use super::files::{AUDIT_FILE, Audit, EPOCH_FILE, Epoch};
 use super::table::{self, Table};
 use super::{ENTRY_OVERHEAD_BYTES, Keyring, NAMES_FILE, NEXT, RING_FILE, RING_SECRET_BYTES};
 use crate::aead;
@@ -33,7 +33,7 @@ const PREFIX: &str = "next-";
 const FOR_FILE: &str = "for";
 const RESEALED_FILE: &str = "resealed";
 /// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
-pub(crate) const FILES: [&str; 4] = [RING_FILE, NAMES_FILE, "audit.age", "epoch.age"];
+pub(crate) const FILES: [&str; 4] = [RING_FILE, NAMES_FILE, AUDIT_FILE, EPOCH_FILE];
 
 /// Bytes of an entry of `ring`, and of a line of `resealed`: the entry, then what it was made of
 /// and what was made.
@@ -269,6 +269,7 @@ impl Keyring {
                 .as_ref()
                 .or(self.epoch.as_ref())
                 .map(Epoch::again),
+            is_epoch_damaged: next.epoch.is_none() && self.is_epoch_damaged,
             ring,
             names: Table::open(&names, table::NAMES, self.store, Some(audit.number))?,
             audit,

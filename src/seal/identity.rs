@@ -201,13 +201,18 @@ impl Identity {
 
     /// The public halves that can be told without asking a plugin.
     pub(crate) fn recipients(&self) -> Vec<Recipient> {
-        let own = self.keys.iter().filter_map(|key| match key {
+        let said = self.given.iter().chain(&self.noted).cloned();
+        self.own_recipients().chain(said).collect()
+    }
+
+    /// The public halves of the keys that are here: what is sealed to them opens, whatever somebody
+    /// says of others.
+    pub(crate) fn own_recipients(&self) -> impl Iterator<Item = Recipient> {
+        self.keys.iter().filter_map(|key| match key {
             Key::X25519(identity) => Some(identity.to_public().into()),
             Key::Ssh(key) => Some(key.recipient.clone()),
             Key::Plugin(_) => None,
-        });
-        let said = self.given.iter().chain(&self.noted).cloned();
-        own.chain(said).collect()
+        })
     }
 
     /// Answers what plugins ask while something is sealed to a recipient of theirs.

@@ -215,11 +215,7 @@ impl Store {
 
     /// Refuses an auditor what is for readers.
     pub(super) fn as_reader(&self) -> Result<()> {
-        if self.keyring.is_reader() {
-            Ok(())
-        } else {
-            Err(Error::NotAReader)
-        }
+        self.keyring.as_reader()
     }
 
     /// Whether this process could record a decision: asked before much is made ready for it.

@@ -152,6 +152,7 @@ impl Store {
             self.catch_up()?;
         }
         self.follow_decisions()?;
+        self.keyring.expect_of(&self.decisions.members);
         self.load_trees()?;
         // If it cannot be done now, the keys are not used all the same.
         drop(self.complete_erasures());

@@ -17,9 +17,9 @@ use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
+use crate::recipients::{self, Member};
 use crate::repository::object::{self, Kind, ObjectId};
 use crate::repository::{Repository, Strict, name};
-use crate::seal::Identity;
 use crate::store::{self, Unclean};
 
 /// The store as it was at that moment.
@@ -100,7 +100,9 @@ pub(super) fn open(
             None
         }
         (Some(identity), Some(store)) => {
-            open_keyring(&folder, store, identity, findings, not_checked)?
+            let members = members_at(&repository, head)?;
+            let keyring = Keyring::open_of(&folder, store, identity, &members);
+            opened_keyring(keyring, findings, not_checked)?
         }
     };
     if let (Some(unclean), Some(keyring), Some(mut journal)) = (unclean, &mut keyring, journal) {
@@ -261,6 +263,23 @@ fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreI
     })
 }
 
+/// Who can open the store by its newest commit; nobody, if that cannot be read.
+fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Member>> {
+    let decided = match head {
+        Some(head) => decided_at(repository, head)?,
+        None => None,
+    };
+    let Some(decided) = decided else {
+        return Ok(Vec::new());
+    };
+    let members = match repository.read_strictly(decided.recipients)? {
+        Strict::Whole(Kind::Blob, bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    };
+    let members = members.and_then(|text| recipients::parse(&text).ok());
+    Ok(members.unwrap_or_default())
+}
+
 /// Without an identity the keyring cannot be opened, but it has to be there.
 fn check_keyring_is_there(folder: &Path, findings: &mut Findings) {
     for name in keyring::FILES {
@@ -271,14 +290,12 @@ fn check_keyring_is_there(folder: &Path, findings: &mut Findings) {
     }
 }
 
-fn open_keyring(
-    folder: &Path,
-    store: StoreId,
-    identity: &Identity,
+fn opened_keyring(
+    keyring: Result<Keyring>,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<Option<Keyring>> {
-    let why = match Keyring::open(folder, store, identity) {
+    let why = match keyring {
         Ok(keyring) => {
             for problem in keyring.problems() {
                 findings.add_outside(Fault::new("keyring", problem));

@@ -233,3 +233,78 @@ fn an_auditor_sees_who_did_what_to_which_path_and_verify_says_what_it_could_not(
     }
     assert!(fs::metadata(store.join("keyring/ring")).is_ok());
 }
+
+/// A keyring file with one character of the stanza changed that is its first reader's.
+fn flip(team: &Team, name: &str) -> (PathBuf, Vec<u8>) {
+    let path = team.home.store().join("keyring").join(name);
+    let whole = fs::read(&path).expect("there");
+    let mut bytes = whole.clone();
+    bytes[90] = if bytes[90] == b'A' { b'B' } else { b'A' };
+    fs::write(&path, bytes).expect("written");
+    (path, whole)
+}
+
+#[test]
+fn a_keyring_file_that_is_damaged_makes_nobody_somebody_else() {
+    const RESTORE: &str = "restore the keyring from its backup";
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    team.add("eve", "auditor");
+    let (path, whole) = flip(&team, "epoch.age");
+    for args in [
+        &["read", "/memories/a.md"][..],
+        &["show", "1:/memories/a.md"],
+        &["create", "/memories/b.md", "--text", "x"],
+        &["rekey"],
+    ] {
+        let said = team.fails(13, args);
+        assert!(said.contains("epoch.age is damaged"), "{args:?}: {said}");
+        assert!(said.contains(RESTORE), "{args:?}: {said}");
+    }
+    let status = team.ok(&["status"]);
+    assert!(status.contains("epoch.age is damaged"), "{status}");
+    let advice = team.run_as("owner", &["doctor"]);
+    assert_eq!(advice.status.code(), Some(14));
+    assert!(stdout(&advice).contains("epoch.age is damaged"));
+    let verified = team.run_as("owner", &["verify", "--full"]);
+    assert_eq!(verified.status.code(), Some(13), "{}", stdout(&verified));
+    assert!(stdout(&verified).contains("epoch.age is damaged"));
+    let said = team.fails_as("eve", 12, &["read", "/memories/a.md"]);
+    assert!(said.contains("is an auditor's"), "{said}");
+    team.ok_as("eve", &["status"]);
+    fs::write(path, whole).expect("written");
+    let (path, whole) = flip(&team, "audit.age");
+    for args in [&["read", "/memories/a.md"][..], &["status"], &["log"]] {
+        let said = team.fails(13, args);
+        assert!(said.contains("audit.age is damaged"), "{args:?}: {said}");
+        assert!(said.contains(RESTORE), "{args:?}: {said}");
+    }
+    let verified = team.run_as("owner", &["verify", "--full"]);
+    assert_eq!(verified.status.code(), Some(13), "{}", stdout(&verified));
+    assert!(stdout(&verified).contains("audit.age is damaged"));
+    team.fails_as("stranger", 12, &["status"]);
+    fs::write(path, whole).expect("written");
+    team.assert_verified("with the keyring whole again");
+}
+
+/// What is no damage: a keyring from before somebody was let in.
+#[test]
+fn who_is_not_in_an_older_keyring_is_no_recipient_of_it() {
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    let names = ["audit.age", "epoch.age"];
+    let keyring = team.home.store().join("keyring");
+    let old = names.map(|name| fs::read(keyring.join(name)).expect("there"));
+    team.add("bob", "reader");
+    team.add("eve", "auditor");
+    for (name, bytes) in names.iter().zip(old) {
+        fs::write(keyring.join(name), bytes).expect("written");
+    }
+    for who in ["bob", "eve"] {
+        let said = team.fails_as(who, 12, &["read", "/memories/a.md"]);
+        assert!(said.contains("your identity does not open"), "{said}");
+        let verified = team.run_as(who, &["verify", "--full"]);
+        assert!(verified.status.success(), "{}", stdout(&verified));
+    }
+    team.ok(&["read", "/memories/a.md"]);
+}

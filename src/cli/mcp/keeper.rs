@@ -212,6 +212,7 @@ impl Kept {
             return Err(Error::Damaged {
                 what: "the store".into(),
                 why: "another one is in the place of the one that was open".into(),
+                hint: None,
             });
         }
         match store.moment(&Revision::event(seen.event)) {
