@@ -890,6 +890,34 @@ fn commits_of_other_forms() {
 
 // ---- damage in files ----
 
+#[test]
+fn what_the_journal_still_holds_is_mended_as_the_hint_says() {
+    let home = home();
+    let versions = git(&home, &["log", "--format=", "--raw", "--no-abbrev", "-r"]);
+    let blobs: Vec<&str> = versions
+        .lines()
+        .filter_map(|line| line.split(' ').nth(3))
+        .filter(|id| id.bytes().any(|digit| digit != b'0'))
+        .collect();
+    let old = blobs[blobs.len() - 4];
+    for gone in [false, true] {
+        let file = object_file(&home, old);
+        let kept = Kept::of(&home);
+        if gone {
+            fs::remove_file(&file).expect("there");
+        } else {
+            flip(&file, 25);
+        }
+        let report = report(&home, &["--full"]);
+        let hint = report["findings"][0]["hint"].as_str().expect("text");
+        assert!(hint.contains("`agekeep compact` mends it"), "{report}");
+        done(&home, &["compact"]);
+        assert_clean(&home, "compacted");
+        kept.put_back(&home);
+        fs::remove_dir_all(kept.0).expect("there");
+    }
+}
+
 fn object_file(home: &Home, id: &str) -> PathBuf {
     home.store().join("objects").join(&id[..2]).join(&id[2..])
 }

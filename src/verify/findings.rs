@@ -115,8 +115,8 @@ pub const FINDINGS: &[(&str, &str)] = &[
 ];
 
 /// What can be done where the journal still holds an object that is not whole.
-const MENDED: &str = "the journal still holds it: a plain `agekeep view` mends it; then find out \
-                      what damaged it";
+const MENDED: &str = "the journal still holds it: `agekeep compact` mends it; then find out what \
+                      damaged it";
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
