@@ -143,7 +143,7 @@ impl Journal {
         let (salt, base, boot) = whole
             .ok()
             .and_then(|()| parse_header(&header))
-            .ok_or_else(|| Error::damaged(path.display().to_string(), "its header is not whole"))?;
+            .ok_or_else(|| damaged(path, "its header is not whole"))?;
         let mut journal = Self {
             path: path.into(),
             file,
@@ -385,7 +385,7 @@ impl Journal {
     }
 
     fn damaged(&self, why: &str) -> Error {
-        Error::damaged(self.path.display().to_string(), why)
+        damaged(&self.path, why)
     }
 
     /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
@@ -403,6 +403,14 @@ pub(crate) fn find(path: &Path, id: ObjectId) -> Result<Option<Object>> {
     let records = Journal::open(path)?.records()?;
     let mut objects = records.into_iter().flat_map(|record| record.objects);
     Ok(objects.find(|object| object.id == id))
+}
+
+/// What it holds is in its place too, unless the last stop was unclean.
+fn damaged(path: &Path, why: &str) -> Error {
+    let hint = "keep a copy of the store; where `agekeep verify --full` finds nothing else, move the \
+                file `journal` away: history is then what the branch says. Otherwise restore the \
+                damaged files from a backup";
+    Error::damaged_with_hint(path.display().to_string(), why, hint)
 }
 
 fn header(base: ObjectId) -> [u8; HEADER_BYTES] {

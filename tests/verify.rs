@@ -1116,6 +1116,24 @@ fn a_branch_or_journal_that_was_changed() {
     bytes[128 + 100] ^= 1;
     fs::write(&journal, &bytes).expect("written");
     assert_eq!(findings(&home, &["--full"]), ["journal"], "a record");
+    for args in [
+        &["view", "/memories/a.md"][..],
+        &["create", "/memories/n.md", "--text", "x"],
+        &["status"],
+        &["doctor"],
+    ] {
+        let refused = home.run(args);
+        let said = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(13), "{args:?}: {said}");
+        assert!(
+            said.contains("move the file `journal` away"),
+            "{args:?}: {said}"
+        );
+    }
+    fs::rename(&journal, home.path().join("journal")).expect("moved");
+    assert_clean(&home, "without the damaged journal");
+    done(&home, &["view", "/memories/a.md"]);
+    assert_clean(&home, "and with a new one");
 }
 
 #[test]
