@@ -412,9 +412,31 @@ impl Repository {
     /// if it is recent, and is written anew from there.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
         let found = journal::find(&self.root.join("journal"), id)?;
-        let object = found.ok_or_else(|| Error::damaged(format!("object {id}"), why))?;
+        let object = found.ok_or_else(|| self.lost(id, why))?;
         self.write(&object)?;
         Ok((object.kind, object.bytes))
+    }
+
+    /// An object is whole nowhere; it may be in a pack that only lacks its index.
+    fn lost(&self, id: ObjectId, why: &str) -> Error {
+        let object = format!("object {id}");
+        match self.without_index() {
+            Some(pack) => unindexed(&pack, &format!("{object}: {why}")),
+            None => Error::damaged(object, why),
+        }
+    }
+
+    fn without_index(&self) -> Option<PathBuf> {
+        pack::without_index(&self.pack_folder()).ok().flatten()
+    }
+
+    /// What keeps packs from being read: the one that has no index, where that is it.
+    fn pack_fault(&self, path: &Path, error: io::Error) -> Error {
+        let pack = pack::is_content_fault(&error).then(|| self.without_index());
+        match pack.flatten() {
+            Some(pack) => unindexed(&pack, &error.to_string()),
+            None => Error::io("read", path)(error),
+        }
     }
 
     /// The one object whose name begins with these digits; `None` if there is none, or several, or
@@ -475,6 +497,20 @@ impl Repository {
     fn pack_folder(&self) -> PathBuf {
         self.objects.join("pack")
     }
+}
+
+/// The index of a pack is gone or torn, and so something is not found.
+fn unindexed(pack: &Path, what: &str) -> Error {
+    let index = pack.with_extension("idx");
+    let pack = pack.display();
+    Error::damaged_with_hint(
+        index.display().to_string(),
+        format!("it is missing or torn, and what its pack holds is not found without it ({what})"),
+        format!(
+            "if the pack itself is whole, `git index-pack {pack}` makes its index again; then check \
+             the store with `agekeep verify --full`"
+        ),
+    )
 }
 
 fn foreign_entries(tree: ObjectId) -> Error {

@@ -99,7 +99,7 @@ impl Repository {
     ) -> Result<Vec<ObjectId>> {
         let folder = self.pack_folder();
         let fault = || Error::io("write a pack in", &folder);
-        let parts = Parts::of(self).map_err(Error::io("read", &self.objects))?;
+        let parts = Parts::of(self).map_err(|e| self.pack_fault(&self.objects, e))?;
         if parts.are_one() {
             return Ok(Vec::new());
         }

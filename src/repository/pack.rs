@@ -17,7 +17,9 @@ use super::object::Kind;
 
 pub(super) use self::merge::merge_small;
 pub(super) use self::reader::{Pack, Tools};
-pub(super) use self::set::{PackFile, Packed, Packs, files, remove, remove_orphans};
+pub(super) use self::set::{
+    PackFile, Packed, Packs, files, is_content_fault, remove, remove_orphans, without_index,
+};
 pub(super) use self::writer::Writer;
 
 /// Largest object that is read, in bytes.

@@ -180,3 +180,57 @@ fn a_file_that_no_pack_has_whole_is_never_cleaned_up() {
     assert_eq!(loose(&home), files);
     assert_whole(&home, &mut model, "with what init wrote");
 }
+
+/// The pack is whole, and stock git makes its index again.
+#[test]
+fn an_index_that_is_gone_or_torn_is_named_and_made_again() {
+    let (home, model) = packed();
+    let whole = keep(&home, "whole");
+    let pack = packs(&home).remove(0);
+    let index = pack.with_extension("idx");
+    let bytes = fs::read(&index).expect("reads");
+    let command = format!("git index-pack {}", pack.display());
+    for torn in [None, Some(&bytes[..bytes.len() / 2]), Some(&bytes[..100])] {
+        fs::remove_file(&index).expect("there");
+        if let Some(torn) = torn {
+            fs::write(&index, torn).expect("writes");
+        }
+        for args in [&["log"][..], &["read", "a.md"], &["status"]] {
+            let (code, said) = ends(&home, args, "without an index");
+            assert_eq!(code, 13, "{args:?}: {said}");
+            assert!(
+                said.contains(index.to_str().expect("UTF-8")) && said.contains(&command),
+                "{args:?}: {said}"
+            );
+        }
+        let made = home.git(&["index-pack", pack.to_str().expect("UTF-8")]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert_whole(&home, &mut model.clone(), "with an index of stock git's");
+        put_back(&whole, &home);
+    }
+}
+
+#[test]
+fn a_torn_index_beside_whole_copies_is_named_by_compact() {
+    let (home, mut model) = with_history(12);
+    let read = |file| (fs::read(&file).expect("reads"), file);
+    let copies: Vec<_> = loose(&home).into_iter().map(read).collect();
+    compact(&home, &[]);
+    let pack = packs(&home).remove(0);
+    for (bytes, file) in copies {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("makes");
+        fs::write(file, bytes).expect("writes");
+    }
+    let index = pack.with_extension("idx");
+    let bytes = fs::read(&index).expect("reads");
+    overwrite(&index, &bytes[..bytes.len() / 2]);
+    model.check(&home, "from the copies");
+    let (code, said) = ends(&home, &["compact"], "a torn index");
+    assert_eq!(code, 13, "{said}");
+    assert!(said.contains(index.to_str().expect("UTF-8")), "{said}");
+    assert!(said.contains("git index-pack"), "{said}");
+    let made = home.git(&["index-pack", pack.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    compact(&home, &[]);
+    assert_whole(&home, &mut model, "compacted");
+}

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::super::object::ObjectId;
 use super::Type;
+use super::index::Index;
 use super::reader::{Found, Pack, Tools};
 
 /// What stock git keeps beside a pack. The index comes first: without it a pack is not looked at.
@@ -54,6 +55,23 @@ pub(in super::super) fn files(folder: &Path) -> io::Result<Vec<PackFile>> {
     }
     files.sort_by(|a, b| (b.time, &b.path).cmp(&(a.time, &a.path)));
     Ok(files)
+}
+
+/// A pack beside which there is no index, or a torn one: nothing in it is found.
+pub(in super::super) fn without_index(folder: &Path) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|end| end != "pack") {
+            continue;
+        }
+        match Index::open(&path.with_extension("idx")) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound || is_content_fault(&e) => {
+                return Ok(Some(path));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Removes a pack whose objects are all in another.
