@@ -21,7 +21,7 @@ use agekeep::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use support::{Home, feed, json_lines, stderr, stdout};
+use support::{Home, feed, has_peer, json_lines, stderr, stdout};
 use tempfile::TempDir;
 
 const SEED: u64 = 20_260_728;
@@ -542,4 +542,58 @@ fn after_stock_git_packed_everything_it_all_opens_and_goes_on() {
     );
     succeed(&home.run(&["read", "after"]), "read");
     check_history(&home);
+}
+
+/// As the README has it: a copy of a store in use, made with its locks held, is whole.
+#[test]
+fn a_copy_that_is_made_with_the_locks_held_is_of_one_moment() {
+    if !has_peer("flock", "that a store in use can be copied") {
+        return;
+    }
+    let home = Home::with_store();
+    let mut writer = home
+        .command(&["tool"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = writer.stdin.take().expect("piped");
+    let answers = BufReader::new(writer.stdout.take().expect("piped"));
+    let is_over = AtomicBool::new(false);
+    let is_over = &is_over;
+    thread::scope(|scope| {
+        let drain = scope.spawn(move || answers.lines().count());
+        scope.spawn(move || {
+            let mut dice = Dice(SEED);
+            while !is_over.load(Ordering::Relaxed) {
+                for call in random_calls(&mut dice, 20, "w") {
+                    writeln!(input, "{call}").expect("takes it");
+                }
+            }
+        });
+        let copy = |n: usize| {
+            thread::sleep(std::time::Duration::from_millis(300));
+            let store = home.store();
+            let mut copy = Command::new("flock");
+            copy.arg(store.join("objects/pack")).arg("flock");
+            copy.arg(store.join("lock")).args(["cp", "-a"]);
+            let place = home.path().join(format!("copy-{n}"));
+            let done = copy.arg(&store).arg(&place).output().expect("flock runs");
+            // What was seen of the store itself is newer than the copy.
+            let mut verify = home.command(&["verify", "--full"]);
+            verify.env("XDG_STATE_HOME", home.path().join(format!("state-{n}")));
+            let verified = verify.arg("--store").arg(&place).output().expect("runs");
+            (done, verified)
+        };
+        let copies: Vec<_> = (0..3).map(copy).collect();
+        // Before anything can fail: the writer waits for it.
+        is_over.store(true, Ordering::Relaxed);
+        for (n, (done, verified)) in copies.iter().enumerate() {
+            assert!(done.status.success(), "{}", stderr(done));
+            let said = stdout(verified) + &stderr(verified);
+            assert!(verified.status.success(), "copy {n}: {said}");
+        }
+        assert!(drain.join().expect("reads") > 20, "it was written to");
+    });
+    assert!(writer.wait().expect("ends").success());
 }

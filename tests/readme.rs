@@ -36,6 +36,7 @@ fn every_command_works_and_prints_what_is_shown() {
             "the README has members of a team make their keys",
         ),
         ("ssh-keygen", "the README has a signer make a key"),
+        ("flock", "the README copies a store with its locks held"),
     ];
     if !peers.iter().all(|(peer, why)| has_peer(peer, why)) {
         return;
