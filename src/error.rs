@@ -490,7 +490,16 @@ impl Error {
     }
 }
 
+/// The numbers of "too many open files", of the whole machine and of a process, which have no name
+/// in the standard library.
+const OUT_OF_FILES: [i32; 2] = [23, 24];
+
 fn io_hint(source: &io::Error) -> &'static str {
+    let number = source.raw_os_error();
+    if number.is_some_and(|number| OUT_OF_FILES.contains(&number)) {
+        return "raise the limit of open files (`ulimit -n`), or end what holds so many, and try \
+                again; nothing acknowledged was lost";
+    }
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space and try again; nothing acknowledged was lost"

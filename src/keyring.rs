@@ -338,6 +338,10 @@ impl Keyring {
         new: &[NewMemory],
         fresh: &[(MemoryId, SealKey)],
     ) -> Result<Vec<KeyEntry>> {
+        if !(new.is_empty() && fresh.is_empty()) {
+            self.ring.check_writable()?;
+            self.names.check_writable()?;
+        }
         let mut entries = Vec::with_capacity(2 * new.len() + fresh.len());
         let keys = new.iter().map(|memory| (memory.id, &memory.key));
         let fresh = fresh.iter().map(|(id, key)| (*id, key));

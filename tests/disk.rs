@@ -382,3 +382,99 @@ fn a_limit_on_file_sizes_is_an_error_and_loses_nothing() {
     assert!(made.status.success(), "{}", stderr(&made));
     check(&home, 2, |_| 100);
 }
+
+/// Runs a command with the keyring on a disk that cannot be written.
+fn with_a_read_only_keyring(home: &Home, args: &[&str]) -> Output {
+    let inner = home.command(args);
+    let bound =
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\"";
+    Command::new("unshare")
+        .args(["-rm", "sh", "-c", bound, "sh"])
+        .arg(home.store().join("keyring"))
+        .arg(inner.get_program())
+        .args(args)
+        .env_clear()
+        .envs(
+            inner
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .output()
+        .expect("unshare runs")
+}
+
+#[test]
+fn a_keyring_that_cannot_be_written_takes_no_new_memory_and_keeps_nothing_else_from_being_done() {
+    if !on_a_small_disk(
+        "a_keyring_that_cannot_be_written_takes_no_new_memory_and_keeps_nothing_else_from_being_done",
+    ) {
+        return;
+    }
+    let home = Home::with_store();
+    home.tool(&format!("{}\n", create(0, 100)));
+    for _ in 0..2 {
+        let args = ["create", "/memories/1", "--text", "x"];
+        let refused = with_a_read_only_keyring(&home, &args);
+        let (why, hint) = ("Read-only file system", "every command is recorded");
+        fails_for_io(&refused, why, hint);
+    }
+    for args in [
+        &["status"][..],
+        &["log"],
+        &["view", "/memories/0"],
+        &["verify", "--full"],
+    ] {
+        let output = with_a_read_only_keyring(&home, args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    }
+    check(&home, 1, |_| 100);
+}
+
+/// As after a command that was cut off between its record and its keys.
+#[test]
+fn keys_that_cannot_be_brought_to_their_place_are_said_to_be_on_a_read_only_disk() {
+    if !on_a_small_disk(
+        "keys_that_cannot_be_brought_to_their_place_are_said_to_be_on_a_read_only_disk",
+    ) {
+        return;
+    }
+    let home = Home::with_store();
+    let parent = stdout(&home.git(&["rev-parse", "main"]));
+    home.tool(&format!("{}\n", create(0, 100)));
+    fs::write(home.store().join("refs/heads/main"), parent).expect("written");
+    let refused = with_a_read_only_keyring(&home, &["log"]);
+    fails_for_io(
+        &refused,
+        "Read-only file system",
+        "every command is recorded",
+    );
+    check(&home, 1, |_| 100);
+}
+
+#[test]
+fn a_limit_on_open_files_is_said_as_what_it_is() {
+    let home = Home::with_store();
+    let inner = home.command(&["view", "/memories"]);
+    let limited = |files: u32| {
+        Command::new("sh")
+            .args(["-c", &format!("ulimit -n {files}; exec \"$@\""), "sh"])
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .env_clear()
+            .envs(
+                inner
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .output()
+            .expect("sh runs")
+    };
+    let said = (3..20)
+        .map(|files| stderr(&limited(files)))
+        .find(|said| said.starts_with("error: cannot ") && said.contains("Too many open files"));
+    let said = said.expect("some file is one too many");
+    assert!(
+        said.contains("\nhint: raise the limit of open files"),
+        "{said}"
+    );
+}

@@ -58,6 +58,8 @@ pub(super) struct Table {
     /// Entries before this slot are of an earlier epoch: somebody who left may know what they hold.
     fresh_from: u32,
     file: File,
+    /// Why the file could be opened for reading only, as the operating system's error number.
+    read_only: Option<i32>,
     inode: u64,
     /// How many whole entries there are.
     count: u32,
@@ -164,7 +166,9 @@ impl Table {
     ) -> Result<Self> {
         let options = |write| OpenOptions::new().read(true).write(write).open(path);
         // On a store that cannot be written the log can still be read.
-        let file = options(true)
+        let writable = options(true);
+        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
+        let file = writable
             .or_else(|_| options(false))
             .map_err(|e| match e.kind() {
                 io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
@@ -209,6 +213,7 @@ impl Table {
             fresh_from,
             generation: header[40..48].try_into().expect("eight bytes"),
             file,
+            read_only,
             inode,
             count: 0,
             torn_bytes: 0,
@@ -348,12 +353,21 @@ impl Table {
         self.shape.seal(self.store, self.epoch, key, id, secret)
     }
 
+    /// Makes sure that an entry can be written, before anything is durable that needs it.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.read_only.map_or(Ok(()), |refused| {
+            let source = io::Error::from_raw_os_error(refused);
+            Err(Error::io("write", &self.path)(source))
+        })
+    }
+
     /// Writes an entry to its slot. Not yet durable.
     pub(super) fn write(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
         let fits = entry.len() == self.shape.entry_bytes() && slot <= self.count;
         if !fits {
             return Err(does_not_fit());
         }
+        self.check_writable()?;
         self.file
             .write_all_at(entry, self.shape.offset(slot))
             .map_err(Error::io("write", &self.path))?;
