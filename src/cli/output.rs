@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
 use agekeep::past::Recorded;
+use agekeep::redact::Redactor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
@@ -45,15 +46,25 @@ pub(super) fn refusal(content: &str) {
     complain(&format!("{mark}{content}"));
 }
 
-/// Prints what went wrong and what to do.
+/// Prints what went wrong and what to do. Both may repeat what somebody typed: what a built-in rule
+/// takes for a secret in it is not shown.
 pub(super) fn error(error: &Error, as_json: bool) {
+    let (message, hint) = (stripped(&error.to_string()), stripped(&error.hint()));
     if as_json {
         let (code, exit) = (error.code(), error.exit_code());
-        let body =
-            json!({"code": code, "exit": exit, "message": error.to_string(), "hint": error.hint()});
+        let body = json!({"code": code, "exit": exit, "message": message, "hint": hint});
         complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
     } else {
-        complain(&format!("error: {error}\nhint: {}", error.hint()));
+        complain(&format!("error: {message}\nhint: {hint}"));
+    }
+}
+
+/// A text without the secrets in it, by the built-in rules: an error may come before any policy is
+/// read.
+fn stripped(text: &str) -> String {
+    match Redactor::default().redact("", &text.into()) {
+        Ok(redacted) => redacted.text().as_str().to_owned(),
+        Err(_) => "what went wrong cannot be shown: it could not be scanned".into(),
     }
 }
 

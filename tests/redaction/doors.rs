@@ -236,6 +236,74 @@ fn the_command_line_lets_no_secret_through() {
     assert_clean(&home, pieces);
 }
 
+/// What asks for something by its path, and finds nothing there.
+fn asked_for(path: &str) -> Vec<Vec<String>> {
+    let (at, redact) = (format!("HEAD:{path}"), format!("1:{path}"));
+    let verbs: &[&[&str]] = &[
+        &["show", &at],
+        &["restore", path],
+        &["restore", path, "--from", "1", "--dry-run"],
+        &["blame", path],
+        &["diff", "1", "HEAD", path],
+        &["view", path, "--at", "1"],
+        &["keys", "export", path],
+        &["policy", "explain", path],
+        &["policy", "expire-at", path, "2100-01-01"],
+        &["access", path],
+        &["log", path],
+        &["grep", "x", path],
+        &["scan", path],
+        &["export", "out", "--path", path],
+        &["hold", "add", path, "--reason", "why"],
+        &["erase", path, "--reason", "why"],
+        &["redact", &redact],
+        &["show", path],
+        &["log", "--since", path],
+        &["policy", "get", path],
+        &["policy", "set", path, "1"],
+        &["recipients", "rm", path],
+        &["signers", "rm", path],
+    ];
+    let words = |verb: &&[&str]| verb.iter().map(|&word| word.to_owned()).collect();
+    verbs.iter().map(words).collect()
+}
+
+#[test]
+fn an_error_of_the_command_line_repeats_no_secret() {
+    let home = Home::with_store();
+    let mut pieces = Vec::new();
+    for canary in &canaries()[..2] {
+        let path = format!("/memories/{}.md", canary.in_path);
+        for args in asked_for(&path) {
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let said = home.run(&args);
+            if matches!(args[0], "show" | "blame" | "keys") {
+                assert!(
+                    stderr(&said).contains("[REDACTED:"),
+                    "{args:?}: {}",
+                    stderr(&said)
+                );
+            }
+            pieces.extend(shown(&said));
+            pieces.extend(shown(&home.run(&[&args[..], &["--json"]].concat())));
+        }
+    }
+    assert_clean(&home, pieces);
+    // All else is shown as it was typed, markers too.
+    for path in [
+        "/memories/[REDACTED:github-pat].md",
+        "/memories/a b/passwords and keys of 2026.md",
+        "/memories/3f0c00000000000000000000000000aa.md",
+        "/memories/日本 é/token.md",
+    ] {
+        let said = stderr(&home.run(&["blame", path]));
+        assert!(
+            said.contains(&format!("nothing was at {path} after")),
+            "{said}"
+        );
+    }
+}
+
 fn context(text: &str) -> Context {
     let mut context = Context::default();
     context.actor = Some(text.to_owned());
