@@ -63,6 +63,9 @@ const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
     ),
 ];
 
+/// What says how secrets look, and so may look like one.
+const PATTERNS: [&str; 6] = ["gitleaks", "regex", "shape", "literals", "found", "kept"];
+
 /// Most characters of what is no key that a message shows, and that is compared with the keys.
 const SHOWN_MAX: usize = 60;
 
@@ -209,6 +212,17 @@ impl Policy {
         }
     }
 
+    /// Its texts, each with its key, without patterns and their examples.
+    pub(crate) fn texts(&self) -> Vec<(Key, String)> {
+        let mut texts = Vec::new();
+        for key in Key::all().filter(|key| key.name.is_some_and(|name| !PATTERNS.contains(&name))) {
+            let mut found = Vec::new();
+            gather_texts(&self.value(key), &mut found);
+            texts.extend(found.into_iter().map(|text| (key, text)));
+        }
+        texts
+    }
+
     /// A table with all its keys.
     fn table(&self, name: &str) -> Map<String, Value> {
         let said = match name {
@@ -231,6 +245,20 @@ impl Policy {
             ((*name).to_owned(), value)
         };
         names.iter().map(value).collect()
+    }
+}
+
+fn gather_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| gather_texts(item, texts)),
+        Value::Object(table) => {
+            let said = table
+                .iter()
+                .filter(|(name, _)| !PATTERNS.contains(&name.as_str()));
+            said.for_each(|(_, value)| gather_texts(value, texts));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

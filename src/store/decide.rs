@@ -13,7 +13,7 @@ use crate::path::MemoryPath;
 use crate::policy::expiration::Rules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::recipients::{self, Member};
-use crate::redact;
+use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId};
 use crate::sign::Signers;
@@ -77,7 +77,8 @@ impl Store {
     /// it does not say where the keyring is, that stays as it is.
     ///
     /// # Errors
-    /// [`Error::Policy`] if it cannot be followed; otherwise as for [`Store::execute`].
+    /// [`Error::Policy`] if it cannot be followed, [`Error::Invalid`] if a secret stands in it;
+    /// otherwise as for [`Store::execute`].
     pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
         redact::check_policy(&policy.redaction)?;
         self.locked(|store| {
@@ -122,6 +123,7 @@ impl Store {
 
     /// Called with the lock held.
     fn put_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        check_texts(policy, self.redactor()?)?;
         self.check_place(policy)?;
         let text = policy.to_file(self.id)?;
         let decision = Decision {
@@ -213,6 +215,20 @@ impl Store {
         Ok((event, commit, redactions))
     }
 
+    /// Refuses the name of a member or a signer that has a secret in it: names stand in the clear. An
+    /// address may be one, whatever the policy says of those in texts.
+    pub(super) fn check_clear_name(&self, what: &'static str, name: &str) -> Result<()> {
+        let (said, found) = self.redactor()?.line(name);
+        if found
+            .iter()
+            .all(|found| redact::is_personal(found.kind.as_str()))
+        {
+            return Ok(());
+        }
+        let why = format!("it holds what looks like a secret: {said}");
+        Err(Error::Invalid { what, why })
+    }
+
     /// Refuses an auditor what is for readers.
     pub(super) fn as_reader(&self) -> Result<()> {
         self.keyring.as_reader()
@@ -234,4 +250,19 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Refuses a policy with a secret in it, which would stand in the clear for ever. What says how
+/// secrets look is the owner's own business.
+pub(super) fn check_texts(policy: &Policy, redactor: &Redactor) -> Result<()> {
+    for (key, text) in policy.texts() {
+        let (said, _) = redactor.line(&text);
+        if said != text {
+            return Err(Error::Invalid {
+                what: "the policy",
+                why: format!("`{key}` holds what looks like a secret: {said}"),
+            });
+        }
+    }
+    Ok(())
 }

@@ -19,6 +19,7 @@ use crate::repository::object::{Entry, Object, ObjectId, Tree};
 use crate::sign::Signers;
 
 use super::commit::{signed_commit, time_of};
+use super::decide::check_texts;
 use super::{Clock, Keys, OWNER, Store};
 
 /// Begins the name of a folder in which a store is made.
@@ -52,7 +53,8 @@ impl Store {
     /// Makes a store at `root` that `keys` can read and write, and opens it.
     ///
     /// # Errors
-    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken; for a policy as
+    /// [`Store::set_policy`].
     pub fn init(
         root: &Path,
         keys: Keys,
@@ -63,6 +65,7 @@ impl Store {
         Self::check_vacant(root)?;
         check_apart(root, policy)?;
         redact::check_policy(&policy.redaction)?;
+        check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
         let there = root.is_dir();
         let lock = there.then(|| Lock::of_folder(root)).transpose()?;

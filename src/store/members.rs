@@ -38,6 +38,7 @@ impl Store {
         })?;
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
+        self.check_clear_name("the name", name)?;
         let mut members = self.decisions.members.clone();
         let same = |other: &&Member| other.name == name || other.recipient == *recipient;
         if let Some(other) = members.iter().find(same) {

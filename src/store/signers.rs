@@ -64,6 +64,7 @@ impl Store {
         let entry = Entry::new(name, key, validity);
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
+        self.check_clear_name("the signer's name", name)?;
         self.signer_now()?;
         let signers = &self.decisions.signers;
         let taken = if signers.named(name).is_some() {

@@ -304,6 +304,85 @@ fn an_error_of_the_command_line_repeats_no_secret() {
     }
 }
 
+#[test]
+fn what_stands_in_the_clear_takes_no_secret() {
+    let home = Home::with_store();
+    let before = home.git(&["rev-parse", "main"]).stdout;
+    let token = &canaries()[0].text;
+    let (glob, list) = (
+        format!("/memories/{token}/**"),
+        format!("[\"/memories/{token}/**\"]"),
+    );
+    let rules = format!("[{{ path = \"{glob}\", unaccessed_for = \"14d\" }}]");
+    let paths = format!("[{{ glob = \"{glob}\", mode = \"off\" }}]");
+    let allow = format!("[{{ regex = \"a{{9}}\", reason = \"not {token}\" }}]");
+    fs::write(
+        home.path().join("policy.toml"),
+        format!("[expiration]\nkeep = {list}\n"),
+    )
+    .expect("a policy file");
+    let key = String::from_utf8(
+        Process::new("ssh-keygen")
+            .args(["-y", "-f"])
+            .arg(home.signing_key())
+            .output()
+            .expect("ssh-keygen runs")
+            .stdout,
+    )
+    .expect("UTF-8");
+    fs::write(home.path().join("key.pub"), key).expect("a public key");
+    let made = home.path().join("made");
+    let made = made.to_str().expect("UTF-8");
+    let mut pieces = Vec::new();
+    for args in [
+        &["policy", "set", "expiration.keep", &list][..],
+        &["policy", "set", "expiration.rules", &rules],
+        &["policy", "set", "redaction.paths", &paths],
+        &["policy", "set", "redaction.allow", &allow],
+        &["policy", "set", "keyring.folder", &format!("/srv/{token}")],
+        &["policy", "set", "--policy", "policy.toml"],
+        &["init", "--store", made, "--policy", "policy.toml"],
+        &["recipients", "add", token, "--new"],
+        &["signers", "add", token, "key.pub"],
+        &["hold", "add", &glob, "--reason", "why"],
+    ] {
+        let output = home.run(args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("looks like a secret: "), "{args:?}: {said}");
+        pieces.extend(shown(&output));
+    }
+    assert_eq!(
+        home.git(&["rev-parse", "main"]).stdout,
+        before,
+        "nothing is recorded"
+    );
+    assert!(!Path::new(made).exists());
+    fs::remove_file(home.path().join("policy.toml")).expect("the file of the one who typed it");
+    assert_clean(&home, pieces);
+}
+
+/// What describes secrets looks like them, and an address is a name.
+#[test]
+fn what_a_rule_is_tried_with_is_taken() {
+    let home = Home::with_store();
+    let token = &canaries()[0].text;
+    let rule = format!(
+        "[redaction]\npersonal = [\"email\"]\n[[redaction.allow]]\nregex = \"{token}\"\nreason = \"revoked\"\n\
+         [[redaction.rules]]\nkind = \"own-kind\"\nshape = \"own_[a-z]{{4}}\"\nliterals = [\"own_\"]\n\
+         found = [\"own_abcd {token}\"]\n"
+    );
+    fs::write(home.path().join("policy.toml"), rule).expect("a policy file");
+    for args in [
+        &["policy", "set", "--policy", "policy.toml"][..],
+        &["policy", "set", "limits.lines", "5"],
+        &["recipients", "add", "ana@example.org", "--new"],
+    ] {
+        let output = home.run(args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    }
+}
+
 fn context(text: &str) -> Context {
     let mut context = Context::default();
     context.actor = Some(text.to_owned());
