@@ -176,6 +176,11 @@ pub enum Error {
         /// What can be done about it.
         hint: String,
     },
+    /// No memory may be at a path: it leads out of `/memories`, or looks like what it is not.
+    DeniedPath {
+        /// What is wrong with it; never the path.
+        why: &'static str,
+    },
     /// An undo would overwrite what others did later, or bring back what cannot be.
     Conflict {
         /// One sentence for each memory: which, why, and who is on top.
@@ -249,6 +254,7 @@ impl Error {
             Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NotThere { .. } => "not_found",
+            Self::DeniedPath { .. } => "denied",
             Self::Conflict { .. } => "merge_conflict",
             Self::PlanChanged { .. } => "plan_changed",
             Self::Policy { .. } => "policy",
@@ -269,7 +275,7 @@ impl Error {
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
             Self::PlanChanged { .. } | Self::PolicyChanged | Self::NotRolledBack => 6,
             Self::Membership(fault) => fault.exit_code(),
-            Self::NotASigner { .. } => 7,
+            Self::DeniedPath { .. } | Self::NotASigner { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
             Self::Retention(fault) => fault.exit_code(),
             Self::Export(fault) => fault.exit_code(),
@@ -454,6 +460,7 @@ impl Error {
             Self::Policy { line: None, .. } => "docs/format.md lists every key and what it can be",
             Self::Policy { .. } => "correct the line; docs/format.md lists every key",
             Self::PolicyChanged => "see what it says now with `agekeep policy get`, and edit that",
+            Self::DeniedPath { .. } => "name /memories or a path below it",
             Self::TooLong { .. } => "split it into several files",
             _ => "see `agekeep --help`",
         }
@@ -598,6 +605,7 @@ impl fmt::Display for Error {
             Self::TooLong { what, bytes_max } => {
                 write!(f, "{what} is longer than {bytes_max} bytes")
             }
+            Self::DeniedPath { why } => write!(f, "the path cannot be used: {why}"),
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
             of_history => of_history.fmt_of_history(f),
         }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
 use crate::event::{Event, Outcome};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, PathFault};
 use crate::repository::object::{Commit, ObjectId};
 use crate::sign::{Entry as Signer, SignedBy};
 use crate::store::Store;
@@ -86,11 +86,20 @@ impl Store {
     /// Reads a path for [`Filter::path`] by the rules of the memory tool.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the memory tool would refuse the path.
+    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
+    /// is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
-        MemoryPath::parse(text, self.limits().path_bytes).map_err(|_| Error::Invalid {
-            what: "the path",
-            why: "it is not /memories or below it".into(),
+        MemoryPath::parse(text, self.limits().path_bytes).map_err(|fault| match fault {
+            PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
+                why: "it is not /memories or below it",
+            },
+            PathFault::Forbidden(_) => Error::DeniedPath {
+                why: "it holds a character that no path may",
+            },
+            PathFault::TooLong(why) => Error::Invalid {
+                what: "the path",
+                why,
+            },
         })
     }
 }

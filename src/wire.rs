@@ -87,6 +87,7 @@ pub fn explain(error: &Error) -> String {
         ),
         // What only people may do, a hint that names a file, or one for the command line.
         Error::Invalid { .. }
+        | Error::DeniedPath { .. }
         | Error::NotThere { .. }
         | Error::Conflict { .. }
         | Error::NothingToUndo { .. }
@@ -123,7 +124,8 @@ fn public_text(error: &Error) -> String {
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
         // What only the people who look after a store can ask for.
-        Error::NoRevision { .. }
+        Error::DeniedPath { .. }
+        | Error::NoRevision { .. }
         | Error::NothingToUndo { .. }
         | Error::Ambiguous { .. }
         | Error::NotThere { .. }

@@ -568,9 +568,6 @@ fn a_filter_of_the_log_that_makes_no_sense_is_refused() {
         &["--until", "3y"],
         &["--until", "99999999999999999d"],
         &["--since", "2030-13-01"],
-        &["/etc"],
-        &["/memories/../x"],
-        &["relative"],
     ] {
         let output = home.run(&[&["log"], args].concat());
         assert_eq!(code(&output), 2, "{args:?}");
@@ -826,6 +823,58 @@ fn a_path_that_leaves_memories_is_denied_in_the_contract_s_words_with_exit_code_
         assert_eq!(stderr(&output).lines().count(), 1, "{path:?}");
     }
     assert_eq!(stdout(&home.run(&["read"])), "f\n");
+}
+
+#[test]
+fn every_verb_that_takes_a_path_denies_one_that_leaves_memories() {
+    let home = with_memory("one");
+    let before = home.git(&["rev-parse", "main"]).stdout;
+    for path in [
+        "/etc/passwd",
+        "/memoriesx",
+        "/memories/../etc",
+        "/memories/a\u{202e}b",
+    ] {
+        let (at, to) = (format!("HEAD:{path}"), home.path().join("out"));
+        let to = to.to_str().expect("UTF-8");
+        for args in [
+            &["show", &at][..],
+            &["restore", path],
+            &["restore", path, "--from", "1"],
+            &["log", path],
+            &["diff", path],
+            &["diff", "0", "HEAD", path],
+            &["blame", path],
+            &["access", path],
+            &["export", to, "--path", path],
+            &["view", path, "--at", "1"],
+            &["keys", "export", path],
+            &["grep", "one", path],
+            &["policy", "explain", path],
+            &["policy", "expire-at", path, "2100-01-01"],
+            &["scan", path],
+            &["import", "config", "--to", path],
+            &["erase", path, "--reason", "why"],
+            &["redact", &at],
+            &["hold", "add", path, "--reason", "why"],
+        ] {
+            let output = home.run(args);
+            assert_eq!(code(&output), 7, "{args:?}: {}", stderr(&output));
+            assert_eq!(stdout(&output), "", "{args:?}");
+            let output = home.run(&[args, &["--json"]].concat());
+            let said: Value = serde_json::from_str(&stderr(&output)).expect("an object");
+            assert_eq!(
+                (&said["error"]["code"], &said["error"]["exit"]),
+                (&json!("denied"), &json!(7))
+            );
+        }
+    }
+    assert_eq!(code(&home.run(&["log", "relative"])), 7);
+    // What is no revision, and what is too long, is no path that leads anywhere.
+    assert_eq!(code(&home.run(&["diff", "a", "b", "c"])), 2);
+    let long = format!("/memories/{}", "n".repeat(300));
+    assert_eq!(code(&home.run(&["blame", &long])), 2);
+    assert_eq!(home.git(&["rev-parse", "main"]).stdout, before);
 }
 
 #[test]

@@ -184,9 +184,9 @@ fn what_is_no_source_is_refused_as_a_whole() {
         (2, &["import", "folder", "--from", "jsonl"], "a folder"),
         (2, &["import", "text.md", "--from", "folder"], "a file"),
         (2, &["import", "folder", "--from", "zip"], "zip"),
-        (2, &["import", "folder", "--to", "/elsewhere"], "the path"),
+        (7, &["import", "folder", "--to", "/elsewhere"], "the path"),
         (
-            2,
+            7,
             &["import", "folder", "--to", "/memories/../x"],
             "the path",
         ),

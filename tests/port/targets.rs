@@ -130,7 +130,7 @@ fn an_empty_folder_is_taken_and_nothing_else_that_is_there() {
         (2, &["export"]),
         (2, &["export", "out", "--jsonl", "out.jsonl"]),
         (2, &["export", "out", "--history"]),
-        (2, &["export", "out", "--path", "/elsewhere"]),
+        (7, &["export", "out", "--path", "/elsewhere"]),
         (4, &["export", "out", "--path", "/memories/nothing"]),
         (4, &["export", "out", "--at", "99"]),
     ] {

@@ -151,8 +151,8 @@ fn what_was_not_there_is_refused() {
         (4, &["restore", "/memories/n.md", "--from", "2"]),
         (4, &["restore", "/memories/n.md", "--from", "yesterday"]),
         (4, &["restore", "/memories/n.md", "--from", "x"]),
-        (2, &["restore", "/etc/passwd", "--from", "1"]),
-        (2, &["restore", "/memories/../x", "--from", "1"]),
+        (7, &["restore", "/etc/passwd", "--from", "1"]),
+        (7, &["restore", "/memories/../x", "--from", "1"]),
         (2, &["restore", "/memories/n.md"]),
         (
             2,

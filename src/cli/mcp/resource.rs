@@ -142,7 +142,12 @@ pub(super) fn read(kept: &mut Kept, named: &Named, context: &Context) -> Result<
         let path = store.parse_asked_path(&named.path, "show", context);
         match path.and_then(|_| store.show_version(&named.path, version, context)) {
             Ok(looked) => Ok(Some(looked.found.content.as_str().to_owned())),
-            Err(Error::NotThere { .. } | Error::Invalid { .. } | Error::Retention(_)) => Ok(None),
+            Err(
+                Error::NotThere { .. }
+                | Error::DeniedPath { .. }
+                | Error::Invalid { .. }
+                | Error::Retention(_),
+            ) => Ok(None),
             Err(error) => Err(error),
         }
     })
