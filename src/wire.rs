@@ -23,8 +23,9 @@ use crate::store::Store;
 pub struct Reply {
     /// The answer, in the shape that fits the call.
     pub json: Value,
-    /// Whether the command could not be recorded, and so was not carried out.
-    pub unrecorded: bool,
+    /// The exit code of the error because of which the command could not be recorded, and so was not
+    /// carried out.
+    pub unrecorded: Option<u8>,
 }
 
 /// Carries out calls given as JSON, in their order, until there is none at the moment, and answers
@@ -45,14 +46,14 @@ pub fn answer(
                 Some((call.command, call.context))
             }
             Err((shape, why)) => {
-                shapes.push(Err(shape.fault("malformed_line", &why, false)));
+                shapes.push(Err(shape.fault("malformed_line", &why, None)));
                 None
             }
         });
     let mut answers = store.execute_all(calls).into_iter();
     let mut reply = |shape: Shape| match answers.next().expect("each call is answered") {
         Ok(answer) => shape.answer(&answer),
-        Err(error) => shape.fault(error.code(), &explain(&error), true),
+        Err(error) => shape.fault(error.code(), &explain(&error), Some(error.exit_code())),
     };
     let shapes = shapes.into_iter();
     shapes
@@ -64,7 +65,7 @@ pub fn answer(
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Reply {
     let why = format!("the line is longer than {bytes_max} bytes");
-    Shape::Bare.fault("limit_exceeded", &why, false)
+    Shape::Bare.fault("limit_exceeded", &why, None)
 }
 
 /// What went wrong with a store and what can be done, in words a model may read: no path of this
@@ -171,10 +172,10 @@ struct Call {
 impl Shape {
     fn answer(self, answer: &Answer) -> Reply {
         let meta = serde_json::to_value(&answer.meta).expect("facts have a JSON form");
-        self.reply(answer.content.as_str(), answer.is_error(), &meta, false)
+        self.reply(answer.content.as_str(), answer.is_error(), &meta, None)
     }
 
-    fn fault(self, code: &str, why: &str, unrecorded: bool) -> Reply {
+    fn fault(self, code: &str, why: &str, unrecorded: Option<u8>) -> Reply {
         self.reply(
             &format!("Error: {why}"),
             true,
@@ -183,7 +184,7 @@ impl Shape {
         )
     }
 
-    fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: bool) -> Reply {
+    fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: Option<u8>) -> Reply {
         let json = match self {
             Self::Bare => Self::plain(&Value::Null, content, is_error, meta),
             Self::Envelope(id) => Self::plain(&id, content, is_error, meta),

@@ -106,7 +106,7 @@ fn fresh(folder: &Path) -> Store {
 fn answer(store: &mut Store, call: &Value) -> Value {
     let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
     let reply = replies.pop().expect("one answer");
-    assert!(!reply.unrecorded, "{call} → {}", reply.json);
+    assert!(reply.unrecorded.is_none(), "{call} → {}", reply.json);
     reply.json
 }
 

@@ -36,19 +36,19 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
     } else {
         &args.files
     };
-    let mut failed = false;
+    let mut failed = None;
     for path in files {
         let mut input = reader(path)?;
         while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
             for reply in replies {
-                failed |= reply.unrecorded;
+                failed = failed.or(reply.unrecorded);
                 if !output::json(&reply.json)? {
-                    return Ok(u8::from(failed));
+                    return Ok(failed.unwrap_or(0));
                 }
             }
         }
     }
-    Ok(u8::from(failed))
+    Ok(failed.unwrap_or(0))
 }
 
 /// Answers the next line, and those that are here before its command is durable: calls that wait at

@@ -45,7 +45,7 @@ fn assert_answers(shape: Shape, why: &str, asked: &Value) {
         Shape::Block(_) => "tool_use_id",
     };
     let expected = expected.clone();
-    let reply = shape.fault("malformed_line", why, false);
+    let reply = shape.fault("malformed_line", why, None);
     assert_eq!(reply.json[name], expected, "another call's id");
     assert!(!reply.json.to_string().contains(['\n', '\r']));
 }

@@ -203,6 +203,29 @@ fn each_role_can_do_what_it_is_for_and_no_more() {
 }
 
 #[test]
+fn calls_that_an_auditor_may_not_make_end_with_the_code_of_that() {
+    let team = Team::new();
+    team.create("a.md", "canary");
+    team.add("eve", "auditor");
+    let identity = team.identity("eve");
+    let identity = identity.to_str().expect("UTF-8");
+    let calls = r#"{"command":"view","path":"/memories/a.md"}
+no call
+{"command":"view","path":"/memories"}
+"#;
+    let output = team.home.run_with_input(&["-i", identity, "tool"], calls);
+    assert_eq!(output.status.code(), Some(12), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert_eq!(
+        said.matches("\"error\":\"not_a_reader\"").count(),
+        2,
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(!said.contains("canary"), "{said}");
+}
+
+#[test]
 fn an_auditor_sees_who_did_what_to_which_path_and_verify_says_what_it_could_not() {
     let team = Team::new();
     team.create("people/zoe.md", "a canary in here\n");
