@@ -9,6 +9,10 @@
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
@@ -18,14 +22,30 @@ use crate::error::{Error, KeyFault, SigningFault};
 use crate::event::Context;
 use crate::store::Store;
 
-/// What goes back to the caller.
+/// What goes back to the caller: written out, the answer with the caller's id to the letter.
 #[non_exhaustive]
 pub struct Reply {
-    /// The answer, in the shape that fits the call.
+    /// The answer, in the shape that fits the call. A number in its id may be a rounded one.
     pub json: Value,
+    /// The id as the caller wrote it, where that is not what `json` says.
+    id: Option<Box<RawValue>>,
     /// The exit code of the error because of which the command could not be recorded, and so was not
     /// carried out.
     pub unrecorded: Option<u8>,
+}
+
+impl Serialize for Reply {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.json.as_object().into_iter().flatten();
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in fields {
+            match (name.as_str(), &self.id) {
+                ("id" | "tool_use_id", Some(id)) => map.serialize_entry(name, id)?,
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
 }
 
 /// Carries out calls given as JSON, in their order, until there is none at the moment, and answers
@@ -158,9 +178,17 @@ enum Shape {
     /// The input alone.
     Bare,
     /// With the caller's id, or null.
-    Envelope(Value),
+    Envelope(Id),
     /// A `tool_use` block with this id.
-    Block(Value),
+    Block(Id),
+}
+
+/// What a caller knows its answer by.
+#[derive(Default)]
+struct Id {
+    value: Value,
+    /// As it was written, where the value may say something else.
+    written: Option<Box<RawValue>>,
 }
 
 struct Call {
@@ -185,22 +213,27 @@ impl Shape {
     }
 
     fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: Option<u8>) -> Reply {
-        let json = match self {
-            Self::Bare => Self::plain(&Value::Null, content, is_error, meta),
-            Self::Envelope(id) => Self::plain(&id, content, is_error, meta),
+        let plain =
+            |id: &Value| json!({"id": id, "content": content, "is_error": is_error, "meta": meta});
+        let (json, id) = match self {
+            Self::Bare => (plain(&Value::Null), None),
+            Self::Envelope(id) => (plain(&id.value), id.written),
             // The Messages API takes these fields and no others.
-            Self::Block(id) => json!({
-                "type": "tool_result",
-                "tool_use_id": id,
-                "content": content,
-                "is_error": is_error,
-            }),
+            Self::Block(id) => {
+                let json = json!({
+                    "type": "tool_result",
+                    "tool_use_id": id.value,
+                    "content": content,
+                    "is_error": is_error,
+                });
+                (json, id.written)
+            }
         };
-        Reply { json, unrecorded }
-    }
-
-    fn plain(id: &Value, content: &str, is_error: bool, meta: &Value) -> Value {
-        json!({"id": id, "content": content, "is_error": is_error, "meta": meta})
+        Reply {
+            json,
+            id,
+            unrecorded,
+        }
     }
 }
 
@@ -222,12 +255,16 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     let Value::Object(mut fields) = value else {
         return Err((none(), "the line is not a JSON object".into()));
     };
-    let shape = shape_of(&mut fields);
+    let shape = shape_of(&mut fields, text);
     let mut context = defaults.clone();
     let command = match &shape {
         Shape::Bare => Command::from_json(Value::Object(fields)),
         Shape::Envelope(_) | Shape::Block(_) => {
-            if let Shape::Block(Value::String(id)) = &shape {
+            if let Shape::Block(Id {
+                value: Value::String(id),
+                ..
+            }) = &shape
+            {
                 context.tool_use_id = Some(id.clone());
             }
             let filled = fill_context(&mut context, fields.remove("context"));
@@ -253,7 +290,7 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
 
 /// Takes the call's id and tells its shape. What has a `command` of its own is a bare input, and
 /// its other fields are unknown ones.
-fn shape_of(fields: &mut Map<String, Value>) -> Shape {
+fn shape_of(fields: &mut Map<String, Value>, line: &str) -> Shape {
     if fields.contains_key("command") {
         return Shape::Bare;
     }
@@ -261,12 +298,35 @@ fn shape_of(fields: &mut Map<String, Value>) -> Shape {
     if !is_block && !fields.contains_key("input") {
         return Shape::Bare;
     }
-    let id = fields.remove("id").unwrap_or_default();
+    let value = fields.remove("id").unwrap_or_default();
+    let written = has_inexact(&value).then(|| written_id(line)).flatten();
+    let id = Id { value, written };
     if is_block {
         Shape::Block(id)
     } else {
         Shape::Envelope(id)
     }
+}
+
+/// Whether there is a number in it that may not be the one that was written.
+fn has_inexact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64(),
+        Value::Array(values) => values.iter().any(has_inexact),
+        Value::Object(fields) => fields.values().any(has_inexact),
+        _ => false,
+    }
+}
+
+/// The id in a line as it stands there; of several the last, which is the one that counts.
+fn written_id(line: &str) -> Option<Box<RawValue>> {
+    let read = |line: &str| {
+        let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).ok()?;
+        Some((*fields.get("id")?).to_owned())
+    };
+    let id = read(line).or_else(|| read(&without_lone_surrogates(line)))?;
+    // An answer is one line, also for who takes a carriage return for an end.
+    (!id.get().contains(['\n', '\r'])).then_some(id)
 }
 
 /// The command of an input that may get its name from the tool called.
@@ -376,10 +436,10 @@ mod tests {
         let envelope = call(r#"{"id":7,"input":{"command":"view","path":"/memories"}}"#)
             .ok()
             .expect("parses");
-        assert!(matches!(envelope.shape, Shape::Envelope(Value::Number(_))));
+        assert!(matches!(&envelope.shape, Shape::Envelope(id) if id.value == 7));
         let block = r#"{"type":"tool_use","id":"toolu_1","name":"memory_read","input":{}}"#;
         let block = call(block).ok().expect("parses");
-        assert!(matches!(&block.shape, Shape::Block(id) if id == "toolu_1"));
+        assert!(matches!(&block.shape, Shape::Block(id) if id.value == "toolu_1"));
         assert!(matches!(block.command, Command::Read { path: None }));
         assert_eq!(block.context.tool_use_id.as_deref(), Some("toolu_1"));
         let other = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"view","path":"/memories"}}"#;
@@ -396,7 +456,7 @@ mod tests {
             let call = call(&line).ok().expect("a call to refuse and record");
             assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
             assert!(
-                matches!(call.shape, Shape::Envelope(Value::String(id)) if id == "seven"),
+                matches!(&call.shape, Shape::Envelope(id) if id.value == "seven"),
                 "{line}"
             );
         }

@@ -166,6 +166,46 @@ fn a_bare_input_is_answered_with_a_null_id() {
 }
 
 #[test]
+fn a_number_is_echoed_as_its_caller_wrote_it() {
+    let home = Home::with_store();
+    let input = r#"{"command":"view","path":"/memories"}"#;
+    for id in [
+        "12345678901234567890123",
+        "-9223372036854775809",
+        "18446744073709551616",
+        "1.10",
+        "1E2",
+        "-0",
+        "0.1000000000000000055511151231257827",
+        r#"[1,{"n": 12345678901234567890123}]"#,
+    ] {
+        let broken = r#"{"command":"view","path":"/memories/\ud800"}"#;
+        for (line, begin) in [
+            (
+                format!(r#"{{"id":{id},"input":{input}}}"#),
+                format!(r#"{{"id":{id},"#),
+            ),
+            (
+                format!(r#"{{"input":{input},"id":3,"id": {id} }}"#),
+                format!(r#"{{"id":{id},"#),
+            ),
+            (
+                format!(r#"{{"id":{id},"input":{broken}}}"#),
+                format!(r#"{{"id":{id},"#),
+            ),
+            (
+                format!(r#"{{"type":"tool_use","id":{id},"name":"memory","input":{input}}}"#),
+                format!(r#"{{"type":"tool_result","tool_use_id":{id},"#),
+            ),
+        ] {
+            let said = stdout(&home.run_with_input(&["tool"], &format!("{line}\n")));
+            assert!(said.starts_with(&begin), "{line}: {said}");
+            assert_eq!(said.lines().count(), 1, "{line}: {said}");
+        }
+    }
+}
+
+#[test]
 fn the_id_of_a_call_comes_back_as_it_was() {
     let home = Home::with_store();
     let ids = [

@@ -42,7 +42,7 @@ pub(super) fn run(global: &Global, args: &Tool) -> Result<u8> {
         while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
             for reply in replies {
                 failed = failed.or(reply.unrecorded);
-                if !output::json(&reply.json)? {
+                if !output::json(&reply)? {
                     return Ok(failed.unwrap_or(0));
                 }
             }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Shape, parse, without_lone_surrogates};
+use super::{Call, Shape, has_inexact, parse, without_lone_surrogates};
 use crate::command::Command;
 use crate::event::Context;
 
@@ -47,7 +47,9 @@ fn assert_answers(shape: Shape, why: &str, asked: &Value) {
     let expected = expected.clone();
     let reply = shape.fault("malformed_line", why, None);
     assert_eq!(reply.json[name], expected, "another call's id");
-    assert!(!reply.json.to_string().contains(['\n', '\r']));
+    let written = serde_json::to_string(&reply).expect("an answer has a JSON form");
+    assert!(!written.contains(['\n', '\r']));
+    assert!(serde_json::from_str::<Value>(&written).is_ok_and(|value| value == reply.json));
 }
 
 /// The same JSON without its spaces and escapes is the same call.
@@ -59,16 +61,6 @@ fn assert_same(call: &Call, value: &Value) {
     let again = again.unwrap_or_else(|(_, why)| panic!("in another spelling, {why}"));
     assert_eq!(said(&call.command), said(&again.command));
     assert!(call.context == again.context);
-}
-
-/// Floats are read to the nearest but one, so they may change when they are written out.
-fn has_inexact(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => number.is_f64(),
-        Value::Array(values) => values.iter().any(has_inexact),
-        Value::Object(fields) => fields.values().any(has_inexact),
-        _ => false,
-    }
 }
 
 /// How many bytes of the caller's a command holds.
