@@ -156,7 +156,13 @@ fn check(file: &Path, as_json: bool) -> Result<u8> {
         refused |= verdict == "refused";
         let (id, line) = (&rule.id, rule.line);
         if as_json {
-            output::json(&json!({"id": id, "line": line, "verdict": verdict, "why": why}))?;
+            output::json(&json!({
+                "schema": "agekeep.redact_check/1",
+                "id": id,
+                "line": line,
+                "verdict": verdict,
+                "why": why,
+            }))?;
         } else {
             output::line(format!("{verdict:<9} line {line:<5} {id:<40} {why}").trim_end())?;
         }
@@ -171,7 +177,13 @@ fn check(file: &Path, as_json: bool) -> Result<u8> {
 fn fingerprint(global: &Global) -> Result<u8> {
     let value = standard_input()?;
     let store = global.open_to_look()?;
-    output::line(&store.fingerprint(value.trim_end_matches(['\r', '\n']))?)?;
+    let fingerprint = store.fingerprint(value.trim_end_matches(['\r', '\n']))?;
+    if global.json {
+        let schema = "agekeep.redact_fingerprint/1";
+        output::json(&json!({"schema": schema, "fingerprint": fingerprint}))?;
+    } else {
+        output::line(&fingerprint)?;
+    }
     Ok(0)
 }
 
@@ -190,6 +202,7 @@ fn rules(as_json: bool) -> Result<u8> {
 
 fn rule_json(rule: &Rule) -> Value {
     json!({
+        "schema": "agekeep.redact_rule/1",
         "kind": rule.kind,
         "what": rule.what,
         "class": rule.class,
@@ -211,7 +224,9 @@ fn test(redactor: &Redactor, as_json: bool) -> Result<u8> {
         .map_err(withheld)?;
     if as_json {
         let findings: Vec<_> = redacted.findings().iter().map(place).collect();
-        output::json(&json!({"text": redacted.text().as_str(), "findings": findings}))?;
+        let text = redacted.text().as_str();
+        let schema = "agekeep.redact_test/1";
+        output::json(&json!({"schema": schema, "text": text, "findings": findings}))?;
         return Ok(0);
     }
     output::text(redacted.text().as_str())?;

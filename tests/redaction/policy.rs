@@ -359,3 +359,33 @@ fn an_answer_about_texts_names_places_and_no_values() {
     assert_eq!(output.status.code(), Some(1));
     assert!(!stdout(&output).contains(&github.value) && !stderr(&output).contains(&github.value));
 }
+
+#[test]
+fn every_object_about_redaction_names_its_schema() {
+    let home = Home::with_store();
+    let rule = "[[rules]]\nid = \"x\"\nregex = '''x{9}'''\n";
+    fs::write(home.path().join("g.toml"), rule).expect("a file");
+    for (args, schema) in [
+        (&["redact", "rules", "--json"][..], "agekeep.redact_rule/1"),
+        (&["redact", "test", "--json"], "agekeep.redact_test/1"),
+        (
+            &["redact", "check", "g.toml", "--json"],
+            "agekeep.redact_check/1",
+        ),
+        (
+            &["redact", "fingerprint", "--json"],
+            "agekeep.redact_fingerprint/1",
+        ),
+    ] {
+        let output = home.run_with_input(args, "a text");
+        let objects = json_lines(&output.stdout);
+        assert!(!objects.is_empty(), "{args:?}: {}", stderr(&output));
+        assert!(
+            objects.iter().all(|object| object["schema"] == schema),
+            "{args:?}"
+        );
+    }
+    let plain = stdout(&home.run_with_input(&["redact", "fingerprint"], "a text"));
+    let said = home.run_with_input(&["redact", "fingerprint", "--json"], "a text");
+    assert_eq!(json_lines(&said.stdout)[0]["fingerprint"], plain.trim_end());
+}
