@@ -484,7 +484,7 @@ fn a_journal_that_was_changed_by_somebody_else_takes_no_command() {
         let mut refused = wire::answer(&mut store, &[create(3).to_string()], &Context::default());
         let refused = refused.pop().expect("one answer");
         let why = refused.json.to_string();
-        assert!(refused.unrecorded, "{change}: {why}");
+        assert!(refused.unrecorded.is_some(), "{change}: {why}");
         assert!(why.contains("somebody else changed it"), "{change}: {why}");
         std::fs::write(&journal, &now).expect("writes");
         assert_eq!(answer(&mut store, &create(4))["is_error"], false);
