@@ -149,7 +149,8 @@ impl view::Wrapped {
         broken || !self.whole_before(span)
     }
 
-    /// Whether the piece before the break is as long as a token of its own.
+    /// Whether the piece before the break is as long as a token of its own. What the catch-all finds
+    /// there says nothing: it would take half a token as well.
     fn whole_before(&self, span: &Span) -> bool {
         let mut alone = Vec::new();
         let before = &self.view.bytes()[..self.seam];
@@ -157,6 +158,7 @@ impl view::Wrapped {
         scanned.is_ok()
             && alone
                 .iter()
+                .filter(|one| one.kind.as_str() != rules::CATCH_ALL)
                 .any(|one| one.start == span.start && one.rank >= Rank::Structural)
     }
 }

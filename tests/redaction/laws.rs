@@ -350,3 +350,21 @@ fn neither_an_exact_marker_nor_a_bracket_shields_what_is_glued_to_it() {
     }
     assert!(left.is_empty(), "{left:#?}");
 }
+
+/// Half of it has the look of a token by itself, but not the length of its kind.
+#[test]
+fn a_token_of_a_fixed_length_goes_whole_wherever_a_line_breaks_it() {
+    let body = "22A7Xq9LmZ3vT8bKc5RwYd_Q1sF6gHj4NpUeDyMoVrGtBzXkWl7Ci2Jh9Sa5Tn8Wq3Ev6Lb0Ym4Kx1PzR6";
+    let token = format!("github_pat_{body}");
+    assert_eq!(token.len(), 93);
+    for cut in 30..80 {
+        let (first, second) = token.split_at(cut);
+        for between in ["\n", "\r\n", "\n  "] {
+            let after = text_of(&format!("See {first}{between}{second} there.\n"));
+            assert!(
+                !after.contains(&second[second.len() - 8..]),
+                "{cut}: {after}"
+            );
+        }
+    }
+}
