@@ -290,6 +290,57 @@ fn markers_stay_as_they_are() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// When a secret was made, used and will expire is none itself.
+#[test]
+fn the_time_of_a_secret_stays() {
+    let frames = [
+        "the signing key of ana is valid from TIME",
+        "the token was issued at TIME, and never used",
+        "the API key was rotated on TIME.",
+        "access token: valid until TIME",
+        "password_changed_at: \"TIME\"",
+        "{\"api_key_created\": \"TIME\"}",
+        "TOKEN_EXPIRY=TIME",
+        "secret: TIME",
+        "| token | TIME |",
+    ];
+    let mut dice = Dice::new(20_261_122);
+    let mut texts = Vec::new();
+    for _ in 0..EACH {
+        let day = (
+            2_015 + dice.below(25),
+            1 + dice.below(12),
+            1 + dice.below(28),
+        );
+        let time = (dice.below(24), dice.below(60), dice.below(60));
+        let marked = format!("{}-{:02}-{:02}T{:02}", day.0, day.1, day.2, time.0);
+        let (minute, second) = (time.1, time.2);
+        let part = dice.below(1_000_000_000);
+        for time in [
+            format!("{marked}:{minute:02}:{second:02}Z"),
+            format!("{marked}:{minute:02}Z"),
+            format!("{marked}:{minute:02}:{second:02}.{part:09}+02:00"),
+            format!("{marked}-{minute:02}-{second:02}Z"),
+            format!("{}{minute:02}{second:02}Z", marked.replace('-', "")),
+        ] {
+            texts.extend(frames.iter().map(|frame| frame.replace("TIME", &time)));
+        }
+    }
+    let faults: Vec<String> = texts
+        .iter()
+        .zip(redacted(&texts))
+        .filter(|(text, out)| *text != out)
+        .map(|(text, out)| format!("{text:?} became {out:?}"))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{} of {}: {:#?}",
+        faults.len(),
+        texts.len(),
+        &faults[..1]
+    );
+}
+
 #[test]
 fn clean_texts_stay_as_they_are() {
     let mut dice = Dice::new(20_261_121);

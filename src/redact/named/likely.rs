@@ -4,7 +4,8 @@ use super::name::Strength;
 use super::phrase::{numbered_words, phrase, plain_phrase};
 use super::refers::refers;
 use super::shape::{
-    bare_hex, camel, fingerprint, is_leet, is_version, is_words, name_like, plain_id, token,
+    bare_hex, camel, date_time, fingerprint, is_leet, is_version, is_words, name_like, plain_id,
+    token,
 };
 use super::value::Frame;
 use super::value_words::NO_VALUE;
@@ -44,7 +45,10 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
     if value.len() < least || value.contains(&0x01) || refers(value) {
         return false;
     }
-    if holds(NO_VALUE, value) || fingerprint(value) || (joint == Joint::Prose && plain_id(value)) {
+    if holds(NO_VALUE, value) || fingerprint(value) || date_time(value) {
+        return false;
+    }
+    if joint == Joint::Prose && plain_id(value) {
         return false;
     }
     let likely = match strength {
@@ -247,6 +251,9 @@ mod tests {
             ("1999", Strength::Pin, Joint::Prose, false),
             ("835", Strength::Pin, Joint::Said, false),
             ("83a1", Strength::Pin, Joint::Said, false),
+            ("20260102T0304Z", Strength::Password, Joint::Said, false),
+            ("2026-01-02T", Strength::Password, Joint::Said, true),
+            ("3026-01-02T03:04", Strength::Password, Joint::Said, true),
         ] {
             let found = takes(value, strength, joint, Frame::Bare);
             assert_eq!(found, taken, "{value} {strength:?} {joint:?}");

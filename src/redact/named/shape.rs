@@ -69,6 +69,30 @@ pub(super) fn is_version(value: &[u8]) -> bool {
     digits + 2 >= value.len()
 }
 
+/// A date with the time of day, as RFC 3339 or as ISO 8601 without its marks: some of them are
+/// as mixed as what a machine has rolled.
+pub(super) fn date_time(value: &[u8]) -> bool {
+    let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    let Some(at) = value.iter().position(|b| matches!(b, b'T' | b't' | b'_')) else {
+        return false;
+    };
+    let (day, time) = (&value[..at], &value[at + 1..]);
+    let marked =
+        |day: &[u8]| day[4] == b'-' && day[7] == b'-' && digits(&day[5..7]) && digits(&day[8..]);
+    let dated = match day.len() {
+        8 => digits(day),
+        10 => digits(&day[..4]) && marked(day),
+        _ => false,
+    };
+    dated
+        && day.starts_with(if day[0] == b'1' { b"19" } else { b"20" })
+        && (4..=24).contains(&time.len())
+        && time[..2].iter().all(u8::is_ascii_digit)
+        && time
+            .iter()
+            .all(|b| b.is_ascii_digit() || b":.,+-Zz".contains(b))
+}
+
 /// Digits in place of letters, inside a word: `W1nt3rF0x`, `p4ssw0rd`.
 pub(super) fn is_leet(value: &[u8]) -> bool {
     value
