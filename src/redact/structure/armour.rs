@@ -36,14 +36,20 @@ pub(in crate::redact) fn pem(text: &[u8], at: usize, found: &mut Vec<Span>) {
     } else {
         None
     };
-    // A marker inside the body does not shield the rest of it.
-    let mut at = body.as_ref().map_or(0, |body| body.start);
-    for piece in text[body.unwrap_or(0..0)].split(|b| *b == BLANK) {
+    if let Some(body) = body {
+        push_around_markers(text, body, PEM, found);
+    }
+}
+
+/// Adds what of a body stands around the markers in it: they do not shield the rest.
+fn push_around_markers(text: &[u8], body: Range<usize>, kind: &'static str, found: &mut Vec<Span>) {
+    let mut at = body.start;
+    for piece in text[body].split(|b| *b == BLANK) {
         let start = at + skip_break(piece, 0, piece.len());
         let end = at + piece.trim_ascii_end().len();
         let words = &mut piece.split(|b| !is_base64(*b));
         if words.any(|word| word.len() >= PIECE_MIN && is_mixed(word)) {
-            found.push(Span::new(start..end, PEM, Rank::Armour));
+            found.push(Span::new(start..end, kind, Rank::Armour));
         }
         at += piece.len() + 1;
     }
@@ -253,7 +259,7 @@ pub(in crate::redact) fn putty(text: &[u8], at: usize, found: &mut Vec<Span>) {
         .map(|start| start..end)
         .filter(|body| is_key(&text[body.clone()]))
     {
-        found.push(Span::new(body, PUTTY, Rank::Armour));
+        push_around_markers(text, body, PUTTY, found);
     }
 }
 
@@ -414,6 +420,12 @@ mod tests {
             finds("putty-key", &[&text.replace('\n', newline)]);
         }
         finds("putty-key", &[&format!("Private-Lines: 14\n«{body}»")]);
+        // Behind a marker on each line, as in a log whose addresses were stripped.
+        let logged = body.replace('\n', "»\n\u{1}«: ");
+        finds(
+            "putty-key",
+            &[&format!("\u{1}: Private-Lines: 2\n\u{1}: «{logged}»")],
+        );
         keeps(
             "putty-key",
             &[
