@@ -64,6 +64,9 @@ Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 preconditi
 9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
 14 findings, 15 merge conflict, 16 I/O or disk full.";
 
+/// The exit code of a command line that does not parse.
+const USAGE: u8 = 2;
+
 /// Options every verb takes.
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
@@ -231,7 +234,10 @@ enum Verb {
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     process::keep_memory_private();
-    let Cli { global, verb } = Cli::parse();
+    let Cli { global, verb } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     let as_json = global.json;
     let done = match verb {
         Verb::Init(args) => init::run(&global, &args),
@@ -284,6 +290,26 @@ pub(crate) fn run() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Answers a command line that does not parse, or that asks for help.
+fn misused(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
+    let code = if error.use_stderr() { USAGE } else { 0 };
+    match error.kind() {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Where nobody reads on there is nobody left to tell.
+            let _ = error.print();
+        }
+        _ => {
+            // Nothing but its words says what it asked for.
+            let mut typed = std::env::args_os().take_while(|word| word != "--");
+            output::usage(&error.to_string(), typed.any(|word| word == "--json"));
+        }
+    }
+    ExitCode::from(code)
 }
 
 /// A store whose keyring is for nobody but its owner from here on, wherever it is.

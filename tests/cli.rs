@@ -1054,6 +1054,74 @@ fn a_failure_as_json_is_one_object_on_standard_error() {
 }
 
 #[test]
+fn a_command_line_that_does_not_parse_is_told_what_is_wrong_as_asked() {
+    let home = Home::empty();
+    for (args, words) in [
+        (
+            &["--json", "frobnicate"][..],
+            "unrecognized subcommand 'frobnicate'",
+        ),
+        (&["create", "--json"], "<PATH>"),
+        (&["view", "a.md", "b.md", "--json"], "unexpected argument"),
+        (&["log", "--limit", "few", "--json"], "invalid value 'few'"),
+    ] {
+        let output = home.run(args);
+        assert_eq!(
+            (code(&output), stdout(&output).as_str()),
+            (2, ""),
+            "{args:?}"
+        );
+        let lines = json_lines(&output.stderr);
+        assert_eq!(lines.len(), 1, "{args:?}");
+        assert_eq!(lines[0]["schema"], "agekeep.error/1");
+        let error = &lines[0]["error"];
+        assert_eq!(
+            (&error["code"], &error["exit"]),
+            (&"usage".into(), &2.into())
+        );
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.contains(words), "{args:?}: {message}");
+        assert!(!message.starts_with("error"), "{message}");
+        assert!(
+            error["hint"].as_str().expect("a hint").contains("--help"),
+            "{error}"
+        );
+    }
+    for args in [
+        &["frobnicate"][..],
+        &["frobnicate", "--", "--json"],
+        &["frobnicate", "--jsonl"],
+    ] {
+        let output = home.run(args);
+        assert_eq!(
+            (code(&output), stdout(&output).as_str()),
+            (2, ""),
+            "{args:?}"
+        );
+        let said = stderr(&output);
+        assert!(
+            said.starts_with("error: unrecognized subcommand 'frobnicate'"),
+            "{said}"
+        );
+        assert!(
+            said.contains("agekeep --help") || said.contains("'--help'"),
+            "{said}"
+        );
+    }
+    assert_eq!(code(&home.run(&[])), 2);
+    assert!(stderr(&home.run(&[])).contains("Usage: agekeep"));
+    for asked in ["--help", "--version"] {
+        let output = home.run(&[asked, "--json"]);
+        assert_eq!(
+            (code(&output), stderr(&output).as_str()),
+            (0, ""),
+            "{asked}"
+        );
+        assert!(stdout(&output).contains("agekeep"), "{asked}");
+    }
+}
+
+#[test]
 fn a_missing_key_is_said_with_exit_code_12_and_its_option() {
     for (key, option) in [
         (Home::identity as fn(&Home) -> _, "--identity"),

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use super::place;
+use super::{USAGE, place};
 
 /// Prints text and ends the line.
 pub(super) fn line(text: &str) -> Result<()> {
@@ -51,11 +51,27 @@ pub(super) fn refusal(content: &str) {
 pub(super) fn error(error: &Error, as_json: bool) {
     let (message, hint) = (stripped(&error.to_string()), stripped(&error.hint()));
     if as_json {
-        let (code, exit) = (error.code(), error.exit_code());
-        let body = json!({"code": code, "exit": exit, "message": message, "hint": hint});
-        complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
+        refuse(error.code(), error.exit_code(), &message, &hint);
     } else {
         complain(&format!("error: {message}\nhint: {hint}"));
+    }
+}
+
+/// Prints an error as an object.
+fn refuse(code: &str, exit: u8, message: &str, hint: &str) {
+    let body = json!({"code": code, "exit": exit, "message": message, "hint": hint});
+    complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
+}
+
+/// Prints why a command line does not parse, and how it would, without the secrets in it.
+pub(super) fn usage(rendered: &str, as_json: bool) {
+    let text = stripped(rendered.trim_end());
+    if as_json {
+        let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        refuse("usage", USAGE, message, hint);
+    } else {
+        complain(&text);
     }
 }
 

@@ -287,6 +287,29 @@ fn an_error_of_the_command_line_repeats_no_secret() {
             pieces.extend(shown(&said));
             pieces.extend(shown(&home.run(&[&args[..], &["--json"]].concat())));
         }
+        // What does not even parse.
+        let option = format!("--{}", canary.in_path);
+        for args in [
+            &[canary.in_path.as_str()][..],
+            &[&option],
+            &["view", "a.md", &path],
+            &["view", "a.md", &option],
+            &["log", "--limit", &path],
+            &["--color", &path, "status"],
+            &["policy", &path],
+        ] {
+            let said = home.run(args);
+            assert_eq!(said.status.code(), Some(2), "{args:?}");
+            // Of `--NAME=VALUE` only the name is repeated.
+            let stripped = stderr(&said).contains("[REDACTED:");
+            assert!(
+                stripped || args.contains(&option.as_str()),
+                "{args:?}: {}",
+                stderr(&said)
+            );
+            pieces.extend(shown(&said));
+            pieces.extend(shown(&home.run(&[&["--json"], args].concat())));
+        }
     }
     assert_clean(&home, pieces);
     // All else is shown as it was typed, markers too.
