@@ -303,11 +303,7 @@ fn misused(error: &clap::Error) -> ExitCode {
             // Where nobody reads on there is nobody left to tell.
             let _ = error.print();
         }
-        _ => {
-            // Nothing but its words says what it asked for.
-            let mut typed = std::env::args_os().take_while(|word| word != "--");
-            output::usage(&error.to_string(), typed.any(|word| word == "--json"));
-        }
+        _ => output::usage(&error.to_string(), place::typed_json()),
     }
     ExitCode::from(code)
 }

@@ -79,6 +79,12 @@ pub(super) fn here() -> PathBuf {
     env::current_dir().unwrap_or_else(|_| ".".into())
 }
 
+/// Whether JSON is asked for by a command line of which nothing more is known, as it does not parse.
+pub(super) fn typed_json() -> bool {
+    let mut options = env::args_os().take_while(|word| word != "--");
+    options.any(|word| word == "--json")
+}
+
 /// This program, by the path it was called by: a link that an update turns to the next version
 /// stays right, and what it points to today does not.
 pub(super) fn program() -> Result<PathBuf> {
