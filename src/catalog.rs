@@ -36,6 +36,7 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::event::{Change, PublicFile};
 use crate::id::MemoryId;
+use crate::keyring::KeyCommitment;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
@@ -79,6 +80,8 @@ pub(crate) struct Catalog {
     /// The numbers of the epoch key and the names key since the last erasure: a keyring with lower
     /// ones is a copy from before it.
     pub(crate) erased: Option<(u64, u64)>,
+    /// The keys in force, and how many entries their tables have at least; `None` in format 1.
+    pub(crate) keys: Option<KeyCommitment>,
     /// Memories whose keys are to be destroyed, each with the event that says so.
     pub(crate) marked: BTreeMap<MemoryId, u64>,
     /// What must not go away, by the number of the event the hold began with.
@@ -135,6 +138,7 @@ impl Catalog {
             decided: None,
             swept: None,
             erased: None,
+            keys: None,
             marked: BTreeMap::new(),
             holds: BTreeMap::new(),
             rows: Rows::default(),
@@ -153,10 +157,34 @@ impl Catalog {
         if let Some(hold) = &step.hold {
             self.follow_hold(hold, step.number)?;
         }
+        let keys = self.keys_after(step)?;
         self.fold(step, time)?;
+        self.keys = keys;
         self.events += 1;
         self.pass(step, time);
         Ok(())
+    }
+
+    /// The keys in force after an event: others only if who held those before put them there, and with
+    /// the entries that new memories have.
+    fn keys_after(&self, step: &Step) -> std::result::Result<Option<KeyCommitment>, StepFault> {
+        let Some(new) = &step.keys else {
+            if self.keys.is_some() && step.erased.is_some() {
+                return Err("it erases, and does not say which keys are in force then");
+            }
+            let added = step.touches.iter();
+            let added = added.filter(|touch| touch.change == Change::Add).count() as u64;
+            return Ok(self.keys.map(|keys| keys.with_more_entries(added)));
+        };
+        if !step.may_change_keys {
+            return Err("it puts other keys in force, and its command never does");
+        }
+        // Only by accepting a keyring can one come that does not follow the one before.
+        let follows = |before: &KeyCommitment| new.follows(before, step.parent);
+        if step.accepts_keys || self.keys.as_ref().is_none_or(follows) {
+            return Ok(Some(*new));
+        }
+        Err("it puts other keys in force, and no holder of those before did")
     }
 
     /// What an event does that is about no memory.
@@ -292,6 +320,8 @@ impl Catalog {
                 _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
+        // Keys that may not be in force are no reason not to go on, and do not count.
+        self.keys = self.keys_after(step).unwrap_or(self.keys);
         self.events = step.number.saturating_add(1);
         self.pass(step, time);
     }

@@ -144,6 +144,8 @@ pub enum Error {
     },
     /// A rollback was to be accepted, and there was none.
     NotRolledBack,
+    /// A store of format 1 that was not moved on yet, which only an owner's command does.
+    OldFormat,
     /// Something is gone for good, or must stay, or a sweep must not go on.
     Retention(RetentionFault),
     /// Plaintext is not written where it should go.
@@ -248,6 +250,7 @@ impl Error {
             Self::RolledBack { .. } => "rolled_back",
             Self::BadPin { .. } => "bad_pin",
             Self::NotRolledBack => "not_rolled_back",
+            Self::OldFormat => "old_format",
             Self::Retention(fault) => fault.code(),
             Self::Export(fault) => fault.code(),
             Self::NoRevision { .. } => "no_revision",
@@ -273,7 +276,10 @@ impl Error {
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
             Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
-            Self::PlanChanged { .. } | Self::PolicyChanged | Self::NotRolledBack => 6,
+            Self::PlanChanged { .. }
+            | Self::PolicyChanged
+            | Self::NotRolledBack
+            | Self::OldFormat => 6,
             Self::Membership(fault) => fault.exit_code(),
             Self::DeniedPath { .. } | Self::NotASigner { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
@@ -302,6 +308,10 @@ impl Error {
     fn fmt_of_history(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRolledBack => write!(f, "history was not turned back"),
+            Self::OldFormat => write!(
+                f,
+                "the store has format 1, and your command cannot move it on to format 2"
+            ),
             Self::NothingToUndo { selection } => write!(
                 f,
                 "no such event changed a memory, so there is nothing to undo: {selection}"
@@ -442,6 +452,10 @@ impl Error {
             }
             Self::NotRolledBack => {
                 "go on as always: every moment that was seen is still in history"
+            }
+            Self::OldFormat => {
+                "the first command of somebody who reads it and signs as an owner moves it on, such as \
+                 `agekeep view /memories`"
             }
             Self::NoRevision { .. } => {
                 "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \

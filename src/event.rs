@@ -18,8 +18,8 @@ pub use self::command::OWNER_COMMANDS;
 pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile,
-    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, is_done_by,
-    may_alter,
+    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, UPGRADE_COMMAND,
+    is_done_by, may_alter,
 };
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
@@ -27,15 +27,16 @@ pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Rece
 use crate::aead::Key;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::id::MemoryId;
-use crate::keyring::Keyring;
+use crate::id::{MemoryId, ReplicaId};
+use crate::keyring::{KeyCommitment, Keyring};
 use crate::path::MemoryPath;
-use crate::policy::FORMAT;
 use crate::redact::{Finding, Kind, Redactor};
 use crate::repository::object::ObjectId;
 use crate::seal::OpenFault;
 use crate::version::size_class;
 
+/// The format of the records that are written; those of format 1 say no replica and no keys.
+const FORMAT: u32 = 2;
 /// Smallest size class of a record, in bytes of JSON.
 const SIZE_CLASS_MIN: usize = 512;
 /// Longest text kept of a path that was refused or is unknown, in characters.
@@ -299,6 +300,10 @@ pub struct Event {
     pub receipt: Option<Receipt>,
     /// Whether the sweep was told to go by a clock that had gone back, or leapt ahead.
     pub clock_accepted: bool,
+    /// Which machine's copy of the store recorded it; `None` in events of format 1.
+    pub replica: Option<ReplicaId>,
+    /// The keys in force from it on, where it changes them.
+    pub(crate) keys: Option<KeyCommitment>,
 }
 
 /// Shows nothing of what the caller said.
@@ -392,6 +397,18 @@ impl Event {
     pub(crate) fn erases(&self) -> bool {
         let such = [ERASE_COMMAND, EXPIRE_COMMAND, REDACT_COMMAND];
         self.outcome == Outcome::Ok && such.contains(&self.command.as_str())
+    }
+
+    /// Whether it is one that may put other keys in force.
+    pub(crate) fn may_change_keys(&self) -> bool {
+        let such = [
+            "init",
+            UPGRADE_COMMAND,
+            ACCEPT_COMMAND,
+            REMOVE_MEMBER_COMMAND,
+            REKEY_COMMAND,
+        ];
+        self.erases() || (self.outcome == Outcome::Ok && such.contains(&self.command.as_str()))
     }
 
     /// The public file it puts in place anew.
@@ -527,7 +544,9 @@ impl EventFault {
 /// Why a record does not parse. The version first: another one may have other fields.
 fn unread(plain: &[u8]) -> EventFault {
     match serde_json::from_slice::<Format>(plain) {
-        Ok(format) if format.agekeep != FORMAT => EventFault::Unknown(format.agekeep),
+        Ok(format) if !(1..=FORMAT).contains(&format.agekeep) => {
+            EventFault::Unknown(format.agekeep)
+        }
         _ => EventFault::Damaged("its record does not parse"),
     }
 }

@@ -1,4 +1,4 @@
-//! Names that never change: the store id and the memory id, 128 random bits each.
+//! Names that never change: of a store, a replica of it, and a memory. All are random.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::aead;
 
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $bytes:literal bytes, $digits:literal digits) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub(crate) [u8; 16]);
+        pub struct $name(pub(crate) [u8; $bytes]);
 
         impl $name {
             /// A new id from the operating system's random source.
@@ -18,7 +18,7 @@ macro_rules! id {
                 Self(aead::random())
             }
 
-            /// Reads the one canonical spelling: 32 lowercase hexadecimal digits.
+            /// Reads the one canonical spelling: lowercase hexadecimal digits.
             #[must_use]
             pub fn from_hex(text: &str) -> Option<Self> {
                 hex_bytes(text).map(Self)
@@ -41,7 +41,7 @@ macro_rules! id {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
                 Self::from_hex(&text)
-                    .ok_or_else(|| serde::de::Error::custom("not 32 lowercase hexadecimal digits"))
+                    .ok_or_else(|| serde::de::Error::custom(concat!("not ", $digits, " lowercase hexadecimal digits")))
             }
         }
 
@@ -55,12 +55,17 @@ macro_rules! id {
 
 id!(
     /// The lasting name of a store, bound into every key entry and sealed path.
-    StoreId
+    StoreId, 16 bytes, 32 digits
 );
 id!(
     /// The lasting name of a memory: the same through edits and renames; a file made again after
     /// a delete is a new memory. It says nothing about path or content.
-    MemoryId
+    MemoryId, 16 bytes, 32 digits
+);
+
+id!(
+    /// The lasting name of one machine's copy of a store: of its keyring, whose keys are no other's.
+    ReplicaId, 8 bytes, 16 digits
 );
 
 /// Reads exactly `2 * N` lowercase hexadecimal digits.

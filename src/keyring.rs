@@ -8,6 +8,7 @@
 //! keyring/names       memory id → the key that seals its paths in event records, under the names key
 //! ```
 
+mod commitment;
 mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
@@ -18,22 +19,25 @@ mod table;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
+pub(crate) use self::commitment::{KeyCommitment, KeysRow};
 use self::files::{Audit, EPOCH_FILE, Epoch};
 pub(crate) use self::next::{FILES, Next, Resealed, is_unfinished, next_of, take_next};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
 use crate::ahead::Ahead;
-use crate::digest::Digest;
+use crate::digest::{Digest, keyed};
 use crate::disk;
 use crate::error::{Error, Result};
-use crate::id::{MemoryId, StoreId};
+use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
 use crate::recipients::{self, Member, Role};
 use crate::redact::FingerprintKey;
 use crate::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
+use crate::sign::{Authority, AuthorityMark};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;
@@ -55,6 +59,11 @@ pub(crate) struct Keyring {
     audit: Audit,
     ring: Table,
     names: Table,
+    /// What proves that it follows the keyring before, as long as that is not on record.
+    before: Option<Authority>,
+    /// What stands for its keys in records.
+    marks: OnceLock<(Option<AuthorityMark>, Digest, Digest)>,
+    cache_key: OnceLock<Key>,
     /// Memories whose keys count as destroyed though they are there: it is a copy from before they
     /// were erased.
     shut: HashSet<MemoryId>,
@@ -98,8 +107,14 @@ impl Keyring {
             &recipients::everyone(members),
             identity.unlock(),
         )?;
-        Table::create(&folder.join(RING_FILE), &table::RING, store, epoch.number)?;
-        Table::create(&folder.join(NAMES_FILE), &table::NAMES, store, audit.number)?;
+        let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
+        Table::create(&ring, &table::RING, store, (epoch.number, &epoch.key))?;
+        Table::create(
+            &names,
+            &table::NAMES,
+            store,
+            (audit.number, &audit.names_key),
+        )?;
         disk::sync_folder(folder)?;
         // Opened as it will be: whoever cannot should not have made it.
         Self::open(folder, store, identity)
@@ -114,13 +129,17 @@ impl Keyring {
         };
         let audit = Audit::read(folder, store, identity)?;
         let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
-        let number = epoch.as_ref().map(|epoch| epoch.number);
+        let of_ring = epoch.as_ref().map(|epoch| (epoch.number, &epoch.key));
+        let of_names = Some((audit.number, &audit.names_key));
         Ok(Self {
             folder: folder.into(),
             store,
             identity: identity.clone(),
-            ring: Table::open(&ring, table::RING, store, number)?,
-            names: Table::open(&names, table::NAMES, store, Some(audit.number))?,
+            ring: Table::open(&ring, &table::RING, store, of_ring)?,
+            names: Table::open(&names, &table::NAMES, store, of_names)?,
+            before: None,
+            marks: OnceLock::new(),
+            cache_key: OnceLock::new(),
             epoch,
             is_epoch_damaged: false,
             audit,
@@ -311,9 +330,40 @@ impl Keyring {
         self.store
     }
 
-    /// The key of the catalog, which readers and auditors share.
-    pub(crate) fn names_key(&self) -> &Key {
-        &self.audit.names_key
+    /// Whose keyring it is; `None` in format 1.
+    pub(crate) fn replica(&self) -> Option<ReplicaId> {
+        self.audit.replica
+    }
+
+    /// The key of the caches: what is derived from it is as good as history to whoever opens it. So a
+    /// reader believes none that an auditor, or a reader who left, can have made.
+    pub(crate) fn cache_key(&self) -> &Key {
+        self.cache_key.get_or_init(|| {
+            let secret = match &self.epoch {
+                Some(epoch) => &epoch.key,
+                None => &self.audit.names_key,
+            };
+            let derived = Zeroizing::new(keyed(secret.expose(), &[b"agekeep/2 cache key"]));
+            Key::from_slice(&derived[..]).expect("32 bytes")
+        })
+    }
+
+    /// The names of the files of caches: those of auditors are their own.
+    pub(crate) fn cache_name(
+        &self,
+        of_readers: &'static str,
+        of_auditors: &'static str,
+    ) -> &'static str {
+        if self.epoch.is_some() {
+            of_readers
+        } else {
+            of_auditors
+        }
+    }
+
+    /// Whether its tables are of format 1, whose entries are bound to less.
+    pub(crate) fn is_loose(&self) -> bool {
+        self.ring.is_loose() || self.names.is_loose()
     }
 
     /// Makes the keys of a new memory, and begins its first version. They are kept once their
@@ -345,19 +395,21 @@ impl Keyring {
         let mut entries = Vec::with_capacity(2 * new.len() + fresh.len());
         let keys = new.iter().map(|memory| (memory.id, &memory.key));
         let fresh = fresh.iter().map(|(id, key)| (*id, key));
-        for (index, (id, key)) in (0u32..).zip(keys.chain(fresh)) {
+        for (slot, (id, key)) in (self.ring.next_slot()..).zip(keys.chain(fresh)) {
+            let secret = key.to_text();
+            let epoch = &self.epoch()?.key;
             entries.push(KeyEntry {
                 table: RING,
-                slot: self.ring.next_slot() + index,
-                bytes: ring_entry(&self.ring, &self.epoch()?.key, id, key),
+                slot,
+                bytes: self.ring.seal(epoch, slot, id, secret.as_bytes()),
             });
         }
-        for (index, memory) in (0u32..).zip(new) {
-            let key = &self.audit.names_key;
+        for (slot, memory) in (self.names.next_slot()..).zip(new) {
+            let (key, secret) = (&self.audit.names_key, memory.name_key.expose());
             entries.push(KeyEntry {
                 table: NAMES,
-                slot: self.names.next_slot() + index,
-                bytes: self.names.seal(key, memory.id, memory.name_key.expose()),
+                slot,
+                bytes: self.names.seal(key, slot, memory.id, secret),
             });
         }
         Ok(entries)
@@ -396,8 +448,10 @@ impl Keyring {
             RING => self
                 .epoch
                 .as_ref()
-                .is_none_or(|epoch| self.ring.is_own(&epoch.key, &entry.bytes)),
-            NAMES => self.names.is_own(&self.audit.names_key, &entry.bytes),
+                .is_none_or(|epoch| self.ring.is_own(&epoch.key, entry.slot, &entry.bytes)),
+            NAMES => self
+                .names
+                .is_own(&self.audit.names_key, entry.slot, &entry.bytes),
             _ => true,
         })
     }
@@ -485,6 +539,20 @@ impl Keyring {
         }
     }
 
+    /// Checks that every entry of a memory in `ring` opens, also those that older versions need.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if one does not, [`Error::MissingKey`] if there is none.
+    pub(crate) fn check_entries_of(&self, id: MemoryId) -> Result<()> {
+        let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
+        if entries.is_empty() {
+            return Err(missing(id));
+        }
+        entries
+            .into_iter()
+            .try_for_each(|entry| identity_in(&found_in(entry, id, RING_FILE)?, id).map(drop))
+    }
+
     /// Whether somebody who can read no more may know the newest key of a memory, so that nothing
     /// new is to be sealed to it.
     pub(crate) fn is_stale(&self, id: MemoryId) -> Result<bool> {
@@ -566,11 +634,6 @@ impl Keyring {
     fn path_context(&self, id: MemoryId) -> Vec<u8> {
         [b"agekeep/1 path ".as_slice(), &self.store.0, &id.0].concat()
     }
-}
-
-/// The entry that keeps a memory's identity.
-fn ring_entry(ring: &Table, epoch: &Key, id: MemoryId, key: &SealKey) -> Vec<u8> {
-    ring.seal(epoch, id, key.to_text().as_bytes())
 }
 
 fn identity_in(plain: &[u8], id: MemoryId) -> Result<SealKey> {

@@ -16,8 +16,9 @@ use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::redact;
 
-/// The format version this program reads and writes.
-pub const FORMAT: u32 = 1;
+/// The format of the stores that are made; one of format 1 is read, and moved on by the first command
+/// of an owner.
+pub const FORMAT: u32 = 2;
 
 /// Largest text of one memory, in bytes, unless the policy says otherwise.
 pub const MEMORY_BYTES: usize = 2 * 1024 * 1024;
@@ -247,13 +248,7 @@ impl Policy {
     /// Reads the file of a store and the id it names.
     pub(crate) fn parse_file(text: &str) -> Result<(StoreId, Self)> {
         // The version first: another one may have other tables.
-        let Format { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
-        if format != FORMAT {
-            return Err(Error::UnknownFormat {
-                what: "agekeep.toml".into(),
-                found: format.to_string(),
-            });
-        }
+        Self::format_of(text)?;
         let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
         let policy = Self {
             limits: file.limits,
@@ -263,6 +258,18 @@ impl Policy {
             expiration: file.expiration,
         };
         Ok((file.store, policy))
+    }
+
+    /// The format version that the file of a store says.
+    pub(crate) fn format_of(text: &str) -> Result<u32> {
+        let Format { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
+        if (1..=FORMAT).contains(&format) {
+            return Ok(format);
+        }
+        Err(Error::UnknownFormat {
+            what: "agekeep.toml".into(),
+            found: format.to_string(),
+        })
     }
 
     /// Writes the file of a store.
@@ -436,7 +443,7 @@ mod tests {
 
     #[test]
     fn another_format_version_is_its_own_error() {
-        let text = format!("format = 2\nstore = \"{}\"\n", StoreId::random());
+        let text = format!("format = 3\nstore = \"{}\"\n", StoreId::random());
         assert!(matches!(
             Policy::parse_file(&text),
             Err(Error::UnknownFormat { .. })

@@ -126,6 +126,11 @@ impl SealKey {
         Zeroizing::new(self.0.to_string().expose_secret().to_owned())
     }
 
+    /// The public half in its Bech32 form.
+    pub(crate) fn public_text(&self) -> String {
+        self.0.to_public().to_string()
+    }
+
     /// Begins an age file. That takes longer than the rest, and needs nothing of what it will hold.
     pub(crate) fn begin(&self) -> Begun {
         let recipient = self.0.to_public();

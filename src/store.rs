@@ -11,6 +11,7 @@ mod foresee;
 mod history;
 mod hold;
 mod init;
+mod keys;
 mod living;
 mod members;
 mod news;
@@ -30,6 +31,7 @@ mod sweep;
 mod take;
 mod trees;
 mod undo;
+mod upgrade;
 mod versions;
 
 use std::cell::RefCell;
@@ -69,6 +71,7 @@ pub use self::decide::PolicyChange;
 pub use self::export::Exported;
 pub use self::foresee::{Compared, Foreseen};
 pub(crate) use self::history::{Unclean, restore_objects};
+pub(crate) use self::keys::was_in_force;
 pub use self::news::News;
 pub(crate) use self::pinning::Pinning;
 pub use self::queue::Queue;
@@ -141,13 +144,17 @@ impl Store {
     /// [`Error::RolledBack`] if history does not contain what was seen of it.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, Pinning::check)?;
+        store.check_keyring()?;
+        // If it cannot be done now, the keys are not used all the same.
+        drop(store.complete_erasures());
         store.note_head();
         drop(lock);
         Ok(store)
     }
 
     /// Opens the store, and keeps its lock. `check` compares where its history ends with what was
-    /// seen of it; what it finds is answered too.
+    /// seen of it; what it finds is answered too. Whether its keyring is the one that history names is
+    /// not checked yet.
     fn open_checked<T>(
         root: &Path,
         keys: Keys,
@@ -191,11 +198,13 @@ impl Store {
             checkpoint(&repository, &keyring, &mut journal)?;
         }
         after_another_boot(&repository, &mut journal)?;
+        let cache = keyring.cache_name("catalog", "catalog.audit");
+        let times = keyring.cache_name("timeline", "timeline.audit");
         let refold = history::refold(root, id, &keys.identity, keyring_said.as_deref());
         let mut store = Self {
-            catalog_file: CatalogFile::new(root.join("catalog"), id).refolded_by(refold),
+            catalog_file: CatalogFile::new(root.join(cache), id).refolded_by(refold),
             timeline: None,
-            timeline_file: TimelineFile::new(root.join("timeline"), id),
+            timeline_file: TimelineFile::new(root.join(times), id),
             opened: RefCell::new(None),
             root: root.into(),
             id,
@@ -222,8 +231,6 @@ impl Store {
                 "it changes agekeep.toml, recipients or signers without saying so",
             ));
         }
-        // If it cannot be done now, the keys are not used all the same.
-        drop(store.complete_erasures());
         Ok((store, lock, found))
     }
 

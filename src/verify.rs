@@ -31,6 +31,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::note::Note;
 use crate::repository::object::ObjectId;
 use crate::seal::Identity;
+use crate::store;
 
 use self::chain::{Chain, Link};
 use self::examine::Before;
@@ -327,6 +328,23 @@ impl Run<'_> {
             None => None,
         };
         let fold = &begun.fold;
+        if let Some(named) = fold.catalog.keys.filter(|_| !fold.blind) {
+            let head = begun.line.commits.last().copied().or(self.opened.head);
+            let repository = &self.opened.repository;
+            let known = keyring.has_keys_of(&named)
+                || head.is_some_and(|head| {
+                    store::was_in_force(repository, keyring, head).is_ok_and(|was| was)
+                });
+            let error = match known {
+                false => Some(keyring.foreign()),
+                true if keyring.has_keys_of(&named) => keyring.check_entries(named.entries).err(),
+                true => None,
+            };
+            if let Some(error) = error {
+                self.findings
+                    .add_outside(Fault::new("keyring", error.to_string()));
+            }
+        }
         let first = known.unwrap_or_default();
         outcome.erased = keys::check(keyring, first, fold, &mut self.findings)?;
         let wanted = |id: &MemoryId| {

@@ -14,11 +14,12 @@ use zeroize::Zeroizing;
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
-use crate::policy::FORMAT;
 use crate::redact::Redacted;
 use crate::seal::{Begun, OpenFault, SealKey, Sealed};
 use crate::text::Text;
 
+/// The format of the header.
+const FORMAT: u32 = 1;
 /// Smallest size class, in bytes of header, padding and text.
 const SIZE_CLASS_MIN: usize = 256;
 

@@ -154,6 +154,7 @@ fn public_text(error: &Error) -> String {
         | Error::PlanChanged { .. }
         | Error::PolicyChanged
         | Error::NotRolledBack
+        | Error::OldFormat
         | Error::Retention(_)
         | Error::Signing(_)
         | Error::Membership(_) => error.to_string(),

@@ -23,7 +23,7 @@ use crate::aead::{self, Key};
 use crate::disk;
 use crate::id::StoreId;
 
-pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog4";
+pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
 /// Magic, store id, ids of this file and of its line, and where its last two roots are.
 pub(super) const HEADER_BYTES: usize = 80;
 /// The file may have this much, and as much again as is in use, that no root needs any more.
@@ -60,23 +60,23 @@ impl CatalogFile {
 
     /// Brings `catalog` up to what the file holds, as far as its blocks open and fit. What does
     /// not is left for history to tell.
-    pub(crate) fn load(&mut self, catalog: &mut Catalog, names_key: &Key) {
+    pub(crate) fn load(&mut self, catalog: &mut Catalog, key: &Key) {
         let Ok(meta) = fs::metadata(&self.path) else {
             self.open = None;
             return;
         };
         let known = self.open.as_ref().is_some_and(|open| {
-            open.inode == meta.ino() && open.key.is(names_key) && open.is_at_its_root()
+            open.inode == meta.ino() && open.key.is(key) && open.is_at_its_root()
         });
         if !known {
-            self.open = self.read_root(catalog, names_key);
+            self.open = self.read_root(catalog, key);
         }
         if let Some(open) = &mut self.open {
             open.follow(catalog);
         }
     }
 
-    fn read_root(&self, catalog: &mut Catalog, names_key: &Key) -> Option<Open> {
+    fn read_root(&self, catalog: &mut Catalog, key: &Key) -> Option<Open> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).open(&self.path);
         let file = file.or_else(|_| File::open(&self.path)).ok()?;
@@ -95,7 +95,7 @@ impl CatalogFile {
         // The one before, if the last was cut off.
         for at in [ROOTS_AT, ROOTS_AT + 8] {
             let root = u64_at(&header, usize::try_from(at).expect("small"));
-            let open = Open::at(Arc::clone(&file), names, names_key.again(), root);
+            let open = Open::at(Arc::clone(&file), names, key.again(), root);
             if let Some((open, row)) = open.and_then(Open::read_root) {
                 return self.adopt(open, row, catalog);
             }
@@ -146,20 +146,20 @@ impl CatalogFile {
 
     /// Adds what the last event made of the catalog. If the file misses an event before it or cannot
     /// be written, it is left alone: history tells the rest, and the next root mends it.
-    pub(crate) fn append(&mut self, catalog: &Catalog, names_key: &Key) {
+    pub(crate) fn append(&mut self, catalog: &Catalog, key: &Key) {
         // Most often, where many events follow one another, there is no file yet.
         if self.open.is_some() {
-            self.add(Made::by_last(catalog).as_ref(), names_key);
+            self.add(Made::by_last(catalog).as_ref(), key);
         }
     }
 
     /// Adds what an event made of the catalog when it was the last.
-    pub(crate) fn add(&mut self, made: Option<&Made>, names_key: &Key) {
+    pub(crate) fn add(&mut self, made: Option<&Made>, key: &Key) {
         let (Some(open), Some(made)) = (&mut self.open, made) else {
             return;
         };
         let is_behind = open.events > made.before.0;
-        if is_behind || !open.key.is(names_key) || !open.is_at_its_root() {
+        if is_behind || !open.key.is(key) || !open.is_at_its_root() {
             self.open = None;
         } else {
             open.add(made);
@@ -167,9 +167,9 @@ impl CatalogFile {
     }
 
     /// Adds what the owner decided with the last event.
-    pub(crate) fn append_decision(&mut self, catalog: &Catalog, names_key: &Key) {
+    pub(crate) fn append_decision(&mut self, catalog: &Catalog, key: &Key) {
         let made = Made::since((catalog.events, catalog.head), catalog);
-        self.add(made.as_ref(), names_key);
+        self.add(made.as_ref(), key);
     }
 
     /// Whether a new root is due, or there is no usable file.
@@ -182,30 +182,30 @@ impl CatalogFile {
     }
 
     /// Writes a root with everything: in the file, or in a new one.
-    pub(crate) fn write_root(&mut self, catalog: &mut Catalog, names_key: &Key) {
-        if self.try_write_root(catalog, names_key).is_none() {
+    pub(crate) fn write_root(&mut self, catalog: &mut Catalog, key: &Key) {
+        if self.try_write_root(catalog, key).is_none() {
             self.open = None;
             self.retry_at = catalog.events + RETRY_EVENTS;
         }
     }
 
-    fn try_write_root(&mut self, catalog: &mut Catalog, names_key: &Key) -> Option<()> {
+    fn try_write_root(&mut self, catalog: &mut Catalog, key: &Key) -> Option<()> {
         let stays = self.open.as_ref().filter(|open| {
             let base = catalog.rows.base();
-            base.is_some_and(|base| base.inode == open.inode && base.key.is(names_key))
+            base.is_some_and(|base| base.inode == open.inode && base.key.is(key))
                 && open.is_at_its_root()
                 && open.end < 2 * open.leaf_bytes + UNUSED_BYTES_MAX
         });
         let in_file = stays.and_then(|open| {
             let file = Arc::clone(&open.file);
             let roots = [open.end, open.root];
-            Self::put_root(catalog, names_key, &file, open.names, Kept::Here, roots)
+            Self::put_root(catalog, key, &file, open.names, Kept::Here, roots)
         });
         // Leaves go on as they are, sealed: unless under a key that goes, or if one cannot be read.
         let base = catalog.rows.base();
-        let base = base.filter(|base| base.key.is(names_key) && !base.is_torn());
-        let copied = || self.put_file(catalog, names_key, Some(base?));
-        let anew = || self.put_file(catalog, names_key, None);
+        let base = base.filter(|base| base.key.is(key) && !base.is_torn());
+        let copied = || self.put_file(catalog, key, Some(base?));
+        let anew = || self.put_file(catalog, key, None);
         let written = in_file.or_else(copied).or_else(anew)?;
         let (open, by_path, by_id) = written;
         let base = self.base(&open, catalog, by_path, by_id)?;
@@ -215,10 +215,10 @@ impl CatalogFile {
     }
 
     /// Writes a new file, with the leaves of a base or without, and puts it in place.
-    fn put_file(&self, catalog: &Catalog, names_key: &Key, base: Option<&Base>) -> Option<Written> {
+    fn put_file(&self, catalog: &Catalog, key: &Key, base: Option<&Base>) -> Option<Written> {
         let aside = disk::aside(self.path.parent()?);
         let written = self
-            .put_aside(&aside, catalog, names_key, base)
+            .put_aside(&aside, catalog, key, base)
             .and_then(|written| {
                 fs::rename(&aside, &self.path).ok()?;
                 Some(written)
@@ -233,7 +233,7 @@ impl CatalogFile {
         &self,
         aside: &Path,
         catalog: &Catalog,
-        names_key: &Key,
+        key: &Key,
         base: Option<&Base>,
     ) -> Option<Written> {
         drop(disk::create_new(aside, 0o600).ok()?);
@@ -248,14 +248,14 @@ impl CatalogFile {
         file.write_all_at(&start, 0).ok()?;
         let kept = base.map_or(Kept::None, |base| Kept::In(&base.file));
         let roots = [HEADER_BYTES as u64, 0];
-        Self::put_root(catalog, names_key, &file, names, kept, roots)
+        Self::put_root(catalog, key, &file, names, kept, roots)
     }
 
     /// Writes leaves and a root behind what is in a file, and then says in its header where that
     /// root is, and the one before.
     fn put_root(
         catalog: &Catalog,
-        names_key: &Key,
+        key: &Key,
         file: &Arc<File>,
         names: Names,
         kept: Kept<'_>,
@@ -264,7 +264,7 @@ impl CatalogFile {
         let mut writer = Writer {
             file,
             names,
-            key: names_key,
+            key: key,
             kept,
             offset,
             buffer: Vec::new(),
@@ -280,14 +280,14 @@ impl CatalogFile {
             by_path: owned(by_path.directory()),
             by_id: owned(by_id.directory()),
         });
-        let bytes = block(names_key, &names.of_root(root), &row)?;
+        let bytes = block(key, &names.of_root(root), &row)?;
         writer.put(&bytes)?;
         writer.flush()?;
         let leaf_bytes = writer.leaf_bytes;
         // Where this comes to the disk first, the root before is found in its place.
         let roots = [root.to_le_bytes(), before.to_le_bytes()].concat();
         file.write_all_at(&roots, ROOTS_AT).ok()?;
-        let mut open = Open::at(Arc::clone(file), names, names_key.again(), root)?;
+        let mut open = Open::at(Arc::clone(file), names, key.again(), root)?;
         let state = (catalog.events, catalog.head);
         open.begin_at(root + bytes.len() as u64, state, leaf_bytes);
         Some((open, by_path, by_id))

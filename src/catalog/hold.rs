@@ -135,7 +135,7 @@ impl Catalog {
             let holds = catalog.holds.iter();
             holds.map(|(number, hold)| hold.to_row(*number)).collect()
         };
-        let rest = |catalog: &Self| (catalog.swept, catalog.erased);
+        let rest = |catalog: &Self| (catalog.swept, catalog.erased, catalog.keys);
         rest(self) == rest(other) && self.marked == other.marked && holds(self) == holds(other)
     }
 

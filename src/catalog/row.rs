@@ -11,6 +11,7 @@ use super::hold::HoldRow;
 use super::{Catalog, Decided, Memory, Times, key};
 use crate::digest::Digest;
 use crate::id::MemoryId;
+use crate::keyring::{KeyCommitment, KeysRow};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
@@ -25,6 +26,7 @@ pub(super) struct StateRow {
     times: TimesRow,
     swept: Option<(i64, u64)>,
     erased: Option<(u64, u64)>,
+    keys: Option<KeysRow>,
 }
 
 /// All in milliseconds.
@@ -183,6 +185,7 @@ impl StateRow {
             times: TimesRow::of(catalog.times)?,
             swept: swept.map(|(time, event)| (time.timestamp_millis(), event)),
             erased: catalog.erased,
+            keys: catalog.keys.as_ref().map(KeyCommitment::to_row),
         })
     }
 
@@ -208,6 +211,7 @@ impl StateRow {
         catalog.events = self.events;
         catalog.versions = self.versions;
         catalog.erased = self.erased;
+        catalog.keys = self.keys.map(KeyCommitment::from_row);
         Some(())
     }
 }

@@ -2,8 +2,9 @@
 
 use super::hold::HoldStep;
 use crate::digest::Digest;
-use crate::event::{Change, EXPIRE_COMMAND, Event, Outcome, Touch};
+use crate::event::{ACCEPT_COMMAND, Change, EXPIRE_COMMAND, Event, Outcome, Touch};
 use crate::id::MemoryId;
+use crate::keyring::KeyCommitment;
 use crate::repository::object::ObjectId;
 
 /// What one event does to the catalog.
@@ -15,6 +16,11 @@ pub(crate) struct Step {
     pub(super) swept: bool,
     pub(super) erased: Option<(u64, u64)>,
     pub(super) hold: Option<HoldStep>,
+    /// The commit before it, which a proof of new keys names.
+    pub(super) parent: Option<Digest>,
+    pub(super) keys: Option<KeyCommitment>,
+    pub(super) may_change_keys: bool,
+    pub(super) accepts_keys: bool,
 }
 
 /// What it does to one memory.
@@ -57,6 +63,10 @@ impl Step {
                 .filter(|_| event.erases())
                 .map(|receipt| (receipt.epoch.1, receipt.names.1)),
             hold: HoldStep::of(event),
+            parent: event.parent,
+            keys: event.keys,
+            may_change_keys: event.may_change_keys(),
+            accepts_keys: event.command == ACCEPT_COMMAND,
         }
     }
 }

@@ -157,6 +157,10 @@ impl Author {
             swept: kind == 11,
             erased: (kind == 12).then_some((number, number)),
             hold: None,
+            parent: None,
+            keys: None,
+            may_change_keys: false,
+            accepts_keys: false,
         }
     }
 

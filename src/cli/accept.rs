@@ -17,11 +17,17 @@ pub(super) fn run(global: &Global) -> Result<u8> {
     if global.json {
         output::json(&json!({"schema": "agekeep.accept_rollback/1", "lost": lost, "meta": meta}))?;
     } else {
-        output::line(&format!(
-            "The rollback is accepted (event {}). Lost: event {} ({}), and every event between it \
-             and where history now goes on.",
-            meta.event, lost.event, lost.commit
-        ))?;
+        let lost = lost.map_or_else(
+            || "The keyring is accepted".to_owned(),
+            |lost| {
+                format!(
+                    "The rollback is accepted. Lost: event {} ({}), and every event between it and \
+                     where history now goes on",
+                    lost.event, lost.commit
+                )
+            },
+        );
+        output::line(&format!("{lost} (event {}).", meta.event))?;
     }
     Ok(0)
 }

@@ -5,6 +5,9 @@ use super::Change;
 /// The command of an event that changes the policy: no door lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
 
+/// The command of an event that moves a store on from format 1.
+pub(crate) const UPGRADE_COMMAND: &str = "upgrade";
+
 /// The command of an event that lets somebody write.
 pub(crate) const SIGNERS_ADD: &str = "signers_add";
 
@@ -40,8 +43,9 @@ pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 26] = [
+pub const OWNER_COMMANDS: [&str; 27] = [
     "init",
+    UPGRADE_COMMAND,
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
     REMOVE_MEMBER_COMMAND,
@@ -70,8 +74,9 @@ pub const OWNER_COMMANDS: [&str; 26] = [
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 21] = [
+const UNALTERING: [&str; 22] = [
     "init",
+    UPGRADE_COMMAND,
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
     "keys_export",
@@ -149,7 +154,7 @@ impl PublicFile {
     /// The file that a command of this name changes.
     pub(crate) fn changed_by(command: &str) -> Option<Self> {
         match command {
-            POLICY_COMMAND => Some(Self::Policy),
+            POLICY_COMMAND | UPGRADE_COMMAND => Some(Self::Policy),
             ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
             SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
             _ => None,

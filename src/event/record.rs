@@ -7,16 +7,16 @@ use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Because, Change, Event, HoldChange, Moment, Outcome, Place, Receipt, Redaction, Touch, rfc3339,
+    Because, Change, Event, FORMAT, HoldChange, Moment, Outcome, Place, Receipt, Redaction, Touch,
+    rfc3339,
 };
 use crate::aead::Key;
 use crate::base64;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::id::MemoryId;
-use crate::keyring::Keyring;
+use crate::id::{MemoryId, ReplicaId};
+use crate::keyring::{KeyCommitment, Keyring};
 use crate::path::MemoryPath;
-use crate::policy::FORMAT;
 use crate::repository::object::ObjectId;
 
 /// The record as JSON.
@@ -72,6 +72,10 @@ pub(super) struct RecordJson {
     receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     clock_accepted: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replica: Option<ReplicaId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keys: Option<KeyCommitment>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -155,7 +159,8 @@ impl RecordJson {
             })
         };
         Ok(Self {
-            agekeep: FORMAT,
+            // One of format 1 stays what it is.
+            agekeep: event.replica.map_or(1, |_| FORMAT),
             event: event.number,
             parent: event.parent,
             tree: event.tree,
@@ -183,11 +188,17 @@ impl RecordJson {
             hold: event.hold.clone(),
             receipt: event.receipt.clone(),
             clock_accepted: event.clock_accepted,
+            replica: event.replica,
+            keys: event.keys,
         })
     }
 
     pub(super) fn has_known_format(&self) -> bool {
-        self.agekeep == FORMAT
+        match self.agekeep {
+            1 => self.replica.is_none() && self.keys.is_none(),
+            FORMAT => self.replica.is_some(),
+            _ => false,
+        }
     }
 
     pub(super) fn open(self, opener: &PathOpener<'_>) -> Result<Event, &'static str> {
@@ -245,6 +256,8 @@ impl RecordJson {
             hold: self.hold,
             receipt: self.receipt,
             clock_accepted: self.clock_accepted,
+            replica: self.replica,
+            keys: self.keys,
         })
     }
 }

@@ -10,12 +10,13 @@ use zeroize::Zeroizing;
 
 use crate::aead::Key;
 use crate::base64;
+use crate::digest::{Digest, keyed};
 use crate::disk;
 use crate::error::{Error, Result};
-use crate::id::StoreId;
-use crate::policy::FORMAT;
+use crate::id::{ReplicaId, StoreId};
 use crate::redact::FingerprintKey;
 use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
+use crate::sign::Authority;
 
 /// Room for a file: an audit identity for each of some eight hundred changes of keys.
 const FILE_BYTES_MAX: usize = 64 * 1024;
@@ -26,6 +27,9 @@ pub(super) const AUDIT_FILE: &str = "audit.age";
 /// What to do about a file that is damaged.
 const RESTORE: &str =
     "restore the keyring from its backup, the one that belongs to this repository";
+
+/// The format of these files.
+const FORMAT: u32 = 2;
 
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
@@ -45,6 +49,8 @@ pub(super) struct Audit {
     /// What fingerprints of findings are made with, as it was derived from the first names key, once
     /// that is gone: they stay the same, and nothing of that key is left.
     pub(super) fingerprint_key: Option<Key>,
+    /// Whose keyring it is; none in format 1.
+    pub(super) replica: Option<ReplicaId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -66,6 +72,8 @@ struct AuditFile {
     names_key: Zeroizing<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fingerprint_key: Option<Zeroizing<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replica: Option<ReplicaId>,
 }
 
 impl Epoch {
@@ -89,6 +97,14 @@ impl Epoch {
             number: self.number,
             key: self.key.again(),
         }
+    }
+
+    /// What signs the keys that come after it: derived from the key, and of no use to open anything.
+    pub(super) fn authority(&self) -> Authority {
+        Authority::of_seed(&Zeroizing::new(keyed(
+            self.key.expose(),
+            &[b"agekeep/2 epoch authority"],
+        )))
     }
 
     pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
@@ -130,6 +146,7 @@ impl Audit {
             identities: vec![SealKey::generate()],
             names_key: Key::random(),
             fingerprint_key: None,
+            replica: Some(ReplicaId::random()),
         }
     }
 
@@ -147,6 +164,7 @@ impl Audit {
             number: self.number.max(least).saturating_add(1),
             names_key: Key::random(),
             fingerprint_key: Some(self.fingerprints(store).to_key()),
+            replica: self.replica.or_else(|| Some(ReplicaId::random())),
             ..self.again()
         }
     }
@@ -165,7 +183,22 @@ impl Audit {
             identities: self.identities.iter().map(SealKey::again).collect(),
             names_key: self.names_key.again(),
             fingerprint_key: self.fingerprint_key.as_ref().map(Key::again),
+            replica: self.replica,
         }
+    }
+
+    /// What stands for the names key in records. It tells nothing of the key.
+    pub(super) fn names_commitment(&self) -> Digest {
+        Digest(keyed(
+            self.names_key.expose(),
+            &[b"agekeep/2 names commitment"],
+        ))
+    }
+
+    /// What stands for the audit identities in records: a digest of their public halves.
+    pub(super) fn identities_commitment(&self) -> Digest {
+        let public: Vec<String> = self.identities.iter().map(SealKey::public_text).collect();
+        Digest::of_pieces(&[b"agekeep/2 audit commitment ", public.join("\n").as_bytes()])
     }
 
     pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
@@ -185,6 +218,7 @@ impl Audit {
                 .ok_or_else(|| no_key(&path))?,
             names_key: key_of(&file.names_key).ok_or_else(|| no_key(&path))?,
             fingerprint_key,
+            replica: file.replica,
         })
     }
 
@@ -204,6 +238,7 @@ impl Audit {
             identities: self.identities.iter().map(SealKey::to_text).collect(),
             names_key: text(&self.names_key),
             fingerprint_key: self.fingerprint_key.as_ref().map(text),
+            replica: self.replica,
         };
         write_sealed(&folder.join(AUDIT_FILE), &file, everyone, unlock)
     }
@@ -252,7 +287,7 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -
     // The version first: another one may have other fields.
     let format: Format =
         serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
-    if format.agekeep != FORMAT {
+    if !(1..=FORMAT).contains(&format.agekeep) {
         return Err(Error::UnknownFormat {
             what: path.display().to_string(),
             found: format.agekeep.to_string(),

@@ -13,28 +13,28 @@ use crate::id::{MemoryId, StoreId};
 
 const STORE: StoreId = StoreId([0x57; 16]);
 const EPOCH: u64 = 1;
-const HEADER_BYTES: usize = 64;
 
 /// One of the two tables.
 struct Kind {
-    shape: fn() -> Shape,
+    shape: &'static Shape,
     secret_bytes: usize,
 }
 
 const KINDS: [Kind; 2] = [
     Kind {
-        shape: || table::RING,
+        shape: &table::RING,
         secret_bytes: RING_SECRET_BYTES,
     },
     Kind {
-        shape: || table::NAMES,
+        shape: &table::NAMES,
         secret_bytes: NAMES_SECRET_BYTES,
     },
 ];
 
 impl Kind {
     fn open(&self, path: &Path) -> Result<Table, Error> {
-        Table::open(path, (self.shape)(), STORE, Some(EPOCH))
+        // Whose key sealed the header is the same for all that an input does behind it.
+        Table::open(path, self.shape, STORE, None)
     }
 
     fn entry_bytes(&self) -> usize {
@@ -65,7 +65,8 @@ fn as_file(path: &Path, kind: &Kind, bytes: &[u8]) {
         Err(Error::Damaged { .. } | Error::UnknownFormat { .. }) => return,
         Err(other) => panic!("{other}"),
     };
-    let entries = bytes[HEADER_BYTES..].chunks_exact(kind.entry_bytes());
+    let header_bytes = if bytes[13..16] == *b"001" { 64 } else { 128 };
+    let entries = bytes[header_bytes..].chunks_exact(kind.entry_bytes());
     assert_eq!(table.next_slot() as usize, entries.len());
     assert_eq!(table.problem().is_some(), !entries.remainder().is_empty());
     let count = entries.len();
@@ -76,7 +77,7 @@ fn as_file(path: &Path, kind: &Kind, bytes: &[u8]) {
         assert!(!matches!(found, Lookup::Absent), "an entry without a key");
     }
     let (id, secret) = (MemoryId([0xaa; 16]), vec![0x5e; kind.secret_bytes]);
-    let entry = table.seal(&key(), id, &secret);
+    let entry = table.seal(&key(), table.next_slot(), id, &secret);
     table.write(table.next_slot(), &entry).expect("written");
     let again = kind.open(path).expect("its own output");
     assert_eq!(again.next_slot() as usize, count + 1);
@@ -108,7 +109,7 @@ const STEPS_MAX: u8 = 48;
 fn as_steps(path: &Path, bytes: &[u8]) {
     let kind = &KINDS[usize::from(bytes.first().is_some_and(|b| b & 1 == 1))];
     drop(fs::remove_file(path));
-    Table::create(path, &(kind.shape)(), STORE, EPOCH).expect("a place to write to");
+    Table::create(path, kind.shape, STORE, (EPOCH, &key())).expect("a place to write to");
     let mut table = kind.open(path).expect("its own output");
     let mut model = Model::new();
     for (step, number) in bytes.chunks_exact(2).skip(1).zip(0..STEPS_MAX) {
@@ -146,17 +147,18 @@ fn id_of(n: u8) -> MemoryId {
 fn put(table: &mut Table, model: &mut Model, kind: &Kind, which: u8, secret: Option<u8>) {
     let (id, slot) = (id_of(which & 7), usize::from(which >> 3).min(model.len()));
     let plain = vec![secret.unwrap_or(0); kind.secret_bytes];
-    let mut entry = table.seal(&key(), id, &plain);
+    let slot = u32::try_from(slot).expect("small");
+    let mut entry = table.seal(&key(), slot, id, &plain);
     if secret.is_none() {
         *entry.last_mut().expect("not empty") ^= 1;
     }
-    let written = table.write(u32::try_from(slot).expect("small"), &entry);
+    let written = table.write(slot, &entry);
     written.expect("an entry of its size, in or behind the table");
     let expected = secret.map_or(DAMAGED, |_| Ok(plain));
-    if slot == model.len() {
+    if slot as usize == model.len() {
         model.push((id, expected));
     } else {
-        model[slot] = (id, expected);
+        model[slot as usize] = (id, expected);
     }
 }
 

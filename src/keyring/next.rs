@@ -13,9 +13,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use zeroize::Zeroizing;
 
 use super::files::{AUDIT_FILE, Audit, EPOCH_FILE, Epoch};
-use super::table::{self, Table};
+use super::table::{self, Leaving, Table};
 use super::{ENTRY_OVERHEAD_BYTES, Keyring, NAMES_FILE, NEXT, RING_FILE, RING_SECRET_BYTES};
 use crate::aead;
 use crate::ahead::Ahead;
@@ -35,10 +38,10 @@ const RESEALED_FILE: &str = "resealed";
 /// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
 pub(crate) const FILES: [&str; 4] = [RING_FILE, NAMES_FILE, AUDIT_FILE, EPOCH_FILE];
 
-/// Bytes of an entry of `ring`, and of a line of `resealed`: the entry, then what it was made of
-/// and what was made.
-const ENTRY_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
-const LINE_BYTES: usize = ENTRY_BYTES + 20 + 20 + 32;
+/// Bytes of a line of `resealed`: a memory id and its new identity, sealed, then the blob it was made
+/// of, the one that was made, and the digest of that.
+const SEALED_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
+const LINE_BYTES: usize = SEALED_BYTES + 20 + 20 + 32;
 
 /// A keyring that is being made ready.
 pub(crate) struct Next {
@@ -59,8 +62,8 @@ pub(crate) struct Resealed {
     pub(crate) blob: ObjectId,
     /// SHA-256 of that blob.
     pub(crate) digest: Digest,
-    /// The entry of `ring` that keeps the new identity.
-    entry: Vec<u8>,
+    /// The new identity, sealed under the new epoch key until it has a slot in `ring`.
+    sealed: Vec<u8>,
 }
 
 impl Keyring {
@@ -128,7 +131,10 @@ impl Keyring {
         let keys = if content { "all" } else { "audit" };
         let members = Digest::of(recipients::to_file(members).as_bytes());
         let epoch = self.epoch.as_ref().map_or(0, |epoch| epoch.number);
-        format!("{keys} after {epoch} {} for {members}\n", self.audit.number)
+        format!(
+            "2 {keys} after {epoch} {} for {members}\n",
+            self.audit.number
+        )
     }
 
     /// A new folder; what was begun before for something else is given up.
@@ -181,19 +187,29 @@ impl Keyring {
     /// Writes what is left to write, durably: `ring` with the identities of `live`, and `names`.
     pub(crate) fn complete(&self, next: &Next, live: &[MemoryId]) -> Result<()> {
         if let Some(new) = &next.epoch {
-            let lines = live.iter().filter_map(|id| next.resealed.get(id));
-            let entries = lines.map(|done| done.entry.clone());
-            let keys = (&self.epoch()?.key, &new.key);
+            let done = live.iter().filter_map(|id| next.resealed.get(id));
+            let secrets = done.map(|done| {
+                let secret = done.secret(self.store, new);
+                let secret = secret.ok_or_else(|| Error::damaged(RESEALED_FILE, "it changed"));
+                secret.map(|secret| (done.id, secret))
+            });
+            let entries = secrets.collect::<Result<Vec<_>>>()?.into_iter();
             let path = next.folder.join(RING_FILE);
-            let all = (&HashSet::new(), true);
-            self.ring.rewrite(&path, keys, new.number, all, entries)?;
+            let key = &self.epoch()?.key;
+            self.ring.rewrite(
+                &path,
+                key,
+                (new.number, &new.key),
+                EVERYTHING_KNOWN,
+                entries,
+            )?;
         }
         if let Some(new) = &next.audit {
-            let keys = (&self.audit.names_key, &new.names_key);
             let path = next.folder.join(NAMES_FILE);
-            let none = std::iter::empty();
-            let all = (&HashSet::new(), true);
-            self.names.rewrite(&path, keys, new.number, all, none)?;
+            let (key, none) = (&self.audit.names_key, std::iter::empty());
+            let epoch = (new.number, &new.names_key);
+            self.names
+                .rewrite(&path, key, epoch, EVERYTHING_KNOWN, none)?;
         }
         disk::sync_folder(&next.folder)
     }
@@ -229,20 +245,16 @@ impl Keyring {
         audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
         let replaced = fresh.iter().map(|(id, _)| *id);
         let without = gone.iter().chain(gone_in_ring).copied();
-        let without = without.chain(replaced).collect();
-        let entries = fresh.iter().map(|(id, key)| {
-            let secret = key.to_text();
-            table::RING.seal(self.store, epoch.number, &epoch.key, *id, secret.as_bytes())
-        });
-        let keys = (&self.epoch()?.key, &epoch.key);
+        let without: HashSet<MemoryId> = without.chain(replaced).collect();
+        let entries = fresh.iter().map(|(id, key)| (*id, secret_of(key)));
+        let (key, new) = (&self.epoch()?.key, (epoch.number, &epoch.key));
         let path = folder.join(RING_FILE);
         self.ring
-            .rewrite(&path, keys, epoch.number, (&without, false), entries)?;
-        let keys = (&self.audit.names_key, &audit.names_key);
+            .rewrite(&path, key, new, leaving(&without), entries)?;
+        let (key, new) = (&self.audit.names_key, (audit.number, &audit.names_key));
         let path = folder.join(NAMES_FILE);
         let none = std::iter::empty();
-        self.names
-            .rewrite(&path, keys, audit.number, (gone, false), none)?;
+        self.names.rewrite(&path, key, new, leaving(gone), none)?;
         disk::sync_folder(folder)?;
         disk::sync_folder(&self.folder)?;
         (next.epoch, next.audit) = (Some(epoch), Some(audit));
@@ -254,10 +266,16 @@ impl Keyring {
         let ring = match &next.epoch {
             Some(new) => {
                 let path = next.folder.join(RING_FILE);
-                Table::open(&path, table::RING, self.store, Some(new.number))?
+                Table::open(
+                    &path,
+                    &table::RING,
+                    self.store,
+                    Some((new.number, &new.key)),
+                )?
             }
-            None => Table::open(&self.folder.join(RING_FILE), table::RING, self.store, None)?,
+            None => Table::open(&self.folder.join(RING_FILE), &table::RING, self.store, None)?,
         };
+        let authority = self.epoch.as_ref().map(Epoch::authority);
         let audit = next.audit.as_ref().unwrap_or(&self.audit).again();
         let names = next.folder.join(NAMES_FILE);
         Ok(Self {
@@ -271,8 +289,14 @@ impl Keyring {
                 .map(Epoch::again),
             is_epoch_damaged: next.epoch.is_none() && self.is_epoch_damaged,
             ring,
-            names: Table::open(&names, table::NAMES, self.store, Some(audit.number))?,
+            names: {
+                let epoch = Some((audit.number, &audit.names_key));
+                Table::open(&names, &table::NAMES, self.store, epoch)?
+            },
             audit,
+            before: authority,
+            marks: OnceLock::new(),
+            cache_key: OnceLock::new(),
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
             records: Ahead::default(),
@@ -324,14 +348,14 @@ impl Next {
         (blob, digest): (ObjectId, Digest),
     ) -> Resealed {
         let epoch = self.epoch.as_ref().expect("made ready for content");
-        let secret = key.to_text();
-        let entry = table::RING.seal(self.store, epoch.number, &epoch.key, id, secret.as_bytes());
+        let context = line_context(self.store, epoch.number, id);
+        let sealed = epoch.key.seal(&context, &secret_of(key));
         Resealed {
             id,
             from,
             blob,
             digest,
-            entry,
+            sealed,
         }
     }
 
@@ -362,11 +386,8 @@ impl Next {
     }
 
     fn opens(&self, done: &Resealed) -> bool {
-        let opened = self
-            .epoch
-            .as_ref()
-            .and_then(|epoch| table::RING.open(self.store, epoch.number, &epoch.key, &done.entry));
-        opened.is_some()
+        let epoch = self.epoch.as_ref();
+        epoch.is_some_and(|epoch| done.secret(self.store, epoch).is_some())
     }
 
     fn rewrite_list(&self) -> Result<()> {
@@ -375,20 +396,52 @@ impl Next {
     }
 }
 
+/// Everything in a table stays, and counts as known to somebody who left.
+const EVERYTHING_KNOWN: Leaving<'_> = Leaving {
+    without: None,
+    all_known: true,
+};
+
+/// What goes from a table; what stays is known to nobody more than before.
+fn leaving(without: &HashSet<MemoryId>) -> Leaving<'_> {
+    Leaving {
+        without: Some(without),
+        all_known: false,
+    }
+}
+
+/// What an entry of `ring` keeps of an identity.
+fn secret_of(key: &SealKey) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(key.to_text().as_bytes().to_vec())
+}
+
+/// What the identity in a line of `resealed` is sealed with.
+fn line_context(store: StoreId, epoch: u64, id: MemoryId) -> Vec<u8> {
+    let label = b"agekeep/2 resealed ".as_slice();
+    [label, &store.0, &epoch.to_le_bytes(), &id.0].concat()
+}
+
 impl Resealed {
+    /// The new identity, if the line was made with the key of this epoch.
+    fn secret(&self, store: StoreId, epoch: &Epoch) -> Option<Zeroizing<Vec<u8>>> {
+        let context = line_context(store, epoch.number, self.id);
+        epoch.key.open(&context, &self.sealed)
+    }
+
     fn to_line(&self) -> Vec<u8> {
-        [&self.entry[..], &self.from.0, &self.blob.0, &self.digest.0].concat()
+        let (id, from, blob) = (&self.id.0[..], &self.from.0[..], &self.blob.0[..]);
+        [id, &self.sealed, from, blob, &self.digest.0].concat()
     }
 
     fn from_line(line: &[u8]) -> Self {
-        let (entry, rest) = line.split_at(ENTRY_BYTES);
+        let (entry, rest) = line.split_at(SEALED_BYTES);
         let twenty = |at: usize| ObjectId(rest[at..at + 20].try_into().expect("twenty bytes"));
         Self {
             id: MemoryId(entry[..16].try_into().expect("sixteen bytes")),
             from: twenty(0),
             blob: twenty(20),
             digest: Digest(rest[40..].try_into().expect("thirty-two bytes")),
-            entry: entry.to_vec(),
+            sealed: entry[16..].to_vec(),
         }
     }
 }

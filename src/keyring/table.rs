@@ -11,33 +11,41 @@ use zeroize::Zeroizing;
 
 use super::index::{Entries, Index};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
-use crate::aead::Key;
+use crate::aead::{self, Key};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 
-const HEADER_BYTES: usize = 64;
+/// Bytes of a header, and of the one that stores of format 1 have.
+const HEADER_BYTES: usize = 128;
+const HEADER_BYTES_1: usize = 64;
+/// Where the seal of a header begins: it is over all that stands before it.
+const SEAL_AT: usize = HEADER_BYTES - aead::OVERHEAD;
 /// The generation of a table that was never rewritten.
 const FIRST_GENERATION: u64 = 1;
 /// The id, in the clear, at the start of each entry.
 const ID_BYTES: usize = 16;
+/// Most entries a table may have: what is longer is refused before it is read.
+const ENTRIES_MAX: u64 = 1 << 24;
 
 /// What tells the two tables apart.
 pub(super) struct Shape {
-    magic: &'static [u8; 16],
-    context: &'static [u8],
+    /// Begins the file; the three digits of the format version follow.
+    magic: &'static [u8; 13],
+    /// What the label of an entry says.
+    word: &'static str,
     secret_bytes: usize,
 }
 
-pub(super) const RING: Shape = Shape {
-    magic: b"agekeep-ring-001",
-    context: b"agekeep/1 ring ",
+pub(super) static RING: Shape = Shape {
+    magic: b"agekeep-ring-",
+    word: "ring",
     secret_bytes: RING_SECRET_BYTES,
 };
-pub(super) const NAMES: Shape = Shape {
-    magic: b"agekeep-name-001",
-    context: b"agekeep/1 names ",
+pub(super) static NAMES: Shape = Shape {
+    magic: b"agekeep-name-",
+    word: "names",
     secret_bytes: NAMES_SECRET_BYTES,
 };
 
@@ -48,15 +56,142 @@ pub(super) enum Lookup {
     Damaged,
 }
 
-/// One table file.
-pub(super) struct Table {
-    shape: Shape,
-    path: PathBuf,
+/// The header of a table: entries are bound to all of it, and to their slots, so that none can be
+/// moved, or taken over from another file.
+#[derive(Clone)]
+struct Header {
+    shape: &'static Shape,
     store: StoreId,
     epoch: u64,
-    generation: [u8; 8],
+    generation: u64,
     /// Entries before this slot are of an earlier epoch: somebody who left may know what they hold.
     fresh_from: u32,
+    /// As it stands in the file.
+    bytes: Vec<u8>,
+}
+
+impl Header {
+    /// The header of a new file, sealed under the key of its entries.
+    fn new(
+        shape: &'static Shape,
+        store: StoreId,
+        (epoch, key): (u64, &Key),
+        generation: u64,
+        fresh_from: u32,
+    ) -> Self {
+        let mut bytes = vec![0; SEAL_AT];
+        bytes[..13].copy_from_slice(shape.magic);
+        bytes[13..16].copy_from_slice(b"002");
+        bytes[16..32].copy_from_slice(&store.0);
+        bytes[32..40].copy_from_slice(&epoch.to_le_bytes());
+        bytes[40..48].copy_from_slice(&generation.to_le_bytes());
+        bytes[48..56].copy_from_slice(&u64::from(fresh_from).to_le_bytes());
+        let seal = key.seal(&[&shape.header_label(), &bytes[..]].concat(), b"");
+        bytes.extend_from_slice(&seal);
+        Self {
+            shape,
+            store,
+            epoch,
+            generation,
+            fresh_from,
+            bytes,
+        }
+    }
+
+    /// Reads a header; the error says what is wrong with it.
+    fn parse(shape: &'static Shape, start: &[u8], path: &Path) -> Result<Self> {
+        let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
+        let length = match start
+            .get(..16)
+            .and_then(|magic| magic.strip_prefix(shape.magic))
+        {
+            Some(b"001") => HEADER_BYTES_1,
+            Some(b"002") => HEADER_BYTES,
+            Some(found) => {
+                return Err(Error::UnknownFormat {
+                    what: path.display().to_string(),
+                    found: String::from_utf8_lossy(found).into_owned(),
+                });
+            }
+            None if start.len() < HEADER_BYTES_1 => {
+                return Err(damaged("it is shorter than its header"));
+            }
+            None => return Err(damaged("it is not such a file")),
+        };
+        let bytes = start.get(..length);
+        let bytes = bytes.ok_or_else(|| damaged("it is shorter than its header"))?;
+        let number = |at: usize| {
+            let eight = bytes[at..at + 8].try_into().expect("eight bytes");
+            u64::from_le_bytes(eight)
+        };
+        let fresh_from = u32::try_from(number(48)).ok();
+        let zeros = &bytes[56..length.min(SEAL_AT)];
+        let known = fresh_from.filter(|_| zeros.iter().all(|byte| *byte == 0));
+        Ok(Self {
+            shape,
+            store: StoreId(bytes[16..32].try_into().expect("sixteen bytes")),
+            epoch: number(32),
+            generation: number(40),
+            fresh_from: known.ok_or_else(|| damaged("its header holds something unknown"))?,
+            bytes: bytes.to_vec(),
+        })
+    }
+
+    /// Whether it is of format 1, which binds entries to store, epoch and memory alone.
+    fn is_loose(&self) -> bool {
+        self.bytes.len() == HEADER_BYTES_1
+    }
+
+    /// Whether it was written by a holder of the key.
+    fn is_sealed_under(&self, key: &Key) -> bool {
+        self.is_loose() || {
+            let (said, seal) = self.bytes.split_at(SEAL_AT);
+            let context = [&self.shape.header_label(), said].concat();
+            key.open(&context, seal).is_some()
+        }
+    }
+
+    /// What an entry in a slot is sealed with.
+    fn context(&self, slot: u32, id: MemoryId) -> Vec<u8> {
+        let word = self.shape.word;
+        if self.is_loose() {
+            let (label, epoch) = (format!("agekeep/1 {word} "), self.epoch.to_le_bytes());
+            return [label.as_bytes(), &self.store.0, &epoch, &id.0].concat();
+        }
+        let (label, slot) = (format!("agekeep/2 {word} "), u64::from(slot).to_le_bytes());
+        [label.as_bytes(), &self.bytes, &slot, &id.0].concat()
+    }
+
+    /// A sealed entry for a slot.
+    fn seal(&self, key: &Key, slot: u32, id: MemoryId, secret: &[u8]) -> Vec<u8> {
+        debug_assert_eq!(secret.len(), self.shape.secret_bytes);
+        [&id.0[..], &key.seal(&self.context(slot, id), secret)].concat()
+    }
+
+    /// Opens what [`Self::seal`] made for the same slot.
+    fn open(&self, key: &Key, slot: u32, entry: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        key.open(&self.context(slot, id_of(entry)), &entry[ID_BYTES..])
+    }
+
+    fn offset(&self, slot: u32) -> u64 {
+        self.bytes.len() as u64 + u64::from(slot) * self.shape.entry_bytes() as u64
+    }
+}
+
+impl Shape {
+    fn entry_bytes(&self) -> usize {
+        ENTRY_OVERHEAD_BYTES + self.secret_bytes
+    }
+
+    fn header_label(&self) -> Vec<u8> {
+        format!("agekeep/2 {} header ", self.word).into_bytes()
+    }
+}
+
+/// One table file.
+pub(super) struct Table {
+    header: Header,
+    path: PathBuf,
     file: File,
     /// Why the file could be opened for reading only, as the operating system's error number.
     read_only: Option<i32>,
@@ -70,99 +205,74 @@ pub(super) struct Table {
     index: Mutex<Index>,
 }
 
-impl Shape {
-    fn entry_bytes(&self) -> usize {
-        ENTRY_OVERHEAD_BYTES + self.secret_bytes
-    }
-
-    /// A sealed entry of a table of this shape.
-    pub(super) fn seal(
-        &self,
-        store: StoreId,
-        epoch: u64,
-        key: &Key,
-        id: MemoryId,
-        secret: &[u8],
-    ) -> Vec<u8> {
-        debug_assert_eq!(secret.len(), self.secret_bytes);
-        [
-            &id.0[..],
-            &key.seal(&self.context(store, epoch, id), secret),
-        ]
-        .concat()
-    }
-
-    /// Opens what [`Self::seal`] made.
-    pub(super) fn open(
-        &self,
-        store: StoreId,
-        epoch: u64,
-        key: &Key,
-        entry: &[u8],
-    ) -> Option<Zeroizing<Vec<u8>>> {
-        key.open(
-            &self.context(store, epoch, id_of(entry)),
-            &entry[ID_BYTES..],
-        )
-    }
-
-    /// Entries are bound to store, epoch and memory.
-    fn context(&self, store: StoreId, epoch: u64, id: MemoryId) -> Vec<u8> {
-        [self.context, &store.0, &epoch.to_le_bytes(), &id.0].concat()
-    }
-
-    fn offset(&self, slot: u32) -> u64 {
-        HEADER_BYTES as u64 + u64::from(slot) * self.entry_bytes() as u64
-    }
+/// What a rewritten table leaves out, and whether all the rest counts as known to somebody who left.
+#[derive(Clone, Copy)]
+pub(super) struct Leaving<'a> {
+    pub(super) without: Option<&'a HashSet<MemoryId>>,
+    pub(super) all_known: bool,
 }
 
 impl Table {
     /// Writes an empty table, durably.
-    pub(super) fn create(path: &Path, shape: &Shape, store: StoreId, epoch: u64) -> Result<()> {
-        let header = header(shape, store, epoch, FIRST_GENERATION, 0);
-        disk::replace_durably(path, &header, 0o600)
+    pub(super) fn create(
+        path: &Path,
+        shape: &'static Shape,
+        store: StoreId,
+        epoch: (u64, &Key),
+    ) -> Result<()> {
+        let header = Header::new(shape, store, epoch, FIRST_GENERATION, 0);
+        disk::replace_durably(path, &header.bytes, 0o600)
     }
 
-    /// Writes a table with the entries of this one in their order, sealed anew for another epoch,
-    /// without those of the memories in `without`, and behind them `more`; durably. With
-    /// `all_known`, all but `more` count as known to somebody who left.
+    /// Writes a table with the entries of this one in their order, sealed anew for another epoch and
+    /// their new slots, and behind them `more`; durably.
     pub(super) fn rewrite(
         &self,
         path: &Path,
-        (key, new_key): (&Key, &Key),
-        epoch: u64,
-        (without, all_known): (&HashSet<MemoryId>, bool),
-        more: impl Iterator<Item = Vec<u8>>,
+        key: &Key,
+        (epoch, new_key): (u64, &Key),
+        leaving: Leaving<'_>,
+        more: impl Iterator<Item = (MemoryId, Zeroizing<Vec<u8>>)>,
     ) -> Result<()> {
-        let mut bytes = vec![0; HEADER_BYTES];
-        bytes.reserve(self.count as usize * self.shape.entry_bytes());
-        let mut known = 0;
-        for slot in 0..self.count {
-            let entry = self.entry(slot)?;
-            if without.contains(&id_of(&entry)) {
-                continue;
-            }
-            known += u32::from(all_known || slot < self.fresh_from);
-            let (store, shape) = (self.store, &self.shape);
-            let resealed = shape
-                .open(store, self.epoch, key, &entry)
-                .map(|plain| shape.seal(store, epoch, new_key, id_of(&entry), &plain));
+        let entries: Result<Vec<_>> = (0..self.count).map(|slot| self.entry(slot)).collect();
+        let entries = entries?;
+        let goes = |id: &MemoryId| leaving.without.is_some_and(|without| without.contains(id));
+        let stays = |entry: &[u8]| !goes(&id_of(entry));
+        let known = (0..).zip(&entries).filter(|(slot, entry)| {
+            stays(entry) && (leaving.all_known || *slot < self.header.fresh_from)
+        });
+        let known = u32::try_from(known.count()).expect("no more than there are");
+        let old = &self.header;
+        let new = Header::new(
+            old.shape,
+            old.store,
+            (epoch, new_key),
+            old.generation + 1,
+            known,
+        );
+        let mut bytes = new.bytes.clone();
+        bytes.reserve(entries.len() * old.shape.entry_bytes());
+        let kept = (0..).zip(&entries).filter(|(_, entry)| stays(entry));
+        let mut slots = 0..;
+        for ((slot, entry), new_slot) in kept.zip(&mut slots) {
+            let plain = old.open(key, slot, entry);
+            let resealed = plain.map(|plain| new.seal(new_key, new_slot, id_of(entry), &plain));
             // One that is damaged stays so.
-            bytes.extend_from_slice(&resealed.unwrap_or(entry));
+            bytes.extend_from_slice(resealed.as_ref().unwrap_or(entry));
         }
-        more.for_each(|entry| bytes.extend_from_slice(&entry));
-        let generation = u64::from_le_bytes(self.generation) + 1;
-        let header = header(&self.shape, self.store, epoch, generation, known);
-        bytes[..HEADER_BYTES].copy_from_slice(&header);
+        let stayed = u32::try_from((bytes.len() - new.bytes.len()) / old.shape.entry_bytes());
+        for ((id, secret), slot) in more.zip(stayed.expect("no more than there were")..) {
+            bytes.extend_from_slice(&new.seal(new_key, slot, id, &secret));
+        }
         disk::replace_durably(path, &bytes, 0o600)
     }
 
-    /// Opens a table: of this epoch, if it is said.
+    /// Opens a table: of this epoch and sealed under its key, if these are said.
     pub(super) fn open(
         path: &Path,
-        shape: Shape,
+        shape: &'static Shape,
         store: StoreId,
-        epoch: Option<u64>,
+        epoch: Option<(u64, &Key)>,
     ) -> Result<Self> {
         let options = |write| OpenOptions::new().read(true).write(write).open(path);
         // On a store that cannot be written the log can still be read.
@@ -175,46 +285,29 @@ impl Table {
                 _ => Error::io("open", path)(e),
             })?;
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
-        let mut header = [0; HEADER_BYTES];
-        file.read_exact_at(&mut header, 0)
-            .map_err(|_| damaged("it is shorter than its header"))?;
-        if header[..16] != shape.magic[..] {
-            return Err(if header[..13] == shape.magic[..13] {
-                Error::UnknownFormat {
-                    what: path.display().to_string(),
-                    found: String::from_utf8_lossy(&header[13..16]).into_owned(),
-                }
-            } else {
-                damaged("it is not such a file")
-            });
-        }
-        if header[16..32] != store.0 {
+        let meta = file.metadata().map_err(Error::io("read", path))?;
+        let room = usize::try_from(meta.len()).map_or(HEADER_BYTES, |len| len.min(HEADER_BYTES));
+        let mut start = [0; HEADER_BYTES];
+        file.read_exact_at(&mut start[..room], 0)
+            .map_err(Error::io("read", path))?;
+        let header = Header::parse(shape, &start[..room], path)?;
+        if header.store != store {
             return Err(damaged("it belongs to another store"));
         }
-        let number = |at: usize| {
-            let eight = header[at..at + 8].try_into().expect("eight bytes");
-            u64::from_le_bytes(eight)
-        };
-        if epoch.is_some_and(|epoch| epoch != number(32)) {
-            return Err(damaged("it belongs to another epoch than its key"));
+        if let Some((number, key)) = epoch {
+            if number != header.epoch {
+                return Err(damaged("it belongs to another epoch than its key"));
+            }
+            if !header.is_sealed_under(key) {
+                return Err(damaged("its header was not written with its key"));
+            }
         }
-        let Ok(fresh_from) = u32::try_from(number(48)) else {
-            return Err(damaged("its header holds something unknown"));
-        };
-        if header[56..] != [0; 8] {
-            return Err(damaged("its header holds something unknown"));
-        }
-        let inode = file.metadata().map_err(Error::io("read", path))?.ino();
         let mut table = Self {
-            shape,
+            header,
             path: path.into(),
-            store,
-            epoch: number(32),
-            fresh_from,
-            generation: header[40..48].try_into().expect("eight bytes"),
+            inode: meta.ino(),
             file,
             read_only,
-            inode,
             count: 0,
             torn_bytes: 0,
             held: Vec::new(),
@@ -238,15 +331,20 @@ impl Table {
         self.file
             .read_exact_at(&mut generation, 40)
             .map_err(Error::io("read", &self.path))?;
-        if generation != self.generation {
+        if u64::from_le_bytes(generation) != self.header.generation {
             return Err(Error::damaged(
                 self.path.display().to_string(),
                 "its generation changed while the store was open",
             ));
         }
-        let bytes = meta.len().saturating_sub(HEADER_BYTES as u64);
-        let entry_bytes = self.shape.entry_bytes() as u64;
-        let count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
+        let bytes = meta.len().saturating_sub(self.header.bytes.len() as u64);
+        let entry_bytes = self.header.shape.entry_bytes() as u64;
+        let count = Some(bytes / entry_bytes).filter(|count| *count <= ENTRIES_MAX);
+        let count = count.and_then(|count| u32::try_from(count).ok());
+        let count = count.ok_or_else(|| {
+            let why = format!("it has more than {ENTRIES_MAX} entries");
+            Error::damaged(self.path.display().to_string(), why)
+        })?;
         if count < self.count {
             return Err(Error::damaged(
                 self.path.display().to_string(),
@@ -289,8 +387,8 @@ impl Table {
     fn entries(&self) -> Entries<'_> {
         Entries {
             file: &self.file,
-            header_bytes: self.shape.offset(0),
-            entry_bytes: self.shape.entry_bytes(),
+            header_bytes: self.header.offset(0),
+            entry_bytes: self.header.shape.entry_bytes(),
             count: self.count,
         }
     }
@@ -318,7 +416,7 @@ impl Table {
         if count > self.count {
             return Ok(None);
         }
-        let length = usize::try_from(self.shape.offset(count)).expect("a table in memory");
+        let length = usize::try_from(self.header.offset(count)).expect("a table in memory");
         let mut bytes = vec![0; length];
         self.file
             .read_exact_at(&mut bytes, 0)
@@ -332,7 +430,7 @@ impl Table {
 
     /// Takes the next entry into account before it is written.
     pub(super) fn hold(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
-        if entry.len() != self.shape.entry_bytes() || slot != self.next_slot() {
+        if entry.len() != self.header.shape.entry_bytes() || slot != self.next_slot() {
             return Err(does_not_fit());
         }
         self.held.push(entry.to_vec());
@@ -348,9 +446,14 @@ impl Table {
         Ok(self.slot(id)?.is_some())
     }
 
-    /// A sealed entry.
-    pub(super) fn seal(&self, key: &Key, id: MemoryId, secret: &[u8]) -> Vec<u8> {
-        self.shape.seal(self.store, self.epoch, key, id, secret)
+    /// A sealed entry for a slot.
+    pub(super) fn seal(&self, key: &Key, slot: u32, id: MemoryId, secret: &[u8]) -> Vec<u8> {
+        self.header.seal(key, slot, id, secret)
+    }
+
+    /// Whether entries are bound to store, epoch and memory alone, as in format 1.
+    pub(super) fn is_loose(&self) -> bool {
+        self.header.is_loose()
     }
 
     /// Makes sure that an entry can be written, before anything is durable that needs it.
@@ -363,13 +466,13 @@ impl Table {
 
     /// Writes an entry to its slot. Not yet durable.
     pub(super) fn write(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
-        let fits = entry.len() == self.shape.entry_bytes() && slot <= self.count;
+        let fits = entry.len() == self.header.shape.entry_bytes() && slot <= self.count;
         if !fits {
             return Err(does_not_fit());
         }
         self.check_writable()?;
         self.file
-            .write_all_at(entry, self.shape.offset(slot))
+            .write_all_at(entry, self.header.offset(slot))
             .map_err(Error::io("write", &self.path))?;
         let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
         if slot < index.count {
@@ -405,7 +508,7 @@ impl Table {
 
     fn open_slot(&self, key: &Key, id: MemoryId, slot: u32) -> Result<Lookup> {
         let entry = self.entry(slot)?;
-        let plain = self.shape.open(self.store, self.epoch, key, &entry);
+        let plain = self.header.open(key, slot, &entry);
         let plain = plain.filter(|_| id_of(&entry) == id);
         Ok(plain.map_or(Lookup::Damaged, Lookup::Found))
     }
@@ -414,25 +517,24 @@ impl Table {
         if let Some(held) = slot.checked_sub(self.count) {
             return Ok(self.held[held as usize].clone());
         }
-        let mut entry = vec![0; self.shape.entry_bytes()];
+        let mut entry = vec![0; self.header.shape.entry_bytes()];
         self.file
-            .read_exact_at(&mut entry, self.shape.offset(slot))
+            .read_exact_at(&mut entry, self.header.offset(slot))
             .map_err(Error::io("read", &self.path))?;
         Ok(entry)
     }
 
     /// Whether the newest entry of a memory is of an earlier epoch.
     pub(super) fn is_stale(&self, id: MemoryId) -> Result<bool> {
-        Ok(self.slot(id)?.is_some_and(|slot| slot < self.fresh_from))
+        Ok(self
+            .slot(id)?
+            .is_some_and(|slot| slot < self.header.fresh_from))
     }
 
-    /// Whether an entry opens with the key of this table's epoch.
-    pub(super) fn is_own(&self, key: &Key, entry: &[u8]) -> bool {
-        entry.len() == self.shape.entry_bytes()
-            && self
-                .shape
-                .open(self.store, self.epoch, key, entry)
-                .is_some()
+    /// Whether an entry opens in a slot with the key of this table's epoch.
+    pub(super) fn is_own(&self, key: &Key, slot: u32, entry: &[u8]) -> bool {
+        entry.len() == self.header.shape.entry_bytes()
+            && self.header.open(key, slot, entry).is_some()
     }
 
     /// Whether a slot has an entry of the same memory as this one.
@@ -466,22 +568,6 @@ impl Table {
 
 fn does_not_fit() -> Error {
     Error::damaged("the journal", "a key entry does not fit its table")
-}
-
-fn header(
-    shape: &Shape,
-    store: StoreId,
-    epoch: u64,
-    generation: u64,
-    fresh_from: u32,
-) -> [u8; HEADER_BYTES] {
-    let mut header = [0; HEADER_BYTES];
-    header[..16].copy_from_slice(shape.magic);
-    header[16..32].copy_from_slice(&store.0);
-    header[32..40].copy_from_slice(&epoch.to_le_bytes());
-    header[40..48].copy_from_slice(&generation.to_le_bytes());
-    header[48..56].copy_from_slice(&u64::from(fresh_from).to_le_bytes());
-    header
 }
 
 /// The id at the start of an entry.

@@ -163,7 +163,7 @@ impl Store {
         self.keyring.let_go();
         for made in waiting {
             self.catalog_file
-                .add(made.of_catalog.as_ref(), self.keyring.names_key());
+                .add(made.of_catalog.as_ref(), self.keyring.cache_key());
             self.follow_in_timeline(&made.event, made.parent, made.seen.moment.commit);
         }
         self.renew_catalog_file();

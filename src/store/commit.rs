@@ -218,6 +218,8 @@ impl Store {
             hold: None,
             receipt: None,
             clock_accepted: false,
+            replica: self.keyring.replica(),
+            keys: None,
         })
     }
 
@@ -228,6 +230,9 @@ impl Store {
         sealing: Sealing,
     ) -> Result<(Event, ObjectId)> {
         self.catalog.check()?;
+        if event.replica.is_none() {
+            return Err(Error::OldFormat);
+        }
         // A change of keys was asked before, and has the new ones at hand by now.
         if sealing.next.is_none() {
             self.check_one_keyring()?;
@@ -241,6 +246,9 @@ impl Store {
         let trees = self.trees.put(&self.repository, &sealing.blobs)?;
         event.tree = self.trees.root_id().expect("loaded with the catalog");
         event.memories.clone_from(&sealing.touches);
+        if event.keys.is_none() {
+            event.keys = self.keyring.new_commitment(event.parent)?;
+        }
         let message = event.to_message(&self.keyring, |id| sealing.name_key(id))?;
         let head = self.newest();
         let commit = Object::commit(signed_commit(

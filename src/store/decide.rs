@@ -26,6 +26,8 @@ pub(super) struct Decisions {
     /// The blobs they were read from.
     pub(super) blobs: Decided,
     pub(super) id: StoreId,
+    /// The store's format version.
+    pub(super) format: u32,
     pub(super) policy: Policy,
     /// What the policy says of expiration, ready to be tried.
     pub(super) rules: Rules,
@@ -58,12 +60,14 @@ pub struct PolicyChange {
 impl Decisions {
     pub(super) fn read(repository: &Repository, blobs: Decided) -> Result<Self> {
         let fault = |file: &'static str| move |why: String| Error::damaged(file, why);
-        let (id, policy) = Policy::parse_file(&repository.public(blobs.policy)?)?;
+        let text = repository.public(blobs.policy)?;
+        let (id, policy) = Policy::parse_file(&text)?;
         let members = recipients::parse(&repository.public(blobs.recipients)?);
         let signers = Signers::parse(&repository.public(blobs.signers)?);
         Ok(Self {
             blobs,
             id,
+            format: Policy::format_of(&text)?,
             rules: Rules::of(&policy.expiration)?,
             policy,
             members: members.map_err(fault("recipients"))?,
@@ -191,8 +195,8 @@ impl Store {
             decided.put(file, blob);
         }
         // The step of the event does not say what was decided with it.
-        let names_key = self.keyring.names_key();
-        self.catalog_file.append_decision(&self.catalog, names_key);
+        let cache_key = self.keyring.cache_key();
+        self.catalog_file.append_decision(&self.catalog, cache_key);
         self.renew_catalog_file();
         // It is on record. What cannot be read back now is read by the next command.
         drop(self.follow_decisions());

@@ -154,7 +154,9 @@ impl Store {
         self.follow_decisions()?;
         self.keyring.expect_of(&self.decisions.members);
         self.load_trees()?;
-        // If it cannot be done now, the keys are not used all the same.
+        self.check_keyring()?;
+        // If these cannot be done now: the keys are not used all the same, and nothing is recorded.
+        drop(self.upgrade());
         drop(self.complete_erasures());
         self.know_head();
         Ok(())
@@ -175,7 +177,7 @@ impl Store {
     /// history.
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.catalog_file
-            .load(&mut self.catalog, self.keyring.names_key());
+            .load(&mut self.catalog, self.keyring.cache_key());
         // What the owner decided is added behind the step of its event: after a change of policy that
         // was cut off, only history says it.
         if let Some(head) = self.catalog.head
@@ -211,9 +213,9 @@ impl Store {
 
     /// Folds commits into the catalog, in their order.
     fn fold(&mut self, commits: &[ObjectId]) -> Result<()> {
-        let names_key = self.keyring.names_key();
+        let cache_key = self.keyring.cache_key();
         let (catalog, file) = (&mut self.catalog, &mut self.catalog_file);
-        let mut fold = Fold::new(&self.repository, catalog, file, names_key)?;
+        let mut fold = Fold::new(&self.repository, catalog, file, cache_key)?;
         check_all(&self.root, &self.keyring, commits, |checked| {
             fold.add(&checked)
         })

@@ -216,7 +216,9 @@ fn fill(
     let tree = Object::tree(&tree);
     repository.write(&tree)?;
 
-    let event = first_event(tree.id, policy, context, clock)?;
+    let mut event = first_event(tree.id, policy, context, clock)?;
+    event.replica = keyring.replica();
+    event.keys = Some(keyring.commitment()?);
     let message = event.to_message(keyring, |_| None)?;
     let commit = Object::commit(signed_commit(
         tree.id, None, OWNER, key, event.time, &message,
@@ -261,5 +263,7 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         hold: None,
         receipt: None,
         clock_accepted: false,
+        replica: None,
+        keys: None,
     })
 }

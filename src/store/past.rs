@@ -73,7 +73,7 @@ impl Store {
         if self.timeline.as_ref().is_some_and(is_known) {
             return Ok(());
         }
-        let key = self.keyring.names_key();
+        let key = self.keyring.cache_key();
         let mut timeline = self.timeline_file.load(key);
         let missing = if let Some(missing) = self.commits_since(timeline.head())? {
             missing
@@ -91,7 +91,7 @@ impl Store {
             timeline.push(&checked.event, checked.id);
             Ok(())
         })?;
-        let key = self.keyring.names_key();
+        let key = self.keyring.cache_key();
         if self.timeline_file.wants_joining() {
             self.timeline_file.append(&timeline, 0, key);
         } else if timeline.len() > from {
@@ -113,7 +113,7 @@ impl Store {
         let end = (newest, self.journal.head());
         let piece = self
             .timeline_file
-            .around(sought, end, self.keyring.names_key());
+            .around(sought, end, self.keyring.cache_key());
         self.timeline = piece
             .filter(|(piece, event)| piece.at(path, *event).is_some())
             .map(|(piece, _)| piece);
@@ -150,7 +150,7 @@ impl Store {
         if self.timeline_file.is_next(event.number, parent) {
             let mut single = Timeline::default();
             single.push(event, commit);
-            let key = self.keyring.names_key();
+            let key = self.keyring.cache_key();
             self.timeline_file.append_one(&single, event.number, key);
         }
     }

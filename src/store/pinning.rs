@@ -79,10 +79,10 @@ impl Pinning {
     }
 
     /// As [`Self::check`], where it is refused and that is accepted: answers the moment that is
-    /// lost, whose slot stays until the acceptance is durable.
-    fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Moment> {
+    /// lost, whose slot stays until the acceptance is durable; `None` if nothing is.
+    fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Option<Moment>> {
         match self.check(repository, head) {
-            Ok(()) => return Err(Error::NotRolledBack),
+            Ok(()) => return Ok(None),
             Err(Error::RolledBack { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -91,7 +91,7 @@ impl Pinning {
         let lost = pin.seen().moment;
         // It says what is lost until the acceptance is durable, which then takes the other slot.
         self.read = Some(Read { pin, settled: true });
-        Ok(lost)
+        Ok(Some(lost))
     }
 
     /// What is wrong with how it is kept.
@@ -245,9 +245,10 @@ impl Store {
         Ok((checkpoint, note))
     }
 
-    /// Opens a store whose history no longer contains the newest moment that was seen of it, and
-    /// records that somebody accepts that. From there on history is what it is now. Answers the
-    /// store, the moment that is lost, and what was recorded.
+    /// Opens a store whose history no longer contains the newest moment that was seen of it, or whose
+    /// keyring is not the one that history names, and records that somebody accepts that. From there
+    /// on history and keys are what they are now. Answers the store, the moment that is lost, if one
+    /// is, and what was recorded.
     ///
     /// # Errors
     /// [`Error::NotRolledBack`] if there is nothing to accept, [`Error::Invalid`] without a reason
@@ -258,7 +259,7 @@ impl Store {
         keys: Keys,
         clock: Clock,
         context: &Context,
-    ) -> Result<(Self, Moment, Meta)> {
+    ) -> Result<(Self, Option<Moment>, Meta)> {
         if context
             .reason
             .as_deref()
@@ -271,10 +272,17 @@ impl Store {
         }
         let (mut store, lock, lost) = Self::open_checked(root, keys, clock, Pinning::accept)?;
         store.know_head();
+        let keys = store.check_keyring().is_err();
+        if lost.is_none() && !keys {
+            return Err(Error::NotRolledBack);
+        }
         let mut redactions = Vec::new();
         let mut event = store.event(ACCEPT_COMMAND, context, &mut redactions)?;
         event.redactions.clone_from(&redactions);
-        event.lost = Some(lost);
+        event.lost = lost;
+        if keys {
+            event.keys = Some(store.keyring.commitment()?);
+        }
         let (event, commit) = store.record(event, Sealing::default())?;
         drop(lock);
         let meta = Meta {

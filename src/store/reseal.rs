@@ -216,9 +216,10 @@ impl Store {
             self.trees.forget();
         }
         let meta = recorded?;
+        self.keyring.is_on_record();
         self.renew_catalog_file();
         if let Some(timeline) = &self.timeline {
-            let key = self.keyring.names_key();
+            let key = self.keyring.cache_key();
             self.timeline_file.append(timeline, 0, key);
         }
         // Only the journal says that the new keyring counts, until it is in its place.

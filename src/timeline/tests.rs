@@ -69,6 +69,8 @@ fn event(number: u64) -> Event {
         hold: None,
         receipt: None,
         clock_accepted: false,
+        replica: None,
+        keys: None,
     }
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Examined {
     pub(super) signers: Option<ObjectId>,
     /// How many versions it writes.
     pub(super) versions: u64,
+    /// Those of them that no key of their memory opens.
+    pub(super) shut: Vec<(MemoryId, ObjectId)>,
 }
 
 /// Reads and examines commits; each thread has its own.

@@ -27,6 +27,8 @@ pub(super) struct Fold {
     pub(super) written: HashSet<MemoryId>,
     /// Versions that were read.
     pub(super) versions: u64,
+    /// Those of them that no key opens, and no receipt says why.
+    pub(super) shut: HashMap<ObjectId, MemoryId>,
     /// Whether the state before the first event is not known.
     pub(super) blind: bool,
     /// Whether events so far fit: then the state is what a reader of this history has.
@@ -48,6 +50,7 @@ impl Fold {
             unsure: HashSet::new(),
             written: HashSet::new(),
             versions: 0,
+            shut: HashMap::new(),
             blind,
             fits: !blind,
             follows: !blind,
@@ -79,6 +82,8 @@ impl Fold {
         }
         self.signer_files.extend(examined.signers);
         self.versions += examined.versions;
+        let shut = examined.shut.iter().map(|(id, blob)| (*blob, *id));
+        self.shut.extend(shut);
         for id in &examined.closed {
             if self.closed.insert(*id) {
                 let what = "a path of the memory does not open with its name key";
@@ -179,6 +184,10 @@ impl Fold {
             if touch.change == Change::Erase {
                 self.erased.insert(touch.id);
             }
+        }
+        let erased = event.receipt.iter().flat_map(|receipt| &receipt.memories);
+        for blob in erased.flat_map(|erased| &erased.blobs) {
+            self.shut.remove(blob);
         }
         for touch in event.memories.iter().filter(|touch| touch.change.alters()) {
             self.unsure.remove(&touch.id);

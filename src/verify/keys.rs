@@ -1,5 +1,6 @@
 //! The keyring against history, and every live memory opened with its key at its place.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -46,17 +47,47 @@ pub(super) fn check(
         error => Err(error),
     };
     // An auditor has no key to it.
+    let mut broken = HashSet::new();
     for id in ring.into_iter().filter(|_| keyring.is_reader()) {
-        keyring
-            .memory_key(id)
-            .map_or_else(|error| damaged(id, "ring", error), |_| Ok(()))?;
+        let whole = keyring.check_entries_of(id);
+        if whole.is_err() {
+            broken.insert(id);
+        }
+        whole.or_else(|error| damaged(id, "ring", error))?;
     }
     for id in names {
         keyring
             .name_key(id)
             .map_or_else(|error| damaged(id, "names", error), |_| Ok(()))?;
     }
+    closed_versions(keyring, fold, &broken, findings)?;
     missing(keyring, fold, findings)
+}
+
+/// Earlier versions that do not open although their memories have keys: those they were sealed to are
+/// gone. What is wrong with an entry itself, and with present versions, is said elsewhere.
+fn closed_versions(
+    keyring: &Keyring,
+    fold: &Fold,
+    broken: &HashSet<MemoryId>,
+    findings: &mut Findings,
+) -> Result<()> {
+    let mut closed: BTreeMap<MemoryId, usize> = BTreeMap::new();
+    for (blob, id) in &fold.shut {
+        let is_present = fold
+            .catalog
+            .memory(*id)
+            .is_some_and(|memory| memory.blob == *blob);
+        let is_said = is_present || broken.contains(id) || findings.has(*blob);
+        if !is_said && !fold.erased.contains(id) && keyring.in_ring(*id)? {
+            *closed.entry(*id).or_default() += 1;
+        }
+    }
+    for (id, count) in closed {
+        let what = format!("{count} earlier versions of it open with no key that it has");
+        findings.add_outside(Fault::of_memory("memory-closed", id, what));
+    }
+    Ok(())
 }
 
 /// A live memory needs both keys; one that is gone has both still, and one that is erased none.

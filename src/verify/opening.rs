@@ -111,8 +111,8 @@ pub(super) fn open(
     }
     let cached = keyring.as_ref().and_then(|keyring| {
         let mut cached = Catalog::empty();
-        CatalogFile::new(root.join("catalog"), keyring.store())
-            .load(&mut cached, keyring.names_key());
+        let name = keyring.cache_name("catalog", "catalog.audit");
+        CatalogFile::new(root.join(name), keyring.store()).load(&mut cached, keyring.cache_key());
         // What does not open is as good as not there.
         (cached.head.is_some() && cached.is_whole()).then_some(cached)
     });

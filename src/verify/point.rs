@@ -46,7 +46,7 @@ impl Point {
         let bytes = fs::read(file(state, keyring.store())).ok()?;
         let sealed = bytes.strip_prefix(MAGIC)?;
         let plain = keyring
-            .names_key()
+            .cache_key()
             .open(&context(keyring.store()), sealed)?;
         let point: Self = postcard::from_bytes(&plain).ok()?;
         (point.contents || !keyring.is_reader()).then_some(point)
@@ -92,7 +92,7 @@ impl Point {
         let plain = postcard::to_stdvec(&point).expect("memory to encode it in");
         let plain = Zeroizing::new(plain);
         drop(Zeroizing::new(point.snapshot));
-        let sealed = keyring.names_key().seal(&context(keyring.store()), &plain);
+        let sealed = keyring.cache_key().seal(&context(keyring.store()), &plain);
         let file = file(state, keyring.store());
         disk::make_private_folder(file.parent().expect("a folder of the store's"))?;
         disk::replace(&file, &[&MAGIC[..], &sealed].concat(), 0o600)

@@ -3,10 +3,9 @@
 
 use serde_json::Value;
 
-use super::{Place, SIZE_CLASS_MIN, VersionFault, plaintext, read, size_class};
+use super::{FORMAT, Place, SIZE_CLASS_MIN, VersionFault, plaintext, read, size_class};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
-use crate::policy::FORMAT;
 use crate::text::Text;
 
 /// The place that plaintexts are read at.

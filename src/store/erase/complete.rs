@@ -109,7 +109,7 @@ impl Store {
         // It was written down with them, too.
         if let Some(timeline) = &self.timeline {
             self.timeline_file
-                .append(timeline, 0, self.keyring.names_key());
+                .append(timeline, 0, self.keyring.cache_key());
         }
         Ok(())
     }

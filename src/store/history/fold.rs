@@ -17,7 +17,7 @@ pub(super) struct Fold<'a> {
     repository: &'a Repository,
     catalog: &'a mut Catalog,
     file: &'a mut CatalogFile,
-    names_key: &'a Key,
+    cache_key: &'a Key,
     /// SHA-256 and tree of the commit up to which it is.
     last: Option<(Digest, ObjectId)>,
     signers: SignersThen,
@@ -28,7 +28,7 @@ impl<'a> Fold<'a> {
         repository: &'a Repository,
         catalog: &'a mut Catalog,
         file: &'a mut CatalogFile,
-        names_key: &'a Key,
+        cache_key: &'a Key,
     ) -> Result<Self> {
         let last = match catalog.head {
             Some(head) => {
@@ -41,7 +41,7 @@ impl<'a> Fold<'a> {
             repository,
             catalog,
             file,
-            names_key,
+            cache_key,
             last,
             signers: SignersThen::default(),
         })
@@ -74,7 +74,7 @@ impl<'a> Fold<'a> {
         }
         let step = Step::of(&checked.event, checked.id);
         self.catalog.apply(&step).map_err(fault)?;
-        self.file.append(self.catalog, self.names_key);
+        self.file.append(self.catalog, self.cache_key);
         self.last = Some((checked.digest, checked.tree));
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(in crate::store) fn refold(
         let mut catalog = Catalog::empty();
         // Nothing is written to it.
         let mut file = CatalogFile::new(PathBuf::new(), store);
-        let mut fold = Fold::new(&repository, &mut catalog, &mut file, keyring.names_key())?;
+        let mut fold = Fold::new(&repository, &mut catalog, &mut file, keyring.cache_key())?;
         let commits = commits.unwrap_or_default();
         check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
         Ok(catalog)
@@ -55,8 +55,8 @@ impl Store {
     /// Writes the catalog file anew, or a part of it, if that is due.
     pub(in crate::store) fn renew_catalog_file(&mut self) {
         if self.catalog_file.wants_root(&self.catalog) {
-            let names_key = self.keyring.names_key();
-            self.catalog_file.write_root(&mut self.catalog, names_key);
+            let cache_key = self.keyring.cache_key();
+            self.catalog_file.write_root(&mut self.catalog, cache_key);
         }
     }
 

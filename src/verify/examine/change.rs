@@ -12,8 +12,9 @@ use crate::event::{Change, Event, PublicFile, Touch};
 use crate::id::MemoryId;
 use crate::policy::Policy;
 use crate::repository::object::{Kind, ObjectId};
-use crate::seal::Sealed;
+use crate::seal::{SealKey, Sealed};
 use crate::sign::Signers;
+use crate::version;
 
 impl Examiner<'_> {
     /// Finds what the tree has that the one before had not, and compares it with what is said.
@@ -193,15 +194,43 @@ impl Examiner<'_> {
                     object: Some(blob),
                     ..Fault::of_memory("blob-digest", id, what)
                 });
-            } else if Sealed::parse(bytes).is_err() {
+                continue;
+            }
+            let Ok(sealed) = Sealed::parse(bytes) else {
                 let what = format!("the blob {blob} is not an age file");
                 seen.faults.push(Fault {
                     object: Some(blob),
                     ..Fault::of_memory("blob-form", id, what)
                 });
+                continue;
+            };
+            let mut touches = seen.event.iter().flat_map(|event| &event.memories);
+            let touch = touches.find(|touch| touch.blob.is_some_and(|(named, _)| named == blob));
+            if touch.is_some_and(|touch| !self.opens(touch, &sealed)) {
+                seen.shut.push((id, blob));
             }
         }
         Ok(())
+    }
+
+    /// Whether a version opens at its place with one of the keys there are of its memory, as far as
+    /// this identity can tell.
+    fn opens(&self, touch: &Touch, sealed: &Sealed) -> bool {
+        let Some(keyring) = self.keyring.filter(|keyring| keyring.is_reader()) else {
+            return true;
+        };
+        let Ok(keys) = keyring.memory_keys(touch.id) else {
+            return false;
+        };
+        match &touch.path {
+            Some(path) => {
+                let (id, version) = (touch.id, touch.version);
+                let place = version::Place { id, path, version };
+                version::open(&keys, &place, sealed).is_ok()
+            }
+            // What stood in its header is erased too.
+            None => SealKey::open_with_any(&keys, sealed).is_ok(),
+        }
     }
 }
 
