@@ -41,8 +41,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
     ("sha1::", &["src/repository/pack"]),
     ("sha2::", &["src/digest.rs"]),
-    ("ed25519_dalek", &["src/sign.rs"]),
-    ("signature::", &["src/sign.rs"]),
+    ("ed25519_dalek", &["src/sign.rs", "src/sign/authority.rs"]),
+    ("signature::", &["src/sign.rs", "src/sign/authority.rs"]),
     ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
     (
         "postcard",

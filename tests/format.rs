@@ -1,4 +1,4 @@
-//! Every version opens the store of format version 1, and its bytes are what `docs/format.md` says.
+//! Every version opens the stores of all format versions, and their bytes are what `docs/format.md` says.
 #![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
 
 mod support;
@@ -15,30 +15,45 @@ use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use serde_json::{Value, json};
+use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use support::{Home, json_lines, stderr, stdout};
 
 // ---- the vectors ----
 
-const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/format-v1");
+/// A format version, and the vectors of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Vectors(u64);
 
-fn vector(name: &str) -> Vec<u8> {
-    fs::read(Path::new(VECTORS).join(name)).expect("a file of fixtures/format-v1")
+const ALL: [Vectors; 2] = [Vectors(1), Vectors(2)];
+/// What is written today.
+const NEWEST: Vectors = Vectors(2);
+
+impl Vectors {
+    fn file(self, name: &str) -> Vec<u8> {
+        let folder = format!("fixtures/format-v{}", self.0);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        fs::read(path.join(name)).expect("a file of the vectors")
+    }
+
+    fn expected(self) -> Value {
+        serde_json::from_slice(&self.file("expected.json")).expect("JSON")
+    }
+
+    /// A home folder with the store of the vectors and the keys to it.
+    fn home(self) -> Home {
+        let home = Home::empty();
+        unpack(&self.file("store.tar"), home.path());
+        let keys = home.identity();
+        fs::create_dir_all(keys.parent().expect("a folder")).expect("made");
+        write_private(&home.identity(), &self.file("TEST-ONLY-identity.txt"));
+        write_private(&home.signing_key(), &self.file("TEST-ONLY-signing_key"));
+        home
+    }
 }
 
-fn expected() -> Value {
-    serde_json::from_slice(&vector("expected.json")).expect("JSON")
-}
-
-/// A home folder with the store of the vectors and the keys to it.
 fn home() -> Home {
-    let home = Home::empty();
-    unpack(&vector("store.tar"), home.path());
-    let keys = home.identity();
-    fs::create_dir_all(keys.parent().expect("a folder")).expect("made");
-    write_private(&home.identity(), &vector("TEST-ONLY-identity.txt"));
-    write_private(&home.signing_key(), &vector("TEST-ONLY-signing_key"));
-    home
+    NEWEST.home()
 }
 
 fn write_private(path: &Path, bytes: &[u8]) {
@@ -96,6 +111,7 @@ fn assert_says(actual: &Value, expected: &Value, place: &str) {
 
 /// The store of the vectors as this file's own decoder reads it.
 struct Decoded {
+    vectors: Vectors,
     home: Home,
     epoch: Value,
     audit: Value,
@@ -113,12 +129,13 @@ struct Commit {
     trailers: Vec<String>,
 }
 
-fn decode() -> Decoded {
-    decode_home(home())
+fn decode(vectors: Vectors) -> Decoded {
+    decode_home(vectors, vectors.home())
 }
 
-fn decode_home(home: Home) -> Decoded {
-    let identity = String::from_utf8(vector("TEST-ONLY-identity.txt")).expect("text");
+fn decode_home(vectors: Vectors, home: Home) -> Decoded {
+    let identity = vectors.file("TEST-ONLY-identity.txt");
+    let identity = String::from_utf8(identity).expect("text");
     let identity = identity.lines().last().expect("a key").to_owned();
     let open = |name: &str| {
         let sealed = fs::read(home.store().join("keyring").join(name)).expect("there");
@@ -127,6 +144,7 @@ fn decode_home(home: Home) -> Decoded {
     let (epoch, audit) = (open("epoch.age"), open("audit.age"));
     let store = unhex(str_of(&epoch["store"])).try_into().expect("16 bytes");
     Decoded {
+        vectors,
         home,
         epoch,
         audit,
@@ -232,38 +250,41 @@ impl Decoded {
 
     /// Opens `ring` or `names`: memory id → secret.
     fn table(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
-        let (magic, label, key, secret) = match name {
-            "ring" => (
-                b"agekeep-ring-001",
-                "agekeep/1 ring ",
-                &self.epoch["key"],
-                74,
-            ),
-            _ => (
-                b"agekeep-name-001",
-                "agekeep/1 names ",
-                &self.audit["names_key"],
-                32,
-            ),
+        let (magic, key, number, secret) = match name {
+            "ring" => ("agekeep-ring-", &self.epoch["key"], &self.epoch["epoch"], 74),
+            _ => ("agekeep-name-", &self.audit["names_key"], &self.audit["epoch"], 32),
         };
         let bytes = self.file(&format!("keyring/{name}"));
-        let (header, entries) = bytes.split_at(64);
-        let epoch = 1u64.to_le_bytes();
-        assert_eq!(header[..16], magic[..]);
+        let version = std::str::from_utf8(&bytes[13..16]).expect("digits");
+        assert_eq!(bytes[..13], *magic.as_bytes());
+        let (header, entries) = bytes.split_at(if version == "001" { 64 } else { 128 });
+        let key = unbase64(key);
+        let epoch = number.as_u64().expect("a number").to_le_bytes();
         assert_eq!(header[16..32], self.store);
         assert_eq!(header[32..40], epoch);
-        assert_eq!(header[40..48], 1u64.to_le_bytes());
-        assert_eq!(header[48..], [0; 16]);
+        assert!(u64_at(header, 40) >= 1);
+        assert!(header[56..header.len().min(88)].iter().all(|b| *b == 0));
+        if version == "002" {
+            let label = format!("agekeep/2 {name} header ");
+            let sealed = open_aead(&key, &[label.as_bytes(), &header[..88]], &header[88..]);
+            assert_eq!(sealed, Some(Vec::new()));
+        }
         let size = 16 + 24 + secret + 16;
         assert_eq!(entries.len() % size, 0);
-        let open = |entry: &[u8]| {
+        let open = |(slot, entry): (u64, &[u8])| {
             let (id, sealed) = entry.split_at(16);
-            let associated = [label.as_bytes(), &self.store, &epoch, id];
-            let plain = open_aead(&unbase64(key), &associated, sealed).expect("opens");
+            let plain = if version == "001" {
+                let label = format!("agekeep/1 {name} ");
+                open_aead(&key, &[label.as_bytes(), &self.store, &epoch, id], sealed)
+            } else {
+                let (label, slot) = (format!("agekeep/2 {name} "), slot.to_le_bytes());
+                open_aead(&key, &[label.as_bytes(), header, &slot, id], sealed)
+            };
+            let plain = plain.expect("opens");
             assert_eq!(plain.len(), secret);
             (hex(id), plain)
         };
-        entries.chunks_exact(size).map(open).collect()
+        (0..).zip(entries.chunks_exact(size)).map(open).collect()
     }
 
     fn path(&self, names: &BTreeMap<String, Vec<u8>>, id: &str, sealed: &Value) -> String {
@@ -350,8 +371,13 @@ impl Decoded {
 // ---- tests ----
 
 #[test]
-fn every_version_reads_the_store_of_version_1() {
-    let (home, expected) = (home(), expected());
+fn every_version_reads_the_stores_of_all_before() {
+    for vectors in ALL {
+        reads_the_store(&vectors.home(), &vectors.expected());
+    }
+}
+
+fn reads_the_store(home: &Home, expected: &Value) {
     let list = stdout(&home.run(&["read"]));
     let listing: Vec<&str> = list.lines().collect();
     assert_says(&json!(listing), &expected["listing"], "listing");
@@ -370,20 +396,24 @@ fn every_version_reads_the_store_of_version_1() {
 }
 
 #[test]
-fn every_version_reads_the_history_of_version_1() {
-    let (home, expected) = (home(), expected());
-    let mut log = json_lines(&home.run(&["--json", "log"]).stdout);
-    log.reverse();
-    assert_says(&json!(log), &expected["events"], "events");
-    let status = &json_lines(&home.run(&["--json", "status"]).stdout)[0];
-    assert_eq!(status["id"], expected["store"]);
-    assert_eq!(status["head"], expected["head"]);
-    assert_eq!(status["versions"], expected["versions"]);
+fn every_version_reads_the_histories_of_all_before() {
+    for vectors in ALL {
+        let (home, expected) = (vectors.home(), vectors.expected());
+        let status = &json_lines(&home.run(&["--json", "status"]).stdout)[0];
+        assert_eq!(status["id"], expected["store"]);
+        assert_eq!(status["head"], expected["head"]);
+        assert_eq!(status["versions"], expected["versions"]);
+        let mut log = json_lines(&home.run(&["--json", "log"]).stdout);
+        log.reverse();
+        log.truncate(expected["events"].as_array().expect("a list").len());
+        assert_says(&json!(log), &expected["events"], "events");
+    }
 }
 
 #[test]
-fn the_store_of_version_1_can_be_written_on() {
-    let home = home();
+fn a_store_of_version_1_is_moved_on_by_the_first_command_and_keeps_all_it_had() {
+    let home = Vectors(1).home();
+    let expected = Vectors(1).expected();
     let path = "/memories/notes.md";
     let edit = home.run(&["str-replace", path, "--old", "2nd", "--new", "third"]);
     assert!(edit.status.success(), "{}", stderr(&edit));
@@ -391,12 +421,40 @@ fn the_store_of_version_1_can_be_written_on() {
         stdout(&home.run(&["read", "notes.md"])),
         "# Notes\nfirst line\nthird line\n"
     );
+    let log = json_lines(&home.run(&["--json", "log"]).stdout);
+    let upgrades = log.iter().filter(|event| event["command"] == "upgrade");
+    let upgrades: Vec<&Value> = upgrades.collect();
+    let before = expected["events"].as_array().expect("a list").len();
+    assert_eq!(upgrades.len(), 1);
+    assert_eq!(upgrades[0]["event"], json!(before));
+    let policy = stdout(&home.git(&["show", "main:agekeep.toml"]));
+    assert!(policy.starts_with("format = 2\n"), "{policy}");
+    let old = home.run(&["view", path, "--at", &format!("{}", before - 1)]);
+    assert!(stdout(&old).contains("2nd"), "{}", stderr(&old));
+    let verified = home.run(&["verify", "--full"]);
+    // The vectors were made with configuration of another day; nothing else is to be said.
+    let said = stdout(&verified);
+    assert!(!said.contains("keyring") && !said.contains("memory-"), "{said}");
+    let store = decode_home(Vectors(1), home);
+    assert_eq!((store.table("ring").len(), store.table("names").len()), (9, 9));
+}
+
+/// Who reads and may not sign looks at a store of version 1 as it is.
+#[test]
+fn a_store_of_version_1_is_read_by_who_cannot_move_it_on() {
+    let home = Vectors(1).home();
+    fs::remove_file(home.signing_key()).expect("there");
+    drop(fs::remove_file(home.signing_key().with_extension("pub")));
+    let status = home.run(&["--json", "status"]);
+    assert!(status.status.success(), "{}", stderr(&status));
+    let policy = stdout(&home.git(&["show", "main:agekeep.toml"]));
+    assert!(policy.starts_with("format = 1\n"), "{policy}");
 }
 
 #[test]
 fn the_catalog_is_made_again_from_history() {
     let home = home();
-    let expected = expected();
+    let expected = NEWEST.expected();
     fs::remove_file(home.store().join("catalog")).expect("there");
     let list = stdout(&home.run(&["read"]));
     let listing: Vec<&str> = list.lines().collect();
@@ -406,15 +464,21 @@ fn the_catalog_is_made_again_from_history() {
 
 #[test]
 fn the_keyring_is_as_documented() {
-    let store = decode();
+    for vectors in ALL {
+        check_keyring(&decode(vectors));
+    }
+}
+
+fn check_keyring(store: &Decoded) {
+    let version = store.vectors.0;
     assert_eq!(keys(&store.epoch), ["agekeep", "store", "epoch", "key"]);
-    assert_eq!(
-        keys(&store.audit),
-        ["agekeep", "store", "epoch", "identities", "names_key"]
-    );
+    let of_audit = ["agekeep", "store", "epoch", "identities", "names_key", "replica"];
+    let many = if version == 1 { 5 } else { 6 };
+    assert_eq!(keys(&store.audit), of_audit[..many]);
     for file in [&store.epoch, &store.audit] {
-        assert_eq!((&file["agekeep"], &file["epoch"]), (&json!(1), &json!(1)));
-        assert_eq!(file["store"], expected()["store"]);
+        assert_eq!(file["agekeep"], json!(version));
+        assert_eq!(file["epoch"], json!(1));
+        assert_eq!(file["store"], store.vectors.expected()["store"]);
     }
     assert_eq!(unbase64(&store.epoch["key"]).len(), 32);
     let (ring, names) = (store.table("ring"), store.table("names"));
@@ -436,10 +500,10 @@ fn the_keyring_is_as_documented() {
 
 #[test]
 fn a_version_is_as_documented() {
-    check_versions(
-        &decode(),
-        expected()["memories"].as_array().expect("a list"),
-    );
+    for vectors in ALL {
+        let memories = vectors.expected()["memories"].clone();
+        check_versions(&decode(vectors), memories.as_array().expect("a list"));
+    }
 }
 
 fn check_versions(store: &Decoded, memories: &[Value]) {
@@ -494,7 +558,7 @@ fn what_is_written_today_is_as_documented() {
     assert_eq!(memories.len(), 6);
     let mut events = json_lines(&home.run(&["--json", "log"]).stdout);
     events.reverse();
-    let store = decode_home(home);
+    let store = decode_home(NEWEST, home);
     check_versions(&store, &memories);
     check_commits(&store, &events);
     check_journal(&store);
@@ -502,7 +566,43 @@ fn what_is_written_today_is_as_documented() {
 
 #[test]
 fn a_commit_and_its_record_are_as_documented() {
-    check_commits(&decode(), expected()["events"].as_array().expect("a list"));
+    for vectors in ALL {
+        let events = vectors.expected()["events"].clone();
+        check_commits(&decode(vectors), events.as_array().expect("a list"));
+    }
+}
+
+/// The keys that the first event names are those in the keyring, by the words of docs/format.md.
+#[test]
+fn the_keys_in_force_are_as_documented() {
+    let store = decode(NEWEST);
+    let commits = store.commits();
+    let named: Vec<&Value> = commits.iter().filter_map(|c| c.record.get("keys")).collect();
+    assert_eq!(named.len(), 1, "of init alone");
+    let keys = named[0];
+    let hmac = |key: &Value, label: &str| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&unbase64(key)).expect("any length");
+        mac.update(&(label.len() as u64).to_le_bytes());
+        mac.update(label.as_bytes());
+        mac.finalize().into_bytes().to_vec()
+    };
+    let seed = hmac(&store.epoch["key"], "agekeep/2 epoch authority");
+    let authority = ed25519_dalek::SigningKey::from_bytes(&seed.try_into().expect("32 bytes"));
+    let mark = authority.verifying_key().to_bytes();
+    assert_eq!(keys["epoch"][0], store.epoch["epoch"]);
+    assert_eq!(unbase64(&keys["epoch"][1]), mark);
+    assert_eq!(keys["names"][0], store.audit["epoch"]);
+    let names = hmac(&store.audit["names_key"], "agekeep/2 names commitment");
+    assert_eq!(keys["names"][1], json!(hex(&names)));
+    let identities = store.audit["identities"].as_array().expect("a list");
+    let public: Vec<String> = identities
+        .iter()
+        .map(|text| x25519::Identity::from_str(str_of(text)).expect("one"))
+        .map(|identity| identity.to_public().to_string())
+        .collect();
+    let said = format!("agekeep/2 audit commitment {}", public.join("\n"));
+    assert_eq!(keys["audit"], json!(sha256(said.as_bytes())));
+    assert_eq!((&keys["entries"], keys.get("proof")), (&json!([0, 0]), None));
 }
 
 fn check_commits(store: &Decoded, events: &[Value]) {
@@ -516,7 +616,9 @@ fn check_commits(store: &Decoded, events: &[Value]) {
         let words = [str_of(&event["command"]), str_of(&event["outcome"])];
         assert_eq!(commit.subject, words.join(" "));
         assert_eq!(json!(commit.id), event["commit"]);
-        assert_eq!(record["agekeep"], 1);
+        assert_eq!(record["agekeep"], store.vectors.0);
+        let replica = (store.vectors.0 > 1).then_some(&store.audit["replica"]);
+        assert_eq!(record.get("replica"), replica);
         assert_eq!(record["tree"], json!(commit.tree));
         assert_eq!(
             record.get("parent"),
@@ -596,8 +698,10 @@ fn touch_of(store: &Decoded, names: &BTreeMap<String, Vec<u8>>, touch: &Value) -
 
 #[test]
 fn the_journal_is_as_documented() {
-    let store = decode();
-    assert_eq!(check_journal(&store), store.commits().len() - 1);
+    for vectors in ALL {
+        let store = decode(vectors);
+        assert_eq!(check_journal(&store), store.commits().len() - 1);
+    }
 }
 
 /// Checks a journal; how many records it has.
@@ -673,7 +777,8 @@ fn journal_keys(store: &Decoded, bytes: &[u8], slots: &mut [usize; 2]) {
         assert_eq!((slot, length), (slots[table], [130, 88][table]));
         let file = store.file(["keyring/ring", "keyring/names"][table]);
         let entry = &bytes[at + 9..at + 9 + length];
-        assert_eq!(entry, &file[64 + slot * length..][..length]);
+        let header = if file[13..16] == *b"001" { 64 } else { 128 };
+        assert_eq!(entry, &file[header + slot * length..][..length]);
         slots[table] += 1;
         at += 9 + length;
     }
@@ -682,15 +787,19 @@ fn journal_keys(store: &Decoded, bytes: &[u8], slots: &mut [usize; 2]) {
 
 #[test]
 fn the_catalog_is_as_documented() {
-    let store = decode();
+    let store = decode(NEWEST);
     // The first makes it anew, if the one of the vectors is of another version.
     for _ in 0..2 {
         assert!(store.home.run(&["read"]).status.success());
     }
     let file = store.file("catalog");
-    assert_eq!(file[..16], b"agekeep-catalog4"[..]);
+    assert_eq!(file[..16], b"agekeep-catalog5"[..]);
     assert_eq!(file[16..32], store.store);
-    let key = unbase64(&store.audit["names_key"]);
+    let epoch_key = unbase64(&store.epoch["key"]);
+    let mut key = Hmac::<Sha256>::new_from_slice(&epoch_key).expect("any length");
+    key.update(&19u64.to_le_bytes());
+    key.update(b"agekeep/2 cache key");
+    let key = key.finalize().into_bytes();
     let (file_id, line_id) = (&file[32..48], &file[48..64]);
     let root = usize::try_from(u64_at(&file, 64)).expect("small");
     let place = |at: usize| (at as u64).to_le_bytes();
@@ -739,7 +848,7 @@ fn patch(home: &Home, file: &str, at: usize, bytes: &[u8]) {
 
 #[test]
 fn a_table_of_another_format_version_is_its_own_error() {
-    for (file, version) in [("keyring/ring", "002"), ("keyring/names", "-02")] {
+    for (file, version) in [("keyring/ring", "003"), ("keyring/names", "-02")] {
         let home = home();
         patch(&home, file, 13, version.as_bytes());
         assert_unknown_format(&home, file);
@@ -749,12 +858,12 @@ fn a_table_of_another_format_version_is_its_own_error() {
 #[test]
 fn a_file_that_is_no_table_is_damage() {
     let home = home();
-    patch(&home, "keyring/ring", 0, b"AGEKEEP-ring-001");
+    patch(&home, "keyring/ring", 0, b"AGEKEEP-ring-002");
     assert_eq!(home.run(&["status"]).status.code(), Some(13));
 }
 
 fn reseal(home: &Home, file: &str, change: impl Fn(&mut Value)) {
-    let identity = String::from_utf8(vector("TEST-ONLY-identity.txt")).expect("text");
+    let identity = String::from_utf8(NEWEST.file("TEST-ONLY-identity.txt")).expect("text");
     let mut lines = identity.lines();
     let recipient = lines
         .next()
@@ -775,7 +884,7 @@ fn reseal(home: &Home, file: &str, change: impl Fn(&mut Value)) {
 fn a_key_file_of_another_format_version_is_its_own_error() {
     for file in ["epoch.age", "audit.age"] {
         let home = home();
-        reseal(&home, file, |value| value["agekeep"] = json!(2));
+        reseal(&home, file, |value| value["agekeep"] = json!(3));
         assert_unknown_format(&home, file);
     }
 }
@@ -786,7 +895,7 @@ fn a_key_file_of_another_format_version_may_have_other_fields() {
     for file in ["epoch.age", "audit.age"] {
         let home = home();
         reseal(&home, file, |value| {
-            value["agekeep"] = json!(2);
+            value["agekeep"] = json!(3);
             value["generation"] = json!(7);
         });
         assert_unknown_format(&home, file);
@@ -816,7 +925,7 @@ fn a_catalog_of_another_format_version_is_made_again() {
     patch(&home, "catalog", 15, b"9");
     assert_eq!(stdout(&home.run(&["read"])).lines().count(), 5);
     let catalog = fs::read(home.store().join("catalog")).expect("there");
-    assert_eq!(catalog[..16], b"agekeep-catalog4"[..]);
+    assert_eq!(catalog[..16], b"agekeep-catalog5"[..]);
 }
 
 // ---- recovery ----

@@ -57,6 +57,12 @@ impl KeyCommitment {
         self
     }
 
+    /// The same, once its proof was checked.
+    pub(crate) fn without_proof(mut self) -> Self {
+        self.proof = None;
+        self
+    }
+
     /// What a proof is over: these keys, behind that commit.
     fn said(&self, parent: Option<Digest>) -> Vec<u8> {
         let parent = parent.map_or([0; 32], |digest| digest.0);
