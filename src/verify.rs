@@ -335,12 +335,8 @@ impl Run<'_> {
                 || head.is_some_and(|head| {
                     store::was_in_force(repository, keyring, head).is_ok_and(|was| was)
                 });
-            let error = match known {
-                false => Some(keyring.foreign()),
-                true if keyring.has_keys_of(&named) => keyring.check_entries(named.entries).err(),
-                true => None,
-            };
-            if let Some(error) = error {
+            if !known {
+                let error = keyring.foreign();
                 self.findings
                     .add_outside(Fault::new("keyring", error.to_string()));
             }

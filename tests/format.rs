@@ -14,8 +14,8 @@ use age::x25519;
 use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use serde_json::{Value, json};
 use hmac::{Hmac, Mac};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::{Home, json_lines, stderr, stdout};
 
@@ -251,8 +251,18 @@ impl Decoded {
     /// Opens `ring` or `names`: memory id → secret.
     fn table(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         let (magic, key, number, secret) = match name {
-            "ring" => ("agekeep-ring-", &self.epoch["key"], &self.epoch["epoch"], 74),
-            _ => ("agekeep-name-", &self.audit["names_key"], &self.audit["epoch"], 32),
+            "ring" => (
+                "agekeep-ring-",
+                &self.epoch["key"],
+                &self.epoch["epoch"],
+                74,
+            ),
+            _ => (
+                "agekeep-name-",
+                &self.audit["names_key"],
+                &self.audit["epoch"],
+                32,
+            ),
         };
         let bytes = self.file(&format!("keyring/{name}"));
         let version = std::str::from_utf8(&bytes[13..16]).expect("digits");
@@ -434,9 +444,15 @@ fn a_store_of_version_1_is_moved_on_by_the_first_command_and_keeps_all_it_had() 
     let verified = home.run(&["verify", "--full"]);
     // The vectors were made with configuration of another day; nothing else is to be said.
     let said = stdout(&verified);
-    assert!(!said.contains("keyring") && !said.contains("memory-"), "{said}");
+    assert!(
+        !said.contains("keyring") && !said.contains("memory-"),
+        "{said}"
+    );
     let store = decode_home(Vectors(1), home);
-    assert_eq!((store.table("ring").len(), store.table("names").len()), (9, 9));
+    assert_eq!(
+        (store.table("ring").len(), store.table("names").len()),
+        (9, 9)
+    );
 }
 
 /// Who reads and may not sign looks at a store of version 1 as it is.
@@ -472,7 +488,14 @@ fn the_keyring_is_as_documented() {
 fn check_keyring(store: &Decoded) {
     let version = store.vectors.0;
     assert_eq!(keys(&store.epoch), ["agekeep", "store", "epoch", "key"]);
-    let of_audit = ["agekeep", "store", "epoch", "identities", "names_key", "replica"];
+    let of_audit = [
+        "agekeep",
+        "store",
+        "epoch",
+        "identities",
+        "names_key",
+        "replica",
+    ];
     let many = if version == 1 { 5 } else { 6 };
     assert_eq!(keys(&store.audit), of_audit[..many]);
     for file in [&store.epoch, &store.audit] {
@@ -577,7 +600,10 @@ fn a_commit_and_its_record_are_as_documented() {
 fn the_keys_in_force_are_as_documented() {
     let store = decode(NEWEST);
     let commits = store.commits();
-    let named: Vec<&Value> = commits.iter().filter_map(|c| c.record.get("keys")).collect();
+    let named: Vec<&Value> = commits
+        .iter()
+        .filter_map(|c| c.record.get("keys"))
+        .collect();
     assert_eq!(named.len(), 1, "of init alone");
     let keys = named[0];
     let hmac = |key: &Value, label: &str| {
@@ -602,7 +628,10 @@ fn the_keys_in_force_are_as_documented() {
         .collect();
     let said = format!("agekeep/2 audit commitment {}", public.join("\n"));
     assert_eq!(keys["audit"], json!(sha256(said.as_bytes())));
-    assert_eq!((&keys["entries"], keys.get("proof")), (&json!([0, 0]), None));
+    assert_eq!(
+        (&keys["entries"], keys.get("proof")),
+        (&json!([0, 0]), None)
+    );
 }
 
 fn check_commits(store: &Decoded, events: &[Value]) {

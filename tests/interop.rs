@@ -129,9 +129,11 @@ fn open_aead(key: &[u8], associated: &[u8], sealed: &[u8]) -> Vec<u8> {
 /// The secret of a memory's entry in `ring` (74 bytes each) or `names` (32).
 fn entry(table: &[u8], label: &str, key: &[u8], id: &str, secret: usize) -> Vec<u8> {
     let id = unhex(id);
-    let mut entries = table[64..].chunks_exact(16 + 24 + secret + 16);
-    let found = entries.find(|entry| entry[..16] == id).expect("an entry");
-    let associated = [label.as_bytes(), &table[16..40], &id].concat();
+    let (header, entries) = table.split_at(128);
+    let mut entries = (0u64..).zip(entries.chunks_exact(16 + 24 + secret + 16));
+    let found = entries.find(|(_, entry)| entry[..16] == id);
+    let (slot, found) = found.expect("an entry");
+    let associated = [label.as_bytes(), header, &slot.to_le_bytes(), &id].concat();
     open_aead(key, &associated, &found[16..])
 }
 
@@ -153,7 +155,7 @@ fn git_and_age_recover_a_memory() {
     let epoch = key_file(&home, "epoch.age");
     let id = only_memory(&home);
     let ring = keyring(&home, "ring");
-    let identity = entry(&ring, "agekeep/1 ring ", &unbase64(&epoch["key"]), &id, 74);
+    let identity = entry(&ring, "agekeep/2 ring ", &unbase64(&epoch["key"]), &id, 74);
     let identity = String::from_utf8(identity).expect("text");
     let key = private_file(&home, "memory.key", &identity);
     let place = format!("main:{}/{id}", &id[..2]);
@@ -179,7 +181,7 @@ fn git_and_age_open_the_record_of_an_event() {
     let (key, audit) = audit_identity(&home);
     let said = record(&home, &key, "main");
     for (name, value) in [
-        ("agekeep", json!(1)),
+        ("agekeep", json!(2)),
         ("event", json!(COMMANDS.len())),
         ("command", json!("view")),
         ("outcome", json!("ok")),
@@ -194,7 +196,7 @@ fn git_and_age_open_the_record_of_an_event() {
     assert_eq!(said["path"]["of"][0], json!(id));
     let names = keyring(&home, "names");
     let table_key = unbase64(&audit["names_key"]);
-    let name_key = entry(&names, "agekeep/1 names ", &table_key, &id, 32);
+    let name_key = entry(&names, "agekeep/2 names ", &table_key, &id, 32);
     let associated = [b"agekeep/1 path ", &names[16..32], &unhex(&id)].concat();
     for sealed in [&said["path"]["of"][1], &said["memories"][0]["path"]] {
         let path = open_aead(&name_key, &associated, &unbase64(sealed));

@@ -850,7 +850,7 @@ fn two_memories() -> Home {
 
 fn slot(table: &str, slot: usize) -> std::ops::Range<usize> {
     let size = entry_bytes(table);
-    64 + slot * size..64 + (slot + 1) * size
+    128 + slot * size..128 + (slot + 1) * size
 }
 
 #[test]

@@ -603,7 +603,7 @@ fn records_that_say_something_else() {
     assert_forgery(tree, &["record-swapped"], &[]);
     let field = |_: &Home, f: &mut Forged| f.record["surprise"] = 1.into();
     assert_forgery(field, &["record-malformed"], &[]);
-    let format = |_: &Home, f: &mut Forged| f.record["agekeep"] = 2.into();
+    let format = |_: &Home, f: &mut Forged| f.record["agekeep"] = 3.into();
     assert_forgery(format, &["record-malformed"], &[]);
     let closed = |_: &Home, f: &mut Forged| f.audit = x25519::Identity::generate().to_public();
     assert_forgery(closed, &["record-closed"], &[]);
@@ -971,7 +971,7 @@ fn keys_that_are_damaged_gone_or_too_many() {
     let kept = Kept::of(&home);
     let ring = home.store().join("keyring/ring");
     let names = home.store().join("keyring/names");
-    for (file, at) in [(&ring, 64 + 50), (&names, 64 + 50)] {
+    for (file, at) in [(&ring, 128 + 50), (&names, 128 + 50)] {
         let mut bytes = fs::read(file).expect("there");
         bytes[at] ^= 1;
         fs::write(file, bytes).expect("written");
@@ -979,7 +979,7 @@ fn keys_that_are_damaged_gone_or_too_many() {
         kept.put_back(&home);
     }
     let bytes = fs::read(&ring).expect("there");
-    fs::write(&ring, &bytes[..64 + 130]).expect("written");
+    fs::write(&ring, &bytes[..128 + 130]).expect("written");
     assert_eq!(
         findings(&home, &["--full"]),
         ["memory-key"],
@@ -1018,7 +1018,7 @@ fn an_erased_memory_is_erased_and_not_damaged() {
     let home = home();
     // The third memory is the one that was deleted.
     let ring = fs::read(home.store().join("keyring/ring")).expect("there");
-    let deleted: String = ring[64 + 2 * 130..][..16]
+    let deleted: String = ring[128 + 2 * 130..][..16]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
@@ -1227,7 +1227,7 @@ fn what_is_new_is_read_and_what_is_old_is_not() {
     // A ring that was changed is not new history, and is seen all the same.
     let ring = home.store().join("keyring/ring");
     let mut bytes = fs::read(&ring).expect("there");
-    bytes[64 + 50] ^= 1;
+    bytes[128 + 50] ^= 1;
     fs::write(&ring, bytes).expect("written");
     assert_eq!(findings(&home, &[]), ["key-damaged"]);
     let home = self::home();

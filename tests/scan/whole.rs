@@ -65,7 +65,7 @@ fn a_key_that_is_gone_without_a_receipt_is_a_problem() {
     let kept = two_with_secrets();
     let ring = kept.home.store().join("keyring/ring");
     let mut bytes = fs::read(&ring).expect("there");
-    bytes[64 + 50] ^= 1;
+    bytes[128 + 50] ^= 1;
     fs::write(&ring, bytes).expect("written");
     let said = kept.scan(14, &[]);
     let want = row("github-pat", "b.md", 1, (1, 2), false);

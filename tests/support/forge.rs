@@ -11,6 +11,7 @@ use std::process::Command as Process;
 use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -161,7 +162,7 @@ impl Means {
         try_aead(&key, &associated, sealed)
     }
 
-    /// Whether the first block of a `timeline` opens with the names key.
+    /// Whether the first block of a `timeline` opens with the cache key.
     pub(crate) fn opens_timeline(&self, bytes: &[u8]) -> bool {
         let length = bytes[92..96].try_into().expect("four bytes");
         let end = 128 + u32::from_le_bytes(length) as usize;
@@ -170,7 +171,7 @@ impl Means {
         self.opens_cached("agekeep/1 timeline ", &bound, &bytes[128..end])
     }
 
-    /// How many blocks of a `catalog` open with the names key, and how many there are.
+    /// How many blocks of a `catalog` open with the cache key, and how many there are.
     pub(crate) fn opened_in_catalog(&self, bytes: &[u8]) -> (usize, usize) {
         let (file, line, root) = (&bytes[32..48], &bytes[48..64], &bytes[64..72]);
         let (mut at, mut opened, mut all, mut steps) = (80, 0, 0, 0_u64);
@@ -196,42 +197,64 @@ impl Means {
         (opened, all)
     }
 
-    /// Whether what is cached opens with the names key.
+    /// What a reader's caches are sealed under (docs/format.md, 8).
+    pub(crate) fn cache_key(&self) -> Vec<u8> {
+        let key = self.epoch["key"].as_str().expect("text");
+        let key = Base64Unpadded::decode_vec(key).expect("base64");
+        keyed(&key, "agekeep/2 cache key")
+    }
+
+    /// Whether what is cached opens with the cache key.
     fn opens_cached(&self, label: &str, bound: &[&[u8]], sealed: &[u8]) -> bool {
         let store = unhex(self.audit["store"].as_str().expect("an id"));
-        let key = self.audit["names_key"].as_str().expect("text");
-        let key = Base64Unpadded::decode_vec(key).expect("base64");
+        let key = self.cache_key();
         let associated = [&[label.as_bytes(), &store[..]], bound].concat().concat();
         try_aead(&key, &associated, sealed).is_some()
     }
 
     /// The secret in a memory's entry of a table.
-    fn secret(&self, table: &str, id: &[u8]) -> Vec<u8> {
+    pub(crate) fn secret(&self, table: &str, id: &[u8]) -> Vec<u8> {
         let bytes = fs::read(self.store.join("keyring").join(table)).expect("there");
-        let mut entries = bytes[64..].chunks_exact(entry_bytes(table));
-        let entry = entries.find(|entry| entry[..16] == *id).expect("an entry");
-        let (key, associated) = self.table_seal(table, &bytes[16..40], id);
+        let entries = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+        let mut entries = (0..).zip(entries);
+        let found = entries.find(|(_, entry)| entry[..16] == *id);
+        let (slot, entry) = found.expect("an entry");
+        let (key, associated) = self.table_seal(table, &bytes, slot, id);
         aead(&key, &associated, &entry[16..], false)
     }
 
-    /// An entry of a table with this secret.
-    pub(crate) fn entry(&self, table: &str, id: &str, secret: &[u8]) -> Vec<u8> {
+    /// An entry of a table with this secret, for a slot.
+    pub(crate) fn entry(&self, table: &str, slot: u64, id: &str, secret: &[u8]) -> Vec<u8> {
         let bytes = fs::read(self.store.join("keyring").join(table)).expect("there");
         let id = unhex(id);
-        let (key, associated) = self.table_seal(table, &bytes[16..40], &id);
+        let (key, associated) = self.table_seal(table, &bytes, slot, &id);
         [&id[..], &aead(&key, &associated, secret, true)].concat()
     }
 
     /// The key of a table, and what its entries are bound to.
-    fn table_seal(&self, table: &str, header: &[u8], id: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    fn table_seal(&self, table: &str, file: &[u8], slot: u64, id: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let key = match table {
             "ring" => &self.epoch["key"],
             _ => &self.audit["names_key"],
         };
-        let label = format!("agekeep/1 {table} ");
+        let (label, header) = (format!("agekeep/2 {table} "), &file[..TABLE_HEADER_BYTES]);
         let key = Base64Unpadded::decode_vec(key.as_str().expect("text")).expect("base64");
-        (key, [label.as_bytes(), header, id].concat())
+        (
+            key,
+            [label.as_bytes(), header, &slot.to_le_bytes(), id].concat(),
+        )
     }
+}
+
+/// Bytes of the header of `ring` and of `names`.
+pub(crate) const TABLE_HEADER_BYTES: usize = 128;
+
+/// HMAC-SHA-256 over a label, with its length before it.
+pub(crate) fn keyed(key: &[u8], label: &str) -> Vec<u8> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length");
+    mac.update(&(label.len() as u64).to_le_bytes());
+    mac.update(label.as_bytes());
+    mac.finalize().into_bytes().to_vec()
 }
 
 fn run(program: Process, input: &[u8]) -> Vec<u8> {

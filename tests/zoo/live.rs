@@ -85,8 +85,7 @@ fn catalog_forged(by_millis: i64) -> Home {
     run(&home, &["status"]);
     let zoo = Zoo::at(&home);
     let read = zoo.last_access("handover.md");
-    let key = zoo.audit["names_key"].as_str().expect("text");
-    let key = Base64Unpadded::decode_vec(key).expect("base64");
+    let key = zoo.cache_key();
     let store = unhex(zoo.audit["store"].as_str().expect("an id"));
     let path = home.store().join("catalog");
     let bytes = fs::read(&path).expect("there");

@@ -6,7 +6,7 @@ use agekeep::store::Identity;
 use sha2::{Digest, Sha256};
 
 use super::{Forged, Memory, Zoo};
-use crate::forge::{entry_bytes, unhex};
+use crate::forge::{TABLE_HEADER_BYTES, entry_bytes, unhex};
 use crate::support::stderr;
 
 pub(super) const ALL: &[Forged] = &[
@@ -25,12 +25,9 @@ pub(super) const ALL: &[Forged] = &[
             zoo.memory("project/plan.md").id,
         );
         let identity = zoo.memory_identity(&from);
-        replace(
-            zoo,
-            "ring",
-            &to,
-            &zoo.entry("ring", &to, identity.as_bytes()),
-        );
+        let slot = slot(zoo, "ring", &to);
+        let entry = zoo.entry("ring", slot, &to, identity.as_bytes());
+        replace(zoo, "ring", &to, &entry);
     }),
     ("ring-entry-removed", |zoo| {
         remove(zoo, "ring", &zoo.memory("project/plan.md").id);
@@ -38,7 +35,8 @@ pub(super) const ALL: &[Forged] = &[
     ("names-entry-of-random-bytes", |zoo| noise(zoo, "names")),
     ("names-entry-sealed-anew", |zoo| {
         let id = zoo.memory("project/plan.md").id;
-        replace(zoo, "names", &id, &zoo.entry("names", &id, &[9; 32]));
+        let slot = slot(zoo, "names", &id);
+        replace(zoo, "names", &id, &zoo.entry("names", slot, &id, &[9; 32]));
     }),
     ("names-entry-removed", |zoo| {
         remove(zoo, "names", &zoo.memory("project/plan.md").id);
@@ -84,7 +82,10 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
         .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
     let identity = identity.expect("an identity").as_bytes();
     for (table, secret) in [("ring", identity), ("names", &[5; 32])] {
-        let entry = zoo.entry(table, &id, secret);
+        let length = fs::metadata(zoo.store().join("keyring").join(table));
+        let length = length.expect("there").len() - TABLE_HEADER_BYTES as u64;
+        let slot = length / entry_bytes(table) as u64;
+        let entry = zoo.entry(table, slot, &id, secret);
         zoo.edit(&format!("keyring/{table}"), |bytes| bytes.extend(entry));
     }
     Memory {
@@ -98,12 +99,17 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
 
 /// Where a memory's entry is.
 fn place(zoo: &Zoo, table: &str, id: &str) -> usize {
+    let slot = usize::try_from(slot(zoo, table, id)).expect("small");
+    TABLE_HEADER_BYTES + slot * entry_bytes(table)
+}
+
+fn slot(zoo: &Zoo, table: &str, id: &str) -> u64 {
     let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
-    let mut entries = bytes[64..].chunks_exact(entry_bytes(table));
-    let slot = entries
-        .position(|entry| entry[..16] == unhex(id))
-        .expect("an entry");
-    64 + slot * entry_bytes(table)
+    let entries = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+    let found = (0..)
+        .zip(entries)
+        .find(|(_, entry)| entry[..16] == unhex(id));
+    found.expect("an entry").0
 }
 
 fn entry(zoo: &Zoo, table: &str, id: &str) -> Vec<u8> {
@@ -119,11 +125,28 @@ fn replace(zoo: &Zoo, table: &str, id: &str, entry: &[u8]) {
     });
 }
 
+/// Takes an entry out as only a holder of the key can: those behind it are sealed for new slots.
 fn remove(zoo: &Zoo, table: &str, id: &str) {
-    let at = place(zoo, table, id);
-    zoo.edit(&format!("keyring/{table}"), |bytes| {
-        bytes.drain(at..at + entry_bytes(table));
+    let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+    let all = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+    let others = all
+        .map(|entry| hex(&entry[..16]))
+        .filter(|other| other != id);
+    let entries = (0..).zip(others).map(|(slot, other)| {
+        let secret = zoo.secret(table, &unhex(&other));
+        zoo.entry(table, slot, &other, &secret)
     });
+    let entries: Vec<u8> = entries.collect::<Vec<_>>().concat();
+    zoo.edit(&format!("keyring/{table}"), |bytes| {
+        bytes.truncate(TABLE_HEADER_BYTES);
+        bytes.extend(entries);
+    });
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// Bytes that look as random as any entry, under the id of the plan.
