@@ -1,13 +1,24 @@
 //! The file system: replacing files whole, making things durable, private modes, the kernel lock.
 
-use std::fs::{self, File, OpenOptions};
+mod folder;
+mod name;
+mod open;
+mod refused;
+
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+pub(crate) use std::fs::File;
+pub(crate) use std::os::unix::fs::FileExt;
+
+pub(crate) use self::folder::{Folder, Look};
+pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, NextId, PACK_OBJECTS_MAX, PackId};
+pub(crate) use self::refused::{Kind, Refused};
 use crate::error::{Error, Result};
 use crate::id::hex;
 

@@ -15,6 +15,7 @@ pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
 pub use self::retention::RetentionFault;
 pub use self::signing::SigningFault;
+use crate::disk::Refused;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
@@ -466,12 +467,20 @@ impl Error {
         }
     }
 
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// What failed on the disk; or that what is there is no file of a store, and was not opened.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Io {
-            doing,
-            path,
-            source,
+        move |source| match Refused::in_error(&source) {
+            Some(refused) => Self::damaged_with_hint(
+                refused.path().display().to_string(),
+                refused.why(),
+                refused.hint(),
+            ),
+            None => Self::Io {
+                doing,
+                path,
+                source,
+            },
         }
     }
 
