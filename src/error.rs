@@ -40,6 +40,13 @@ pub enum Error {
         /// The folder that holds other files.
         path: PathBuf,
     },
+    /// A store was to be made in a folder that belongs to another user.
+    NotYours {
+        /// The folder.
+        path: PathBuf,
+        /// The number of the user it belongs to.
+        owner: u32,
+    },
     /// Another process held the store's lock for longer than the limit.
     Locked {
         /// The lock file.
@@ -94,8 +101,10 @@ pub enum Error {
     NoSigningKey,
     /// The keyring, or a file of it, is not there.
     NoKeyring {
-        /// The file that is missing.
+        /// The folder or the file that is missing.
         path: PathBuf,
+        /// Whether it is the folder, and so all of it.
+        is_whole: bool,
     },
     /// The keyring has no entry for a memory that history knows.
     MissingKey {
@@ -230,6 +239,7 @@ impl Error {
             Self::NoStore { .. } => "no_store",
             Self::StoreExists { .. } => "store_exists",
             Self::NotEmpty { .. } => "not_empty",
+            Self::NotYours { .. } => "not_yours",
             Self::Locked { .. } => "locked",
             Self::Io { .. } => "io",
             Self::NoKeyFile { .. } => "no_key_file",
@@ -273,7 +283,7 @@ impl Error {
             Self::Key(fault) => fault.exit_code(),
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
-            Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
+            Self::StoreExists { .. } | Self::NotEmpty { .. } | Self::NotYours { .. } => 5,
             Self::PlanChanged { .. } | Self::PolicyChanged | Self::NotRolledBack => 6,
             Self::Membership(fault) => fault.exit_code(),
             Self::DeniedPath { .. } | Self::NotASigner { .. } => 7,
@@ -398,6 +408,10 @@ impl Error {
         match self {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
             Self::NotEmpty { .. } => "name an empty or new folder with --store",
+            Self::NotYours { .. } => {
+                "whoever owns a folder can take away what is in it and put something else there; \
+                 name a new folder with --store, or one of your own"
+            }
             Self::Locked { .. } => "another process is using the store; try again when it is done",
             Self::NoSigningKey => "name a signing key with --signing-key",
             Self::NotARecipient { .. } => {
@@ -539,6 +553,9 @@ impl fmt::Display for Error {
             Self::NotEmpty { path } => {
                 write!(f, "{} is not empty and is not a store", path.display())
             }
+            Self::NotYours { path, owner } => {
+                write!(f, "{} belongs to the user {owner}", path.display())
+            }
             Self::Locked {
                 path,
                 waited_seconds,
@@ -570,12 +587,9 @@ impl fmt::Display for Error {
             Self::Retention(fault) => fault.fmt(f),
             Self::Export(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
-            Self::NoKeyring { path } => {
-                let folder = path.parent().filter(|folder| !folder.is_dir());
-                match folder {
-                    Some(folder) => write!(f, "the keyring {} is missing", folder.display()),
-                    None => write!(f, "the keyring file {} is missing", path.display()),
-                }
+            Self::NoKeyring { path, is_whole } => {
+                let what = if *is_whole { "keyring" } else { "keyring file" };
+                write!(f, "the {what} {} is missing", path.display())
             }
             Self::MissingKey { memory } => {
                 write!(f, "the keyring has no key for the memory {memory}")

@@ -104,7 +104,6 @@ mod base64;
 mod blame;
 mod catalog;
 mod digest;
-#[allow(dead_code, unused_imports)] // until every module goes by it
 mod disk;
 mod edit;
 mod glob;

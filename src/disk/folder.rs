@@ -1,6 +1,6 @@
 //! An open folder, and what is done with the files in it: always by a [`Name`], never by a path.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -42,7 +42,23 @@ pub(crate) struct Look {
     pub(crate) owner: u32,
 }
 
+/// Something in a folder, whatever it is called: it can be looked at, and not opened as a file.
+pub(crate) struct Found {
+    pub(crate) name: OsString,
+    pub(crate) look: Look,
+}
+
+/// So deep below a folder nothing of a store is.
+const DEPTH_MAX: u32 = 32;
+/// What is only for the owner.
+const OTHERS: u32 = 0o077;
+
 impl Look {
+    /// Whether others can use it.
+    pub(crate) fn is_open_to_others(&self) -> bool {
+        self.mode & OTHERS != 0
+    }
+
     fn of(found: &Stat) -> Self {
         let seconds = u64::try_from(found.st_mtime).unwrap_or(0);
         let nanoseconds = u32::try_from(found.st_mtime_nsec).unwrap_or(0);
@@ -236,9 +252,7 @@ impl Folder {
         if found == Kind::File {
             return Ok(());
         }
-        let wanted = Kind::File;
-        let what = What::Kind { found, wanted };
-        Err(Refused::error(self.path_of(name), what))
+        Err(Refused::error(self.path_of(name), What::not_a_file(found)))
     }
 
     fn longer(&self, name: &Name) -> io::Error {
@@ -287,6 +301,18 @@ impl Folder {
         matches!(self.look(name), Ok(Some(_)))
     }
 
+    /// Whether something stands under a name; what is no such thing is refused.
+    pub(crate) fn has_that_is(&self, name: &Name, wanted: Kind) -> io::Result<bool> {
+        match self.look(name)?.map(|found| found.kind) {
+            None => Ok(false),
+            Some(found) if found == wanted => Ok(true),
+            Some(found) => {
+                let what = What::Kind { found, wanted };
+                Err(Refused::error(self.path_of(name), what))
+            }
+        }
+    }
+
     /// Whether a file stands under a name, or a folder.
     pub(crate) fn has_kind(&self, name: &Name, kind: Kind) -> bool {
         matches!(self.look(name), Ok(Some(found)) if found.kind == kind)
@@ -308,6 +334,72 @@ impl Folder {
             }
         }
         Ok(found)
+    }
+
+    /// Everything that stands in it, with what it is. What is gone meanwhile is passed over.
+    pub(crate) fn look_at_all(&self) -> io::Result<Vec<Found>> {
+        let mut all = Vec::new();
+        for name in self.list()? {
+            match rustix::fs::statat(self.fd(), &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => all.push(Found {
+                    name,
+                    look: Look::of(&found),
+                }),
+                Err(Errno::NOENT) => {}
+                Err(e) => return Err(open::io_error(e)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Opens a folder that was found in it.
+    pub(crate) fn enter(&self, found: &Found) -> io::Result<Self> {
+        let opened = rustix::fs::openat(self.fd(), &found.name, open::FOLDER, Mode::empty());
+        Ok(Self {
+            descriptor: Arc::new(opened.map_err(open::io_error)?),
+            path: self.path.join(&found.name),
+        })
+    }
+
+    /// What all files below it have in bytes, as their lengths say.
+    pub(crate) fn bytes_below(&self) -> io::Result<u64> {
+        self.bytes_to(DEPTH_MAX)
+    }
+
+    fn bytes_to(&self, depth: u32) -> io::Result<u64> {
+        let mut bytes = 0;
+        for found in self.look_at_all()? {
+            bytes += match found.look.kind {
+                Kind::Folder if depth > 0 => match self.enter(&found) {
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
+                    below => below?.bytes_to(depth - 1)?,
+                },
+                _ => found.look.bytes,
+            };
+        }
+        Ok(bytes)
+    }
+
+    /// Takes away what others may do with it.
+    pub(crate) fn close_to_others(&self) -> io::Result<()> {
+        close_to_others(self.fd())
+    }
+
+    /// Takes away what others may do with a file or folder that was found in it. What is neither is
+    /// left as it is.
+    pub(crate) fn close_found(&self, found: &Found) -> io::Result<()> {
+        let flags = open::FILE | OFlags::RDONLY;
+        close_to_others(rustix::fs::openat(
+            self.fd(),
+            &found.name,
+            flags,
+            Mode::empty(),
+        )?)
+    }
+
+    /// What it is itself.
+    pub(crate) fn look_at_itself(&self) -> io::Result<Look> {
+        Ok(Look::of(&rustix::fs::fstat(self.fd())?))
     }
 
     /// The names in it that `parse` knows.
@@ -417,6 +509,22 @@ impl Folder {
         rustix::fs::renameat(above.fd(), last, to_above.fd(), to_last).map_err(open::io_error)
     }
 
+    /// Gives a folder the name that a person chose for it.
+    pub(crate) fn rename_out(&self, from: &Name, to: &OsStr) -> io::Result<()> {
+        rustix::fs::renameat(self.fd(), from.as_str(), self.fd(), to).map_err(open::io_error)
+    }
+
+    /// Takes that back.
+    pub(crate) fn rename_back(&self, from: &OsStr, to: &Name) -> io::Result<()> {
+        rustix::fs::renameat(self.fd(), from, self.fd(), to.as_str()).map_err(open::io_error)
+    }
+
+    /// Gives a file one more name, which nothing may have.
+    pub(super) fn link(&self, from: &Name, to: &Name) -> io::Result<()> {
+        let (from, to) = (from.as_str(), to.as_str());
+        rustix::fs::linkat(self.fd(), from, self.fd(), to, AtFlags::empty()).map_err(open::io_error)
+    }
+
     /// Removes a file, or a link, but not a folder.
     pub(crate) fn remove(&self, name: &Name) -> io::Result<()> {
         self.unlink(name, AtFlags::empty())
@@ -442,14 +550,36 @@ impl Folder {
 
     /// Makes the names in it durable.
     pub(crate) fn sync(&self) -> Result<()> {
-        rustix::fs::fsync(self.fd())
-            .map_err(open::io_error)
-            .map_err(Error::io("sync", &self.path))
+        self.sync_names().map_err(Error::io("sync", &self.path))
+    }
+
+    /// As [`Self::sync`], where the error is told otherwise.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        rustix::fs::fsync(self.fd()).map_err(open::io_error)
     }
 
     /// Makes a file in it durable, whoever wrote it.
     pub(crate) fn sync_file(&self, name: &Name) -> io::Result<()> {
         self.open_read(name)?.sync_all()
+    }
+
+    /// Makes every file and name below it durable, one by one.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn sync_file_system(&self) -> Result<()> {
+        let fault = || Error::io("sync", &self.path);
+        for found in self.look_at_all().map_err(fault())? {
+            match found.look.kind {
+                Kind::Folder => self.enter(&found).map_err(fault())?.sync_file_system()?,
+                Kind::File => {
+                    let flags = open::FILE | OFlags::RDONLY;
+                    let file = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty());
+                    let synced = file.and_then(rustix::fs::fsync).map_err(open::io_error);
+                    synced.map_err(fault())?;
+                }
+                _ => {}
+            }
+        }
+        self.sync()
     }
 
     /// Makes everything written to its file system so far durable.
@@ -459,4 +589,10 @@ impl Folder {
             .map_err(open::io_error)
             .map_err(Error::io("sync", &self.path))
     }
+}
+
+fn close_to_others(opened: impl AsFd) -> io::Result<()> {
+    let mode = Look::of(&rustix::fs::fstat(&opened)?).mode;
+    let private = Mode::from_raw_mode(mode & 0o777 & !OTHERS);
+    rustix::fs::fchmod(opened, private).map_err(open::io_error)
 }

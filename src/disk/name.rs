@@ -59,15 +59,21 @@ impl Name {
     pub(crate) const CATALOG: Self = file("catalog", 16 * GIB);
     pub(crate) const TIMELINE: Self = file("timeline", 4 * GIB);
     pub(crate) const LOCK: Self = file("lock", 4 * KIB);
+    pub(crate) const GRAFTS: Self = file("info/grafts", 0);
+    pub(crate) const SHALLOW: Self = file("shallow", 0);
+    pub(crate) const HOOKS: Self = folder("hooks");
     pub(crate) const KEYRING: Self = folder("keyring");
     pub(crate) const OBJECTS: Self = folder("objects");
     pub(crate) const REFS: Self = folder("refs");
     pub(crate) const HEADS: Self = folder("refs/heads");
+    pub(crate) const TAGS: Self = folder("refs/tags");
+    pub(crate) const OBJECTS_INFO: Self = folder("objects/info");
+    pub(crate) const OBJECTS_PACK: Self = folder("objects/pack");
 
     // In `objects`.
     pub(crate) const PACKS: Self = folder("pack");
-    pub(crate) const OBJECTS_INFO: Self = folder("info");
-    pub(crate) const ALTERNATES: Self = file("info/alternates", 64 * KIB);
+    pub(crate) const ALTERNATES: Self = file("info/alternates", 0);
+    pub(crate) const HTTP_ALTERNATES: Self = file("info/http-alternates", 0);
 
     // In `objects/pack`.
     pub(crate) const INDEX_OF_ALL: Self = file("multi-pack-index", u64::MAX);
@@ -101,9 +107,9 @@ impl Name {
 
     /// The file at a path outside the store that a person or the program chose: it may be called
     /// anything. `None` if the path names none.
-    pub(crate) fn chosen(path: &Path, bytes_max: u64) -> Option<Self> {
+    pub(super) fn chosen(path: &Path) -> Option<Self> {
         let text = path.file_name()?.to_str()?;
-        Some(named(text.to_owned(), bytes_max))
+        Some(named(text.to_owned(), u64::MAX))
     }
 
     /// A new name for what is not yet in its place.

@@ -10,11 +10,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 /// What every file is opened with. A named pipe that is opened so does not wait for its other end.
-const FILE: OFlags = OFlags::NONBLOCK
+pub(super) const FILE: OFlags = OFlags::NONBLOCK
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NOCTTY);
-const FOLDER: OFlags = OFlags::RDONLY
+pub(super) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW);

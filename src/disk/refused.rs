@@ -24,6 +24,15 @@ pub(crate) enum What {
     Linked { names: u64 },
 }
 
+impl What {
+    pub(super) fn not_a_file(found: Kind) -> Self {
+        Self::Kind {
+            found,
+            wanted: Kind::File,
+        }
+    }
+}
+
 /// What there can be in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

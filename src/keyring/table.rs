@@ -1,19 +1,18 @@
 //! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
 
+use super::files;
 use super::index::{Entries, Index};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::aead::Key;
 use crate::digest::Digest;
-use crate::disk;
+use crate::disk::{self, File, FileExt, Folder, KEY_ENTRIES_MAX, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 
@@ -25,17 +24,20 @@ const ID_BYTES: usize = 16;
 
 /// What tells the two tables apart.
 pub(super) struct Shape {
+    name: Name,
     magic: &'static [u8; 16],
     context: &'static [u8],
     secret_bytes: usize,
 }
 
 pub(super) const RING: Shape = Shape {
+    name: Name::RING,
     magic: b"agekeep-ring-001",
     context: b"agekeep/1 ring ",
     secret_bytes: RING_SECRET_BYTES,
 };
 pub(super) const NAMES: Shape = Shape {
+    name: Name::NAMES,
     magic: b"agekeep-name-001",
     context: b"agekeep/1 names ",
     secret_bytes: NAMES_SECRET_BYTES,
@@ -51,7 +53,7 @@ pub(super) enum Lookup {
 /// One table file.
 pub(super) struct Table {
     shape: Shape,
-    path: PathBuf,
+    folder: Folder,
     store: StoreId,
     epoch: u64,
     generation: [u8; 8],
@@ -118,17 +120,17 @@ impl Shape {
 
 impl Table {
     /// Writes an empty table, durably.
-    pub(super) fn create(path: &Path, shape: &Shape, store: StoreId, epoch: u64) -> Result<()> {
+    pub(super) fn create(folder: &Folder, shape: &Shape, store: StoreId, epoch: u64) -> Result<()> {
         let header = header(shape, store, epoch, FIRST_GENERATION, 0);
-        disk::replace_durably(path, &header, 0o600)
+        folder.replace_durably(&shape.name, &header, 0o600)
     }
 
-    /// Writes a table with the entries of this one in their order, sealed anew for another epoch,
+    /// Writes a table into a folder with the entries of this one in their order, sealed anew for another epoch,
     /// without those of the memories in `without`, and behind them `more`; durably. With
     /// `all_known`, all but `more` count as known to somebody who left.
     pub(super) fn rewrite(
         &self,
-        path: &Path,
+        folder: &Folder,
         (key, new_key): (&Key, &Key),
         epoch: u64,
         (without, all_known): (&HashSet<MemoryId>, bool),
@@ -154,26 +156,20 @@ impl Table {
         let generation = u64::from_le_bytes(self.generation) + 1;
         let header = header(&self.shape, self.store, epoch, generation, known);
         bytes[..HEADER_BYTES].copy_from_slice(&header);
-        disk::replace_durably(path, &bytes, 0o600)
+        folder.replace_durably(&self.shape.name, &bytes, 0o600)
     }
 
     /// Opens a table: of this epoch, if it is said.
     pub(super) fn open(
-        path: &Path,
+        folder: &Folder,
         shape: Shape,
         store: StoreId,
         epoch: Option<u64>,
     ) -> Result<Self> {
-        let options = |write| OpenOptions::new().read(true).write(write).open(path);
+        let path = &folder.path_of(&shape.name);
         // On a store that cannot be written the log can still be read.
-        let writable = options(true);
-        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
-        let file = writable
-            .or_else(|_| options(false))
-            .map_err(|e| match e.kind() {
-                io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
-                _ => Error::io("open", path)(e),
-            })?;
+        let opened = folder.open_write_or_read(&shape.name);
+        let (file, read_only) = opened.map_err(|e| files::missing(path, e))?;
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0)
@@ -204,10 +200,10 @@ impl Table {
         if header[56..] != [0; 8] {
             return Err(damaged("its header holds something unknown"));
         }
-        let inode = file.metadata().map_err(Error::io("read", path))?.ino();
+        let inode = disk::inode(&file).map_err(Error::io("read", path))?;
         let mut table = Self {
             shape,
-            path: path.into(),
+            folder: folder.clone(),
             store,
             epoch: number(32),
             fresh_from,
@@ -227,31 +223,26 @@ impl Table {
     /// Counts entries added since, by this process or another. What is less than a whole entry at
     /// the end is a torn write: it is left out, and the next entry takes its place.
     pub(super) fn refresh(&mut self) -> Result<()> {
-        let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
-        if meta.ino() != self.inode {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "it was replaced while the store was open",
-            ));
-        }
+        let found = self.folder.look(&self.shape.name);
+        let found = found.map_err(self.fault("read"))?;
+        let Some(found) = found.filter(|found| found.inode == self.inode) else {
+            return Err(self.damaged("it was replaced while the store was open"));
+        };
         let mut generation = [0; 8];
         self.file
             .read_exact_at(&mut generation, 40)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         if generation != self.generation {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "its generation changed while the store was open",
-            ));
+            return Err(self.damaged("its generation changed while the store was open"));
         }
-        let bytes = meta.len().saturating_sub(HEADER_BYTES as u64);
+        let bytes = found.bytes.saturating_sub(HEADER_BYTES as u64);
         let entry_bytes = self.shape.entry_bytes() as u64;
         let count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
         if count < self.count {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "it became shorter while the store was open",
-            ));
+            return Err(self.damaged("it became shorter while the store was open"));
+        }
+        if count > KEY_ENTRIES_MAX {
+            return Err(self.damaged("it has more entries than any keyring"));
         }
         self.count = count;
         self.torn_bytes = bytes % entry_bytes;
@@ -283,7 +274,7 @@ impl Table {
     fn written_slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let slots = index.slots(&self.entries(), id, only_newest);
-        slots.map_err(Error::io("read", &self.path))
+        slots.map_err(self.fault("read"))
     }
 
     fn entries(&self) -> Entries<'_> {
@@ -300,7 +291,7 @@ impl Table {
         (self.torn_bytes > 0).then(|| {
             format!(
                 "{} ends in {} bytes that are no whole entry; they are ignored",
-                self.path.display(),
+                self.path().display(),
                 self.torn_bytes
             )
         })
@@ -309,7 +300,7 @@ impl Table {
     /// The memories that have an entry in this slot or a later one.
     pub(super) fn ids_from(&self, first: u32) -> Result<Vec<MemoryId>> {
         let ids = self.entries().ids_from(first);
-        let ids = ids.map_err(Error::io("read", &self.path))?;
+        let ids = ids.map_err(self.fault("read"))?;
         Ok(ids.into_iter().collect())
     }
 
@@ -322,7 +313,7 @@ impl Table {
         let mut bytes = vec![0; length];
         self.file
             .read_exact_at(&mut bytes, 0)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         Ok(Some(Digest::of(&bytes)))
     }
 
@@ -353,11 +344,22 @@ impl Table {
         self.shape.seal(self.store, self.epoch, key, id, secret)
     }
 
-    /// Makes sure that an entry can be written, before anything is durable that needs it.
-    pub(super) fn check_writable(&self) -> Result<()> {
+    /// Makes sure that so many entries can be added, before anything is durable that needs them.
+    pub(super) fn check_room(&self, more: usize) -> Result<()> {
+        self.check_writable()?;
+        if self.next_slot() as usize + more > KEY_ENTRIES_MAX as usize {
+            return Err(Error::Invalid {
+                what: "the keyring",
+                why: format!("it has no room for more than {KEY_ENTRIES_MAX} keys"),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_writable(&self) -> Result<()> {
         self.read_only.map_or(Ok(()), |refused| {
             let source = io::Error::from_raw_os_error(refused);
-            Err(Error::io("write", &self.path)(source))
+            Err(self.fault("write")(source))
         })
     }
 
@@ -370,7 +372,7 @@ impl Table {
         self.check_writable()?;
         self.file
             .write_all_at(entry, self.shape.offset(slot))
-            .map_err(Error::io("write", &self.path))?;
+            .map_err(self.fault("write"))?;
         let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
         if slot < index.count {
             // An entry written anew after an unclean stop: what stood there before is gone, and an
@@ -385,7 +387,7 @@ impl Table {
     }
 
     pub(super) fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(Error::io("sync", &self.path))
+        disk::sync_file(&self.file).map_err(self.fault("sync"))
     }
 
     /// Opens the newest entry of a memory.
@@ -417,7 +419,7 @@ impl Table {
         let mut entry = vec![0; self.shape.entry_bytes()];
         self.file
             .read_exact_at(&mut entry, self.shape.offset(slot))
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         Ok(entry)
     }
 
@@ -441,26 +443,40 @@ impl Table {
         Ok(whole && id_of(&self.entry(slot)?) == id_of(entry))
     }
 
-    /// Whether there is a file of this name, and it is another.
-    pub(super) fn is_another(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|meta| meta.ino() != self.inode)
+    /// Whether there is such a file in a folder, and it is another.
+    pub(super) fn is_another_in(&self, folder: &Folder) -> bool {
+        let found = folder.look(&self.shape.name).ok().flatten();
+        found.is_some_and(|found| found.inode != self.inode)
     }
 
     /// Whether another file is in its place.
     pub(super) fn is_replaced(&self) -> bool {
-        self.is_another(&self.path)
+        self.is_another_in(&self.folder)
     }
 
-    /// Whether it goes by a name in this folder.
-    pub(super) fn is_in(&self, folder: &Path) -> bool {
-        self.path.parent() == Some(folder)
+    /// Whether it is in this folder.
+    pub(super) fn is_in(&self, folder: &Folder) -> bool {
+        self.folder.is(folder).unwrap_or(false)
     }
 
-    /// Goes by another name, where the file is under that now.
-    pub(super) fn is_now_at(&mut self, path: PathBuf) {
-        if fs::metadata(&path).is_ok_and(|meta| meta.ino() == self.inode) {
-            self.path = path;
+    /// Goes by another folder, where the file is in that now.
+    pub(super) fn is_now_in(&mut self, folder: &Folder) {
+        if folder.inode(&self.shape.name) == Some(self.inode) {
+            self.folder = folder.clone();
         }
+    }
+
+    /// For messages.
+    fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.shape.name)
+    }
+
+    fn fault(&self, doing: &'static str) -> impl FnOnce(io::Error) -> Error + use<> {
+        self.folder.fault(doing, &self.shape.name)
+    }
+
+    fn damaged(&self, why: &str) -> Error {
+        Error::damaged(self.path().display().to_string(), why)
     }
 }
 

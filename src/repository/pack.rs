@@ -18,7 +18,8 @@ use super::object::Kind;
 pub(super) use self::merge::merge_small;
 pub(super) use self::reader::{Pack, Tools};
 pub(super) use self::set::{
-    PackFile, Packed, Packs, files, is_content_fault, remove, remove_orphans, without_index,
+    PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
+    without_index,
 };
 pub(super) use self::writer::Writer;
 

@@ -1,14 +1,12 @@
 //! The index of a pack, version 2: where each object stands in it, by its name.
 
 use std::cmp::Ordering;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use sha1::{Digest, Sha1};
 
 use super::super::object::ObjectId;
+use crate::disk::{self, File, FileExt, Folder, PACK_OBJECTS_MAX, PackId};
 
 const MAGIC: &[u8; 8] = b"\xfftOc\0\0\0\x02";
 const FANOUT: usize = 256;
@@ -101,9 +99,9 @@ enum Source {
 }
 
 impl Index {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
+    pub(super) fn open(folder: &Folder, pack: PackId) -> io::Result<Self> {
+        let file = folder.open_read(&pack.index())?;
+        let length = disk::length(&file)?;
         let source = if length <= WHOLE_BYTES_MAX {
             let mut bytes = vec![0; usize::try_from(length).expect("not much")];
             file.read_exact_at(&mut bytes, 0)?;
@@ -121,7 +119,10 @@ impl Index {
         let (magic, fanout) = start.split_at(8);
         let numbers = fanout.chunks_exact(4).map(big_endian);
         index.fanout = numbers.collect();
-        let fits = magic == MAGIC && index.fanout.is_sorted() && index.table(4) <= length;
+        let fits = magic == MAGIC
+            && index.fanout.is_sorted()
+            && index.count() <= PACK_OBJECTS_MAX
+            && index.table(4) <= length;
         fits.then_some(index)
             .ok_or_else(|| fault("it is no index of a pack, or is torn"))
     }
