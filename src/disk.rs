@@ -15,6 +15,8 @@ mod name;
 mod open;
 mod outside;
 mod refused;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

@@ -563,7 +563,7 @@ mod tests {
 
     #[test]
     fn another_process_is_followed_through_a_new_journal() {
-        let (_temporary, folder, path) = place();
+        let (_temporary, folder, _) = place();
         let mut mine = Journal::start(&folder, id(0)).expect("starts");
         let mut theirs = Journal::open(&folder).expect("opens");
         theirs
@@ -576,5 +576,49 @@ mod tests {
         mine.refresh().expect("refreshes");
         assert_eq!((mine.head(), mine.base), (id(2), id(1)));
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));
+    }
+
+    /// A journal whose second record has another length: what is in the way of reading it whole.
+    fn with_length(length: u32, file_bytes: u64) -> Result<Journal> {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        journal.append(&record(1, 50)).expect("appends");
+        let file = fs::OpenOptions::new().write(true).open(&path);
+        let file = file.expect("opens");
+        file.set_len(file_bytes).expect("is sparse");
+        let written = file.write_all_at(&length.to_le_bytes(), journal.end);
+        written.expect("writes");
+        Journal::open(&folder)
+    }
+
+    #[test]
+    fn a_length_that_no_record_has_is_refused_before_room_is_made_for_it() {
+        let found = |length, file_bytes| match with_length(length, file_bytes) {
+            Ok(journal) => format!("up to {}", journal.head()),
+            Err(error) => error.to_string(),
+        };
+        let whole = format!("up to {}", id(1));
+        // Past the end of the file it was never written whole.
+        assert_eq!(found(u32::MAX, FILL_BYTES), whole);
+        // In the file it has no checksum that fits, and no room was made for it.
+        assert_eq!(found(300 << 20, 400 << 20), whole);
+        let longest = u32::try_from(RECORD_BYTES_MAX).expect("small") + 1;
+        assert!(found(longest, 1 << 30).ends_with("a record in it is longer than any"));
+        assert!(found(1, (1 << 30) + 1).ends_with("it is longer than 1073741824 bytes"));
+        assert!(found(u32::MAX, 60 << 30).ends_with("it is longer than 1073741824 bytes"));
+    }
+
+    #[test]
+    fn a_record_that_names_a_path_is_refused_as_damage_of_the_journal() {
+        for named in ["x/../../../home/Documents", "", "..", "X", &"A".repeat(32)] {
+            let (_temporary, folder, _) = place();
+            let mut journal = Journal::start(&folder, id(0)).expect("starts");
+            let mut astray = record(1, 5);
+            astray.keys[0].table = KeyEntry::NEXT;
+            astray.keys[0].bytes = named.into();
+            journal.append(&astray).expect("appends");
+            let refused = Journal::open(&folder).err().expect("refused");
+            assert!(matches!(refused, Error::Damaged { .. }), "{named}");
+        }
     }
 }
