@@ -28,10 +28,28 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
+    /// Begins the digest of what comes piece by piece.
+    pub(crate) fn begin() -> Begun {
+        Begun(sha2::Sha256::new())
+    }
+
     /// Reads 64 lowercase hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         hex_bytes(text).map(Self)
+    }
+}
+
+/// A digest of which not all pieces have come.
+pub(crate) struct Begun(sha2::Sha256);
+
+impl Begun {
+    pub(crate) fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    pub(crate) fn end(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
 

@@ -15,6 +15,7 @@ pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
 pub use self::retention::RetentionFault;
 pub use self::signing::SigningFault;
+use crate::disk::Refused;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
@@ -38,6 +39,13 @@ pub enum Error {
     NotEmpty {
         /// The folder that holds other files.
         path: PathBuf,
+    },
+    /// A store was to be made in a folder that belongs to another user.
+    NotYours {
+        /// The folder.
+        path: PathBuf,
+        /// The number of the user it belongs to.
+        owner: u32,
     },
     /// Another process held the store's lock for longer than the limit.
     Locked {
@@ -93,8 +101,10 @@ pub enum Error {
     NoSigningKey,
     /// The keyring, or a file of it, is not there.
     NoKeyring {
-        /// The file that is missing.
+        /// The folder or the file that is missing.
         path: PathBuf,
+        /// Whether it is the folder, and so all of it.
+        is_whole: bool,
     },
     /// The keyring has no entry for a memory that history knows.
     MissingKey {
@@ -231,6 +241,7 @@ impl Error {
             Self::NoStore { .. } => "no_store",
             Self::StoreExists { .. } => "store_exists",
             Self::NotEmpty { .. } => "not_empty",
+            Self::NotYours { .. } => "not_yours",
             Self::Locked { .. } => "locked",
             Self::Io { .. } => "io",
             Self::NoKeyFile { .. } => "no_key_file",
@@ -275,7 +286,7 @@ impl Error {
             Self::Key(fault) => fault.exit_code(),
             Self::Policy { .. } | Self::Invalid { .. } | Self::Ambiguous { .. } => 2,
             Self::NoRevision { .. } | Self::NothingToUndo { .. } | Self::NotThere { .. } => 4,
-            Self::StoreExists { .. } | Self::NotEmpty { .. } => 5,
+            Self::StoreExists { .. } | Self::NotEmpty { .. } | Self::NotYours { .. } => 5,
             Self::PlanChanged { .. }
             | Self::PolicyChanged
             | Self::NotRolledBack
@@ -407,6 +418,10 @@ impl Error {
         match self {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
             Self::NotEmpty { .. } => "name an empty or new folder with --store",
+            Self::NotYours { .. } => {
+                "whoever owns a folder can take away what is in it and put something else there; \
+                 name a new folder with --store, or one of your own"
+            }
             Self::Locked { .. } => "another process is using the store; try again when it is done",
             Self::NoSigningKey => "name a signing key with --signing-key",
             Self::NotARecipient { .. } => {
@@ -480,12 +495,20 @@ impl Error {
         }
     }
 
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// What failed on the disk; or that what is there is no file of a store, and was not opened.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Io {
-            doing,
-            path,
-            source,
+        move |source| match Refused::in_error(&source) {
+            Some(refused) => Self::damaged_with_hint(
+                refused.path().display().to_string(),
+                refused.why(),
+                refused.hint(),
+            ),
+            None => Self::Io {
+                doing,
+                path,
+                source,
+            },
         }
     }
 
@@ -544,6 +567,9 @@ impl fmt::Display for Error {
             Self::NotEmpty { path } => {
                 write!(f, "{} is not empty and is not a store", path.display())
             }
+            Self::NotYours { path, owner } => {
+                write!(f, "{} belongs to the user {owner}", path.display())
+            }
             Self::Locked {
                 path,
                 waited_seconds,
@@ -575,12 +601,9 @@ impl fmt::Display for Error {
             Self::Retention(fault) => fault.fmt(f),
             Self::Export(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
-            Self::NoKeyring { path } => {
-                let folder = path.parent().filter(|folder| !folder.is_dir());
-                match folder {
-                    Some(folder) => write!(f, "the keyring {} is missing", folder.display()),
-                    None => write!(f, "the keyring file {} is missing", path.display()),
-                }
+            Self::NoKeyring { path, is_whole } => {
+                let what = if *is_whole { "keyring" } else { "keyring file" };
+                write!(f, "the {what} {} is missing", path.display())
             }
             Self::MissingKey { memory } => {
                 write!(f, "the keyring has no key for the memory {memory}")

@@ -14,15 +14,13 @@ pub(crate) mod fuzzing;
 mod record;
 
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::record::{KeyEntry, Record};
 use crate::aead;
 use crate::digest::Digest;
-use crate::disk;
+use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::error::{Error, Result};
 use crate::repository::object::{Kind, Object, ObjectId};
 
@@ -37,10 +35,15 @@ const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
 /// Past this size no command goes on without one: whatever keeps it from being done beside them is
 /// the next command's to say.
 const CHECKPOINT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Most bytes of a record's payload: an undo writes 256 MiB of text, and a request has as much.
+const RECORD_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Records up to this size are read at once.
+const PIECE_BYTES: u64 = 1024 * 1024;
 
 /// The journal of an open store. Every method is called with the store's lock held.
 pub(crate) struct Journal {
-    path: PathBuf,
+    folder: Folder,
+    name: Name,
     file: File,
     /// Why the file could be opened for reading only, as the operating system's error number.
     read_only: Option<i32>,
@@ -60,13 +63,13 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Starts a new, empty journal whose history ends at `base`, in place of any other.
-    pub(crate) fn start(path: &Path, base: ObjectId) -> Result<Self> {
-        Self::start_with(path, base, &[])
+    pub(crate) fn start(folder: &Folder, base: ObjectId) -> Result<Self> {
+        Self::start_with(folder, base, &[])
     }
 
     /// Starts a new journal where this one ends. Everything it holds is durable in its place.
     pub(crate) fn start_anew(&mut self) -> Result<()> {
-        *self = Self::start(&self.path, self.head())?;
+        *self = Self::start(&self.folder, self.head())?;
         Ok(())
     }
 
@@ -79,19 +82,19 @@ impl Journal {
         if kept.last().map_or(base, |record| record.head) != self.head() {
             return Err(self.damaged("its records do not follow one another"));
         }
-        *self = Self::start_with(&self.path, base, &kept)?;
+        *self = Self::start_with(&self.folder, base, &kept)?;
         Ok(())
     }
 
-    fn start_with(path: &Path, base: ObjectId, records: &[Record]) -> Result<Self> {
-        let aside = path.with_extension("new");
-        let fault = || Error::io("write", &aside);
+    fn start_with(folder: &Folder, base: ObjectId, records: &[Record]) -> Result<Self> {
+        let aside = Name::JOURNAL_NEW;
+        let fault = || folder.fault("write", &aside);
         let mut start = vec![0; usize::try_from(FILL_BYTES).expect("small")];
         start[..HEADER_BYTES].copy_from_slice(&header(base));
-        drop(fs::remove_file(&aside));
-        let file = disk::create_new(&aside, 0o600).map_err(fault())?;
+        drop(folder.remove(&aside));
+        let file = folder.create_new(&aside, 0o600).map_err(fault())?;
         file.write_all_at(&start, 0).map_err(fault())?;
-        let mut journal = Self::open(&aside)?;
+        let mut journal = Self::open_named(folder, aside.clone())?;
         for record in records {
             let bytes = journal.framed(journal.end, record)?;
             let end = journal.end + bytes.len() as u64;
@@ -99,10 +102,10 @@ impl Journal {
             file.write_all_at(&bytes, journal.end).map_err(fault())?;
             journal.end = end;
         }
-        file.sync_all().map_err(fault())?;
-        fs::rename(&aside, path).map_err(fault())?;
-        disk::sync_folder(path.parent().expect("a file inside the store"))?;
-        let journal = Self::open(path)?;
+        disk::sync_file(&file).map_err(fault())?;
+        folder.rename(&aside, &Name::JOURNAL).map_err(fault())?;
+        folder.sync()?;
+        let journal = Self::open(folder)?;
         journal.durable.set(journal.end);
         Ok(journal)
     }
@@ -111,8 +114,9 @@ impl Journal {
     pub(crate) fn as_now(&self) -> Result<Self> {
         let file = self.file.try_clone();
         Ok(Self {
-            path: self.path.clone(),
-            file: file.map_err(Error::io("open", &self.path))?,
+            folder: self.folder.clone(),
+            name: self.name.clone(),
+            file: file.map_err(self.fault("open"))?,
             commits: self.commits.clone(),
             durable: self.durable.clone(),
             ..*self
@@ -124,14 +128,18 @@ impl Journal {
         self.inode
     }
 
-    /// Opens the journal and checks every record in it.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let writable = OpenOptions::new().read(true).write(true).open(path);
-        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
-        let file = writable
-            .or_else(|refused| File::open(path).map_err(|_| refused))
-            .map_err(Error::io("open", path))?;
-        let meta = file.metadata().map_err(Error::io("read", path))?;
+    /// Opens the journal in a store's folder, and checks every record in it.
+    pub(crate) fn open(folder: &Folder) -> Result<Self> {
+        Self::open_named(folder, Name::JOURNAL)
+    }
+
+    fn open_named(folder: &Folder, name: Name) -> Result<Self> {
+        let path = &folder.path_of(&name);
+        let opened = folder.open_write_or_read(&name);
+        let (file, read_only) = opened.map_err(Error::io("open", path))?;
+        let (inode, length) = disk::inode(&file)
+            .and_then(|inode| Ok((inode, disk::length(&file)?)))
+            .map_err(Error::io("read", path))?;
         let mut header = [0; HEADER_BYTES];
         let whole = file.read_exact_at(&mut header, 0);
         if whole.is_ok() && header[..16] != *MAGIC && header[..15] == MAGIC[..15] {
@@ -145,16 +153,17 @@ impl Journal {
             .and_then(|()| parse_header(&header))
             .ok_or_else(|| damaged(path, "its header is not whole"))?;
         let mut journal = Self {
-            path: path.into(),
+            folder: folder.clone(),
+            name,
             file,
             read_only,
-            inode: meta.ino(),
+            inode,
             salt,
             boot,
             base,
             commits: Vec::new(),
             end: HEADER_BYTES as u64,
-            filled: meta.len(),
+            filled: length,
             last: (0, *header.first_chunk().expect("a header is longer")),
             durable: Cell::new(HEADER_BYTES as u64),
         };
@@ -162,14 +171,19 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Goes on in another folder: the next look reads what is there.
+    pub(crate) fn follow(&mut self, folder: &Folder) {
+        self.folder = folder.clone();
+    }
+
     /// Reads what other processes have added, or the journal they started anew.
     pub(crate) fn refresh(&mut self) -> Result<()> {
-        let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
-        if meta.ino() != self.inode {
-            *self = Self::open(&self.path)?;
+        let found = self.folder.look(&self.name).map_err(self.fault("read"))?;
+        if found.is_none_or(|found| found.inode != self.inode) {
+            *self = Self::open(&self.folder)?;
             return Ok(());
         }
-        self.filled = meta.len();
+        self.filled = disk::length(&self.file).map_err(self.fault("read"))?;
         // What is added to a file that lost its records can never be read again.
         if self.filled < self.end || self.first_bytes_at(self.last.0)? != self.last.1 {
             return Err(self.damaged("somebody else changed it while the store was open"));
@@ -193,7 +207,7 @@ impl Journal {
     fn first_bytes_at(&self, at: u64) -> Result<[u8; RECORD_HEADER_BYTES]> {
         let mut bytes = [0; RECORD_HEADER_BYTES];
         let read = self.file.read_exact_at(&mut bytes, at);
-        read.map_err(Error::io("read", &self.path))?;
+        read.map_err(self.fault("read"))?;
         Ok(bytes)
     }
 
@@ -279,19 +293,19 @@ impl Journal {
     pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
         if let Some(refused) = self.read_only {
             let source = io::Error::from_raw_os_error(refused);
-            return Err(Error::io("write", &self.path)(source));
+            return Err(self.fault("write")(source));
         }
         let bytes = self.framed(self.end, record)?;
         let end = self.end + bytes.len() as u64;
         let written = self
             .fill_to(end)
             .and_then(|()| self.file.write_all_at(&bytes, self.end))
-            .map_err(Error::io("write", &self.path))
-            .and_then(|()| disk::make_durable(&self.file, &self.path));
+            .map_err(self.fault("write"))
+            .and_then(|()| self.make_durable());
         if let Err(error) = written {
             let clear = [0; RECORD_HEADER_BYTES];
             drop(self.file.write_all_at(&clear, self.end));
-            drop(disk::make_durable(&self.file, &self.path));
+            drop(self.make_durable());
             return Err(error);
         }
         if self.durable.get() == self.end {
@@ -307,10 +321,14 @@ impl Journal {
     fn framed(&self, at: u64, record: &Record) -> Result<Vec<u8>> {
         let payload = record.encode();
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
-        let length = u32::try_from(payload.len()).map_err(|_| Error::Invalid {
+        let too_much = || Error::Invalid {
             what: "the command",
-            why: "it changes more than 4 GiB at once".into(),
-        })?;
+            why: "it changes more than 512 MiB at once".into(),
+        };
+        let length = u32::try_from(payload.len()).map_err(|_| too_much())?;
+        if u64::from(length) > RECORD_BYTES_MAX {
+            return Err(too_much());
+        }
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(&self.checksum(at, &payload));
         bytes.extend_from_slice(&payload);
@@ -321,12 +339,12 @@ impl Journal {
     /// that is not, and a sync of its own may have failed: the bytes that it left in memory count
     /// as written then, so they are written anew.
     pub(crate) fn sync(&self) -> Result<()> {
-        let (from, io) = (self.durable.get(), Error::io("write", &self.path));
+        let (from, io) = (self.durable.get(), self.fault("write"));
         if from == self.end {
             return Ok(());
         }
         if self.read_only.is_some() {
-            return disk::make_durable(&self.file, &self.path);
+            return self.make_durable();
         }
         let length = usize::try_from(self.end - from).expect("a journal in memory");
         let mut bytes = vec![0; length];
@@ -334,7 +352,7 @@ impl Journal {
             .read_exact_at(&mut bytes, from)
             .and_then(|()| self.file.write_all_at(&bytes, from))
             .map_err(io)?;
-        disk::make_durable(&self.file, &self.path)?;
+        self.make_durable()?;
         self.durable.set(self.end);
         Ok(())
     }
@@ -356,17 +374,23 @@ impl Journal {
         let Some(end) = self.record_end(at)? else {
             return Ok(None);
         };
+        if end - at > PIECE_BYTES && !self.is_whole(at, end)? {
+            return Ok(None);
+        }
         let length = usize::try_from(end - at).map_err(|_| self.damaged("a record is too long"))?;
         let mut bytes = vec![0; length];
         self.file
             .read_exact_at(&mut bytes, at)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         let (header, payload) = bytes.split_at(RECORD_HEADER_BYTES);
         if self.checksum(at, payload) != header[4..] {
             return Ok(None);
         }
         let record =
             Record::decode(payload).ok_or_else(|| self.damaged("a record does not parse"))?;
+        if !record.keys.iter().all(KeyEntry::names_no_path) {
+            return Err(self.damaged("a record in it names a keyring that nobody made ready"));
+        }
         Ok(Some((record, end)))
     }
 
@@ -378,14 +402,47 @@ impl Journal {
         }
         self.file
             .read_exact_at(&mut length, at)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         let length = u64::from(u32::from_le_bytes(length));
         let end = at + RECORD_HEADER_BYTES as u64 + length;
+        if end <= self.filled && length > RECORD_BYTES_MAX {
+            return Err(self.damaged("a record in it is longer than any"));
+        }
         Ok((length != 0 && end <= self.filled).then_some(end))
     }
 
+    /// Whether the checksum of a long record fits, read in pieces: there is no room made for all of
+    /// it before it is known to be one.
+    fn is_whole(&self, at: u64, end: u64) -> Result<bool> {
+        let begin = at + RECORD_HEADER_BYTES as u64;
+        let mut digest = Digest::begin();
+        digest.add(&self.salt);
+        digest.add(&at.to_le_bytes());
+        let mut piece = vec![0; usize::try_from(PIECE_BYTES).expect("small")];
+        for from in (begin..end).step_by(piece.len()) {
+            let length = usize::try_from(PIECE_BYTES.min(end - from)).expect("small");
+            let read = self.file.read_exact_at(&mut piece[..length], from);
+            read.map_err(self.fault("read"))?;
+            digest.add(&piece[..length]);
+        }
+        Ok(digest.end().0 == self.first_bytes_at(at)?[4..])
+    }
+
+    fn make_durable(&self) -> Result<()> {
+        disk::make_durable(&self.file, &self.path())
+    }
+
+    /// For messages.
+    fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.name)
+    }
+
+    fn fault(&self, doing: &'static str) -> impl FnOnce(io::Error) -> Error + use<> {
+        self.folder.fault(doing, &self.name)
+    }
+
     fn damaged(&self, why: &str) -> Error {
-        damaged(&self.path, why)
+        damaged(&self.path(), why)
     }
 
     /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
@@ -395,12 +452,12 @@ impl Journal {
     }
 }
 
-/// The object of this name in the journal at `path`, where there is one.
-pub(crate) fn find(path: &Path, id: ObjectId) -> Result<Option<Object>> {
-    if !path.exists() {
+/// The object of this name in the journal of a store's folder, where there is one.
+pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
+    if !folder.has(&Name::JOURNAL) {
         return Ok(None);
     }
-    let records = Journal::open(path)?.records()?;
+    let records = Journal::open(folder)?.records()?;
     let mut objects = records.into_iter().flat_map(|record| record.objects);
     Ok(objects.find(|object| object.id == id))
 }
@@ -440,9 +497,18 @@ fn parse_header(header: &[u8; HEADER_BYTES]) -> Option<([u8; 16], ObjectId, [u8;
 mod tests {
     use super::record::tests::{id, record};
     use super::*;
+    use std::fs;
 
-    fn heads(path: &Path) -> Vec<u8> {
-        let journal = Journal::open(path).expect("opens");
+    /// A folder for a journal, and where that is.
+    fn place() -> (tempfile::TempDir, Folder, PathBuf) {
+        let temporary = tempfile::tempdir().expect("temporary folder");
+        let folder = Folder::at(temporary.path()).expect("opens");
+        let path = temporary.path().join("journal");
+        (temporary, folder, path)
+    }
+
+    fn heads(folder: &Folder) -> Vec<u8> {
+        let journal = Journal::open(folder).expect("opens");
         journal
             .records()
             .expect("reads")
@@ -453,15 +519,14 @@ mod tests {
 
     #[test]
     fn a_record_is_whole_or_absent_wherever_the_file_is_cut() {
-        let folder = tempfile::tempdir().expect("temporary folder");
-        let path = folder.path().join("journal");
-        let mut journal = Journal::start(&path, id(0)).expect("starts");
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
         journal.append(&record(1, 50)).expect("appends");
         let first_end = journal.end;
         journal.append(&record(2, 60)).expect("appends");
         let bytes = fs::read(&path).expect("reads");
         let end = usize::try_from(journal.end).expect("small");
-        assert_eq!(heads(&path), [1, 2]);
+        assert_eq!(heads(&folder), [1, 2]);
         for cut in usize::try_from(first_end).expect("small")..end {
             // Not yet written, as zeros and as an end of file; and one flipped bit.
             let mut zeroed = bytes.clone();
@@ -471,22 +536,21 @@ mod tests {
             // The last byte of a record is a key entry's, so a zeroed tail always shows.
             for torn in [zeroed, bytes[..cut].to_vec(), flipped] {
                 fs::write(&path, torn).expect("writes");
-                assert_eq!(heads(&path), [1], "cut at {cut}");
+                assert_eq!(heads(&folder), [1], "cut at {cut}");
             }
         }
     }
 
     #[test]
     fn a_damaged_header_is_an_error_not_an_empty_journal() {
-        let folder = tempfile::tempdir().expect("temporary folder");
-        let path = folder.path().join("journal");
-        Journal::start(&path, id(0)).expect("starts");
+        let (_temporary, folder, path) = place();
+        Journal::start(&folder, id(0)).expect("starts");
         let bytes = fs::read(&path).expect("reads");
         for at in 0..HEADER_BYTES {
             let mut bad = bytes.clone();
             bad[at] ^= 1;
             fs::write(&path, bad).expect("writes");
-            let refused = Journal::open(&path).err();
+            let refused = Journal::open(&folder).err();
             let fits = match refused {
                 // The digit of the format version.
                 Some(Error::UnknownFormat { .. }) => at == 15,
@@ -499,19 +563,62 @@ mod tests {
 
     #[test]
     fn another_process_is_followed_through_a_new_journal() {
-        let folder = tempfile::tempdir().expect("temporary folder");
-        let path = folder.path().join("journal");
-        let mut mine = Journal::start(&path, id(0)).expect("starts");
-        let mut theirs = Journal::open(&path).expect("opens");
+        let (_temporary, folder, _) = place();
+        let mut mine = Journal::start(&folder, id(0)).expect("starts");
+        let mut theirs = Journal::open(&folder).expect("opens");
         theirs
             .append(&record(1, 300_000))
             .expect("appends past the filled part");
         mine.refresh().expect("refreshes");
         assert_eq!(mine.head(), id(1));
-        let mut theirs = Journal::start(&path, id(1)).expect("starts anew");
+        let mut theirs = Journal::start(&folder, id(1)).expect("starts anew");
         theirs.append(&record(2, 5)).expect("appends");
         mine.refresh().expect("refreshes");
         assert_eq!((mine.head(), mine.base), (id(2), id(1)));
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));
+    }
+
+    /// A journal whose second record has another length: what is in the way of reading it whole.
+    fn with_length(length: u32, file_bytes: u64) -> Result<Journal> {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        journal.append(&record(1, 50)).expect("appends");
+        let file = fs::OpenOptions::new().write(true).open(&path);
+        let file = file.expect("opens");
+        file.set_len(file_bytes).expect("is sparse");
+        let written = file.write_all_at(&length.to_le_bytes(), journal.end);
+        written.expect("writes");
+        Journal::open(&folder)
+    }
+
+    #[test]
+    fn a_length_that_no_record_has_is_refused_before_room_is_made_for_it() {
+        let found = |length, file_bytes| match with_length(length, file_bytes) {
+            Ok(journal) => format!("up to {}", journal.head()),
+            Err(error) => error.to_string(),
+        };
+        let whole = format!("up to {}", id(1));
+        // Past the end of the file it was never written whole.
+        assert_eq!(found(u32::MAX, FILL_BYTES), whole);
+        // In the file it has no checksum that fits, and no room was made for it.
+        assert_eq!(found(300 << 20, 400 << 20), whole);
+        let longest = u32::try_from(RECORD_BYTES_MAX).expect("small") + 1;
+        assert!(found(longest, 1 << 30).ends_with("a record in it is longer than any"));
+        assert!(found(1, (1 << 30) + 1).ends_with("it is longer than 1073741824 bytes"));
+        assert!(found(u32::MAX, 60 << 30).ends_with("it is longer than 1073741824 bytes"));
+    }
+
+    #[test]
+    fn a_record_that_names_a_path_is_refused_as_damage_of_the_journal() {
+        for named in ["x/../../../home/Documents", "", "..", "X", &"A".repeat(32)] {
+            let (_temporary, folder, _) = place();
+            let mut journal = Journal::start(&folder, id(0)).expect("starts");
+            let mut astray = record(1, 5);
+            astray.keys[0].table = KeyEntry::NEXT;
+            astray.keys[0].bytes = named.into();
+            journal.append(&astray).expect("appends");
+            let refused = Journal::open(&folder).err().expect("refused");
+            assert!(matches!(refused, Error::Damaged { .. }), "{named}");
+        }
     }
 }

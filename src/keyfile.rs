@@ -1,8 +1,6 @@
 //! Key files of a person or machine: reading them, and making them where there are none.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -123,7 +121,7 @@ fn found_in(path: &Path) -> Result<Found> {
 /// # Errors
 /// [`Error::Io`] if it cannot be written.
 pub fn make_identity(path: &Path) -> Result<bool> {
-    make(path, || Identity::generate().to_file())
+    disk::make_secret(path, || Identity::generate().to_file())
 }
 
 /// Makes a signing key file, and its public half in a `.pub` file beside it, unless there is one;
@@ -132,7 +130,7 @@ pub fn make_identity(path: &Path) -> Result<bool> {
 /// # Errors
 /// [`Error::Io`] if it cannot be written.
 pub fn make_signing_key(path: &Path) -> Result<bool> {
-    let made = make(path, || SigningKey::generate().to_file())?;
+    let made = disk::make_secret(path, || SigningKey::generate().to_file())?;
     if made {
         let public = read_signing_key(path)?.public_line() + "\n";
         let mut name = path.as_os_str().to_owned();
@@ -162,44 +160,16 @@ fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bo
             what,
             path: path.into(),
         },
+        _ if disk::Refused::in_error(&e).is_some() => bad(what, path, "it is no small file"),
         _ => Error::io("read", path)(e),
     };
-    let meta = fs::metadata(path).map_err(missing)?;
-    if !meta.is_file() || meta.len() > KEY_FILE_BYTES_MAX as u64 {
+    let (file, length, mode) = disk::open_chosen(path).map_err(missing)?;
+    if length > KEY_FILE_BYTES_MAX as u64 {
         return Err(bad(what, path, "it is no small file"));
     }
-    let file = File::open(path).map_err(missing)?;
     // All of the room at once: a buffer that grows leaves copies behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
     file.read_to_end(&mut bytes).map_err(missing)?;
-    Ok((bytes, meta.permissions().mode() & 0o077 != 0))
-}
-
-/// Writes a secret file whole or not at all, and never over another.
-fn make(path: &Path, content: impl FnOnce() -> Zeroizing<String>) -> Result<bool> {
-    if path.exists() {
-        return Ok(false);
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        disk::make_private_folder(folder)?;
-    }
-    let aside = disk::aside(folder);
-    let written = (|| {
-        let mut file = disk::create_new(&aside, 0o600)?;
-        file.write_all(content().as_bytes())?;
-        file.sync_all()?;
-        // A link, unlike a rename, fails if another process was first.
-        fs::hard_link(&aside, path)
-    })();
-    drop(fs::remove_file(&aside));
-    match written {
-        Ok(()) => disk::sync_folder(folder).map(|()| true),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(e) => Err(Error::io("write", path)(e)),
-    }
+    Ok((bytes, mode & 0o077 != 0))
 }

@@ -17,20 +17,20 @@ mod next;
 mod table;
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
 pub(crate) use self::commitment::{KeyCommitment, KeysRow};
-use self::files::{Audit, EPOCH_FILE, Epoch};
-pub(crate) use self::next::{FILES, Next, Resealed, is_unfinished, next_of, take_next};
+use self::files::{Audit, Epoch};
+pub(crate) use self::next::{
+    FILES, Next, Resealed, is_unfinished, next_of, remove_files, take_next,
+};
 use self::table::{Lookup, Table};
 use crate::aead::{self, Key};
 use crate::ahead::Ahead;
 use crate::digest::{Digest, keyed};
-use crate::disk;
+use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
@@ -42,14 +42,11 @@ use crate::sign::{Authority, AuthorityMark};
 const RING: u8 = 0;
 const NAMES: u8 = 1;
 /// In the journal: the files of a keyring that was made ready take their places.
-const NEXT: u8 = 2;
-
-const RING_FILE: &str = "ring";
-const NAMES_FILE: &str = "names";
+const NEXT: u8 = KeyEntry::NEXT;
 
 /// The keys of an open store.
 pub(crate) struct Keyring {
-    folder: PathBuf,
+    folder: Folder,
     store: StoreId,
     identity: Identity,
     /// `None` for an auditor.
@@ -88,12 +85,11 @@ const PATH_PADDING_BYTES: usize = 32;
 impl Keyring {
     /// Makes the keyring of a new store, sealed to its members, of whom `identity` is one.
     pub(crate) fn create(
-        folder: &Path,
+        folder: &Folder,
         store: StoreId,
         members: &[Member],
         identity: &Identity,
     ) -> Result<Self> {
-        disk::make_private_folder_durably(folder)?;
         let (epoch, audit) = (Epoch::first(), Audit::first());
         epoch.write(
             folder,
@@ -107,36 +103,30 @@ impl Keyring {
             &recipients::everyone(members),
             identity.unlock(),
         )?;
-        let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
-        Table::create(&ring, &table::RING, store, (epoch.number, &epoch.key))?;
-        Table::create(
-            &names,
-            &table::NAMES,
-            store,
-            (audit.number, &audit.names_key),
-        )?;
-        disk::sync_folder(folder)?;
+        let (of_ring, of_names) = ((epoch.number, &epoch.key), (audit.number, &audit.names_key));
+        Table::create(folder, &table::RING, store, of_ring)?;
+        Table::create(folder, &table::NAMES, store, of_names)?;
+        folder.sync()?;
         // Opened as it will be: whoever cannot should not have made it.
         Self::open(folder, store, identity)
     }
 
     /// Opens the keyring of `store` with the identity of a reader or an auditor.
-    pub(crate) fn open(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
+    pub(crate) fn open(folder: &Folder, store: StoreId, identity: &Identity) -> Result<Self> {
         let epoch = match Epoch::read(folder, store, identity) {
             // An auditor's, or nobody's.
             Err(Error::NotARecipient { .. }) => None,
             read => Some(read?),
         };
         let audit = Audit::read(folder, store, identity)?;
-        let (ring, names) = (folder.join(RING_FILE), folder.join(NAMES_FILE));
         let of_ring = epoch.as_ref().map(|epoch| (epoch.number, &epoch.key));
         let of_names = Some((audit.number, &audit.names_key));
         Ok(Self {
-            folder: folder.into(),
+            folder: folder.clone(),
             store,
             identity: identity.clone(),
-            ring: Table::open(&ring, &table::RING, store, of_ring)?,
-            names: Table::open(&names, &table::NAMES, store, of_names)?,
+            ring: Table::open(folder, &table::RING, store, of_ring)?,
+            names: Table::open(folder, &table::NAMES, store, of_names)?,
             before: None,
             marks: OnceLock::new(),
             cache_key: OnceLock::new(),
@@ -153,7 +143,7 @@ impl Keyring {
     /// As [`Self::open`], where history says who can open it: what stays closed to one of those is
     /// damaged, and they are not told that they are somebody else.
     pub(crate) fn open_of(
-        folder: &Path,
+        folder: &Folder,
         store: StoreId,
         identity: &Identity,
         members: &[Member],
@@ -166,16 +156,17 @@ impl Keyring {
             Err(Error::NotARecipient { path }) => path,
             Err(error) => return Err(error),
         };
+        let name = files::named_at(&closed);
         let keys: Vec<Recipient> = identity.own_recipients().collect();
         let is_listed = recipients::role_of(members, &keys).is_some();
         // Who can open the one could open the other when both were written.
         let is_for_them = || {
-            files::is_sealed_to(&closed, members.len())
+            files::is_sealed_to(folder, &name, members.len())
                 || Epoch::read(folder, store, identity).is_ok()
         };
         Err(if is_listed && is_for_them() {
             let why = "it does not open with your identity, which history lists";
-            files::damaged(&closed, why)
+            files::damaged(folder, &name, why)
         } else {
             Error::NotARecipient { path: closed }
         })
@@ -187,7 +178,7 @@ impl Keyring {
             let keys: Vec<Recipient> = self.identity.own_recipients().collect();
             let readers = recipients::readers(members).len();
             recipients::role_of(members, &keys) == Some(Role::Reader)
-                && files::is_sealed_to(&self.folder.join(EPOCH_FILE), readers)
+                && files::is_sealed_to(&self.folder, &Name::EPOCH, readers)
         };
     }
 
@@ -225,8 +216,8 @@ impl Keyring {
     /// store's lock held.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         // Made ready by this process, and put in place later, by itself or by another.
-        self.ring.is_now_at(self.folder.join(RING_FILE));
-        self.names.is_now_at(self.folder.join(NAMES_FILE));
+        self.ring.is_now_in(&self.folder);
+        self.names.is_now_in(&self.folder);
         if self.ring.is_replaced() || self.names.is_replaced() {
             *self = self.reopened_in(&self.folder)?;
             return Ok(());
@@ -236,37 +227,39 @@ impl Keyring {
     }
 
     /// The keyring in another folder, opened with the same identity.
-    pub(crate) fn reopened_in(&self, folder: &Path) -> Result<Self> {
+    pub(crate) fn reopened_in(&self, folder: &Folder) -> Result<Self> {
         Self::open(folder, self.store, &self.identity)
     }
 
     /// Whether all of it is in this folder too.
-    pub(crate) fn is_also_in(&self, folder: &Path) -> bool {
+    pub(crate) fn is_also_in(&self, folder: &Folder) -> bool {
         let same = |name| {
-            let (here, there) = (self.folder.join(name), folder.join(name));
-            fs::read(here).is_ok_and(|here| fs::read(there).is_ok_and(|there| here == there))
+            let (here, there) = (self.folder.read(name), folder.read(name));
+            here.is_ok_and(|here| there.is_ok_and(|there| here == there))
         };
-        FILES.into_iter().all(same)
+        FILES.iter().all(same)
     }
 
     /// Makes the copy in a folder as durable as this keyring is.
-    pub(crate) fn sync_copy(folder: &Path) -> Result<()> {
-        for name in FILES {
-            let path = folder.join(name);
-            let synced = fs::File::open(&path).and_then(|file| file.sync_all());
-            synced.map_err(Error::io("sync", &path))?;
+    pub(crate) fn sync_copy(folder: &Folder) -> Result<()> {
+        for name in &FILES {
+            let synced = folder.sync_file(name);
+            synced.map_err(folder.fault("sync", name))?;
         }
-        disk::sync_folder(folder)?;
-        folder.parent().map_or(Ok(()), disk::sync_folder)
+        folder.sync()?;
+        let Some(above) = folder.path().parent() else {
+            return Ok(());
+        };
+        Folder::at(above).map_err(Error::io("sync", above))?.sync()
     }
 
     /// Whether another keyring than this is in a folder.
-    pub(crate) fn is_another_in(&self, folder: &Path) -> bool {
-        self.ring.is_another(&folder.join(RING_FILE))
+    pub(crate) fn is_another_in(&self, folder: &Folder) -> bool {
+        self.ring.is_another_in(folder)
     }
 
     /// Where it is.
-    pub(crate) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
@@ -290,7 +283,7 @@ impl Keyring {
     fn no_epoch(&self) -> Error {
         if self.is_epoch_damaged {
             let why = "it does not open with your identity, which history says is a reader's";
-            files::damaged(&self.folder.join(EPOCH_FILE), why)
+            files::damaged(&self.folder, &Name::EPOCH, why)
         } else {
             Error::NotAReader
         }
@@ -348,12 +341,8 @@ impl Keyring {
         })
     }
 
-    /// The names of the files of caches: those of auditors are their own.
-    pub(crate) fn cache_name(
-        &self,
-        of_readers: &'static str,
-        of_auditors: &'static str,
-    ) -> &'static str {
+    /// The name of a cache's file: those of auditors are their own.
+    pub(crate) fn cache_name(&self, of_readers: Name, of_auditors: Name) -> Name {
         if self.epoch.is_some() {
             of_readers
         } else {
@@ -389,8 +378,8 @@ impl Keyring {
         fresh: &[(MemoryId, SealKey)],
     ) -> Result<Vec<KeyEntry>> {
         if !(new.is_empty() && fresh.is_empty()) {
-            self.ring.check_writable()?;
-            self.names.check_writable()?;
+            self.ring.check_room(new.len() + fresh.len())?;
+            self.names.check_room(new.len())?;
         }
         let mut entries = Vec::with_capacity(2 * new.len() + fresh.len());
         let keys = new.iter().map(|memory| (memory.id, &memory.key));
@@ -482,7 +471,7 @@ impl Keyring {
                 RING => &mut self.ring,
                 NAMES => &mut self.names,
                 NEXT => {
-                    self.put_in_place(&entry.bytes)?;
+                    self.put_in_place(next::named(entry)?)?;
                     continue;
                 }
                 _ => return Err(unknown_table()),
@@ -499,11 +488,10 @@ impl Keyring {
     }
 
     /// Makes the entries of the keyring in a folder durable, whoever wrote them.
-    pub(crate) fn sync_tables(folder: &Path) -> Result<()> {
-        [RING_FILE, NAMES_FILE].into_iter().try_for_each(|name| {
-            let path = folder.join(name);
-            let synced = fs::File::open(&path).and_then(|file| file.sync_all());
-            synced.map_err(Error::io("sync", &path))
+    pub(crate) fn sync_tables(folder: &Folder) -> Result<()> {
+        [Name::RING, Name::NAMES].iter().try_for_each(|name| {
+            let synced = folder.sync_file(name);
+            synced.map_err(folder.fault("sync", name))
         })
     }
 
@@ -513,7 +501,7 @@ impl Keyring {
             return Err(missing(id));
         }
         let found = self.ring.open_entry(&self.epoch()?.key, id)?;
-        identity_in(&found_in(found, id, RING_FILE)?, id)
+        identity_in(&found_in(found, id, &Name::RING)?, id)
     }
 
     /// Every key of a memory, newest first: each opens the versions that were sealed while it was
@@ -527,7 +515,7 @@ impl Keyring {
         let mut fault = missing(id);
         for entry in entries {
             // One that is damaged does not keep the others from opening what is theirs.
-            match found_in(entry, id, RING_FILE).and_then(|plain| identity_in(&plain, id)) {
+            match found_in(entry, id, &Name::RING).and_then(|plain| identity_in(&plain, id)) {
                 Ok(key) => keys.push(key),
                 Err(error) => fault = error,
             }
@@ -550,7 +538,7 @@ impl Keyring {
         }
         entries
             .into_iter()
-            .try_for_each(|entry| identity_in(&found_in(entry, id, RING_FILE)?, id).map(drop))
+            .try_for_each(|entry| identity_in(&found_in(entry, id, &Name::RING)?, id).map(drop))
     }
 
     /// Whether somebody who can read no more may know the newest key of a memory, so that nothing
@@ -612,7 +600,7 @@ impl Keyring {
             return Err(missing(id));
         }
         let found = self.names.open_entry(&self.audit.names_key, id)?;
-        let plain = found_in(found, id, NAMES_FILE)?;
+        let plain = found_in(found, id, &Name::NAMES)?;
         Key::from_slice(&plain)
             .ok_or_else(|| Error::damaged(format!("the names entry of {id}"), "it holds no key"))
     }
@@ -653,12 +641,12 @@ fn missing(id: MemoryId) -> Error {
     }
 }
 
-fn found_in(lookup: Lookup, id: MemoryId, table: &str) -> Result<Zeroizing<Vec<u8>>> {
+fn found_in(lookup: Lookup, id: MemoryId, table: &Name) -> Result<Zeroizing<Vec<u8>>> {
     match lookup {
         Lookup::Found(plain) => Ok(plain),
         Lookup::Absent => Err(missing(id)),
         Lookup::Damaged => Err(Error::damaged(
-            format!("the {table} entry of {id}"),
+            format!("the {} entry of {id}", table.as_str()),
             "it does not open",
         )),
     }

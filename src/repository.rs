@@ -12,15 +12,14 @@ pub(crate) mod object;
 mod pack;
 mod packing;
 
-use std::cell::RefCell;
-use std::fs;
+use std::cell::{OnceCell, RefCell};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::loose::{Loose, Reader};
 use self::object::{Commit, Kind, Object, ObjectId, Tree};
 use self::pack::{Packed, Packs, Type};
-use crate::disk;
+use crate::disk::{self, Folder, Name, PackId};
 use crate::error::{Error, Result};
 use crate::journal;
 use crate::seal::Sealed;
@@ -28,8 +27,15 @@ use crate::seal::Sealed;
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
-/// What the branch is exchanged with: where it pointed one record before. It means nothing.
-const BRANCH_BEFORE: &str = "main.before";
+/// The folders of an empty repository, each before those in it.
+const MADE: [Name; 6] = [
+    Name::OBJECTS,
+    Name::OBJECTS_INFO,
+    Name::OBJECTS_PACK,
+    Name::REFS,
+    Name::HEADS,
+    Name::TAGS,
+];
 
 /// The configuration stock git finds. Repacking by `git gc` is safe; packing the ref is not,
 /// because that deletes a file which this program replaces.
@@ -52,8 +58,9 @@ pub(crate) const CONFIG: &str = "\
 
 /// The git side of a store.
 pub(crate) struct Repository {
-    root: PathBuf,
-    objects: PathBuf,
+    root: Folder,
+    /// Opened when it is first needed.
+    objects: OnceCell<Folder>,
     /// What was packed when it was last looked at.
     packs: RefCell<Option<Packs>>,
     /// The large commit that was read last, such as one that sealed every memory anew: whoever opens
@@ -122,33 +129,37 @@ impl Object {
 
 impl Repository {
     /// Makes an empty repository: SHA-1 object format, refs as files.
-    pub(crate) fn create(root: &Path) -> Result<Self> {
-        for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
-            disk::make_private_folder(&root.join(folder))?;
+    pub(crate) fn create(root: &Folder) -> Result<Self> {
+        for folder in &MADE {
+            let made = root.make_folder(folder, 0o700);
+            made.map_err(root.fault("make", folder))?;
         }
-        disk::replace(
-            &root.join("HEAD"),
-            format!("ref: {BRANCH}\n").as_bytes(),
-            0o644,
-        )?;
-        disk::replace(&root.join("config"), CONFIG.as_bytes(), 0o644)?;
+        root.replace(&Name::HEAD, format!("ref: {BRANCH}\n").as_bytes(), 0o644)?;
+        root.replace(&Name::CONFIG, CONFIG.as_bytes(), 0o644)?;
         Self::open(root)
     }
 
-    /// Opens the repository at `root`.
-    pub(crate) fn open(root: &Path) -> Result<Self> {
-        let objects = root.join("objects");
-        if !(root.join("HEAD").is_file() && objects.is_dir() && root.join("refs").is_dir()) {
-            return Err(Error::NoStore { path: root.into() });
+    /// Opens the repository in a folder.
+    pub(crate) fn open(root: &Folder) -> Result<Self> {
+        for (name, kind) in [
+            (Name::HEAD, disk::Kind::File),
+            (Name::OBJECTS, disk::Kind::Folder),
+            (Name::REFS, disk::Kind::Folder),
+        ] {
+            let there = root.has_that_is(&name, kind);
+            if !there.map_err(root.fault("read", &name))? {
+                let path = root.path().into();
+                return Err(Error::NoStore { path });
+            }
         }
         Ok(Self::of_whatever_is_there(root))
     }
 
-    /// The repository at `root`, even if parts of it are missing: for looking into damage.
-    pub(crate) fn of_whatever_is_there(root: &Path) -> Self {
+    /// The repository in a folder, even if parts of it are missing: for looking into damage.
+    pub(crate) fn of_whatever_is_there(root: &Folder) -> Self {
         Self {
-            root: root.into(),
-            objects: root.join("objects"),
+            root: root.clone(),
+            objects: OnceCell::new(),
             packs: RefCell::new(None),
             large: RefCell::new(None),
             reader: RefCell::new(None),
@@ -156,24 +167,33 @@ impl Repository {
         }
     }
 
+    /// The folder of objects.
+    fn objects(&self) -> io::Result<&Folder> {
+        if let Some(open) = self.objects.get() {
+            return Ok(open);
+        }
+        let opened = self.root.sub(&Name::OBJECTS)?;
+        Ok(self.objects.get_or_init(|| opened))
+    }
+
     /// The commit the branch points at; `None` if there is no such ref or its file is torn.
     pub(crate) fn head(&self) -> Result<Option<ObjectId>> {
-        let path = self.root.join(BRANCH);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(text.strip_suffix('\n').and_then(ObjectId::from_hex)),
+        match self.root.read(&Name::BRANCH) {
+            Ok(text) => {
+                let text = String::from_utf8(text).ok();
+                Ok(text.and_then(|text| ObjectId::from_hex(text.strip_suffix('\n')?)))
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => self.packed_head(),
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => Ok(None),
-            Err(e) => Err(Error::io("read", &path)(e)),
+            Err(e) => Err(self.root.fault("read", &Name::BRANCH)(e)),
         }
     }
 
     /// The branch as `git pack-refs` leaves it.
     fn packed_head(&self) -> Result<Option<ObjectId>> {
-        let path = self.root.join("packed-refs");
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let text = match self.root.read(&Name::PACKED_REFS) {
+            Ok(text) => String::from_utf8_lossy(&text).into_owned(),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::io("read", &path)(e)),
+            Err(e) => return Err(self.root.fault("read", &Name::PACKED_REFS)(e)),
         };
         Ok(text
             .lines()
@@ -185,23 +205,58 @@ impl Repository {
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
         // Beside the ref itself, stock git would take the other file for a branch.
-        let (path, other) = (self.root.join(BRANCH), self.root.join(BRANCH_BEFORE));
-        disk::exchange(&other, &path, format!("{id}\n").as_bytes(), 0o644)
+        let text = format!("{id}\n");
+        self.root
+            .exchange(&Name::BRANCH_BEFORE, &Name::BRANCH, text.as_bytes())
     }
 
     /// Writes an object anew, whatever stands in its place. Not yet durable.
     pub(crate) fn write(&self, object: &Object) -> Result<()> {
-        loose::write(&self.objects, object)
-            .map_err(Error::io("write", &loose::path(&self.objects, object.id)))
+        self.objects()
+            .and_then(|objects| loose::write(objects, object))
+            .map_err(self.object_fault("write", object.id))
+    }
+
+    /// What an error with the file of an object is.
+    fn object_fault(
+        &self,
+        doing: &'static str,
+        id: ObjectId,
+    ) -> impl FnOnce(io::Error) -> Error + use<> {
+        let objects = self.root.path_of(&Name::OBJECTS);
+        Error::io(doing, &objects.join(Name::object(id).as_str()))
+    }
+
+    /// What an error with the folder of objects is.
+    fn objects_fault(&self) -> impl FnOnce(io::Error) -> Error + use<> {
+        self.root.fault("read", &Name::OBJECTS)
     }
 
     /// Forgets where the branch pointed before. That file's name may become durable as the branch's
     /// before its bytes do: so none may be older than the journal that tells what the branch may be.
     pub(crate) fn forget_branch_before(&self) -> Result<()> {
-        let path = self.root.join(BRANCH_BEFORE);
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(e)),
-            _ => Ok(()),
+        match self.root.remove(&Name::BRANCH_BEFORE) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            // What is no file does not become the branch.
+            Err(_) if !self.root.has_kind(&Name::BRANCH_BEFORE, disk::Kind::File) => Ok(()),
+            done => done.map_err(self.root.fault("remove", &Name::BRANCH_BEFORE)),
+        }
+    }
+
+    /// Removes a repository that was being made: the objects and folders that one has by then.
+    pub(crate) fn remove_made(&self) {
+        if let Ok(objects) = self.objects() {
+            for id in loose::all(objects).unwrap_or_default() {
+                loose::remove(objects, id);
+            }
+            loose::remove_empty_folders(objects);
+            objects.remove_asides();
+        }
+        for file in [Name::BRANCH, Name::BRANCH_BEFORE] {
+            drop(self.root.remove(&file));
+        }
+        for folder in MADE.iter().rev() {
+            drop(self.root.remove_folder(folder));
         }
     }
 
@@ -223,13 +278,15 @@ impl Repository {
 
     /// Removes objects that a process was killed over.
     pub(crate) fn remove_asides(&self) {
-        disk::remove_asides(&self.objects);
+        if let Ok(objects) = self.objects() {
+            objects.remove_asides();
+        }
         self.remove_pack_asides();
     }
 
     /// Makes everything written so far durable.
     pub(crate) fn sync(&self) -> Result<()> {
-        disk::sync_file_system(&self.root)
+        self.root.sync_file_system()
     }
 
     /// Reads a blob of ciphertext.
@@ -324,8 +381,12 @@ impl Repository {
     }
 
     fn read_loose(&self, id: ObjectId) -> Result<Loose> {
-        self.reading(|reader| reader.read(&self.objects, id))
-            .map_err(|e| Error::io("read", &loose::path(&self.objects, id))(e))
+        let objects = match self.objects() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
+            objects => objects.map_err(self.objects_fault())?,
+        };
+        self.reading(|reader| reader.read(objects, id))
+            .map_err(self.object_fault("read", id))
     }
 
     fn reading<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
@@ -338,7 +399,8 @@ impl Repository {
             match self.read_loose(id)? {
                 Loose::Whole(kind, bytes) => return Ok(Strict::Whole(kind, bytes)),
                 Loose::Damaged(why) => {
-                    let rest = loose::salvage(&self.objects, id);
+                    let rest = self.objects().map(|objects| loose::salvage(objects, id));
+                    let rest = rest.unwrap_or_default();
                     return Ok(Strict::Damaged(why.into(), rest));
                 }
                 Loose::Absent => {}
@@ -371,8 +433,9 @@ impl Repository {
     /// The beginning of an object, unchecked, or all of it where it is packed; anything else as
     /// [`Self::read_strictly`] has it.
     pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
-        let found = self.reading(|reader| reader.peek(&self.objects, id));
-        if let Some((kind, bytes)) = found {
+        if let Ok(objects) = self.objects()
+            && let Some((kind, bytes)) = self.reading(|reader| reader.peek(objects, id))
+        {
             return Ok(Strict::Whole(kind, bytes));
         }
         if !self.borrows()
@@ -396,22 +459,19 @@ impl Repository {
 
     /// Whether objects of another folder are said to be part of it.
     fn borrows(&self) -> bool {
-        self.objects.join("info/alternates").exists()
+        let objects = self.objects();
+        objects.is_ok_and(|objects| objects.has(&Name::ALTERNATES))
     }
 
     fn has_packs(&self) -> bool {
-        let entries = fs::read_dir(self.objects.join("pack"));
-        entries
-            .into_iter()
-            .flatten()
-            .flatten()
-            .any(|entry| entry.path().extension().is_some_and(|e| e == "idx"))
+        let packs = self.pack_folder().and_then(|folder| pack::indexed(&folder));
+        packs.is_ok_and(|packs| !packs.is_empty())
     }
 
     /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
     /// if it is recent, and is written anew from there.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
-        let found = journal::find(&self.root.join("journal"), id)?;
+        let found = journal::find(&self.root, id)?;
         let object = found.ok_or_else(|| self.lost(id, why))?;
         self.write(&object)?;
         Ok((object.kind, object.bytes))
@@ -421,28 +481,30 @@ impl Repository {
     fn lost(&self, id: ObjectId, why: &str) -> Error {
         let object = format!("object {id}");
         match self.without_index() {
-            Some(pack) => unindexed(&pack, &format!("{object}: {why}")),
+            Some((folder, pack)) => unindexed(&folder, pack, &format!("{object}: {why}")),
             None => Error::damaged(object, why),
         }
     }
 
-    fn without_index(&self) -> Option<PathBuf> {
-        pack::without_index(&self.pack_folder()).ok().flatten()
+    fn without_index(&self) -> Option<(Folder, PackId)> {
+        let folder = self.pack_folder().ok()?;
+        let pack = pack::without_index(&folder).ok().flatten()?;
+        Some((folder, pack))
     }
 
     /// What keeps packs from being read: the one that has no index, where that is it.
-    fn pack_fault(&self, path: &Path, error: io::Error) -> Error {
+    fn pack_fault(&self, error: io::Error) -> Error {
         let pack = pack::is_content_fault(&error).then(|| self.without_index());
         match pack.flatten() {
-            Some(pack) => unindexed(&pack, &error.to_string()),
-            None => Error::io("read", path)(error),
+            Some((folder, pack)) => unindexed(&folder, pack, &error.to_string()),
+            None => self.objects_fault()(error),
         }
     }
 
     /// The one object whose name begins with these digits; `None` if there is none, or several, or
     /// not enough can be read to tell.
     pub(crate) fn only_one_named(&self, digits: &str) -> Option<ObjectId> {
-        let mut found = loose::named(&self.objects, digits).ok()?;
+        let mut found = loose::named(self.objects().ok()?, digits).ok()?;
         if self.has_packs() {
             // Opened anew: there may be packs that were not there before.
             let packs = self.list_packs().ok()?;
@@ -454,7 +516,9 @@ impl Repository {
 
     /// Whether an object is in its place; whether it is whole shows when it is read.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
-        Ok(loose::path(&self.objects, id).exists()
+        Ok(self
+            .objects()
+            .is_ok_and(|objects| objects.has(&Name::object(id)))
             || self.in_packs(false, |packs| packs.has(id))?
             || self.in_packs(true, |packs| packs.has(id))?)
     }
@@ -480,7 +544,7 @@ impl Repository {
             Some(packs) => packs,
             none => none.insert(self.list_packs()?),
         };
-        look(packs).map_err(Error::io("read", &self.pack_folder()))
+        look(packs).map_err(Error::io("read", &self.pack_path()))
     }
 
     fn list_packs(&self) -> Result<Packs> {
@@ -490,18 +554,29 @@ impl Repository {
                 "objects of another folder are no part of a store; remove the file",
             ));
         }
-        let folder = self.pack_folder();
-        Packs::list(&folder).map_err(Error::io("read", &folder))
+        match self.pack_folder() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Packs::none()),
+            folder => folder
+                .and_then(|folder| Packs::list(&folder))
+                .map_err(Error::io("read", &self.pack_path())),
+        }
     }
 
-    fn pack_folder(&self) -> PathBuf {
-        self.objects.join("pack")
+    /// The folder of packs, which stock git sweeps away when it is empty.
+    fn pack_folder(&self) -> io::Result<Folder> {
+        self.objects()?.sub(&Name::PACKS)
+    }
+
+    /// For messages.
+    fn pack_path(&self) -> PathBuf {
+        self.root.path_of(&Name::OBJECTS_PACK)
     }
 }
 
 /// The index of a pack is gone or torn, and so something is not found.
-fn unindexed(pack: &Path, what: &str) -> Error {
-    let index = pack.with_extension("idx");
+fn unindexed(folder: &Folder, pack: PackId, what: &str) -> Error {
+    let index = folder.path_of(&pack.index());
+    let pack = folder.path_of(&pack.pack());
     let pack = pack.display();
     Error::damaged_with_hint(
         index.display().to_string(),

@@ -48,7 +48,7 @@ use crate::catalog::Catalog;
 use crate::catalog::file::CatalogFile;
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::disk::{self, Lock};
+use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
 use crate::id::StoreId;
@@ -74,6 +74,7 @@ pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::keys::was_in_force;
 pub use self::news::News;
 pub(crate) use self::pinning::Pinning;
+pub(crate) use self::place::{keyring_at, store_at};
 pub use self::queue::Queue;
 pub use self::reseal::{Progress, Rekeyed};
 pub use self::signers::{Removed, Signer};
@@ -103,7 +104,7 @@ pub struct Keys {
 
 /// A store, open for reading and writing.
 pub struct Store {
-    root: PathBuf,
+    root: Folder,
     id: StoreId,
     decisions: Decisions,
     signing_key: Option<SigningKey>,
@@ -161,18 +162,20 @@ impl Store {
         clock: Clock,
         check: impl FnOnce(&mut Pinning, &Repository, ObjectId) -> Result<T>,
     ) -> Result<(Self, Lock, T)> {
-        let repository = Repository::open(root).map_err(|error| {
-            if root.join("keyring").is_dir() {
-                return Error::damaged("the repository", "HEAD, objects or refs is missing");
+        let root = &place::store_at(root)?;
+        let repository = Repository::open(root).map_err(|error| match error {
+            Error::NoStore { .. } if root.has(&Name::KEYRING) => {
+                Error::damaged("the repository", "HEAD, objects or refs is missing")
             }
-            error
+            error => error,
         })?;
         let is_store = || history::is_store(&repository);
-        if !root.join("journal").exists() && !root.join("keyring").exists() && !is_store() {
-            return Err(Error::NoStore { path: root.into() });
+        if !root.has(&Name::JOURNAL) && !root.has(&Name::KEYRING) && !is_store() {
+            let path = root.path().into();
+            return Err(Error::NoStore { path });
         }
-        let lock = Lock::acquire(&root.join("lock"))?;
-        disk::remove_asides(root);
+        let lock = Lock::acquire(root)?;
+        root.remove_asides();
         repository.remove_pack_asides();
         let mut journal = history::open_journal(root, &repository)?;
         let is_from_another_boot = journal.is_from_another_boot();
@@ -183,8 +186,7 @@ impl Store {
         let mut pinning = Pinning::new(keys.state.as_deref(), id);
         let found = check(&mut pinning, &repository, journal.head())?;
         let keyring_said = keys.keyring;
-        let said = keyring_said.clone();
-        let folder = said.unwrap_or_else(|| decisions.policy.keyring.folder_of(root));
+        let folder = place::keyring_at(root, keyring_said.as_deref(), &decisions.policy)?;
         if let Some(unclean) = &unclean {
             unclean.place_keyring(&folder)?;
         }
@@ -198,15 +200,15 @@ impl Store {
             checkpoint(&repository, &keyring, &mut journal)?;
         }
         after_another_boot(&repository, &mut journal)?;
-        let cache = keyring.cache_name("catalog", "catalog.audit");
-        let times = keyring.cache_name("timeline", "timeline.audit");
+        let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
+        let times = keyring.cache_name(Name::TIMELINE, Name::AUDITORS_TIMELINE);
         let refold = history::refold(root, id, &keys.identity, keyring_said.as_deref());
         let mut store = Self {
-            catalog_file: CatalogFile::new(root.join(cache), id).refolded_by(refold),
+            catalog_file: CatalogFile::new(root, cache, id).refolded_by(refold),
             timeline: None,
-            timeline_file: TimelineFile::new(root.join(times), id),
+            timeline_file: TimelineFile::new(root, times, id),
             opened: RefCell::new(None),
-            root: root.into(),
+            root: root.clone(),
             id,
             decisions,
             signing_key: keys.signing_key,
@@ -251,9 +253,23 @@ impl Store {
         answer
     }
 
+    /// Takes the lock. Where another folder is at the store's path now, the store goes on in that,
+    /// and remembers what it has seen.
+    fn lock(&mut self) -> Result<Lock> {
+        let mut lock = Lock::acquire(&self.root)?;
+        if let Some(root) = lock.moved() {
+            self.repository = Repository::of_whatever_is_there(&root);
+            self.journal.follow(&root);
+            self.catalog_file.follow(&root);
+            self.timeline_file.follow(&root);
+            self.root = root;
+        }
+        Ok(lock)
+    }
+
     /// Takes the lock, and follows what others have done.
     fn begin_commands(&mut self) -> Result<Lock> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         // What an agent does leaves no list of everything that happened in memory.
         self.timeline = None;
         self.refresh()?;
@@ -319,7 +335,7 @@ impl Store {
     /// Where the keyring is.
     #[must_use]
     pub fn keyring_folder(&self) -> &Path {
-        self.keyring.folder()
+        self.keyring.folder().path()
     }
 
     pub(crate) fn head(&self) -> ObjectId {

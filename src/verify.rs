@@ -26,6 +26,7 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::Catalog;
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::note::Note;
@@ -117,6 +118,7 @@ pub fn verify(
 ) -> Result<Report> {
     let mut findings = Findings::default();
     let mut not_checked = Vec::new();
+    let root = &store::store_at(root)?;
     let opened = opening::open(root, options, &mut findings, &mut not_checked);
     let opened = match opened {
         Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
@@ -148,7 +150,7 @@ fn unread(why: &str) -> String {
 
 /// A run, with the store as it was when it began.
 struct Run<'a> {
-    root: &'a Path,
+    root: &'a Folder,
     options: &'a Options,
     opened: Opened,
     findings: Findings,

@@ -166,6 +166,7 @@ fn public_text(error: &Error) -> String {
         }
         Error::StoreExists { .. }
         | Error::NotEmpty { .. }
+        | Error::NotYours { .. }
         | Error::Key(_)
         | Error::NotARecipient { .. }
         | Error::NotAReader

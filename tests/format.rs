@@ -607,7 +607,7 @@ fn the_keys_in_force_are_as_documented() {
     assert_eq!(named.len(), 1, "of init alone");
     let keys = named[0];
     let hmac = |key: &Value, label: &str| {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&unbase64(key)).expect("any length");
+        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&unbase64(key)).expect("any length");
         mac.update(&(label.len() as u64).to_le_bytes());
         mac.update(label.as_bytes());
         mac.finalize().into_bytes().to_vec()
@@ -825,7 +825,7 @@ fn the_catalog_is_as_documented() {
     assert_eq!(file[..16], b"agekeep-catalog5"[..]);
     assert_eq!(file[16..32], store.store);
     let epoch_key = unbase64(&store.epoch["key"]);
-    let mut key = Hmac::<Sha256>::new_from_slice(&epoch_key).expect("any length");
+    let mut key = <Hmac<Sha256> as Mac>::new_from_slice(&epoch_key).expect("any length");
     key.update(&19u64.to_le_bytes());
     key.update(b"agekeep/2 cache key");
     let key = key.finalize().into_bytes();

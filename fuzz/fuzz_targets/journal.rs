@@ -6,9 +6,8 @@
 
 use agekeep::fuzzing;
 use libfuzzer_sys::fuzz_target;
-use tempfile::NamedTempFile;
 
 fuzz_target!(|bytes: &[u8]| {
-    let file = NamedTempFile::new().expect("a place to write to");
-    fuzzing::journal(file.path(), bytes);
+    let folder = tempfile::tempdir().expect("a place to write to");
+    fuzzing::journal(folder.path(), bytes);
 });

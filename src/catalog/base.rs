@@ -4,17 +4,17 @@
 //! this one went, and taken instead.
 
 use std::cell::{Cell, OnceCell};
-use std::fs::File;
 use std::ops::Bound;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use super::open::BLOCK_BYTES_MAX;
 use super::row::{Row, Whereabouts};
 use super::rows::{Range, Rows};
 use super::tree::{Leaf, Tree};
 use super::writer::{LEAF_PREFIX_BYTES, Names};
 use super::{Catalog, Memory};
 use crate::aead::Key;
+use crate::disk::{File, FileExt};
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::repository::object::ObjectId;
@@ -105,6 +105,9 @@ impl Base {
         let rows = leaf.rows.get_or_init(|| {
             self.reading.leaves_open.update(|open| open + 1);
             let place = leaf.place;
+            if place.length > BLOCK_BYTES_MAX {
+                return None;
+            }
             let mut bytes = vec![0; place.length as usize];
             self.file.read_exact_at(&mut bytes, place.offset).ok()?;
             let sealed = bytes.get(LEAF_PREFIX_BYTES..)?;

@@ -5,9 +5,6 @@
 //! names these and the leaves that stay. So a process opens the root, the steps and the leaves it
 //! looks into, and writes what changed.
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::{Base, Reading, Refold};
@@ -20,7 +17,7 @@ use super::tree::{Place, Tree};
 use super::writer::{Kept, Names, Writer, block};
 use super::{Catalog, Memory};
 use crate::aead::{self, Key};
-use crate::disk;
+use crate::disk::{File, FileExt, Folder, Name};
 use crate::id::StoreId;
 
 pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
@@ -33,7 +30,9 @@ const RETRY_EVENTS: u64 = 512;
 
 /// The catalog file of an open store. Every method is called with the store's lock held.
 pub(crate) struct CatalogFile {
-    path: PathBuf,
+    /// `None` where nothing is kept.
+    folder: Option<Folder>,
+    name: Name,
     store: StoreId,
     refold: Option<Refold>,
     open: Option<Open>,
@@ -42,14 +41,31 @@ pub(crate) struct CatalogFile {
 }
 
 impl CatalogFile {
-    pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
+    /// The file in a store's folder.
+    pub(crate) fn new(folder: &Folder, name: Name, store: StoreId) -> Self {
         Self {
-            path,
+            folder: Some(folder.clone()),
+            name,
+            ..Self::nowhere(store)
+        }
+    }
+
+    /// No file: nothing is read, and nothing written.
+    pub(crate) fn nowhere(store: StoreId) -> Self {
+        Self {
+            folder: None,
+            name: Name::CATALOG,
             store,
             refold: None,
             open: None,
             retry_at: 0,
         }
+    }
+
+    /// Goes on in another folder, with what is there.
+    pub(crate) fn follow(&mut self, folder: &Folder) {
+        self.folder = Some(folder.clone());
+        self.open = None;
     }
 
     /// Says how to make a state again of which a part does not open.
@@ -61,13 +77,18 @@ impl CatalogFile {
     /// Brings `catalog` up to what the file holds, as far as its blocks open and fit. What does
     /// not is left for history to tell.
     pub(crate) fn load(&mut self, catalog: &mut Catalog, key: &Key) {
-        let Ok(meta) = fs::metadata(&self.path) else {
+        let inode = self
+            .folder
+            .as_ref()
+            .and_then(|folder| folder.inode(&self.name));
+        let Some(inode) = inode else {
             self.open = None;
             return;
         };
-        let known = self.open.as_ref().is_some_and(|open| {
-            open.inode == meta.ino() && open.key.is(key) && open.is_at_its_root()
-        });
+        let known = self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.inode == inode && open.key.is(key) && open.is_at_its_root());
         if !known {
             self.open = self.read_root(catalog, key);
         }
@@ -77,9 +98,8 @@ impl CatalogFile {
     }
 
     fn read_root(&self, catalog: &mut Catalog, key: &Key) -> Option<Open> {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).open(&self.path);
-        let file = file.or_else(|_| File::open(&self.path)).ok()?;
+        let folder = self.folder.as_ref()?;
+        let (file, _) = folder.open_write_or_read(&self.name).ok()?;
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0).ok()?;
         let sixteen = |at: usize| header[at..at + 16].try_into().expect("sixteen bytes");
@@ -216,29 +236,23 @@ impl CatalogFile {
 
     /// Writes a new file, with the leaves of a base or without, and puts it in place.
     fn put_file(&self, catalog: &Catalog, key: &Key, base: Option<&Base>) -> Option<Written> {
-        let aside = disk::aside(self.path.parent()?);
-        let written = self
-            .put_aside(&aside, catalog, key, base)
-            .and_then(|written| {
-                fs::rename(&aside, &self.path).ok()?;
-                Some(written)
-            });
+        let (folder, aside) = (self.folder.as_ref()?, Name::new_aside());
+        let file = folder.create_new(&aside, 0o600).ok().map(Arc::new)?;
+        let written = self.put_aside(file, catalog, key, base);
+        let written = written.filter(|_| folder.rename(&aside, &self.name).is_ok());
         if written.is_none() {
-            drop(fs::remove_file(&aside));
+            drop(folder.remove(&aside));
         }
         written
     }
 
     fn put_aside(
         &self,
-        aside: &Path,
+        file: Arc<File>,
         catalog: &Catalog,
         key: &Key,
         base: Option<&Base>,
     ) -> Option<Written> {
-        drop(disk::create_new(aside, 0o600).ok()?);
-        let mut options = OpenOptions::new();
-        let file = Arc::new(options.read(true).write(true).open(aside).ok()?);
         let names = Names {
             store: self.store,
             file: aead::random(),

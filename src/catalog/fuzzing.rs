@@ -12,6 +12,7 @@ use super::snapshot::to_snapshot;
 use super::writer::Names;
 use super::{Catalog, Memory};
 use crate::aead::Key;
+use crate::disk::{Folder, Name};
 use crate::error::Error;
 use crate::id::{MemoryId, StoreId};
 use crate::path::MemoryPath;
@@ -23,12 +24,13 @@ const NAMES: Names = Names {
     line: [0x11; 16],
 };
 
-/// Takes `bytes` for the blocks of a catalog file as somebody sealed them who has the key, and for
+/// Takes `bytes` for the blocks of the catalog file in a folder as somebody sealed them who has the key, and for
 /// what stands behind: whatever is asked is answered, or history is; and a state that does not
 /// contradict itself is the same when it is written anew.
-pub fn catalog(path: &Path, bytes: &[u8]) {
+pub fn catalog(folder: &Path, bytes: &[u8]) {
+    let path = &folder.join("catalog");
     fs::write(path, made_of(bytes)).expect("a place to write to");
-    let mut state = read(path);
+    let mut state = read(folder);
     ask(&state);
     // A state has a last event and its commit, or neither.
     if state.check().is_err() || state.head.is_none() || state.events == 0 {
@@ -38,12 +40,12 @@ pub fn catalog(path: &Path, bytes: &[u8]) {
     if state.check().is_err() {
         return;
     }
-    let mut file = file(path);
+    let mut file = file(folder);
     // There is no file that this was read from, so that all of it is written.
-    fs::remove_file(path).expect("just written");
+    fs::remove_file(folder).expect("just written");
     file.write_root(&mut state, &key());
     if path.exists() {
-        let mut again = read(path);
+        let mut again = read(folder);
         assert!((again.events, again.head) == (state.events, state.head));
         ask(&again);
         assert!(again.check().is_ok(), "its own output does not open");
@@ -59,14 +61,15 @@ fn key() -> Key {
     Key::from_slice(&[9; 32]).expect("32 bytes")
 }
 
-fn file(path: &Path) -> CatalogFile {
+fn file(folder: &Path) -> CatalogFile {
     let refold = |_| Err(Error::damaged("history", "there is none"));
-    CatalogFile::new(path.to_owned(), STORE).refolded_by(Arc::new(refold))
+    let folder = Folder::at(folder).expect("it is there");
+    CatalogFile::new(&folder, Name::CATALOG, STORE).refolded_by(Arc::new(refold))
 }
 
-fn read(path: &Path) -> Catalog {
+fn read(folder: &Path) -> Catalog {
     let mut state = Catalog::empty();
-    file(path).load(&mut state, &key());
+    file(folder).load(&mut state, &key());
     state
 }
 

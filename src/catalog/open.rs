@@ -1,8 +1,6 @@
 //! A catalog file that is open: its last root, and the steps behind it as far as they were read.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +11,7 @@ use super::tree::Place;
 use super::writer::{Names, block};
 use super::{Catalog, Memory};
 use crate::aead::Key;
+use crate::disk::{self, File, FileExt};
 use crate::id::MemoryId;
 use crate::repository::object::ObjectId;
 
@@ -21,6 +20,8 @@ pub(super) const ROOTS_AT: u64 = 64;
 /// Steps may take up this much before a new root is due: some two hundred and fifty, which
 /// every process reads.
 pub(super) const STEPS_BYTES_MAX: u64 = 64 * 1024;
+/// Most bytes of one block: a root that names the leaves of some sixteen million memories.
+pub(super) const BLOCK_BYTES_MAX: u32 = 1 << 28;
 /// Bytes of steps that are read at once.
 const READ_BYTES: u64 = 192 * 1024;
 
@@ -99,7 +100,7 @@ impl Open {
     /// A file as of a root, of which nothing was read yet.
     pub(super) fn at(file: Arc<File>, names: Names, key: Key, root: u64) -> Option<Self> {
         Some(Self {
-            inode: file.metadata().ok()?.ino(),
+            inode: disk::inode(&file).ok()?,
             file,
             names,
             key,
@@ -196,7 +197,7 @@ impl Ahead {
         Some(Self {
             bytes: Vec::new(),
             at: 0,
-            length: file.metadata().ok()?.len(),
+            length: disk::length(file).ok()?,
         })
     }
 
@@ -204,6 +205,9 @@ impl Ahead {
     fn block_at(&mut self, file: &File, at: u64) -> Option<&[u8]> {
         let length = self.range(file, at, 4)?;
         let length = u32::from_le_bytes(length.try_into().expect("four bytes"));
+        if length > BLOCK_BYTES_MAX {
+            return None;
+        }
         self.range(file, at, 4 + u64::from(length))
     }
 

@@ -17,6 +17,7 @@ use super::step::{Step, TouchStep};
 use super::{Catalog, Decided, Refold};
 use crate::aead::Key;
 use crate::digest::Digest;
+use crate::disk::{Folder, Name};
 use crate::error::Error;
 use crate::event::{Change, HoldChange, HoldOn};
 use crate::id::{MemoryId, StoreId};
@@ -97,7 +98,8 @@ impl Told {
     }
 
     fn file(&self, folder: &Path) -> CatalogFile {
-        CatalogFile::new(folder.join("catalog"), STORE).refolded_by(self.refold())
+        let folder = Folder::at(folder).expect("it is there");
+        CatalogFile::new(&folder, Name::CATALOG, STORE).refolded_by(self.refold())
     }
 
     /// Reads what a file holds, and compares it with what was told up to there.

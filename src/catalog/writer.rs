@@ -1,10 +1,9 @@
 //! Writes blocks of the catalog file, one behind the other.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-
+use super::open::BLOCK_BYTES_MAX;
 use super::tree::Place;
 use crate::aead::{self, Key};
+use crate::disk::{File, FileExt};
 use crate::id::StoreId;
 
 /// Bytes that are gathered before they are written.
@@ -107,6 +106,7 @@ impl Writer<'_> {
                 self.leaf_bytes += u64::from(leaf.length);
                 Some(leaf)
             }
+            Kept::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
             Kept::In(file) => {
                 let mut bytes = vec![0; leaf.length as usize];
                 file.read_exact_at(&mut bytes, leaf.offset).ok()?;

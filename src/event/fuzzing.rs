@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::record::{PathOpener, RecordJson};
 use super::{Event, Place};
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::keyring::Keyring;
@@ -23,7 +24,8 @@ impl Keys {
         let ring = fs::read(keyring.join("ring")).map_err(Error::io("read", keyring))?;
         let store = ring.get(16..32).and_then(|id| id.try_into().ok());
         let store = StoreId(store.expect("a ring with a header"));
-        Keyring::open(keyring, store, identity).map(Self)
+        let folder = Folder::at(keyring).map_err(Error::io("read", keyring))?;
+        Keyring::open(&folder, store, identity).map(Self)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record};
 use crate::digest::Digest;
+use crate::disk::Folder;
 use crate::error::Error;
 use crate::repository::object::{Kind, Object, ObjectId};
 
@@ -14,10 +15,10 @@ const SALT: [u8; 16] = *b"salt of a fuzzer";
 /// Where their history begins.
 const BASE: ObjectId = ObjectId([0xba; 20]);
 
-/// Takes `bytes` for a journal: as they are if they begin with its magic, otherwise as payloads,
+/// Takes `bytes` for the journal in a folder: as they are if they begin with its magic, otherwise as payloads,
 /// each with its length before it in two bytes, which get the header and checksums that they need.
 /// What is whole is read, what comes next is added behind it, and all of it is there again.
-pub fn journal(path: &Path, bytes: &[u8]) {
+pub fn journal(folder: &Path, bytes: &[u8]) {
     let whole = bytes.starts_with(&MAGIC[..8]);
     let (file, expected) = if whole {
         (bytes.to_vec(), None)
@@ -25,8 +26,9 @@ pub fn journal(path: &Path, bytes: &[u8]) {
         let (file, payloads) = made_of(bytes);
         (file, Some(payloads))
     };
-    fs::write(path, &file).expect("a place to write to");
-    let mut journal = match Journal::open(path) {
+    fs::write(folder.join("journal"), &file).expect("a place to write to");
+    let folder = Folder::at(folder).expect("it is there");
+    let mut journal = match Journal::open(&folder) {
         Ok(journal) => journal,
         Err(Error::UnknownFormat { .. }) => return assert!(whole),
         Err(Error::Damaged { .. }) => {
@@ -43,7 +45,10 @@ pub fn journal(path: &Path, bytes: &[u8]) {
     journal.append(&next()).expect("a place to write to");
     records.push(next().encode());
     assert_eq!(journal.head(), next().head);
-    assert_eq!(read(&Journal::open(path).expect("its own output")), records);
+    assert_eq!(
+        read(&Journal::open(&folder).expect("its own output")),
+        records
+    );
 }
 
 /// The payloads of the records that a journal has.

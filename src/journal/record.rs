@@ -1,14 +1,25 @@
 //! What one record of the journal holds, and its bytes.
 
+use crate::disk::NextId;
 use crate::repository::object::{Kind, Object, ObjectId};
 
 /// An entry of a keyring file, and its place there.
 #[derive(Clone)]
 pub(crate) struct KeyEntry {
-    /// 0 is `ring`, 1 is `names`.
+    /// 0 is `ring`, 1 is `names`, and [`Self::NEXT`] a keyring that was made ready.
     pub(crate) table: u8,
     pub(crate) slot: u32,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl KeyEntry {
+    /// The table of an entry that is the name of a keyring that was made ready.
+    pub(crate) const NEXT: u8 = 2;
+
+    /// Whether it is no name, or one that can be no path.
+    pub(super) fn names_no_path(&self) -> bool {
+        self.table != Self::NEXT || NextId::parse(&self.bytes).is_some()
+    }
 }
 
 /// Everything one command changes.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Keyring;
 use super::files::Epoch;
 use crate::digest::Digest;
+use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::sign::{AuthorityMark, AuthorityProof};
 
@@ -143,13 +144,10 @@ impl Keyring {
     /// [`Error::Damaged`] if one has fewer than history added.
     pub(crate) fn check_entries(&self, least: (u64, u64)) -> Result<()> {
         let (ring, names) = self.counts();
-        for (name, count, least) in [
-            (super::RING_FILE, ring, least.0),
-            (super::NAMES_FILE, names, least.1),
-        ] {
+        for (name, count, least) in [(Name::RING, ring, least.0), (Name::NAMES, names, least.1)] {
             if u64::from(count) < least {
                 let why = format!("it has {count} entries, and history added {least}");
-                return Err(super::files::damaged(&self.folder.join(name), &why));
+                return Err(super::files::damaged(&self.folder, &name, &why));
             }
         }
         Ok(())
@@ -162,7 +160,7 @@ impl Keyring {
         let hint = "find out who could write to this folder; restore all four files of the keyring \
                     from the backup that belongs to this repository, or, if it is known to be right, \
                     go on with it by `agekeep accept-rollback --reason TEXT`";
-        Error::damaged_with_hint(self.folder.display().to_string(), why, hint)
+        Error::damaged_with_hint(self.folder.path().display().to_string(), why, hint)
     }
 
     fn marks(&self) -> &(Option<AuthorityMark>, Digest, Digest) {

@@ -1,8 +1,7 @@
 //! `epoch.age` and `audit.age`: the keys that people open, as JSON in an age file.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::aead::Key;
 use crate::base64;
 use crate::digest::{Digest, keyed};
-use crate::disk;
+use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{ReplicaId, StoreId};
 use crate::redact::FingerprintKey;
@@ -20,9 +19,6 @@ use crate::sign::Authority;
 
 /// Room for a file: an audit identity for each of some eight hundred changes of keys.
 const FILE_BYTES_MAX: usize = 64 * 1024;
-
-pub(super) const EPOCH_FILE: &str = "epoch.age";
-pub(super) const AUDIT_FILE: &str = "audit.age";
 
 /// What to do about a file that is damaged.
 const RESTORE: &str =
@@ -107,20 +103,20 @@ impl Epoch {
         )))
     }
 
-    pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
-        let path = path(folder);
-        let file: EpochFile = read_sealed(&path, identity)?;
-        check_store(&path, &file.store, store)?;
+    pub(super) fn read(folder: &Folder, store: StoreId, identity: &Identity) -> Result<Self> {
+        let name = Name::EPOCH;
+        let file: EpochFile = read_sealed(folder, &name, identity)?;
+        check_store(folder, &name, &file.store, store)?;
         Ok(Self {
             number: file.epoch,
-            key: key_of(&file.key).ok_or_else(|| no_key(&path))?,
+            key: key_of(&file.key).ok_or_else(|| no_key(folder, &name))?,
         })
     }
 
     /// Seals it to readers, durably.
     pub(super) fn write(
         &self,
-        folder: &Path,
+        folder: &Folder,
         store: StoreId,
         readers: &[Recipient],
         unlock: &Arc<dyn Unlock>,
@@ -131,12 +127,8 @@ impl Epoch {
             epoch: self.number,
             key: base64::encode_secret(self.key.expose()),
         };
-        write_sealed(&path(folder), &file, readers, unlock)
+        write_sealed(folder, &Name::EPOCH, &file, readers, unlock)
     }
-}
-
-fn path(folder: &Path) -> PathBuf {
-    folder.join(EPOCH_FILE)
 }
 
 impl Audit {
@@ -201,22 +193,22 @@ impl Audit {
         Digest::of_pieces(&[b"agekeep/2 audit commitment ", public.join("\n").as_bytes()])
     }
 
-    pub(super) fn read(folder: &Path, store: StoreId, identity: &Identity) -> Result<Self> {
-        let path = folder.join(AUDIT_FILE);
-        let file: AuditFile = read_sealed(&path, identity)?;
-        check_store(&path, &file.store, store)?;
+    pub(super) fn read(folder: &Folder, store: StoreId, identity: &Identity) -> Result<Self> {
+        let name = Name::AUDIT;
+        let file: AuditFile = read_sealed(folder, &name, identity)?;
+        check_store(folder, &name, &file.store, store)?;
         let identities = file.identities.iter().map(|text| SealKey::parse(text));
         let identities: Option<Vec<_>> = identities.collect();
         let fingerprint_key = match &file.fingerprint_key {
-            Some(text) => Some(key_of(text).ok_or_else(|| no_key(&path))?),
+            Some(text) => Some(key_of(text).ok_or_else(|| no_key(folder, &name))?),
             None => None,
         };
         Ok(Self {
             number: file.epoch,
             identities: identities
                 .filter(|found| !found.is_empty())
-                .ok_or_else(|| no_key(&path))?,
-            names_key: key_of(&file.names_key).ok_or_else(|| no_key(&path))?,
+                .ok_or_else(|| no_key(folder, &name))?,
+            names_key: key_of(&file.names_key).ok_or_else(|| no_key(folder, &name))?,
             fingerprint_key,
             replica: file.replica,
         })
@@ -225,7 +217,7 @@ impl Audit {
     /// Seals it to readers and auditors, durably.
     pub(super) fn write(
         &self,
-        folder: &Path,
+        folder: &Folder,
         store: StoreId,
         everyone: &[Recipient],
         unlock: &Arc<dyn Unlock>,
@@ -240,19 +232,19 @@ impl Audit {
             fingerprint_key: self.fingerprint_key.as_ref().map(text),
             replica: self.replica,
         };
-        write_sealed(&folder.join(AUDIT_FILE), &file, everyone, unlock)
+        write_sealed(folder, &Name::AUDIT, &file, everyone, unlock)
     }
 }
 
-fn check_store(path: &Path, said: &str, store: StoreId) -> Result<()> {
+fn check_store(folder: &Folder, name: &Name, said: &str, store: StoreId) -> Result<()> {
     if said == store.to_string() {
         return Ok(());
     }
-    Err(damaged(path, "it belongs to another store"))
+    Err(damaged(folder, name, "it belongs to another store"))
 }
 
-fn no_key(path: &Path) -> Error {
-    damaged(path, "a key in it is not a key")
+fn no_key(folder: &Folder, name: &Name) -> Error {
+    damaged(folder, name, "a key in it is not a key")
 }
 
 fn key_of(text: &str) -> Option<Key> {
@@ -260,7 +252,8 @@ fn key_of(text: &str) -> Option<Key> {
 }
 
 fn write_sealed(
-    path: &Path,
+    folder: &Folder,
+    name: &Name,
     file: &impl Serialize,
     recipients: &[Recipient],
     unlock: &Arc<dyn Unlock>,
@@ -269,15 +262,17 @@ fn write_sealed(
     let mut plain = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
     serde_json::to_writer(&mut *plain, file).expect("strings and numbers");
     let sealed = Recipient::seal_to_all(recipients, &plain, unlock)?;
-    disk::replace_durably(path, sealed.as_bytes(), 0o600)
+    folder.replace_durably(name, sealed.as_bytes(), 0o600)
 }
 
-fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -> Result<T> {
-    let damaged = |why: &str| damaged(path, why);
-    let bytes = fs::read(path).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
-        _ => Error::io("read", path)(e),
-    })?;
+fn read_sealed<T: for<'de> Deserialize<'de>>(
+    folder: &Folder,
+    name: &Name,
+    identity: &Identity,
+) -> Result<T> {
+    let path = &folder.path_of(name);
+    let damaged = |why: &str| damaged(folder, name, why);
+    let bytes = folder.read(name).map_err(|e| missing(path, e))?;
     let sealed = Sealed::parse(bytes).map_err(|_| damaged("it is not an age file"))?;
     let plain = identity.open(&sealed).map_err(|unopened| match unopened {
         Unopened::Fault(OpenFault::WrongKey) => Error::NotARecipient { path: path.into() },
@@ -296,15 +291,35 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(path: &Path, identity: &Identity) -
     serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
 }
 
+/// What an error in opening a file of a keyring is.
+pub(super) fn missing(path: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::NoKeyring {
+            path: path.into(),
+            is_whole: false,
+        },
+        _ => Error::io("read", path)(error),
+    }
+}
+
+/// Which of the two files is at a path.
+pub(super) fn named_at(path: &Path) -> Name {
+    if path.ends_with(Name::EPOCH.as_str()) {
+        Name::EPOCH
+    } else {
+        Name::AUDIT
+    }
+}
+
 /// Whether a file is sealed to so many at least: one from before somebody was let in is to fewer.
-pub(super) fn is_sealed_to(path: &Path, many: usize) -> bool {
-    let sealed = fs::read(path).ok().and_then(|b| Sealed::parse(b).ok());
+pub(super) fn is_sealed_to(folder: &Folder, name: &Name, many: usize) -> bool {
+    let sealed = folder.read(name).ok().and_then(|b| Sealed::parse(b).ok());
     sealed.is_some_and(|sealed| sealed.stanzas() >= many)
 }
 
 /// A file is not as it was written.
-pub(super) fn damaged(path: &Path, why: &str) -> Error {
-    Error::damaged_with_hint(path.display().to_string(), why, RESTORE)
+pub(super) fn damaged(folder: &Folder, name: &Name, why: &str) -> Error {
+    Error::damaged_with_hint(folder.path_of(name).display().to_string(), why, RESTORE)
 }
 
 /// The one field every format version has.

@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::table::{self, Lookup, Shape, Table};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::aead::Key;
+use crate::disk::Folder;
 use crate::error::Error;
 use crate::id::{MemoryId, StoreId};
 
@@ -16,25 +17,33 @@ const EPOCH: u64 = 1;
 
 /// One of the two tables.
 struct Kind {
+    name: &'static str,
     shape: &'static Shape,
     secret_bytes: usize,
 }
 
 const KINDS: [Kind; 2] = [
     Kind {
+        name: "ring",
         shape: &table::RING,
         secret_bytes: RING_SECRET_BYTES,
     },
     Kind {
+        name: "names",
         shape: &table::NAMES,
         secret_bytes: NAMES_SECRET_BYTES,
     },
 ];
 
 impl Kind {
-    fn open(&self, path: &Path) -> Result<Table, Error> {
+    fn open(&self, folder: &Path) -> Result<Table, Error> {
         // Whose key sealed the header is the same for all that an input does behind it.
-        Table::open(path, self.shape, STORE, None)
+        Table::open(&at(folder), self.shape, STORE, None)
+    }
+
+    /// Where its file is.
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(self.name)
     }
 
     fn entry_bytes(&self) -> usize {
@@ -42,25 +51,30 @@ impl Kind {
     }
 }
 
+fn at(folder: &Path) -> Folder {
+    Folder::at(folder).expect("it is there")
+}
+
 fn key() -> Key {
     Key::from_slice(&[0x4b; 32]).expect("32 bytes")
 }
 
-/// Takes `bytes` for a table: as they are if they begin with a magic, otherwise as steps on one.
-pub fn table(path: &Path, bytes: &[u8]) {
+/// Takes `bytes` for a table in a folder: as they are if they begin with a magic, otherwise as steps
+/// on one.
+pub fn table(folder: &Path, bytes: &[u8]) {
     let file = bytes.strip_prefix(b"agekeep-");
     match file.and_then(|rest| rest.first()) {
-        Some(b'r') => as_file(path, &KINDS[0], bytes),
-        Some(_) => as_file(path, &KINDS[1], bytes),
-        None => as_steps(path, bytes),
+        Some(b'r') => as_file(folder, &KINDS[0], bytes),
+        Some(_) => as_file(folder, &KINDS[1], bytes),
+        None => as_steps(folder, bytes),
     }
 }
 
 /// Every whole entry is found or said to be damaged, the last of an id is the one that counts, and
 /// the next entry takes the place of what is torn.
-fn as_file(path: &Path, kind: &Kind, bytes: &[u8]) {
-    fs::write(path, bytes).expect("a place to write to");
-    let mut table = match kind.open(path) {
+fn as_file(folder: &Path, kind: &Kind, bytes: &[u8]) {
+    fs::write(kind.path(folder), bytes).expect("a place to write to");
+    let mut table = match kind.open(folder) {
         Ok(table) => table,
         Err(Error::Damaged { .. } | Error::UnknownFormat { .. }) => return,
         Err(other) => panic!("{other}"),
@@ -79,7 +93,7 @@ fn as_file(path: &Path, kind: &Kind, bytes: &[u8]) {
     let (id, secret) = (MemoryId([0xaa; 16]), vec![0x5e; kind.secret_bytes]);
     let entry = table.seal(&key(), table.next_slot(), id, &secret);
     table.write(table.next_slot(), &entry).expect("written");
-    let again = kind.open(path).expect("its own output");
+    let again = kind.open(folder).expect("its own output");
     assert_eq!(again.next_slot() as usize, count + 1);
     assert!(again.problem().is_none(), "it is still torn");
     assert_eq!(look_up(&again, id), Ok(secret));
@@ -106,15 +120,16 @@ type Model = Vec<(MemoryId, Secret)>;
 const STEPS_MAX: u8 = 48;
 
 /// Each step is two bytes, what to do and to which entry; a table and a list agree after each.
-fn as_steps(path: &Path, bytes: &[u8]) {
+fn as_steps(folder: &Path, bytes: &[u8]) {
     let kind = &KINDS[usize::from(bytes.first().is_some_and(|b| b & 1 == 1))];
+    let path = &kind.path(folder);
     drop(fs::remove_file(path));
-    Table::create(path, kind.shape, STORE, (EPOCH, &key())).expect("a place to write to");
-    let mut table = kind.open(path).expect("its own output");
+    Table::create(&at(folder), kind.shape, STORE, (EPOCH, &key())).expect("a place to write to");
+    let mut table = kind.open(folder).expect("its own output");
     let mut model = Model::new();
     for (step, number) in bytes.chunks_exact(2).skip(1).zip(0..STEPS_MAX) {
         match step[0] % 8 {
-            0 => table = kind.open(path).expect("its own output"),
+            0 => table = kind.open(folder).expect("its own output"),
             1 => tear(path, &mut table, step[1], kind.entry_bytes()),
             2 => put(&mut table, &mut model, kind, step[1], None),
             3..6 => put(&mut table, &mut model, kind, step[1], Some(number)),
@@ -126,7 +141,7 @@ fn as_steps(path: &Path, bytes: &[u8]) {
         }
     }
     assert_agrees(&table, &model);
-    assert_agrees(&kind.open(path).expect("its own output"), &model);
+    assert_agrees(&kind.open(folder).expect("its own output"), &model);
 }
 
 fn assert_agrees(table: &Table, model: &Model) {

@@ -4,11 +4,10 @@
 //! its end; when there are more, what it says is kept: each id, and its slot.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use super::table::id_of;
+use crate::disk::{File, FileExt};
 use crate::id::MemoryId;
 
 /// Look-ups for which the table is read; for the next an index is made.

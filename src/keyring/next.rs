@@ -9,34 +9,26 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read};
 use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
-use super::files::{AUDIT_FILE, Audit, EPOCH_FILE, Epoch};
+use super::files::{Audit, Epoch};
 use super::table::{self, Leaving, Table};
-use super::{ENTRY_OVERHEAD_BYTES, Keyring, NAMES_FILE, NEXT, RING_FILE, RING_SECRET_BYTES};
-use crate::aead;
+use super::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
 use crate::ahead::Ahead;
 use crate::digest::Digest;
-use crate::disk;
+use crate::disk::{self, FileExt, Folder, Kind, Name, NextId};
 use crate::error::{Error, Result};
-use crate::id::{MemoryId, StoreId, hex};
+use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 use crate::recipients::{self, Member};
 use crate::repository::object::ObjectId;
 use crate::seal::SealKey;
 
-/// Begins the name of its folder.
-const PREFIX: &str = "next-";
-const FOR_FILE: &str = "for";
-const RESEALED_FILE: &str = "resealed";
 /// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
-pub(crate) const FILES: [&str; 4] = [RING_FILE, NAMES_FILE, AUDIT_FILE, EPOCH_FILE];
+pub(crate) const FILES: [Name; 4] = [Name::RING, Name::NAMES, Name::AUDIT, Name::EPOCH];
 
 /// Bytes of a line of `resealed`: a memory id and its new identity, sealed, then the blob it was made
 /// of, the one that was made, and the digest of that.
@@ -45,7 +37,10 @@ const LINE_BYTES: usize = SEALED_BYTES + 20 + 20 + 32;
 
 /// A keyring that is being made ready.
 pub(crate) struct Next {
-    folder: PathBuf,
+    id: NextId,
+    /// The keyring's folder, and its own in that.
+    above: Folder,
+    folder: Folder,
     store: StoreId,
     /// A new epoch, if content gets new keys.
     epoch: Option<Epoch>,
@@ -83,16 +78,20 @@ impl Keyring {
         let everyone = recipients::everyone(members);
         self.audit
             .write(&next.folder, self.store, &everyone, unlock)?;
-        disk::sync_folder(&self.folder)
+        self.folder.sync()
     }
 
     /// Begins to make ready new keys for audit records, and, with `content`, for memories; or goes
     /// on where the same was begun and cut off.
     pub(crate) fn prepare_rotation(&self, members: &[Member], content: bool) -> Result<Next> {
         let said = self.purpose(members, content);
-        for folder in self.prepared()? {
-            if fs::read_to_string(folder.join(FOR_FILE)).is_ok_and(|found| found == said)
-                && let Ok(next) = self.go_on(folder, content)
+        for id in self.prepared()? {
+            let folder = self.folder.sub(&Name::next(id));
+            if let Ok(folder) = folder
+                && folder
+                    .read(&Name::FOR)
+                    .is_ok_and(|found| found == said.as_bytes())
+                && let Ok(next) = self.go_on(id, folder, content)
             {
                 return Ok(next);
             }
@@ -122,8 +121,9 @@ impl Keyring {
             next.epoch = Some(epoch);
         }
         // Last, so that only what is whole is gone on with.
-        disk::replace_durably(&next.folder.join(FOR_FILE), said.as_bytes(), 0o600)?;
-        disk::sync_folder(&self.folder)
+        next.folder
+            .replace_durably(&Name::FOR, said.as_bytes(), 0o600)?;
+        self.folder.sync()
     }
 
     /// What a keyring is made ready for, as its folder says it.
@@ -139,15 +139,18 @@ impl Keyring {
 
     /// A new folder; what was begun before for something else is given up.
     fn begin(&self) -> Result<Next> {
-        for folder in self.prepared()? {
-            fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
+        for id in self.prepared()? {
+            let fault = self.folder.fault("remove", &Name::next(id));
+            remove(&self.folder, id).map_err(fault)?;
         }
-        let folder = self
-            .folder
-            .join(format!("{PREFIX}{}", hex(&aead::random::<16>())));
-        disk::make_private_folder(&folder)?;
+        let id = NextId::random();
+        let name = Name::next(id);
+        let folder = self.folder.make_folder(&name, 0o700);
+        let folder = folder.and_then(|()| self.folder.sub(&name));
         Ok(Next {
-            folder,
+            id,
+            above: self.folder.clone(),
+            folder: folder.map_err(self.folder.fault("make", &name))?,
             store: self.store,
             epoch: None,
             audit: None,
@@ -155,31 +158,23 @@ impl Keyring {
         })
     }
 
-    fn prepared(&self) -> Result<Vec<PathBuf>> {
-        prepared(&self.folder).map_err(Error::io("read", &self.folder))
+    fn prepared(&self) -> Result<Vec<NextId>> {
+        prepared(&self.folder).map_err(Error::io("read", self.folder.path()))
     }
 
-    fn go_on(&self, folder: PathBuf, content: bool) -> Result<Next> {
+    fn go_on(&self, id: NextId, folder: Folder, content: bool) -> Result<Next> {
         let epoch = content.then(|| Epoch::read(&folder, self.store, &self.identity));
         let mut next = Next {
+            id,
+            above: self.folder.clone(),
             epoch: epoch.transpose()?,
             audit: Some(Audit::read(&folder, self.store, &self.identity)?),
             store: self.store,
             resealed: HashMap::new(),
             folder,
         };
-        let lines = match fs::read(next.folder.join(RESEALED_FILE)) {
-            Ok(lines) => lines,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(Error::io("read", &next.folder)(e)),
-        };
-        for line in lines.chunks_exact(LINE_BYTES) {
-            let done = Resealed::from_line(line);
-            // What was cut short or does not open is made again.
-            if next.opens(&done) {
-                next.resealed.insert(done.id, done);
-            }
-        }
+        next.read_list()
+            .map_err(next.folder.fault("read", &Name::RESEALED))?;
         next.rewrite_list()?;
         Ok(next)
     }
@@ -190,14 +185,13 @@ impl Keyring {
             let done = live.iter().filter_map(|id| next.resealed.get(id));
             let secrets = done.map(|done| {
                 let secret = done.secret(self.store, new);
-                let secret = secret.ok_or_else(|| Error::damaged(RESEALED_FILE, "it changed"));
+                let secret = secret.ok_or_else(|| Error::damaged("resealed", "it changed"));
                 secret.map(|secret| (done.id, secret))
             });
             let entries = secrets.collect::<Result<Vec<_>>>()?.into_iter();
-            let path = next.folder.join(RING_FILE);
             let key = &self.epoch()?.key;
             self.ring.rewrite(
-                &path,
+                &next.folder,
                 key,
                 (new.number, &new.key),
                 EVERYTHING_KNOWN,
@@ -205,13 +199,12 @@ impl Keyring {
             )?;
         }
         if let Some(new) = &next.audit {
-            let path = next.folder.join(NAMES_FILE);
             let (key, none) = (&self.audit.names_key, std::iter::empty());
             let epoch = (new.number, &new.names_key);
             self.names
-                .rewrite(&path, key, epoch, EVERYTHING_KNOWN, none)?;
+                .rewrite(&next.folder, key, epoch, EVERYTHING_KNOWN, none)?;
         }
-        disk::sync_folder(&next.folder)
+        next.folder.sync()
     }
 
     /// Makes ready, durably, a keyring without any key of some memories, and of others without what
@@ -248,15 +241,13 @@ impl Keyring {
         let without: HashSet<MemoryId> = without.chain(replaced).collect();
         let entries = fresh.iter().map(|(id, key)| (*id, secret_of(key)));
         let (key, new) = (&self.epoch()?.key, (epoch.number, &epoch.key));
-        let path = folder.join(RING_FILE);
         self.ring
-            .rewrite(&path, key, new, leaving(&without), entries)?;
+            .rewrite(folder, key, new, leaving(&without), entries)?;
         let (key, new) = (&self.audit.names_key, (audit.number, &audit.names_key));
-        let path = folder.join(NAMES_FILE);
         let none = std::iter::empty();
-        self.names.rewrite(&path, key, new, leaving(gone), none)?;
-        disk::sync_folder(folder)?;
-        disk::sync_folder(&self.folder)?;
+        self.names.rewrite(folder, key, new, leaving(gone), none)?;
+        folder.sync()?;
+        self.folder.sync()?;
         (next.epoch, next.audit) = (Some(epoch), Some(audit));
         Ok(())
     }
@@ -265,19 +256,13 @@ impl Keyring {
     pub(crate) fn after(&self, next: &Next) -> Result<Self> {
         let ring = match &next.epoch {
             Some(new) => {
-                let path = next.folder.join(RING_FILE);
-                Table::open(
-                    &path,
-                    &table::RING,
-                    self.store,
-                    Some((new.number, &new.key)),
-                )?
+                let epoch = Some((new.number, &new.key));
+                Table::open(&next.folder, &table::RING, self.store, epoch)?
             }
-            None => Table::open(&self.folder.join(RING_FILE), &table::RING, self.store, None)?,
+            None => Table::open(&self.folder, &table::RING, self.store, None)?,
         };
         let authority = self.epoch.as_ref().map(Epoch::authority);
         let audit = next.audit.as_ref().unwrap_or(&self.audit).again();
-        let names = next.folder.join(NAMES_FILE);
         Ok(Self {
             folder: self.folder.clone(),
             store: self.store,
@@ -291,7 +276,7 @@ impl Keyring {
             ring,
             names: {
                 let epoch = Some((audit.number, &audit.names_key));
-                Table::open(&names, &table::NAMES, self.store, epoch)?
+                Table::open(&next.folder, &table::NAMES, self.store, epoch)?
             },
             audit,
             before: authority,
@@ -305,14 +290,14 @@ impl Keyring {
     }
 
     /// Puts the files of a keyring that was made ready in their places.
-    pub(super) fn put_in_place(&mut self, id: &[u8]) -> Result<()> {
+    pub(super) fn put_in_place(&mut self, id: NextId) -> Result<()> {
         take_next(&self.folder, id)?;
-        self.ring.is_now_at(self.folder.join(RING_FILE));
-        self.names.is_now_at(self.folder.join(NAMES_FILE));
+        self.ring.is_now_in(&self.folder);
+        self.names.is_now_in(&self.folder);
         if self.ring.is_in(&self.folder) && self.names.is_in(&self.folder) {
             return Ok(());
         }
-        let folder = self.folder.display().to_string();
+        let folder = self.folder.path().display().to_string();
         Err(Error::damaged(folder, "what was made ready for it is gone"))
     }
 }
@@ -320,12 +305,10 @@ impl Keyring {
 impl Next {
     /// What the journal says of it.
     pub(crate) fn entry(&self) -> KeyEntry {
-        let name = self.folder.file_name().and_then(|name| name.to_str());
-        let id = name.and_then(|name| name.strip_prefix(PREFIX));
         KeyEntry {
             table: NEXT,
             slot: 0,
-            bytes: id.expect("it was named so").as_bytes().to_vec(),
+            bytes: self.id.to_string().into_bytes(),
         }
     }
 
@@ -361,13 +344,11 @@ impl Next {
 
     /// Keeps what was done, so that it need not be done again. Not yet durable.
     pub(crate) fn keep(&mut self, done: Vec<Resealed>) -> Result<()> {
-        let path = self.folder.join(RESEALED_FILE);
         let lines: Vec<u8> = done.iter().flat_map(Resealed::to_line).collect();
-        let mut options = OpenOptions::new();
-        let opened = options.append(true).create(true).mode(0o600).open(&path);
+        let opened = self.folder.open_or_make(&Name::RESEALED, 0o600);
         opened
-            .and_then(|mut file: File| file.write_all(&lines))
-            .map_err(Error::io("write", &path))?;
+            .and_then(|file| file.write_all_at(&lines, disk::length(&file)?))
+            .map_err(self.folder.fault("write", &Name::RESEALED))?;
         for done in done {
             self.resealed.insert(done.id, done);
         }
@@ -376,13 +357,35 @@ impl Next {
 
     /// Removes what was made ready: nothing names it. What stays is removed by the next change.
     pub(crate) fn give_up(&self) {
-        drop(fs::remove_dir_all(&self.folder));
+        drop(remove(&self.above, self.id));
     }
 
     /// Whether it is still there, where that keyring is: another command may have begun anew, or the
     /// keyring have moved.
     pub(crate) fn is_for(&self, keyring: &Keyring) -> bool {
-        self.folder.is_dir() && self.folder.parent() == Some(&keyring.folder)
+        let there = keyring.folder.sub(&Name::next(self.id));
+        there.is_ok_and(|there| there.is(&self.folder).unwrap_or(false))
+    }
+
+    /// Reads what was done. What was cut short or does not open is made again.
+    fn read_list(&mut self) -> io::Result<()> {
+        let file = match self.folder.open_read(&Name::RESEALED) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => file?,
+        };
+        let (lines, mut file) = (
+            disk::length(&file)? / LINE_BYTES as u64,
+            BufReader::new(file),
+        );
+        let mut line = [0; LINE_BYTES];
+        for _ in 0..lines {
+            file.read_exact(&mut line)?;
+            let done = Resealed::from_line(&line);
+            if self.opens(&done) {
+                self.resealed.insert(done.id, done);
+            }
+        }
+        Ok(())
     }
 
     fn opens(&self, done: &Resealed) -> bool {
@@ -392,7 +395,7 @@ impl Next {
 
     fn rewrite_list(&self) -> Result<()> {
         let lines: Vec<u8> = self.resealed.values().flat_map(Resealed::to_line).collect();
-        disk::replace(&self.folder.join(RESEALED_FILE), &lines, 0o600)
+        self.folder.replace(&Name::RESEALED, &lines, 0o600)
     }
 }
 
@@ -446,43 +449,73 @@ impl Resealed {
     }
 }
 
-fn prepared(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
+fn prepared(folder: &Folder) -> io::Result<Vec<NextId>> {
+    folder.list_of(NextId::of_folder)
 }
 
 /// Whether something was begun in a keyring's folder and neither finished nor given up.
-pub(crate) fn is_unfinished(folder: &Path) -> bool {
+pub(crate) fn is_unfinished(folder: &Folder) -> bool {
     prepared(folder).is_ok_and(|found| !found.is_empty())
 }
 
-/// Puts the files of `next-<id>` in their places, where that is not done yet. They are durable
-/// already; their new names are, once this returns.
-pub(crate) fn take_next(folder: &Path, id: &[u8]) -> Result<()> {
-    let next = folder.join(format!("{PREFIX}{}", String::from_utf8_lossy(id)));
-    if !next.is_dir() {
-        return Ok(());
-    }
+/// Puts the files of a keyring that was made ready in their places, where that is not done yet. They
+/// are durable already; their new names are, once this returns.
+pub(crate) fn take_next(folder: &Folder, id: NextId) -> Result<()> {
+    let next = match folder.sub(&Name::next(id)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        next => next.map_err(folder.fault("open", &Name::next(id)))?,
+    };
+    let mut there = Vec::new();
     for name in FILES {
-        let (from, to) = (next.join(name), folder.join(name));
-        match fs::rename(&from, &to) {
-            Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Error::io("put in place", &to)(e)),
+        let is_there = next.has_that_is(&name, Kind::File);
+        if is_there.map_err(next.fault("open", &name))? {
+            there.push(name);
         }
     }
-    disk::sync_folder(folder)?;
-    fs::remove_dir_all(&next).map_err(Error::io("remove", &next))
+    for name in there {
+        let placed = next.rename_into(&name, folder, &name);
+        placed.map_err(folder.fault("put in place", &name))?;
+    }
+    folder.sync()?;
+    match remove(folder, id) {
+        // What somebody else has put there does no harm.
+        Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => removed.map_err(folder.fault("remove", &Name::next(id))),
+    }
+}
+
+/// Removes what a keyring that is made ready can have, and then its folder, if nothing else is in it.
+fn remove(folder: &Folder, id: NextId) -> io::Result<()> {
+    let next = match folder.sub(&Name::next(id)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        next => next?,
+    };
+    for name in FILES.iter().chain([&Name::FOR, &Name::RESEALED]) {
+        match next.remove(name) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+    }
+    next.remove_asides();
+    folder.remove_folder(&Name::next(id))
+}
+
+/// Removes the files of a keyring that was being made.
+pub(crate) fn remove_files(folder: &Folder) {
+    for name in &FILES {
+        drop(folder.remove(name));
+    }
+    folder.remove_asides();
 }
 
 /// The keyring that a record of the journal puts in place.
-pub(crate) fn next_of(entries: &[KeyEntry]) -> Option<&[u8]> {
-    let found = entries.iter().find(|entry| entry.table == NEXT)?;
-    Some(&found.bytes)
+pub(crate) fn next_of(entries: &[KeyEntry]) -> Result<Option<NextId>> {
+    let found = entries.iter().find(|entry| entry.table == NEXT);
+    found.map(named).transpose()
+}
+
+/// The keyring that a key entry puts in place.
+pub(super) fn named(entry: &KeyEntry) -> Result<NextId> {
+    NextId::parse(&entry.bytes)
+        .ok_or_else(|| Error::damaged("the journal", "it names a keyring that nobody made ready"))
 }

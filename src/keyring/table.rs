@@ -1,19 +1,18 @@
 //! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
 
+use super::files;
 use super::index::{Entries, Index};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::aead::{self, Key};
 use crate::digest::Digest;
-use crate::disk;
+use crate::disk::{self, File, FileExt, Folder, KEY_ENTRIES_MAX, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 
@@ -26,11 +25,10 @@ const SEAL_AT: usize = HEADER_BYTES - aead::OVERHEAD;
 const FIRST_GENERATION: u64 = 1;
 /// The id, in the clear, at the start of each entry.
 const ID_BYTES: usize = 16;
-/// Most entries a table may have: what is longer is refused before it is read.
-const ENTRIES_MAX: u64 = 1 << 24;
 
 /// What tells the two tables apart.
 pub(super) struct Shape {
+    name: Name,
     /// Begins the file; the three digits of the format version follow.
     magic: &'static [u8; 13],
     /// What the label of an entry says.
@@ -39,11 +37,13 @@ pub(super) struct Shape {
 }
 
 pub(super) static RING: Shape = Shape {
+    name: Name::RING,
     magic: b"agekeep-ring-",
     word: "ring",
     secret_bytes: RING_SECRET_BYTES,
 };
 pub(super) static NAMES: Shape = Shape {
+    name: Name::NAMES,
     magic: b"agekeep-name-",
     word: "names",
     secret_bytes: NAMES_SECRET_BYTES,
@@ -191,7 +191,7 @@ impl Shape {
 /// One table file.
 pub(super) struct Table {
     header: Header,
-    path: PathBuf,
+    folder: Folder,
     file: File,
     /// Why the file could be opened for reading only, as the operating system's error number.
     read_only: Option<i32>,
@@ -215,20 +215,20 @@ pub(super) struct Leaving<'a> {
 impl Table {
     /// Writes an empty table, durably.
     pub(super) fn create(
-        path: &Path,
+        folder: &Folder,
         shape: &'static Shape,
         store: StoreId,
         epoch: (u64, &Key),
     ) -> Result<()> {
         let header = Header::new(shape, store, epoch, FIRST_GENERATION, 0);
-        disk::replace_durably(path, &header.bytes, 0o600)
+        folder.replace_durably(&shape.name, &header.bytes, 0o600)
     }
 
     /// Writes a table with the entries of this one in their order, sealed anew for another epoch and
     /// their new slots, and behind them `more`; durably.
     pub(super) fn rewrite(
         &self,
-        path: &Path,
+        folder: &Folder,
         key: &Key,
         (epoch, new_key): (u64, &Key),
         leaving: Leaving<'_>,
@@ -264,29 +264,23 @@ impl Table {
         for ((id, secret), slot) in more.zip(stayed.expect("no more than there were")..) {
             bytes.extend_from_slice(&new.seal(new_key, slot, id, &secret));
         }
-        disk::replace_durably(path, &bytes, 0o600)
+        folder.replace_durably(&old.shape.name, &bytes, 0o600)
     }
 
     /// Opens a table: of this epoch and sealed under its key, if these are said.
     pub(super) fn open(
-        path: &Path,
+        folder: &Folder,
         shape: &'static Shape,
         store: StoreId,
         epoch: Option<(u64, &Key)>,
     ) -> Result<Self> {
-        let options = |write| OpenOptions::new().read(true).write(write).open(path);
+        let path = &folder.path_of(&shape.name);
         // On a store that cannot be written the log can still be read.
-        let writable = options(true);
-        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
-        let file = writable
-            .or_else(|_| options(false))
-            .map_err(|e| match e.kind() {
-                io::ErrorKind::NotFound => Error::NoKeyring { path: path.into() },
-                _ => Error::io("open", path)(e),
-            })?;
+        let opened = folder.open_write_or_read(&shape.name);
+        let (file, read_only) = opened.map_err(|e| files::missing(path, e))?;
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
-        let meta = file.metadata().map_err(Error::io("read", path))?;
-        let room = usize::try_from(meta.len()).map_or(HEADER_BYTES, |len| len.min(HEADER_BYTES));
+        let length = disk::length(&file).map_err(Error::io("read", path))?;
+        let room = usize::try_from(length).map_or(HEADER_BYTES, |len| len.min(HEADER_BYTES));
         let mut start = [0; HEADER_BYTES];
         file.read_exact_at(&mut start[..room], 0)
             .map_err(Error::io("read", path))?;
@@ -304,8 +298,8 @@ impl Table {
         }
         let mut table = Self {
             header,
-            path: path.into(),
-            inode: meta.ino(),
+            folder: folder.clone(),
+            inode: disk::inode(&file).map_err(Error::io("read", path))?,
             file,
             read_only,
             count: 0,
@@ -320,36 +314,26 @@ impl Table {
     /// Counts entries added since, by this process or another. What is less than a whole entry at
     /// the end is a torn write: it is left out, and the next entry takes its place.
     pub(super) fn refresh(&mut self) -> Result<()> {
-        let meta = fs::metadata(&self.path).map_err(Error::io("read", &self.path))?;
-        if meta.ino() != self.inode {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "it was replaced while the store was open",
-            ));
-        }
+        let found = self.folder.look(&self.header.shape.name);
+        let found = found.map_err(self.fault("read"))?;
+        let Some(found) = found.filter(|found| found.inode == self.inode) else {
+            return Err(self.damaged("it was replaced while the store was open"));
+        };
         let mut generation = [0; 8];
         self.file
             .read_exact_at(&mut generation, 40)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         if u64::from_le_bytes(generation) != self.header.generation {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "its generation changed while the store was open",
-            ));
+            return Err(self.damaged("its generation changed while the store was open"));
         }
-        let bytes = meta.len().saturating_sub(self.header.bytes.len() as u64);
+        let bytes = found.bytes.saturating_sub(self.header.bytes.len() as u64);
         let entry_bytes = self.header.shape.entry_bytes() as u64;
-        let count = Some(bytes / entry_bytes).filter(|count| *count <= ENTRIES_MAX);
-        let count = count.and_then(|count| u32::try_from(count).ok());
-        let count = count.ok_or_else(|| {
-            let why = format!("it has more than {ENTRIES_MAX} entries");
-            Error::damaged(self.path.display().to_string(), why)
-        })?;
+        let count = u32::try_from(bytes / entry_bytes).unwrap_or(u32::MAX);
         if count < self.count {
-            return Err(Error::damaged(
-                self.path.display().to_string(),
-                "it became shorter while the store was open",
-            ));
+            return Err(self.damaged("it became shorter while the store was open"));
+        }
+        if count > KEY_ENTRIES_MAX {
+            return Err(self.damaged("it has more entries than any keyring"));
         }
         self.count = count;
         self.torn_bytes = bytes % entry_bytes;
@@ -381,7 +365,7 @@ impl Table {
     fn written_slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let slots = index.slots(&self.entries(), id, only_newest);
-        slots.map_err(Error::io("read", &self.path))
+        slots.map_err(self.fault("read"))
     }
 
     fn entries(&self) -> Entries<'_> {
@@ -398,7 +382,7 @@ impl Table {
         (self.torn_bytes > 0).then(|| {
             format!(
                 "{} ends in {} bytes that are no whole entry; they are ignored",
-                self.path.display(),
+                self.path().display(),
                 self.torn_bytes
             )
         })
@@ -407,7 +391,7 @@ impl Table {
     /// The memories that have an entry in this slot or a later one.
     pub(super) fn ids_from(&self, first: u32) -> Result<Vec<MemoryId>> {
         let ids = self.entries().ids_from(first);
-        let ids = ids.map_err(Error::io("read", &self.path))?;
+        let ids = ids.map_err(self.fault("read"))?;
         Ok(ids.into_iter().collect())
     }
 
@@ -420,7 +404,7 @@ impl Table {
         let mut bytes = vec![0; length];
         self.file
             .read_exact_at(&mut bytes, 0)
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         Ok(Some(Digest::of(&bytes)))
     }
 
@@ -456,11 +440,22 @@ impl Table {
         self.header.is_loose()
     }
 
-    /// Makes sure that an entry can be written, before anything is durable that needs it.
-    pub(super) fn check_writable(&self) -> Result<()> {
+    /// Makes sure that so many entries can be added, before anything is durable that needs them.
+    pub(super) fn check_room(&self, more: usize) -> Result<()> {
+        self.check_writable()?;
+        if self.next_slot() as usize + more > KEY_ENTRIES_MAX as usize {
+            return Err(Error::Invalid {
+                what: "the keyring",
+                why: format!("it has no room for more than {KEY_ENTRIES_MAX} keys"),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_writable(&self) -> Result<()> {
         self.read_only.map_or(Ok(()), |refused| {
             let source = io::Error::from_raw_os_error(refused);
-            Err(Error::io("write", &self.path)(source))
+            Err(self.fault("write")(source))
         })
     }
 
@@ -473,7 +468,7 @@ impl Table {
         self.check_writable()?;
         self.file
             .write_all_at(entry, self.header.offset(slot))
-            .map_err(Error::io("write", &self.path))?;
+            .map_err(self.fault("write"))?;
         let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
         if slot < index.count {
             // An entry written anew after an unclean stop: what stood there before is gone, and an
@@ -488,7 +483,7 @@ impl Table {
     }
 
     pub(super) fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(Error::io("sync", &self.path))
+        disk::sync_file(&self.file).map_err(self.fault("sync"))
     }
 
     /// Opens the newest entry of a memory.
@@ -520,7 +515,7 @@ impl Table {
         let mut entry = vec![0; self.header.shape.entry_bytes()];
         self.file
             .read_exact_at(&mut entry, self.header.offset(slot))
-            .map_err(Error::io("read", &self.path))?;
+            .map_err(self.fault("read"))?;
         Ok(entry)
     }
 
@@ -543,26 +538,40 @@ impl Table {
         Ok(whole && id_of(&self.entry(slot)?) == id_of(entry))
     }
 
-    /// Whether there is a file of this name, and it is another.
-    pub(super) fn is_another(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|meta| meta.ino() != self.inode)
+    /// Whether there is such a file in a folder, and it is another.
+    pub(super) fn is_another_in(&self, folder: &Folder) -> bool {
+        let found = folder.look(&self.header.shape.name).ok().flatten();
+        found.is_some_and(|found| found.inode != self.inode)
     }
 
     /// Whether another file is in its place.
     pub(super) fn is_replaced(&self) -> bool {
-        self.is_another(&self.path)
+        self.is_another_in(&self.folder)
     }
 
-    /// Whether it goes by a name in this folder.
-    pub(super) fn is_in(&self, folder: &Path) -> bool {
-        self.path.parent() == Some(folder)
+    /// Whether it is in this folder.
+    pub(super) fn is_in(&self, folder: &Folder) -> bool {
+        self.folder.is(folder).unwrap_or(false)
     }
 
-    /// Goes by another name, where the file is under that now.
-    pub(super) fn is_now_at(&mut self, path: PathBuf) {
-        if fs::metadata(&path).is_ok_and(|meta| meta.ino() == self.inode) {
-            self.path = path;
+    /// Goes by another folder, where the file is in that now.
+    pub(super) fn is_now_in(&mut self, folder: &Folder) {
+        if folder.inode(&self.header.shape.name) == Some(self.inode) {
+            self.folder = folder.clone();
         }
+    }
+
+    /// For messages.
+    fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.header.shape.name)
+    }
+
+    fn fault(&self, doing: &'static str) -> impl FnOnce(io::Error) -> Error + use<> {
+        self.folder.fault(doing, &self.header.shape.name)
+    }
+
+    fn damaged(&self, why: &str) -> Error {
+        Error::damaged(self.path().display().to_string(), why)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Gathering: everything loose and every pack become one pack, in order from the newest commit.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use super::object::{self, ObjectId};
 use super::pack::{self, Pack, PackFile, Packed, Tools, Type, Writer};
 use super::{Loose, Repository, loose, name_of};
+use crate::disk::{Folder, PackId};
 use crate::error::{Error, Result};
 
 /// What a store's objects are kept in.
@@ -28,11 +27,12 @@ struct Parts {
 
 impl Parts {
     fn of(repository: &Repository) -> io::Result<Self> {
-        let loose = loose::all(&repository.objects)?;
+        let loose = loose::all(repository.objects()?)?;
         let (mut packs, mut names) = (Vec::new(), loose.clone());
-        let files = pack::files(&repository.pack_folder())?;
+        let folder = repository.made_pack_folder()?;
+        let files = pack::files(&folder)?;
         for file in files.into_iter().filter(|file| !file.kept) {
-            match Pack::at(file.path.clone()).names() {
+            match Pack::at(&folder, file.id).names() {
                 Ok(more) => names.extend(more),
                 // Stock git has just put what it held into another, which stays as it is.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
@@ -83,11 +83,14 @@ impl Repository {
     /// How many packs there are, and how many loose objects.
     pub(crate) fn tally(&self) -> Result<Tally> {
         let counted = || {
-            let packs = pack::files(&self.pack_folder())?.len() as u64;
-            let loose = loose::all(&self.objects)?.len() as u64;
+            let packs = match self.pack_folder() {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
+                folder => pack::files(&folder?)?.len() as u64,
+            };
+            let loose = loose::all(self.objects()?)?.len() as u64;
             Ok(Tally { packs, loose })
         };
-        counted().map_err(Error::io("read", &self.objects))
+        counted().map_err(self.objects_fault())
     }
 
     /// Makes one pack of everything, from `head` back, and then removes what is in it. What is not
@@ -97,9 +100,9 @@ impl Repository {
         head: ObjectId,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<ObjectId>> {
-        let folder = self.pack_folder();
-        let fault = || Error::io("write a pack in", &folder);
-        let parts = Parts::of(self).map_err(|e| self.pack_fault(&self.objects, e))?;
+        let fault = || self.writing_fault();
+        let folder = self.made_pack_folder().map_err(fault())?;
+        let parts = Parts::of(self).map_err(|e| self.pack_fault(e))?;
         if parts.are_one() {
             return Ok(Vec::new());
         }
@@ -123,8 +126,8 @@ impl Repository {
         if writer.count() > 0 {
             let total = 2 * parts.names.len() as u64;
             let placed = writer.finish().map_err(fault())?;
-            check(&placed, total, progress)?;
-            self.remove_gathered(&placed, &parts, &torn);
+            check(&folder, placed, total, progress)?;
+            self.remove_gathered(&folder, placed, &parts, &torn);
         }
         self.packs.replace(None);
         Ok(torn)
@@ -144,21 +147,23 @@ impl Repository {
     }
 
     /// Removes what the new pack has. A pack with something in it that is not whole stays.
-    fn remove_gathered(&self, placed: &Path, parts: &Parts, torn: &[ObjectId]) {
+    fn remove_gathered(&self, folder: &Folder, placed: PackId, parts: &Parts, torn: &[ObjectId]) {
         let torn: HashSet<&ObjectId> = torn.iter().collect();
-        for file in parts.packs.iter().filter(|file| file.path != placed) {
-            let pack = Pack::at(file.path.clone());
+        for file in parts.packs.iter().filter(|file| file.id != placed) {
+            let pack = Pack::at(folder, file.id);
             let mut has = torn.iter().map(|id| pack.find(**id));
             if has.all(|found| matches!(found, Ok(None))) {
-                pack::remove(&file.path);
+                pack::remove(folder, file.id);
             }
         }
-        for id in parts.loose.iter().filter(|id| !torn.contains(id)) {
-            loose::remove(&self.objects, *id);
+        if let Ok(objects) = self.objects() {
+            for id in parts.loose.iter().filter(|id| !torn.contains(id)) {
+                loose::remove(objects, *id);
+            }
+            loose::remove_empty_folders(objects);
         }
-        loose::remove_empty_folders(&self.objects);
         // What is left over does no harm.
-        drop(pack::remove_orphans(&self.pack_folder(), placed));
+        drop(pack::remove_orphans(folder, placed));
     }
 }
 
@@ -173,9 +178,8 @@ impl Gathering<'_> {
             return Ok(None);
         };
         if first {
-            let folder = self.repository.pack_folder();
             let added = self.writer.add(kind, id, &bytes);
-            added.map_err(Error::io("write a pack in", &folder))?;
+            added.map_err(self.repository.writing_fault())?;
             let total = 2 * self.parts.names.len() as u64;
             (self.progress)(self.writer.count() as u64, total);
         }
@@ -239,19 +243,27 @@ impl Gathering<'_> {
 }
 
 /// Reads everything in a new pack back, before what it was made of goes.
-fn check(path: &Path, total: u64, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-    let pack = Pack::at(path.to_owned());
+fn check(
+    folder: &Folder,
+    placed: PackId,
+    total: u64,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
+    let pack = Pack::at(folder, placed);
+    let fault = || folder.fault("read", &placed.pack());
     let mut tools = Tools::new();
-    let entries = pack.entries().map_err(Error::io("read", path))?;
+    let entries = pack.entries().map_err(fault())?;
     let first = total - entries.len() as u64;
     for (done, entry) in (first..).zip(&entries) {
-        let read = pack.read(entry.offset, &mut tools);
-        let (kind, bytes) = read.map_err(Error::io("read", path))?;
+        let (kind, bytes) = pack.read(entry.offset, &mut tools).map_err(fault())?;
         if name_of(kind, &bytes) != entry.id {
-            drop(fs::remove_file(path.with_extension("idx")));
-            drop(fs::remove_file(path));
-            let why = "what was written to it is not what it holds";
-            return Err(Error::damaged(path.display().to_string(), why));
+            drop(folder.remove(&placed.index()));
+            drop(folder.remove(&placed.pack()));
+            let path = folder.path_of(&placed.pack()).display().to_string();
+            return Err(Error::damaged(
+                path,
+                "what was written to it is not what it holds",
+            ));
         }
         progress(done, total);
     }

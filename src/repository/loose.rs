@@ -3,17 +3,15 @@
 //! libgit2 hangs on a loose object that is cut short and takes an empty file for a written one, so
 //! it never sees a loose file of ours: they are read and written here.
 
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
 
 use flate2::bufread::ZlibDecoder;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zlib_rs::adler32::adler32;
 
 use super::object::{Kind, Object, ObjectId};
-use crate::disk;
-use crate::id::hex;
+use crate::disk::{Folder, Name};
+use crate::id::{hex, hex_bytes};
 
 /// Largest object that is read, in bytes: the record of a directory of 100,000 memories, with room.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -56,31 +54,24 @@ pub(super) enum Loose {
     Damaged(&'static str),
 }
 
-/// Where the loose file of an object is.
-pub(super) fn path(objects: &Path, id: ObjectId) -> PathBuf {
-    let name = hex(&id.0);
-    objects.join(&name[..2]).join(&name[2..])
-}
-
 /// The objects whose names begin with these digits, of which there are two at least.
-pub(super) fn named(objects: &Path, digits: &str) -> io::Result<Vec<ObjectId>> {
-    let (folder, start) = digits.split_at(2);
-    let entries = match fs::read_dir(objects.join(folder)) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
+pub(super) fn named(objects: &Folder, digits: &str) -> io::Result<Vec<ObjectId>> {
+    let (first, start) = digits.split_at(2);
+    let Some([byte]) = hex_bytes(first) else {
+        return Ok(Vec::new());
     };
-    let mut found = Vec::new();
-    for entry in entries {
-        let name = entry?.file_name();
-        let rest = name.to_str().filter(|name| name.starts_with(start));
-        found.extend(rest.and_then(|rest| ObjectId::from_hex(&format!("{folder}{rest}"))));
-    }
-    Ok(found)
+    let folder = match objects.sub(&Name::fan(byte)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        folder => folder?,
+    };
+    folder.list_of(|name| {
+        let rest = Some(name).filter(|name| name.starts_with(start))?;
+        ObjectId::from_hex(&format!("{first}{rest}"))
+    })
 }
 
 /// Every file that has the place of an object.
-pub(super) fn all(objects: &Path) -> io::Result<Vec<ObjectId>> {
+pub(super) fn all(objects: &Folder) -> io::Result<Vec<ObjectId>> {
     let mut found = Vec::new();
     for first in 0..=u8::MAX {
         found.extend(named(objects, &hex(&[first]))?);
@@ -89,14 +80,14 @@ pub(super) fn all(objects: &Path) -> io::Result<Vec<ObjectId>> {
 }
 
 /// Removes the file of an object, which is elsewhere too.
-pub(super) fn remove(objects: &Path, id: ObjectId) {
-    drop(fs::remove_file(path(objects, id)));
+pub(super) fn remove(objects: &Folder, id: ObjectId) {
+    drop(objects.remove(&Name::object(id)));
 }
 
 /// Removes folders that have no object left; a writer makes them again.
-pub(super) fn remove_empty_folders(objects: &Path) {
+pub(super) fn remove_empty_folders(objects: &Folder) {
     for first in 0..=u8::MAX {
-        drop(fs::remove_dir(objects.join(hex(&[first]))));
+        drop(objects.remove_folder(&Name::fan(first)));
     }
 }
 
@@ -118,10 +109,14 @@ impl Reader {
     }
 
     /// Reads a loose object and checks that it is all there.
-    pub(super) fn read(&mut self, objects: &Path, id: ObjectId) -> io::Result<Loose> {
-        let mut file = match File::open(path(objects, id)) {
+    pub(super) fn read(&mut self, objects: &Folder, id: ObjectId) -> io::Result<Loose> {
+        let mut file = match objects.open_read(&Name::object(id)) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
+            // Another thing is in its place, which another copy of it may make good.
+            Err(e) if is_content_fault(&e) => {
+                return Ok(Loose::Damaged("it has no file of its own"));
+            }
             Err(e) => return Err(e),
         };
         let length = read_most(&mut file, &mut self.file)?;
@@ -164,8 +159,8 @@ impl Reader {
 
     /// The beginning of an object, of which nothing is checked: `None` if its file is not there or
     /// does not begin like one.
-    pub(super) fn peek(&mut self, objects: &Path, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
-        let mut file = File::open(path(objects, id)).ok()?;
+    pub(super) fn peek(&mut self, objects: &Folder, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+        let mut file = objects.open_read(&Name::object(id)).ok()?;
         let length = file.read(&mut self.file[..PEEKED_FILE_BYTES]).ok()?;
         self.inflater.reset(true);
         let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
@@ -178,9 +173,9 @@ impl Reader {
 }
 
 /// What a torn or changed file still holds behind its header, as far as it inflates.
-pub(super) fn salvage(objects: &Path, id: ObjectId) -> Vec<u8> {
+pub(super) fn salvage(objects: &Folder, id: ObjectId) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if let Ok(file) = File::open(path(objects, id)) {
+    if let Ok(file) = objects.open_read(&Name::object(id)) {
         let mut inflated = ZlibDecoder::new(BufReader::new(file)).take(SALVAGE_BYTES_MAX);
         // An error ends what can be had.
         let _ = inflated.read_to_end(&mut bytes);
@@ -243,13 +238,13 @@ fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
 }
 
 /// Writes an object over whatever stands in its place. Not yet durable.
-pub(super) fn write(objects: &Path, object: &Object) -> io::Result<()> {
+pub(super) fn write(objects: &Folder, object: &Object) -> io::Result<()> {
     let header = format!("{} {}\0", object.kind.name(), object.bytes.len());
     let file = stored(&[header.as_bytes(), &object.bytes].concat());
     let mut tries = 0;
     loop {
         // Stock git sweeps away empty folders, and on request files that are not in their place.
-        match put(objects, &path(objects, object.id), &file) {
+        match put(objects, object.id, &file) {
             Err(e) if e.kind() == io::ErrorKind::NotFound && tries < SWEPT_TRIES_MAX => tries += 1,
             done => return done,
         }
@@ -334,24 +329,25 @@ impl Writer {
     }
 }
 
-fn put(objects: &Path, path: &Path, file: &[u8]) -> io::Result<()> {
-    let aside = disk::aside(objects);
+fn put(objects: &Folder, id: ObjectId, file: &[u8]) -> io::Result<()> {
+    let (aside, name) = (Name::new_aside(), Name::object(id));
     let put = || {
-        disk::create_new(&aside, 0o444)?.write_all(file)?;
-        match fs::rename(&aside, path) {
+        objects.create_new(&aside, 0o444)?.write_all(file)?;
+        match objects.rename(&aside, &name) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(path.parent().expect("an object lies in a folder"))?;
-                fs::rename(&aside, path)
+                objects.make_folder(&Name::fan(id.0[0]), 0o777)?;
+                objects.rename(&aside, &name)
             }
             done => done,
         }
     };
-    put().inspect_err(|_| drop(fs::remove_file(&aside)))
+    put().inspect_err(|_| drop(objects.remove(&aside)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn object(bytes: &[u8]) -> Object {
         Object {
@@ -361,13 +357,13 @@ mod tests {
         }
     }
 
-    fn is_whole(objects: &Path, id: ObjectId) -> bool {
+    fn is_whole(objects: &Folder, id: ObjectId) -> bool {
         let found = Reader::new().read(objects, id).expect("readable");
         matches!(found, Loose::Whole(..))
     }
 
     /// A flipped bit may fall on one that zlib does not use; what must not be is another content.
-    fn is_another(objects: &Path, object: &Object) -> bool {
+    fn is_another(objects: &Folder, object: &Object) -> bool {
         match Reader::new().read(objects, object.id).expect("readable") {
             Loose::Whole(kind, bytes) => kind != object.kind || bytes != object.bytes,
             Loose::Absent | Loose::Damaged(_) => false,
@@ -376,30 +372,31 @@ mod tests {
 
     #[test]
     fn no_torn_or_changed_file_is_whole() {
-        let folder = tempfile::tempdir().expect("temporary folder");
+        let temporary = tempfile::tempdir().expect("temporary folder");
+        let folder = &Folder::at(temporary.path()).expect("opens");
         let object = object(&[7; 300]);
-        write(folder.path(), &object).expect("writes");
-        let path = path(folder.path(), object.id);
+        write(folder, &object).expect("writes");
+        let path = folder.path_of(&Name::object(object.id));
         let file = fs::read(&path).expect("written");
-        assert!(is_whole(folder.path(), object.id));
+        assert!(is_whole(folder, object.id));
         let put = |bytes: &[u8]| {
             fs::remove_file(&path).expect("there");
             fs::write(&path, bytes).expect("writes");
         };
         for cut in 0..file.len() {
             put(&file[..cut]);
-            assert!(!is_whole(folder.path(), object.id), "cut at {cut}");
+            assert!(!is_whole(folder, object.id), "cut at {cut}");
         }
         for at in 0..file.len() {
             let mut bad = file.clone();
             bad[at] ^= 0x10;
             put(&bad);
-            assert!(!is_another(folder.path(), &object), "byte {at}");
+            assert!(!is_another(folder, &object), "byte {at}");
         }
         put(&[&file[..], b"tail"].concat());
-        assert!(!is_whole(folder.path(), object.id), "garbage after the end");
-        write(folder.path(), &object).expect("writes over it");
-        assert!(is_whole(folder.path(), object.id));
+        assert!(!is_whole(folder, object.id), "garbage after the end");
+        write(folder, &object).expect("writes over it");
+        assert!(is_whole(folder, object.id));
     }
 
     #[test]

@@ -18,7 +18,8 @@ use super::object::Kind;
 pub(super) use self::merge::merge_small;
 pub(super) use self::reader::{Pack, Tools};
 pub(super) use self::set::{
-    PackFile, Packed, Packs, files, is_content_fault, remove, remove_orphans, without_index,
+    PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
+    without_index,
 };
 pub(super) use self::writer::Writer;
 
@@ -134,13 +135,13 @@ fn parse_distance(bytes: &[u8]) -> Option<(u64, usize)> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::path::Path;
 
     use proptest::prelude::*;
 
     use super::super::object::ObjectId;
     use super::super::{loose, name_of};
     use super::*;
+    use crate::disk::{Folder, PackId};
 
     type Object = (Type, Vec<u8>);
 
@@ -188,7 +189,7 @@ mod tests {
         objects
     }
 
-    fn write(folder: &Path, objects: &[Object]) -> std::path::PathBuf {
+    fn write(folder: &Folder, objects: &[Object]) -> std::path::PathBuf {
         let mut writer = Writer::begin(folder, objects.len()).expect("begins");
         let mut seen = std::collections::HashSet::new();
         for (kind, bytes) in objects.iter().rev() {
@@ -197,7 +198,8 @@ mod tests {
                 writer.add(*kind, id, bytes).expect("adds");
             }
         }
-        writer.finish().expect("puts in place")
+        let placed = writer.finish().expect("puts in place");
+        folder.path_of(&placed.pack())
     }
 
     fn read(packs: &mut Packs, id: ObjectId) -> Packed {
@@ -205,7 +207,7 @@ mod tests {
         packs.read(id, fits).expect("reads")
     }
 
-    fn assert_all_there(folder: &Path, objects: &[Object]) {
+    fn assert_all_there(folder: &Folder, objects: &[Object]) {
         let mut packs = Packs::list(folder).expect("lists");
         for (kind, bytes) in objects {
             let found = read(&mut packs, name_of(*kind, bytes));
@@ -216,7 +218,7 @@ mod tests {
     }
 
     /// As libgit2 has it.
-    fn assert_known_to_another(objects_folder: &Path, objects: &[Object]) {
+    fn assert_known_to_another(objects_folder: &std::path::Path, objects: &[Object]) {
         let odb = git2::Odb::new().expect("makes one");
         let folder = objects_folder.to_str().expect("UTF-8");
         odb.add_disk_alternate(folder).expect("opens");
@@ -226,11 +228,11 @@ mod tests {
         }
     }
 
-    fn folders() -> (tempfile::TempDir, std::path::PathBuf) {
+    fn folders() -> (tempfile::TempDir, Folder) {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("pack");
         fs::create_dir(&folder).expect("makes");
-        (root, folder)
+        (root, Folder::at(&folder).expect("opens"))
     }
 
     #[test]
@@ -250,7 +252,7 @@ mod tests {
             taken < others + trees(Type::Tree) / 15,
             "{taken} of {others} and trees"
         );
-        let left = fs::read_dir(&folder).expect("lists").count();
+        let left = fs::read_dir(folder.path()).expect("lists").count();
         assert_eq!(left, 2, "nothing is left aside");
     }
 
@@ -272,7 +274,7 @@ mod tests {
     fn a_pack_that_was_given_up_leaves_nothing() {
         let (_root, folder) = folders();
         drop(Writer::begin(&folder, 1).expect("begins"));
-        assert_eq!(fs::read_dir(&folder).expect("lists").count(), 0);
+        assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0);
     }
 
     #[test]
@@ -324,9 +326,10 @@ mod tests {
             let delta = loose::Writer::new().deflate(Kind::Tree, b"", &vec![0; bytes]);
             file.extend(delta.expect("to memory"));
             file.extend_from_slice(&[0; TRAILER_BYTES]);
-            fs::write(folder.join("pack-00.pack"), &file).expect("writes");
+            let path = |name| folder.path_of(&name);
+            fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
             let (offset, crc) = (HEADER_BYTES as u64, 0);
-            let index = fs::File::create(folder.join("pack-00.idx")).expect("makes");
+            let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
             index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20])
                 .expect("writes");
             let found = read(&mut Packs::list(&folder).expect("lists"), id);
@@ -381,7 +384,10 @@ mod tests {
             if asked.get() < 30 { u64::MAX } else { 1000 }
         };
         merge_small(&folder, fewer).expect("ends");
-        assert_eq!(fs::read_dir(&folder).expect("lists").count(), 2 * many);
+        assert_eq!(
+            fs::read_dir(folder.path()).expect("lists").count(),
+            2 * many
+        );
         assert_all_there(&folder, &objects);
     }
 

@@ -1,13 +1,12 @@
 //! Packing what the journal holds, and what of it is in its place as a file too.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
 use std::io;
 
 use super::object::{Object, ObjectId};
 use super::pack::{self, Packed, Writer};
-use super::{BRANCH, Loose, Repository, loose, name};
-use crate::disk::{self, Lock};
+use super::{Loose, Repository, loose, name};
+use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 
 impl Repository {
@@ -20,10 +19,8 @@ impl Repository {
         if ids.is_empty() {
             return Ok(ids);
         }
-        let folder = self.pack_folder();
-        let fault = || Error::io("write a pack in", &folder);
-        // Somebody may have swept an empty folder away.
-        fs::create_dir_all(&folder).map_err(fault())?;
+        let fault = || self.writing_fault();
+        let folder = self.made_pack_folder().map_err(fault())?;
         let mut writer = Writer::begin(&folder, ids.len()).map_err(fault())?;
         let mut missing = ids.clone();
         for object in objects.filter(|object| missing.remove(&object.id)) {
@@ -40,20 +37,32 @@ impl Repository {
 
     /// Removes the files of objects that are in a pack.
     pub(crate) fn remove_loose(&self, ids: &HashSet<ObjectId>) {
+        let Ok(objects) = self.objects() else { return };
         for id in ids {
-            loose::remove(&self.objects, *id);
+            loose::remove(objects, *id);
         }
+    }
+
+    /// The folder of packs. Somebody may have swept away an empty one.
+    pub(super) fn made_pack_folder(&self) -> io::Result<Folder> {
+        self.objects()?.make_folder(&Name::PACKS, 0o777)?;
+        self.pack_folder()
+    }
+
+    /// What an error in writing a pack is.
+    pub(super) fn writing_fault(&self) -> impl FnOnce(io::Error) -> Error + use<> {
+        Error::io("write a pack in", &self.pack_path())
     }
 
     /// Removes what the machine went down over: files of objects that a pack has whole, which are
     /// torn, or were removed before and are there again; and torn files that history up to `head`
     /// does not lead to, of a command that was to write many objects and did not get to its record.
     pub(crate) fn remove_left_over(&self, head: ObjectId) -> Result<()> {
-        let fault = || Error::io("read", &self.objects);
+        let objects = self.objects().map_err(self.objects_fault())?;
         let (has_packs, mut torn) = (self.has_packs(), HashSet::new());
-        for id in loose::all(&self.objects).map_err(fault())? {
+        for id in loose::all(objects).map_err(self.objects_fault())? {
             if has_packs && matches!(self.read_packed(id, false, true)?, Packed::Whole(..)) {
-                loose::remove(&self.objects, id);
+                loose::remove(objects, id);
             } else if !matches!(self.read_loose(id)?, Loose::Whole(..)) {
                 torn.insert(id);
             }
@@ -99,39 +108,43 @@ impl Repository {
 
     /// Makes the branch durable.
     pub(crate) fn sync_head(&self) -> Result<()> {
-        let path = self.root.join(BRANCH);
-        let fault = || Error::io("sync", &path);
-        match File::open(&path).and_then(|file| disk::sync_file(&file)) {
+        match self.root.sync_file(&Name::BRANCH) {
             // Packed by stock git, which made that durable.
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            synced => synced.map_err(fault())?,
+            synced => synced.map_err(self.root.fault("sync", &Name::BRANCH))?,
         }
-        disk::sync_folder(path.parent().expect("a branch is in a folder"))
+        let heads = self.root.sub(&Name::HEADS);
+        heads.map_err(self.root.fault("sync", &Name::HEADS))?.sync()
     }
 
     /// Who writes packs takes turns, without keeping anybody from commands; `None` if it is
     /// somebody else's turn.
     pub(crate) fn turn_to_pack(&self) -> Option<Lock> {
-        Lock::try_acquire(&self.pack_folder())
+        Lock::try_acquire(&self.pack_folder().ok()?)
     }
 
     /// Waits for the turn.
     pub(crate) fn wait_to_pack(&self) -> Result<Lock> {
-        Lock::of_folder(&self.pack_folder())
+        let folder = self.made_pack_folder().map_err(self.writing_fault())?;
+        Lock::of_folder(&folder)
     }
 
     /// Removes packs that a process was killed over, unless another is writing one now. Called with
     /// the store's lock held.
     pub(crate) fn remove_pack_asides(&self) {
         if let Some(turn) = self.turn_to_pack() {
-            disk::remove_asides(&self.pack_folder());
+            if let Ok(folder) = self.pack_folder() {
+                folder.remove_asides();
+            }
             drop(turn);
         }
     }
 
     /// Makes one pack of many small ones, where none becomes larger than it may now.
     pub(crate) fn merge_packs(&self, bytes_max: impl Fn() -> u64) -> Result<()> {
-        let folder = self.pack_folder();
-        pack::merge_small(&folder, bytes_max).map_err(Error::io("merge packs in", &folder))
+        let merged = self.pack_folder();
+        merged
+            .and_then(|folder| pack::merge_small(&folder, bytes_max))
+            .map_err(Error::io("merge packs in", &self.pack_path()))
     }
 }

@@ -3,13 +3,12 @@
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::disk::Lock;
+use crate::disk::{Folder, Lock};
 use crate::error::Result;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
@@ -135,8 +134,8 @@ impl Drop for Packing {
 
 /// What the thread needs: nothing of it is secret.
 struct Work {
-    root: PathBuf,
-    keyring: PathBuf,
+    root: Folder,
+    keyring: Folder,
     /// The policy by which the keyring is there.
     policy: ObjectId,
     journal: Journal,
@@ -197,7 +196,7 @@ impl Work {
             return Ok(false);
         };
         let base = packed.head();
-        let mut now = Journal::open(&self.root.join("journal"))?;
+        let mut now = Journal::open(&self.root)?;
         let moved = now.inode() != packed.inode() || repository.head()? != Some(now.head());
         // By another policy the keyring may be elsewhere.
         if moved || decided_at(repository, now.head())?.policy != self.policy {
@@ -212,7 +211,7 @@ impl Work {
 
     fn lock(&self) -> Option<Lock> {
         let left_at = OnceCell::new();
-        Lock::acquire_unless(&self.root.join("lock"), || {
+        Lock::acquire_unless(&self.root, || {
             self.leaving.load(Ordering::Relaxed)
                 && left_at.get_or_init(Instant::now).elapsed() > LOCK_WAIT_LEAVING
         })
@@ -236,7 +235,7 @@ impl Store {
         if !self.packing.must_wait(&self.journal) {
             let work = Work {
                 root: self.root.clone(),
-                keyring: self.keyring.folder().into(),
+                keyring: self.keyring.folder().clone(),
                 policy: self.decisions.blobs.policy,
                 journal: self.journal.as_now()?,
                 next: Arc::clone(&self.packing.next),

@@ -1,10 +1,5 @@
 //! Compaction: everything the repository holds in one pack, and what that saves.
 
-use std::fs;
-use std::io;
-use std::path::Path;
-
-use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::repository::object::ObjectId;
 
@@ -42,7 +37,8 @@ impl Store {
     /// [`Error::Io`].
     pub fn kept(&self) -> Result<Kept> {
         let tally = self.repository.tally()?;
-        let bytes = bytes_below(&self.root).map_err(Error::io("read", &self.root))?;
+        let bytes = self.root.bytes_below();
+        let bytes = bytes.map_err(Error::io("read", self.root.path()))?;
         Ok(Kept {
             packs: tally.packs,
             loose: tally.loose,
@@ -58,7 +54,7 @@ impl Store {
     /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
     pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
         let taken = self.repository.wait_to_pack()?;
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         let before = self.kept()?;
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
@@ -72,23 +68,4 @@ impl Store {
             torn,
         })
     }
-}
-
-/// What the files below a folder have in bytes. One that is gone by the time it is looked at has
-/// none.
-fn bytes_below(folder: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        bytes += match entry.metadata() {
-            Ok(meta) if meta.is_dir() => match bytes_below(&entry.path()) {
-                Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
-                below => below?,
-            },
-            Ok(meta) => meta.len(),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
-            Err(e) => return Err(e),
-        };
-    }
-    Ok(bytes)
 }

@@ -13,7 +13,6 @@ mod target;
 use std::collections::{HashMap, HashSet};
 
 use crate::answer::Meta;
-use crate::disk::Lock;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Change, Context, ERASE_COMMAND, Erased, Event, NOT_REACHED, Receipt, Touch};
 use crate::id::MemoryId;
@@ -73,7 +72,7 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<Erasure> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.check_one_keyring()?;
         self.signer_now()?;

@@ -4,10 +4,9 @@ mod check;
 mod fold;
 mod refold;
 
-use std::path::Path;
-
 use crate::catalog::{Catalog, Decided};
 use crate::digest::Digest;
+use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::event::PublicFile;
 use crate::journal::{Journal, Record};
@@ -38,10 +37,13 @@ impl Unclean {
     }
 
     /// Brings a keyring that was made ready to its place: before any is opened.
-    pub(crate) fn place_keyring(&self, folder: &Path) -> Result<()> {
-        let keys = self.records.iter().map(|record| &record.keys[..]);
-        keys.filter_map(keyring::next_of)
-            .try_for_each(|id| keyring::take_next(folder, id))
+    pub(crate) fn place_keyring(&self, folder: &Folder) -> Result<()> {
+        for record in &self.records {
+            if let Some(id) = keyring::next_of(&record.keys)? {
+                keyring::take_next(folder, id)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -84,14 +86,13 @@ pub(crate) fn restore_objects(
 }
 
 /// Opens the journal. Where somebody has removed it, history is what the ref says.
-pub(super) fn open_journal(root: &Path, repository: &Repository) -> Result<Journal> {
-    let path = root.join("journal");
+pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
     match repository.head()? {
-        Some(head) if !path.exists() => {
+        Some(head) if !root.has(&Name::JOURNAL) => {
             repository.sync()?;
-            Journal::start(&path, head)
+            Journal::start(root, head)
         }
-        _ => Journal::open(&path),
+        _ => Journal::open(root),
     }
 }
 

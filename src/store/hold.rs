@@ -1,7 +1,6 @@
 //! Holds: memories that must not go away, by whose word and why. They are events like all else.
 
 use crate::answer::Meta;
-use crate::disk::Lock;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
 use crate::glob::Glob;
@@ -31,7 +30,7 @@ impl Store {
                 why: "say who asked for it and why with --reason".into(),
             });
         }
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         if self.catalog.holds.len() >= HOLDS_MAX {
             let max = HOLDS_MAX;
@@ -51,7 +50,7 @@ impl Store {
     /// [`RetentionFault::NoHold`] if there is none of that number; otherwise as for
     /// [`Store::execute`].
     pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         // What keeps content is lifted only by who could read it.
         self.as_reader()?;

@@ -1,14 +1,12 @@
 //! Making a store: all of it beside its place, then one rename.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::disk::{self, Lock};
+use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, Outcome, Said};
-use crate::id::{StoreId, hex};
+use crate::id::StoreId;
 use crate::journal::Journal;
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
@@ -22,8 +20,17 @@ use super::commit::{signed_commit, time_of};
 use super::decide::check_texts;
 use super::{Clock, Keys, OWNER, Store};
 
-/// Begins the name of a folder in which a store is made.
-const BUILDING: &str = ".agekeep-init-";
+/// What a store has when it is made, in the order in which it is moved into its place: the last
+/// makes the folder a store.
+const MADE: [Name; 7] = [
+    Name::OBJECTS,
+    Name::REFS,
+    Name::CONFIG,
+    Name::KEYRING,
+    Name::JOURNAL,
+    Name::LOCK,
+    Name::HEAD,
+];
 
 impl Store {
     /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
@@ -31,22 +38,10 @@ impl Store {
     /// # Errors
     /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
     pub fn check_vacant(root: &Path) -> Result<()> {
-        let path = || root.to_owned();
-        match fs::read_dir(root) {
+        match Folder::at(root) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(Error::io("read", root)(e)),
-            Ok(_) if root.join("keyring").exists() || root.join("journal").exists() => {
-                Err(Error::StoreExists { path: path() })
-            }
-            Ok(entries) => {
-                // What another process is building, or left half built, is not in the way.
-                let building = |name: &str| name.starts_with(BUILDING);
-                let mut others = entries.flatten().map(|entry| entry.file_name());
-                if others.any(|name| !name.to_str().is_some_and(building)) {
-                    return Err(Error::NotEmpty { path: path() });
-                }
-                Ok(())
-            }
+            Ok(folder) => check_vacant(&folder),
         }
     }
 
@@ -67,28 +62,18 @@ impl Store {
         redact::check_policy(&policy.redaction)?;
         check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
         // An empty folder that is there already stays the same folder: somebody may stand in it.
-        let there = root.is_dir();
-        let lock = there.then(|| Lock::of_folder(root)).transpose()?;
-        if there {
-            Self::check_vacant(root)?;
-        }
-        let name = format!("{BUILDING}{}", hex(&crate::aead::random::<8>()));
-        let above = match root.parent() {
-            _ if there => root,
-            Some(above) if !above.as_os_str().is_empty() => above,
-            _ => Path::new("."),
+        let there = match Folder::at(root) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            there => Some(there.map_err(Error::io("open", root))?),
         };
-        fs::create_dir_all(above).map_err(Error::io("make", above))?;
-        let building = above.join(name);
-        let made = build(&building, &keys, policy, context, &clock).and_then(|()| {
-            if there {
-                move_into(&building, root).and_then(|()| disk::sync_folder(above))
-            } else {
-                put_in_place(&building, root, above)
-            }
-        });
+        let lock = there.as_ref().map(Lock::of_folder).transpose()?;
+        if let Some(there) = &there {
+            check_vacant(there)?;
+        }
+        let place = Place::of(root, there)?;
+        let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.take());
         if let Err(error) = made {
-            drop(fs::remove_dir_all(&building));
+            place.give_up();
             return Err(error);
         }
         drop(lock);
@@ -104,7 +89,7 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     let Some(folder) = &policy.keyring.folder else {
         return Ok(());
     };
-    let root = std::path::absolute(root).map_err(Error::io("find", root))?;
+    let root = disk::absolute(root)?;
     if Path::new(folder).starts_with(&root) || root.starts_with(folder) {
         return Err(Error::Invalid {
             what: "the keyring's folder",
@@ -114,46 +99,137 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     Ok(())
 }
 
-/// Puts what was built in its place, durably. Where that cannot be made durable nothing is left there.
-fn put_in_place(building: &Path, root: &Path, above: &Path) -> Result<()> {
-    fs::rename(building, root).map_err(|e| match e.kind() {
-        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
-            Error::StoreExists { path: root.into() }
-        }
-        _ => Error::io("make", root)(e),
-    })?;
-    disk::sync_folder(above).inspect_err(|_| drop(fs::rename(root, building)))
+/// Checks that nothing is in a folder that is there already, and that it is the user's own: whoever
+/// owns a folder can put into it what they like, and take what is in it away.
+fn check_vacant(folder: &Folder) -> Result<()> {
+    let path = || folder.path().to_owned();
+    if folder.has(&Name::KEYRING) || folder.has(&Name::JOURNAL) {
+        return Err(Error::StoreExists { path: path() });
+    }
+    let fault = || Error::io("read", folder.path());
+    // What another process is building, or left half built, is not in the way.
+    let names = folder.list().map_err(fault())?;
+    let mut others = names.iter().map(|name| name.to_str());
+    if others.any(|name| name.and_then(Name::building).is_none()) {
+        return Err(Error::NotEmpty { path: path() });
+    }
+    let owner = folder.look_at_itself().map_err(fault())?.owner;
+    if owner != disk::user() {
+        return Err(Error::NotYours {
+            path: path(),
+            owner,
+        });
+    }
+    Ok(())
 }
 
-/// Moves what was built up into `root`, and last the file that makes it a store.
-fn move_into(building: &Path, root: &Path) -> Result<()> {
-    let entries = [
-        "objects", "refs", "config", "keyring", "journal", "lock", "HEAD",
-    ];
-    for name in entries {
-        let (from, to) = (building.join(name), root.join(name));
-        // The keyring can have a place of its own.
-        if name == "keyring" && !from.exists() {
-            continue;
-        }
-        if to.exists() {
-            return Err(Error::StoreExists { path: root.into() });
-        }
-        fs::rename(from, &to).map_err(Error::io("make", &to))?;
+/// Where a store is made, and where it goes then.
+struct Place<'a> {
+    root: &'a Path,
+    /// What is in its place already, and empty.
+    there: Option<Folder>,
+    /// The folder in which it is built, and the one that that is in.
+    above: Folder,
+    name: Name,
+    building: Folder,
+}
+
+impl<'a> Place<'a> {
+    fn of(root: &'a Path, there: Option<Folder>) -> Result<Self> {
+        let above = match (&there, root.parent()) {
+            (Some(there), _) => there.clone(),
+            (None, above) => {
+                let above = above.filter(|above| !above.as_os_str().is_empty());
+                let above = above.unwrap_or(Path::new("."));
+                disk::make_folder(above)?;
+                Folder::at(above).map_err(Error::io("open", above))?
+            }
+        };
+        let name = Name::new_building();
+        let made = above.make_folder(&name, 0o700);
+        let building = made.and_then(|()| above.sub(&name));
+        Ok(Self {
+            building: building.map_err(above.fault("make", &name))?,
+            root,
+            there,
+            above,
+            name,
+        })
     }
-    fs::remove_dir(building).map_err(Error::io("remove", building))?;
-    let private = fs::Permissions::from_mode(0o700);
-    fs::set_permissions(root, private).map_err(Error::io("protect", root))
+
+    /// Puts what was built in its place, durably.
+    fn take(&self) -> Result<()> {
+        match &self.there {
+            Some(root) => self.move_into(root).and_then(|()| root.sync()),
+            None => self.rename(),
+        }
+    }
+
+    /// Where that cannot be made durable nothing is left there.
+    fn rename(&self) -> Result<()> {
+        let exists = || Error::StoreExists {
+            path: self.root.into(),
+        };
+        let name = self.root.file_name().ok_or_else(exists)?;
+        let placed = self.above.rename_out(&self.name, name);
+        placed.map_err(|e| match e.kind() {
+            io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => exists(),
+            _ => Error::io("make", self.root)(e),
+        })?;
+        let synced = self.above.sync();
+        synced.inspect_err(|_| drop(self.above.rename_back(name, &self.name)))
+    }
+
+    /// Moves what was built up into `root`, and last the file that makes it a store.
+    fn move_into(&self, root: &Folder) -> Result<()> {
+        for name in &MADE {
+            // The keyring can have a place of its own.
+            if *name == Name::KEYRING && !self.building.has(name) {
+                continue;
+            }
+            if root.has(name) {
+                let path = root.path().into();
+                return Err(Error::StoreExists { path });
+            }
+            let moved = self.building.rename_into(name, root, name);
+            moved.map_err(root.fault("make", name))?;
+        }
+        let removed = self.above.remove_folder(&self.name);
+        removed.map_err(self.above.fault("remove", &self.name))?;
+        root.close_to_others()
+            .map_err(Error::io("protect", root.path()))
+    }
+
+    /// Removes what was built: by the names that it has, and nothing else.
+    fn give_up(&self) {
+        let building = &self.building;
+        if let Ok(keyring) = building.sub(&Name::KEYRING) {
+            keyring::remove_files(&keyring);
+        }
+        Repository::of_whatever_is_there(building).remove_made();
+        for name in [
+            Name::CONFIG,
+            Name::JOURNAL,
+            Name::JOURNAL_NEW,
+            Name::LOCK,
+            Name::HEAD,
+        ] {
+            drop(building.remove(&name));
+        }
+        building.remove_asides();
+        drop(building.remove_folder(&Name::KEYRING));
+        drop(self.above.remove_folder(&self.name));
+    }
 }
 
 fn build(
-    root: &Path,
+    place: &Place<'_>,
     keys: &Keys,
     policy: &Policy,
     context: &Context,
     clock: &Clock,
 ) -> Result<()> {
-    disk::make_private_folder(root)?;
+    let root = &place.building;
     let id = StoreId::random();
     let owner = Member {
         role: Role::Reader,
@@ -161,12 +237,7 @@ fn build(
         recipient: keys.identity.recipient()?,
     };
     let repository = Repository::create(root)?;
-    let folder = policy.keyring.folder_of(root);
-    if policy.keyring.folder.is_some()
-        && fs::read_dir(&folder).is_ok_and(|mut in_it| in_it.next().is_some())
-    {
-        return Err(Error::NotEmpty { path: folder });
-    }
+    let folder = keyring_folder(root, policy)?;
     let owner = [owner];
     let made = Keyring::create(&folder, id, &owner, &keys.identity).and_then(|keyring| {
         fill(
@@ -178,17 +249,29 @@ fn build(
             (context, clock),
         )
     });
-    // Below the store's folder it goes with that.
-    made.inspect_err(|_| {
-        for name in keyring::FILES {
-            drop(fs::remove_file(folder.join(name)));
-        }
-    })
+    made.inspect_err(|_| keyring::remove_files(&folder))
+}
+
+/// Makes the folder of the new keyring, which nothing may be in.
+fn keyring_folder(root: &Folder, policy: &Policy) -> Result<Folder> {
+    let Some(path) = policy.keyring.folder.as_deref().map(Path::new) else {
+        let name = Name::KEYRING;
+        let made = root.make_folder(&name, 0o700);
+        return made
+            .and_then(|()| root.sub(&name))
+            .map_err(root.fault("make", &name));
+    };
+    disk::make_private_folder_durably(path)?;
+    let folder = Folder::at(path).map_err(Error::io("open", path))?;
+    if !folder.list().map_err(Error::io("read", path))?.is_empty() {
+        return Err(Error::NotEmpty { path: path.into() });
+    }
+    Ok(folder)
 }
 
 /// The first commit, and what else makes a folder with a keyring a store.
 fn fill(
-    root: &Path,
+    root: &Folder,
     repository: &Repository,
     keyring: &Keyring,
     owner: &[Member],
@@ -225,8 +308,9 @@ fn fill(
     )?);
     repository.write(&commit)?;
     repository.set_head(commit.id)?;
-    Journal::start(&root.join("journal"), commit.id)?;
-    disk::create_new(&root.join("lock"), 0o600).map_err(Error::io("make", &root.join("lock")))?;
+    Journal::start(root, commit.id)?;
+    let lock = root.create_new(&Name::LOCK, 0o600);
+    lock.map_err(root.fault("make", &Name::LOCK))?;
     repository.sync()
 }
 

@@ -2,7 +2,6 @@
 //! gives everything that comes next new keys.
 
 use crate::answer::Meta;
-use crate::disk::Lock;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
 use crate::recipients::{self, Member, Role};
@@ -36,7 +35,7 @@ impl Store {
             what: "the name",
             why: why.into(),
         })?;
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.check_clear_name("the name", name)?;
         let mut members = self.decisions.members.clone();

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::disk::Lock;
 use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
 use crate::id::MemoryId;
@@ -41,7 +40,7 @@ pub(super) struct Look {
 impl Store {
     /// Does something on the state as it is now, with the lock held.
     pub(super) fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         // Keys may have gone since it was opened.
         self.opened.replace(None);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::answer::Meta;
 use crate::digest::Digest;
-use crate::disk::{Behind, Lock};
+use crate::disk::Behind;
 use crate::error::{Error, Result};
 use crate::event::{ACCEPT_COMMAND, Context, Moment};
 use crate::id::StoreId;
@@ -222,7 +222,7 @@ impl Store {
     /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] without the key
     /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         // What is signed for must not be lost with the power.
         self.journal.sync()?;

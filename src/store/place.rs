@@ -1,5 +1,9 @@
 //! Where the keyring is: in the store, where the policy says, or where the caller does.
 
+use std::io;
+use std::path::Path;
+
+use crate::disk::{Folder, Name};
 use crate::error::{Error, MembershipFault, Result};
 use crate::keyring::Keyring;
 use crate::policy::Policy;
@@ -7,16 +11,45 @@ use crate::policy::Policy;
 use super::Store;
 use super::history::{Unclean, decided_at};
 
+/// Opens the folder of a store.
+pub(crate) fn store_at(root: &Path) -> Result<Folder> {
+    Folder::at(root).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore {
+            path: root.to_owned(),
+        },
+        _ => Error::io("open", root)(error),
+    })
+}
+
+/// Opens the keyring's folder: where the caller says, where the policy says, or in the store.
+pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) -> Result<Folder> {
+    let elsewhere = said.or(policy.keyring.folder.as_deref().map(Path::new));
+    let (path, opened) = match elsewhere {
+        Some(path) => (path.to_owned(), Folder::at(path)),
+        // A link there would lead others to where keys are written, or ours to theirs.
+        None => (root.path_of(&Name::KEYRING), root.sub(&Name::KEYRING)),
+    };
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NoKeyring {
+            path,
+            is_whole: true,
+        },
+        _ => Error::io("open", &path)(error),
+    })
+}
+
 impl Store {
     /// A policy that says the keyring is elsewhere is followed once it is there.
     pub(super) fn check_place(&self, policy: &Policy) -> Result<()> {
-        let folder = policy.keyring.folder_of(&self.root);
+        let folder = policy.keyring.folder_of(self.root.path());
         if policy.keyring == self.policy().keyring {
             return Ok(());
         }
-        if self.keyring.is_also_in(&folder) {
+        if let Ok(copy) = keyring_at(&self.root, None, policy)
+            && self.keyring.is_also_in(&copy)
+        {
             // Whoever follows the policy removes the other copy.
-            return Keyring::sync_copy(&folder);
+            return Keyring::sync_copy(&copy);
         }
         Err(Error::Policy {
             line: None,
@@ -30,20 +63,21 @@ impl Store {
     /// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
     /// place there: before anything is read or written with it.
     pub(super) fn follow_keyring(&mut self, unclean: Option<&Unclean>) -> Result<()> {
-        let mut place = self.policy().keyring.clone();
+        let mut newer = None;
         if self.catalog.head != Some(self.journal.head()) {
             let blobs = decided_at(&self.repository, self.journal.head())?;
             if blobs.policy != self.decisions.blobs.policy {
                 let (_, policy) = Policy::parse_file(&self.repository.public(blobs.policy)?)?;
-                place = policy.keyring;
+                newer = Some(policy);
             }
         }
-        let said = self.keyring_said.clone();
-        let folder = said.unwrap_or_else(|| place.folder_of(&self.root));
+        let policy = newer.as_ref().unwrap_or(self.policy());
+        let folder = keyring_at(&self.root, self.keyring_said.as_deref(), policy)?;
         if let Some(unclean) = unclean {
             unclean.place_keyring(&folder)?;
         }
-        if folder != self.keyring.folder() {
+        let known = self.keyring.folder();
+        if !folder.is(known).map_err(Error::io("open", folder.path()))? {
             self.keyring = self.keyring.reopened_in(&folder)?;
         }
         Ok(())
@@ -51,13 +85,17 @@ impl Store {
 
     /// Refuses to record with one of two keyrings: what goes into one only is lost with it.
     pub(super) fn check_one_keyring(&self) -> Result<()> {
-        let folder = self.policy().keyring.folder_of(&self.root);
-        if self.keyring_said.is_none() || !self.keyring.is_another_in(&folder) {
+        if self.keyring_said.is_none() {
             return Ok(());
         }
-        Err(Error::Membership(MembershipFault::TwoKeyrings {
-            said: self.keyring.folder().to_owned(),
-            policy: folder,
-        }))
+        match keyring_at(&self.root, None, self.policy()) {
+            Ok(folder) if self.keyring.is_another_in(&folder) => {
+                Err(Error::Membership(MembershipFault::TwoKeyrings {
+                    said: self.keyring.folder().path().to_owned(),
+                    policy: folder.path().to_owned(),
+                }))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -1,71 +1,90 @@
 //! Keeping a store's folder and its keys from everybody but the owner.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Store;
+use crate::disk::{Folder, Found, Kind, Name};
 
-/// What is only for the owner.
-const OTHERS: u32 = 0o077;
+use super::Store;
 
 impl Store {
     /// Takes away what others may do with the store's folder, its keyring and the files in that;
     /// says so, one sentence each. What cannot be taken away is said too.
     #[must_use]
     pub fn protect(root: &Path) -> Vec<String> {
+        let Ok(root) = Folder::at(root) else {
+            return Vec::new();
+        };
         // Nobody asked to close a folder that is no store.
-        if !root.join("HEAD").is_file() || !root.join("journal").is_file() {
+        let has_file = |name: Name| root.has_kind(&name, Kind::File);
+        if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
             return Vec::new();
         }
-        close_all(&private_paths(root, &root.join("keyring")))
+        let mut said = close(&root);
+        // Where a link is in its place, nothing is followed, and opening refuses it.
+        if let Ok(keyring) = root.sub(&Name::KEYRING) {
+            said.extend(close_all(&keyring));
+        }
+        said
     }
 
     /// The same for a keyring in a place of its own.
     #[must_use]
     pub fn protect_keyring(&self) -> Vec<String> {
         let folder = self.keyring.folder();
-        if folder == self.root.join("keyring") {
-            return Vec::new();
+        match self.root.sub(&Name::KEYRING) {
+            Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
+            _ => close_all(folder),
         }
-        let mut paths = private_paths(&self.root, folder);
-        paths.retain(|path| *path != self.root);
-        close_all(&paths)
     }
 }
 
-/// Takes away what others may do with what is there, and says so, or why not.
-fn close_all(paths: &[PathBuf]) -> Vec<String> {
-    paths
-        .iter()
-        .filter(|path| is_open(path))
-        .map(|path| {
-            let shown = path.display();
-            match close(path) {
-                Ok(()) => format!("others could use {shown}; now only its owner can"),
-                Err(e) => format!("others can use {shown}, and that cannot be changed: {e}"),
-            }
-        })
-        .collect()
+/// Takes away what others may do with a folder and the files in it, and says so, or why not.
+fn close_all(keyring: &Folder) -> Vec<String> {
+    let mut said = close(keyring);
+    for found in open_to_others(keyring) {
+        let path = keyring.path().join(&found.name);
+        said.push(told(&path, keyring.close_found(&found)));
+    }
+    said
 }
 
-/// The paths of a store that are only for its owner.
-pub(super) fn private_paths(root: &Path, keyring: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(keyring).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
-    paths.extend([root.to_owned(), keyring.to_owned()]);
+fn close(folder: &Folder) -> Vec<String> {
+    let closed = is_open(folder).then(|| told(folder.path(), folder.close_to_others()));
+    closed.into_iter().collect()
+}
+
+fn told(path: &Path, closed: io::Result<()>) -> String {
+    let shown = path.display();
+    match closed {
+        Ok(()) => format!("others could use {shown}; now only its owner can"),
+        Err(e) => format!("others can use {shown}, and that cannot be changed: {e}"),
+    }
+}
+
+/// What others can use of what is only for a store's owner.
+pub(super) fn open_paths(root: &Folder, keyring: &Folder) -> Vec<PathBuf> {
+    let folders = [root, keyring].into_iter().filter(|folder| is_open(folder));
+    let mut paths: Vec<PathBuf> = folders.map(|folder| folder.path().to_owned()).collect();
+    let files = open_to_others(keyring).into_iter();
+    paths.extend(files.map(|found| keyring.path().join(found.name)));
     paths.sort();
     paths
 }
 
-/// Whether others can use what is there. Links are not followed: whoever could put one there would
-/// choose what is closed.
-pub(super) fn is_open(path: &Path) -> bool {
-    fs::symlink_metadata(path)
-        .is_ok_and(|meta| !meta.is_symlink() && meta.permissions().mode() & OTHERS != 0)
+fn is_open(folder: &Folder) -> bool {
+    folder
+        .look_at_itself()
+        .is_ok_and(|found| found.is_open_to_others())
 }
 
-fn close(path: &Path) -> std::io::Result<()> {
-    let mode = fs::symlink_metadata(path)?.permissions().mode();
-    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o777 & !OTHERS))
+/// What others can use in a folder. Links are not followed: whoever could put one there would choose
+/// what is closed.
+fn open_to_others(folder: &Folder) -> Vec<Found> {
+    let mut all = folder.look_at_all().unwrap_or_default();
+    all.retain(|found| {
+        matches!(found.look.kind, Kind::File | Kind::Folder) && found.look.is_open_to_others()
+    });
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }

@@ -1,7 +1,6 @@
 //! Redacting what is kept already: a memory's present text without the secrets in it, and nothing
 //! of what it was before.
 
-use crate::disk::Lock;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, REDACT_COMMAND};
 use crate::id::MemoryId;
@@ -35,7 +34,7 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<RedactedMemory> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.may_record()?;
         self.load_timeline()?;

@@ -8,7 +8,6 @@ use std::thread;
 use crate::answer::Meta;
 use crate::catalog::Memory;
 use crate::digest::Digest;
-use crate::disk::Lock;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
 use crate::glob::Glob;
@@ -76,7 +75,7 @@ impl Store {
         let mut prepared: Option<Next> = None;
         let mut left: HashSet<Closed> = HashSet::new();
         loop {
-            let lock = Lock::acquire(&self.root.join("lock"))?;
+            let lock = self.lock()?;
             self.refresh()?;
             let Rekey { members, scope } = decide(self)?;
             let mut next = match prepared.take() {
@@ -287,7 +286,7 @@ impl Store {
         progress: &mut Progress<'_>,
     ) -> Result<Rekeyed> {
         let wanted = Glob::parse(glob)?;
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.may_record()?;
         let fits = |memory: &&Memory| wanted.fits(&memory.path);

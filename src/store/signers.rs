@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 
 use crate::answer::Meta;
-use crate::disk::Lock;
 use crate::error::{Error, Result, SigningFault};
 use crate::event::{Context, PublicFile, SIGNERS_ADD, SIGNERS_RM};
 use crate::repository::object::Commit;
@@ -62,7 +61,7 @@ impl Store {
         let invalid = |what, why: String| Error::Invalid { what, why };
         check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
         let entry = Entry::new(name, key, validity);
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.check_clear_name("the signer's name", name)?;
         self.signer_now()?;
@@ -93,7 +92,7 @@ impl Store {
     /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Last`] if nobody could write
     /// any more; otherwise as for [`Store::execute`].
     pub fn remove_signer(&mut self, name: &str, context: &Context) -> Result<Removed> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         let oneself = self.signer_now()?.1 == name;
         let signers = &self.decisions.signers;

@@ -1,7 +1,6 @@
 //! What a store says about itself.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
@@ -59,7 +58,7 @@ impl Store {
     pub fn status(&self) -> Result<Status> {
         let living = self.living().len();
         Ok(Status {
-            path: self.root.clone(),
+            path: self.root.path().to_owned(),
             id: self.id,
             head: self.journal.head(),
             memories: living,
@@ -70,7 +69,10 @@ impl Store {
             versions: self.catalog.versions,
             events: self.catalog.events,
             text_bytes: self.catalog.bytes(),
-            file_bytes: file_bytes(&self.root)?,
+            file_bytes: self
+                .root
+                .bytes_below()
+                .map_err(Error::io("read", self.root.path()))?,
             last_event: self.catalog.times.last,
             recipients: self.decisions.members.clone(),
             signers: self.signer_list(),
@@ -144,29 +146,12 @@ impl Store {
                 "the last event is in the future ({ahead}); check the clock"
             ));
         }
-        for path in private::private_paths(&self.root, self.keyring.folder()) {
-            if private::is_open(&path) {
-                problems.push(format!(
-                    "others can read {path}; run `chmod go= {path}`",
-                    path = path.display()
-                ));
-            }
+        for path in private::open_paths(&self.root, self.keyring.folder()) {
+            problems.push(format!(
+                "others can read {path}; run `chmod go= {path}`",
+                path = path.display()
+            ));
         }
         Ok(problems)
     }
-}
-
-fn file_bytes(folder: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let entry = entry.map_err(Error::io("read", folder))?;
-        // A file that another process replaces or packs meanwhile is passed over.
-        let Ok(meta) = entry.metadata() else { continue };
-        bytes += if meta.is_dir() {
-            file_bytes(&entry.path())?
-        } else {
-            meta.len()
-        };
-    }
-    Ok(bytes)
 }

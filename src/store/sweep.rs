@@ -8,7 +8,6 @@ use chrono::{DateTime, Utc};
 
 use crate::answer::Meta;
 use crate::catalog::ClockFault;
-use crate::disk::Lock;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Because, Change, Context, EXPIRE_COMMAND, Event, Outcome, Redaction, Touch};
 use crate::id::MemoryId;
@@ -50,7 +49,7 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<Swept> {
-        let lock = Lock::acquire(&self.root.join("lock"))?;
+        let lock = self.lock()?;
         self.refresh()?;
         self.check_one_keyring()?;
         self.signer_now()?;

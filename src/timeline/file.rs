@@ -3,10 +3,7 @@
 //!
 //! A command adds a block of its one event. When there are many such, they become one block.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use zeroize::Zeroizing;
@@ -14,7 +11,7 @@ use zeroize::Zeroizing;
 use super::Timeline;
 use super::block::Block;
 use crate::aead::{self, Key};
-use crate::disk;
+use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::id::StoreId;
 use crate::repository::object::ObjectId;
 
@@ -34,12 +31,17 @@ const EVENT_BYTES: u64 = 38;
 const BLOCKS_MANY: u64 = 8;
 /// Fewest bytes of a sealed block.
 const BLOCK_BYTES_MIN: usize = aead::OVERHEAD + 8;
-/// Largest file that is read, in bytes: some thirty million events.
-const FILE_BYTES_MAX: u64 = 1 << 31;
+/// Most bytes of one block with its prefix: so many events that each name a hundred memories.
+const BLOCK_WHOLE_BYTES_MAX: u64 = 1 << 28;
+/// Bytes that are read at once, where a block is not longer.
+const READ_BYTES: u64 = 1 << 22;
+/// Most events that room is made for before they are read.
+const ROOM_EVENTS: u64 = 1 << 20;
 
 /// The timeline file of an open store. Every method is called with the store's lock held.
 pub(crate) struct TimelineFile {
-    path: PathBuf,
+    folder: Folder,
+    name: Name,
     store: StoreId,
     open: Option<Open>,
 }
@@ -127,21 +129,28 @@ impl Prefix {
 }
 
 impl TimelineFile {
-    pub(crate) fn new(path: PathBuf, store: StoreId) -> Self {
+    /// The file in a store's folder.
+    pub(crate) fn new(folder: &Folder, name: Name, store: StoreId) -> Self {
         Self {
-            path,
+            folder: folder.clone(),
+            name,
             store,
             open: None,
         }
     }
 
+    /// Goes on in another folder, with what is there.
+    pub(crate) fn follow(&mut self, folder: &Folder) {
+        *self = Self::new(folder, self.name.clone(), self.store);
+    }
+
     /// Everything the file holds, as far as its blocks open and follow one another.
     pub(crate) fn load(&mut self, key: &Key) -> Timeline {
         let mut timeline = Timeline::default();
-        self.open = Open::at(&self.path, self.store).ok().flatten();
+        self.open = Open::at(&self.folder, &self.name, self.store).ok().flatten();
         if let Some(open) = &mut self.open {
-            let events = open.file.metadata().map_or(0, |meta| meta.len()) / EVENT_BYTES;
-            timeline.reserve(usize::try_from(events).unwrap_or(0));
+            let events = disk::length(&open.file).unwrap_or(0) / EVENT_BYTES;
+            timeline.reserve(usize::try_from(events.min(ROOM_EVENTS)).unwrap_or(0));
             open.read_on(self.store, key, |block| timeline.extend(block));
         }
         timeline
@@ -156,7 +165,7 @@ impl TimelineFile {
         (newest, head): (u64, ObjectId),
         key: &Key,
     ) -> Option<(Timeline, u64)> {
-        let mut open = Open::at(&self.path, self.store).ok().flatten()?;
+        let mut open = Open::at(&self.folder, &self.name, self.store).ok().flatten()?;
         let last = open.block_with(newest, self.store, key)?;
         if last.len() != newest + 1 || last.head() != Some(head) {
             return None;
@@ -192,15 +201,15 @@ impl TimelineFile {
     /// history was turned back, the file can be of another one that is as long. Follows what other
     /// processes added.
     pub(crate) fn is_next(&mut self, event: u64, parent: ObjectId) -> bool {
-        let same = match (&self.open, fs::metadata(&self.path)) {
-            (Some(open), Ok(meta)) => {
-                open.inode == meta.ino()
+        let same = match (&self.open, self.folder.inode(&self.name)) {
+            (Some(open), Some(inode)) => {
+                open.inode == inode
                     && Header::read(&open.file, self.store).is_some_and(|now| now == open.header)
             }
             _ => false,
         };
         if !same {
-            self.open = Open::at(&self.path, self.store).ok().flatten();
+            self.open = Open::at(&self.folder, &self.name, self.store).ok().flatten();
             if let Some(open) = &mut self.open {
                 open.skip_blocks();
             }
@@ -218,7 +227,7 @@ impl TimelineFile {
     /// cannot be written is left for history to tell.
     pub(crate) fn append(&mut self, timeline: &Timeline, from: u64, key: &Key) {
         if from == 0 {
-            self.open = Open::create(&self.path, self.store).ok();
+            self.open = Open::create(&self.folder, &self.name, self.store).ok();
         }
         let Some(open) = &mut self.open else { return };
         if open.events != from || open.append(self.store, timeline, key).is_err() {
@@ -290,10 +299,9 @@ impl Header {
 }
 
 impl Open {
-    fn at(path: &PathBuf, store: StoreId) -> io::Result<Option<Self>> {
-        let writable = OpenOptions::new().read(true).write(true).open(path);
-        let file = writable.or_else(|_| File::open(path))?;
-        let inode = file.metadata()?.ino();
+    fn at(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Option<Self>> {
+        let (file, _) = folder.open_write_or_read(name)?;
+        let inode = disk::inode(&file)?;
         Ok(Header::read(&file, store).map(|header| Self {
             file,
             inode,
@@ -305,7 +313,7 @@ impl Open {
         }))
     }
 
-    fn create(path: &PathBuf, store: StoreId) -> io::Result<Self> {
+    fn create(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Self> {
         let header = Header {
             id: aead::random(),
             generation: 0,
@@ -313,11 +321,14 @@ impl Open {
             singles_from: 0,
             singles_after: [0; 20],
         };
-        disk::replace(path, &[], 0o600).map_err(io::Error::other)?;
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        header.write(&file, store)?;
+        let aside = Name::new_aside();
+        let file = folder.create_new(&aside, 0o600)?;
+        header
+            .write(&file, store)
+            .and_then(|()| folder.rename(&aside, name))
+            .inspect_err(|_| drop(folder.remove(&aside)))?;
         Ok(Self {
-            inode: file.metadata()?.ino(),
+            inode: disk::inode(&file)?,
             file,
             header,
             end: HEADER_BYTES as u64,
@@ -354,14 +365,14 @@ impl Open {
     /// Counts the single events from where reading ended, without opening them: one that turns out
     /// not to open ends what is read of the file, and history tells the rest.
     fn count_on(&mut self) {
-        let Some(bytes) = self.rest() else { return };
-        let mut rest = &bytes[..];
-        while let Some((prefix, tail)) = Prefix::split(rest) {
-            let Some(tail) = tail.get(prefix.length..) else {
-                return;
-            };
-            self.pass(&prefix);
-            rest = tail;
+        while let Some(bytes) = self.ahead(u64::MAX) {
+            let mut rest = &bytes[..];
+            while let Some((prefix, tail)) = Prefix::split(rest)
+                && let Some(tail) = tail.get(prefix.length..)
+            {
+                self.pass(&prefix);
+                rest = tail;
+            }
         }
     }
 
@@ -370,42 +381,52 @@ impl Open {
     fn piece(&mut self, from: u64, to: u64, store: StoreId, key: &Key) -> Option<Timeline> {
         let (begin, first) = self.block_of(from)?;
         let end = if to >= self.header.singles_from {
-            self.file.metadata().ok()?.len()
+            u64::MAX
         } else {
             let (last, _) = self.block_of(to)?;
             last + self.prefix_at(last)?.whole()
         };
-        let bytes = self.bytes(begin, end)?;
         (self.end, self.events) = (begin, first);
         let mut piece = Timeline::from(first);
-        self.read_blocks(&bytes, store, key, |block| piece.extend(block));
+        self.read_to(end, store, key, |block| piece.extend(block));
         piece.row(to).is_some().then_some(piece)
     }
 
     /// The one block that has an event, be it a single one.
     fn block_with(&mut self, event: u64, store: StoreId, key: &Key) -> Option<Timeline> {
         (self.end, self.events) = self.block_of(event)?;
-        let bytes = self.rest()?;
-        let mut rest = &bytes[..];
         loop {
-            let (prefix, tail) = Prefix::split(rest)?;
-            if event < self.events + prefix.events {
-                break;
+            let bytes = self.ahead(u64::MAX)?;
+            let mut rest = &bytes[..];
+            while let Some((prefix, tail)) = Prefix::split(rest)
+                && let Some(tail) = tail.get(prefix.length..)
+            {
+                if event < self.events + prefix.events {
+                    let mut found = Timeline::from(self.events);
+                    let end = self.end + prefix.whole();
+                    self.read_to(end, store, key, |block| found.extend(block));
+                    return found.row(event).is_some().then_some(found);
+                }
+                self.pass(&prefix);
+                rest = tail;
             }
-            self.pass(&prefix);
-            rest = tail.get(prefix.length..)?;
         }
-        let mut found = Timeline::from(self.events);
-        self.read_blocks(rest, store, key, |block| {
-            found.row(event).is_none() && found.extend(block)
-        });
-        found.row(event).is_some().then_some(found)
     }
 
-    fn bytes(&self, from: u64, to: u64) -> Option<Vec<u8>> {
-        let length = to.checked_sub(from)?.min(FILE_BYTES_MAX);
+    /// What comes next in the file up to a place: as much as is read at once, or the one block that
+    /// is longer than that. `None` if there is no whole block.
+    fn ahead(&self, end: u64) -> Option<Vec<u8>> {
+        let whole = self.prefix_at(self.end)?.whole();
+        let left = disk::length(&self.file)
+            .ok()?
+            .min(end)
+            .checked_sub(self.end)?;
+        if whole > left.min(BLOCK_WHOLE_BYTES_MAX) {
+            return None;
+        }
+        let length = whole.max(READ_BYTES).min(left);
         let mut bytes = vec![0; usize::try_from(length).ok()?];
-        self.file.read_exact_at(&mut bytes, from).ok()?;
+        self.file.read_exact_at(&mut bytes, self.end).ok()?;
         Some(bytes)
     }
 
@@ -446,15 +467,25 @@ impl Open {
         Some(Prefix::split(&bytes)?.0)
     }
 
-    /// Everything after what was read.
-    fn rest(&self) -> Option<Vec<u8>> {
-        self.bytes(self.end, self.file.metadata().ok()?.len())
-    }
-
     /// Reads blocks from where reading ended, and hands each to `take` until one does not fit.
     fn read_on(&mut self, store: StoreId, key: &Key, take: impl FnMut(&Block<'_>) -> bool) {
-        if let Some(bytes) = self.rest() {
-            self.read_blocks(&bytes, store, key, take);
+        self.read_to(u64::MAX, store, key, take);
+    }
+
+    /// The same up to a place.
+    fn read_to(
+        &mut self,
+        end: u64,
+        store: StoreId,
+        key: &Key,
+        mut take: impl FnMut(&Block<'_>) -> bool,
+    ) {
+        let mut before = None;
+        while before != Some(self.end)
+            && let Some(bytes) = self.ahead(end)
+        {
+            before = Some(self.end);
+            self.read_blocks(&bytes, store, key, &mut take);
         }
     }
 
@@ -511,7 +542,7 @@ impl Open {
         };
         let bytes = [&prefix.to_bytes()?[..], &sealed].concat();
         // What a process that was killed left behind here would be taken for the next block.
-        if self.file.metadata()?.len() > self.end {
+        if disk::length(&self.file)? > self.end {
             self.file.set_len(self.end)?;
         }
         self.file.write_all_at(&bytes, self.end)?;

@@ -4,6 +4,7 @@ use super::file::{Sought, TimelineFile};
 use super::*;
 use crate::aead::Key;
 use crate::digest::Digest;
+use crate::disk::{Folder, Name};
 use crate::id::StoreId;
 use chrono::Duration;
 
@@ -85,7 +86,11 @@ fn filled_with(
     events: u64,
     event: impl Fn(u64) -> Event,
 ) -> TimelineFile {
-    let mut file = TimelineFile::new(folder.join("timeline"), StoreId([3; 16]));
+    let mut file = TimelineFile::new(
+        &Folder::at(folder).expect("there"),
+        Name::TIMELINE,
+        StoreId([3; 16]),
+    );
     let mut begun = Timeline::default();
     begun.push(&event(0), commit(0));
     file.append(&begun, 0, key);
@@ -126,7 +131,11 @@ fn single_events_are_joined_and_nothing_is_lost() {
     let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::random());
     let events = 26_000;
     drop(filled(folder.path(), &key, events));
-    let mut file = TimelineFile::new(folder.path().join("timeline"), StoreId([3; 16]));
+    let mut file = TimelineFile::new(
+        &Folder::at(folder.path()).expect("there"),
+        Name::TIMELINE,
+        StoreId([3; 16]),
+    );
     let loaded = file.load(&key);
     assert_eq!(
         (loaded.len(), loaded.head()),

@@ -1,7 +1,6 @@
 //! The keyring against history, and every live memory opened with its key at its place.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -9,6 +8,7 @@ use super::examine::read_object;
 use super::findings::{Fault, Findings};
 use super::fold::Fold;
 use crate::catalog::Memory;
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
@@ -119,7 +119,7 @@ fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Ve
 /// Opens live memories on every core and checks that each is at its place. Answers how many did
 /// open.
 pub(super) fn open_memories(
-    root: &Path,
+    root: &Folder,
     keyring: &Keyring,
     memories: &[&Memory],
     findings: &mut Findings,

@@ -2,12 +2,12 @@
 
 mod config;
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::findings::{Fault, Findings};
+use crate::disk::{Folder, Kind, Name};
+use crate::error::Error;
 use crate::repository::BRANCH;
 
 /// What stands in a store's folder: what agekeep makes, and what stock git makes there by itself.
@@ -46,39 +46,69 @@ const KNOWN: &[&str] = &[
 /// Begin the names of what is passing.
 const PASSING: &[&str] = &["tmp_agekeep_", ".agekeep-init-", ".nfs"];
 
+/// Folders in a folder of refs that are looked into: stock git makes no deeper ones.
+const DEPTH_MAX: u32 = 32;
+
 /// Looks at everything in the folder but history and keys.
-pub(super) fn check(root: &Path, findings: &mut Findings) {
+pub(super) fn check(root: &Folder, findings: &mut Findings) {
     head_file(root, findings);
     refs(root, findings);
-    for name in ["alternates", "http-alternates"] {
-        if root.join("objects/info").join(name).exists() {
-            let what = format!("objects/info/{name} is there");
+    let objects = root.sub(&Name::OBJECTS);
+    for name in [Name::ALTERNATES, Name::HTTP_ALTERNATES] {
+        if objects
+            .as_ref()
+            .is_ok_and(|objects| may_have(objects, &name))
+        {
+            let what = format!("objects/{} is there", name.as_str());
             findings.add_outside(Fault::new("alternates", what));
         }
     }
-    for name in ["info/grafts", "shallow"] {
-        if root.join(name).exists() {
-            let what = format!("{name} is there");
+    for name in [Name::GRAFTS, Name::SHALLOW] {
+        if may_have(root, &name) {
+            let what = format!("{} is there", name.as_str());
             findings.add_outside(Fault::new("grafts", what));
         }
     }
     config::check(root, findings);
-    hooks(&root.join("hooks"), findings);
+    hooks(root, findings);
+    kinds(root, findings);
     stray(root, findings);
 }
 
-fn head_file(root: &Path, findings: &mut Findings) {
-    let found = fs::read(root.join("HEAD")).unwrap_or_default();
-    if found != format!("ref: {BRANCH}\n").as_bytes() {
-        let what = format!("the file HEAD does not say {BRANCH}");
-        findings.add_outside(Fault::new("refs", what));
+/// Whether something is there, or that cannot be told.
+fn may_have(folder: &Folder, name: &Name) -> bool {
+    !matches!(folder.look(name), Ok(None))
+        && !matches!(folder.look(name), Err(e) if e.kind() == io::ErrorKind::NotFound)
+}
+
+/// Everything in a file, `None` if there is none, or what is wrong with it.
+fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
+    match root.read(name) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(root.fault("read", name)(e).to_string()),
     }
 }
 
-fn refs(root: &Path, findings: &mut Findings) {
+fn head_file(root: &Folder, findings: &mut Findings) {
+    let what = match read(root, &Name::HEAD) {
+        Ok(Some(found)) if found == format!("ref: {BRANCH}\n").as_bytes() => return,
+        Ok(_) => format!("the file HEAD does not say {BRANCH}"),
+        Err(what) => what,
+    };
+    findings.add_outside(Fault::new("refs", what));
+}
+
+fn refs(root: &Folder, findings: &mut Findings) {
     let mut names = Vec::new();
-    loose_refs(&root.join("refs"), "refs", &mut names);
-    let packed = fs::read(root.join("packed-refs")).unwrap_or_default();
+    if let Ok(refs) = root.sub(&Name::REFS) {
+        loose_refs(&refs, "refs", DEPTH_MAX, &mut names);
+    }
+    let packed = read(root, &Name::PACKED_REFS).unwrap_or_else(|what| {
+        findings.add_outside(Fault::new("refs", what));
+        None
+    });
+    let packed = packed.unwrap_or_default();
     for line in String::from_utf8_lossy(&packed).lines() {
         if line.starts_with(['#', '^']) || line.is_empty() {
             continue;
@@ -99,15 +129,42 @@ fn refs(root: &Path, findings: &mut Findings) {
     }
 }
 
-fn loose_refs(folder: &Path, name: &str, names: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) {
+    for found in folder.look_at_all().unwrap_or_default() {
+        let name = format!("{name}/{}", found.name.to_string_lossy());
+        let below = (found.look.kind == Kind::Folder && depth > 0)
+            .then(|| folder.enter(&found).ok())
+            .flatten();
         // A link to a folder is followed by stock git, and is itself nothing a store has.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            loose_refs(&entry.path(), &name, names);
+        if let Some(below) = below {
+            loose_refs(&below, &name, depth - 1, names);
         } else if !has_extension(&name, "lock") {
             // What ends in `.lock` is no ref, but what stock git leaves behind when it is killed.
             names.push(name);
+        }
+    }
+}
+
+/// What stands in the place of a file or folder that agekeep uses, and is none.
+fn kinds(root: &Folder, findings: &mut Findings) {
+    let files = [
+        Name::BRANCH_BEFORE,
+        Name::CATALOG,
+        Name::TIMELINE,
+        Name::AUDITORS_CATALOG,
+        Name::AUDITORS_TIMELINE,
+        Name::JOURNAL_NEW,
+        Name::LOCK,
+    ];
+    let files = files.into_iter().map(|name| (name, Kind::File, "stray"));
+    let refs = [(Name::BRANCH, Kind::File), (Name::REFS, Kind::Folder)];
+    let refs = refs.into_iter().map(|(name, kind)| (name, kind, "refs"));
+    for (name, kind, id) in files.chain(refs) {
+        if let Err(error) = root.has_that_is(&name, kind) {
+            let fault = root.fault("look at", &name)(error);
+            if matches!(fault, Error::Damaged { .. }) {
+                findings.add_outside(Fault::new(id, fault.to_string()));
+            }
         }
     }
 }
@@ -118,26 +175,29 @@ fn has_extension(name: &str, wanted: &str) -> bool {
         .is_some_and(|found| found == wanted)
 }
 
-fn hooks(folder: &Path, findings: &mut Findings) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // A link counts as what it leads to.
-        let runs = fs::metadata(entry.path())
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+fn hooks(root: &Folder, findings: &mut Findings) {
+    let mut fault = |what: String| findings.add_outside(Fault::new("hooks", what));
+    let folder = match root.sub(&Name::HOOKS) {
+        Ok(folder) => folder,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return,
+        Err(e) => return fault(root.fault("read", &Name::HOOKS)(e).to_string()),
+    };
+    for found in folder.look_at_all().unwrap_or_default() {
+        let name = found.name.to_string_lossy();
+        // What a link leads to may be anything at any time.
+        let runs = match found.look.kind {
+            Kind::File => found.look.mode & 0o111 != 0,
+            kind => kind == Kind::Link,
+        };
         if runs && !has_extension(&name, "sample") {
-            let what = format!("hooks/{name:?} can be run");
-            findings.add_outside(Fault::new("hooks", what));
+            fault(format!("hooks/{name:?} can be run"));
         }
     }
 }
 
-fn stray(root: &Path, findings: &mut Findings) {
-    let names = match fs::read_dir(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return,
-        entries => entries.into_iter().flatten().flatten(),
-    };
-    for entry in names {
-        let name = entry.file_name().to_string_lossy().into_owned();
+fn stray(root: &Folder, findings: &mut Findings) {
+    for name in root.list().unwrap_or_default() {
+        let name = name.to_string_lossy().into_owned();
         let passing = PASSING.iter().any(|begin| name.starts_with(begin));
         if passing || KNOWN.contains(&name.as_str()) {
             continue;

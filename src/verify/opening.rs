@@ -4,14 +4,13 @@
 //! changes nothing; what an open would refuse is a finding here, and the look goes on.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::findings::{Fault, Findings};
 use super::tree::RawTree;
 use super::{Options, claims, layout, walk};
 use crate::catalog::file::CatalogFile;
 use crate::catalog::{Catalog, Decided};
-use crate::disk::Lock;
+use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::journal::Journal;
@@ -37,7 +36,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// A store of which nothing can be read.
-    pub(super) fn nothing(root: &Path) -> Self {
+    pub(super) fn nothing(root: &Folder) -> Self {
         Self {
             repository: Repository::of_whatever_is_there(root),
             head: None,
@@ -51,17 +50,17 @@ impl Opened {
 
 /// Takes the look. What could not be checked is added to `not_checked`, one sentence each.
 pub(super) fn open(
-    root: &Path,
+    root: &Folder,
     options: &Options,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<Opened> {
     let identity = options.identity.as_ref();
-    let there = |name: &str| root.join(name).exists();
-    if !there("HEAD") && !there("keyring") {
-        return Err(Error::NoStore { path: root.into() });
+    if !root.has(&Name::HEAD) && !root.has(&Name::KEYRING) {
+        let path = root.path().into();
+        return Err(Error::NoStore { path });
     }
-    let lock = Lock::acquire(&root.join("lock"))?;
+    let lock = Lock::acquire(root)?;
     layout::check(root, findings);
     let repository = Repository::of_whatever_is_there(root);
     let journal = open_journal(root, findings, not_checked)?;
@@ -77,11 +76,10 @@ pub(super) fn open(
         None => None,
     };
     let store = policy.as_ref().map(|(store, _)| *store);
-    let place = policy.map(|(_, policy)| policy.keyring).unwrap_or_default();
-    let said = options.keyring.clone();
-    let folder = said.unwrap_or_else(|| place.folder_of(root));
-    if let Some(unclean) = &unclean {
-        unclean.place_keyring(&folder)?;
+    let policy = policy.map(|(_, policy)| policy).unwrap_or_default();
+    let folder = store::keyring_at(root, options.keyring.as_deref(), &policy);
+    if let (Some(unclean), Ok(folder)) = (&unclean, &folder) {
+        unclean.place_keyring(folder)?;
     }
     if let (Some(state), Some(head), Some(store)) = (&options.state, head, store) {
         claims::check_pin(&repository, head, state, store, findings, not_checked)?;
@@ -89,7 +87,7 @@ pub(super) fn open(
     let mut keyring = match (identity, store) {
         (None, _) => {
             not_checked.push("records, keys and contents: there is no identity".into());
-            check_keyring_is_there(&folder, findings);
+            check_keyring_is_there(folder, findings);
             None
         }
         (Some(_), None) => {
@@ -101,7 +99,8 @@ pub(super) fn open(
         }
         (Some(identity), Some(store)) => {
             let members = members_at(&repository, head)?;
-            let keyring = Keyring::open_of(&folder, store, identity, &members);
+            let keyring =
+                folder.and_then(|folder| Keyring::open_of(&folder, store, identity, &members));
             opened_keyring(keyring, findings, not_checked)?
         }
     };
@@ -111,8 +110,9 @@ pub(super) fn open(
     }
     let cached = keyring.as_ref().and_then(|keyring| {
         let mut cached = Catalog::empty();
-        let name = keyring.cache_name("catalog", "catalog.audit");
-        CatalogFile::new(root.join(name), keyring.store()).load(&mut cached, keyring.cache_key());
+        let name = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
+        let mut file = CatalogFile::new(root, name, keyring.store());
+        file.load(&mut cached, keyring.cache_key());
         // What does not open is as good as not there.
         (cached.head.is_some() && cached.is_whole()).then_some(cached)
     });
@@ -129,17 +129,16 @@ pub(super) fn open(
 }
 
 fn open_journal(
-    root: &Path,
+    root: &Folder,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<Option<Journal>> {
-    let path = root.join("journal");
-    if !path.exists() {
+    if !root.has(&Name::JOURNAL) {
         not_checked
             .push("that the branch is where the last command left it: there is no journal".into());
         return Ok(None);
     }
-    match Journal::open(&path) {
+    match Journal::open(root) {
         Ok(journal) => Ok(Some(journal)),
         Err(error @ (Error::Damaged { .. } | Error::UnknownFormat { .. })) => {
             findings.add_outside(Fault::new("journal", error.to_string()));
@@ -281,11 +280,17 @@ fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Mem
 }
 
 /// Without an identity the keyring cannot be opened, but it has to be there.
-fn check_keyring_is_there(folder: &Path, findings: &mut Findings) {
-    for name in keyring::FILES {
-        if !folder.join(name).exists() {
-            let what = format!("the keyring file {name} is missing");
-            findings.add_outside(Fault::new("keyring", what));
+fn check_keyring_is_there(folder: Result<Folder>, findings: &mut Findings) {
+    let mut fault = |what: String| findings.add_outside(Fault::new("keyring", what));
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(error) => return fault(error.to_string()),
+    };
+    for name in &keyring::FILES {
+        match folder.has_that_is(name, disk::Kind::File) {
+            Ok(true) => {}
+            Ok(false) => fault(format!("the keyring file {} is missing", name.as_str())),
+            Err(error) => fault(folder.fault("read", name)(error).to_string()),
         }
     }
 }

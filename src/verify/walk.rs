@@ -1,7 +1,6 @@
 //! The line of commits from the newest back, and the work on it in chunks on every core.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -9,6 +8,7 @@ use std::thread;
 use super::Progress;
 use super::examine::{Before, Examined, Examiner};
 use super::findings::{Fault, Findings, Spot};
+use crate::disk::Folder;
 use crate::error::Result;
 use crate::keyring::Keyring;
 use crate::repository::object::{self, Kind, ObjectId, Outline};
@@ -144,7 +144,7 @@ pub(super) fn descends(
 /// Examines every commit of a line on every core, and hands them on in order while the next are
 /// examined.
 pub(super) fn examine_all(
-    root: &Path,
+    root: &Folder,
     keyring: Option<&Keyring>,
     commits: &[ObjectId],
     first: &Before,

@@ -251,7 +251,7 @@ pub(crate) const TABLE_HEADER_BYTES: usize = 128;
 
 /// HMAC-SHA-256 over a label, with its length before it.
 pub(crate) fn keyed(key: &[u8], label: &str) -> Vec<u8> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length");
+    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).expect("a key of any length");
     mac.update(&(label.len() as u64).to_le_bytes());
     mac.update(label.as_bytes());
     mac.finalize().into_bytes().to_vec()

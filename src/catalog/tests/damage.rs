@@ -8,6 +8,7 @@ use super::{Author, DECIDED, Process, Told, head_of, key};
 use crate::aead::Key;
 use crate::catalog::Catalog;
 use crate::catalog::file::{CatalogFile, HEADER_BYTES};
+use crate::disk::{Folder, Name};
 use crate::id::StoreId;
 
 /// A file of several leaves, two roots and some steps.
@@ -168,7 +169,8 @@ fn the_file_is_of_one_store_and_one_key() {
     let mut catalog = Catalog::empty();
     told.file(folder.path()).load(&mut catalog, &other);
     assert_eq!(catalog.events, 0, "another key");
-    CatalogFile::new(folder.path().join("catalog"), StoreId([8; 16])).load(&mut catalog, &key());
+    let opened = Folder::at(folder.path()).expect("it is there");
+    CatalogFile::new(&opened, Name::CATALOG, StoreId([8; 16])).load(&mut catalog, &key());
     assert_eq!(catalog.events, 0, "another store");
     told.file(folder.path()).load(&mut catalog, &key());
     assert_eq!(catalog.events, 11);

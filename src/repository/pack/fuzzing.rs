@@ -12,6 +12,10 @@ use super::{
     BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, Pack, Packed, Packs, TRAILER_BYTES,
     Tools, Type, VERSION, delta, put_distance, put_start,
 };
+use crate::disk::{Folder, PackId};
+
+/// What the pack is called.
+const PACK: PackId = PackId([0; 20]);
 
 /// Takes `bytes` for what somebody put into a pack, and for a piece to be changed in it or its
 /// index: an object is read as it was put there or not at all, and every look-up ends.
@@ -19,14 +23,15 @@ use super::{
 /// `folder` has to be empty, or one that this was given before.
 pub fn pack(folder: &Path, bytes: &[u8]) {
     let made = Made::of(bytes);
-    let path = folder.join("pack-00.pack");
+    let folder = &Folder::at(folder).expect("it is there");
+    let path = folder.path_of(&PACK.pack());
     let mut file = made.file.clone();
     file.extend_from_slice(&[0; TRAILER_BYTES]);
     let index_file = File::create(path.with_extension("idx")).expect("a place to write to");
     let mut entries = made.entries.iter().map(|entry| entry.0).collect::<Vec<_>>();
     index::write(&index_file, &mut entries, &[0; 20]).expect("written");
     fs::write(&path, &file).expect("written");
-    made.check(&path);
+    made.check(folder);
     // Both once more, with a piece of something else in them.
     let mut index = fs::read(path.with_extension("idx")).expect("readable");
     for torn in [&mut file, &mut index] {
@@ -35,9 +40,9 @@ pub fn pack(folder: &Path, bytes: &[u8]) {
         torn[at..end].copy_from_slice(&made.piece[..end - at]);
     }
     fs::write(&path, &file).expect("written");
-    look_at_all(&path, &made.entries);
+    look_at_all(folder, &made.entries);
     fs::write(path.with_extension("idx"), &index).expect("written");
-    look_at_all(&path, &made.entries);
+    look_at_all(folder, &made.entries);
 }
 
 /// What an entry holds, if it can be told.
@@ -104,8 +109,8 @@ impl<'a> Made<'a> {
         }
     }
 
-    fn check(&self, path: &Path) {
-        let (pack, mut tools) = (Pack::at(path.to_owned()), Tools::new());
+    fn check(&self, folder: &Folder) {
+        let (pack, mut tools) = (Pack::at(folder, PACK), Tools::new());
         let all = pack.entries().expect("its own index");
         assert_eq!(all.len(), self.entries.len());
         assert_eq!(pack.names().expect("its own index").len(), all.len());
@@ -135,9 +140,8 @@ impl<'a> Made<'a> {
 }
 
 /// Whatever is found, it ends, and what is wrong is said to be the file's.
-fn look_at_all(path: &Path, entries: &[(Indexed, Held)]) {
-    let (pack, mut tools) = (Pack::at(path.to_owned()), Tools::new());
-    let folder = path.parent().expect("it is in a folder");
+fn look_at_all(folder: &Folder, entries: &[(Indexed, Held)]) {
+    let (pack, mut tools) = (Pack::at(folder, PACK), Tools::new());
     let mut packs = Packs::list(folder).expect("readable");
     for (entry, _) in entries {
         drop(pack.read(entry.offset, &mut tools));

@@ -1,14 +1,12 @@
 //! The index of a pack, version 2: where each object stands in it, by its name.
 
 use std::cmp::Ordering;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use sha1::{Digest, Sha1};
 
 use super::super::object::ObjectId;
+use crate::disk::{self, File, FileExt, Folder, PACK_OBJECTS_MAX, PackId};
 
 const MAGIC: &[u8; 8] = b"\xfftOc\0\0\0\x02";
 const FANOUT: usize = 256;
@@ -101,9 +99,9 @@ enum Source {
 }
 
 impl Index {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
+    pub(super) fn open(folder: &Folder, pack: PackId) -> io::Result<Self> {
+        let file = folder.open_read(&pack.index())?;
+        let length = disk::length(&file)?;
         let source = if length <= WHOLE_BYTES_MAX {
             let mut bytes = vec![0; usize::try_from(length).expect("not much")];
             file.read_exact_at(&mut bytes, 0)?;
@@ -121,7 +119,10 @@ impl Index {
         let (magic, fanout) = start.split_at(8);
         let numbers = fanout.chunks_exact(4).map(big_endian);
         index.fanout = numbers.collect();
-        let fits = magic == MAGIC && index.fanout.is_sorted() && index.table(4) <= length;
+        let fits = magic == MAGIC
+            && index.fanout.is_sorted()
+            && index.count() <= PACK_OBJECTS_MAX
+            && index.table(4) <= length;
         fits.then_some(index)
             .ok_or_else(|| fault("it is no index of a pack, or is torn"))
     }
@@ -284,17 +285,22 @@ mod tests {
         (0..count).map(entry).collect()
     }
 
-    fn written(count: u32) -> (tempfile::NamedTempFile, Index) {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        write(file.as_file(), &mut entries(count), &[9; 20]).expect("writes");
-        let index = Index::open(file.path()).expect("opens");
-        (file, index)
+    const PACK: PackId = PackId([9; 20]);
+
+    /// A folder that goes when it is dropped, open, with the index of a pack in it.
+    fn written(count: u32) -> (tempfile::TempDir, Folder, Index) {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(temporary.path()).expect("opens");
+        let file = folder.create_new(&PACK.index(), 0o600).expect("makes");
+        write(&file, &mut entries(count), &[9; 20]).expect("writes");
+        let index = Index::open(&folder, PACK).expect("opens");
+        (temporary, folder, index)
     }
 
     #[test]
     fn what_is_in_it_is_found_and_nothing_else() {
         for count in [0, 1, 2, 300, 12_000] {
-            let (_file, index) = written(count);
+            let (_temporary, _, index) = written(count);
             assert_eq!(index.count(), count);
             for entry in entries(count) {
                 assert_eq!(index.find(entry.id).expect("reads"), Some(entry.offset));
@@ -309,7 +315,7 @@ mod tests {
                 .all(|(a, b)| (a.id, a.crc, a.offset) == (b.id, b.crc, b.offset));
             assert!(same && listed.len() == count as usize, "{count}");
         }
-        let (_file, index) = written(300);
+        let (_temporary, _, index) = written(300);
         let digits = id(7, 4).to_string();
         assert_eq!(index.named(&digits).expect("reads"), [id(7, 4)]);
         assert_eq!(index.named("ff").expect("reads").len(), 100);
@@ -319,11 +325,12 @@ mod tests {
     #[test]
     fn what_is_torn_or_of_another_form_is_no_index() {
         for count in [40, 12_000] {
-            let (file, _) = written(count);
-            let bytes = std::fs::read(file.path()).expect("reads");
+            let (_temporary, folder, _) = written(count);
+            let path = folder.path_of(&PACK.index());
+            let bytes = std::fs::read(&path).expect("reads");
             let refused = |bytes: &[u8]| {
-                std::fs::write(file.path(), bytes).expect("writes");
-                Index::open(file.path()).is_err()
+                std::fs::write(&path, bytes).expect("writes");
+                Index::open(&folder, PACK).is_err()
             };
             for cut in [0, 7, 8, 1031, 1032, bytes.len() / 2] {
                 assert!(refused(&bytes[..cut]), "cut at {cut}");
@@ -337,8 +344,13 @@ mod tests {
             let mut bad = bytes.clone();
             let at = 1032 + 24 * count as usize;
             bad[at..at + 4].copy_from_slice(&[0xff; 4]);
-            std::fs::write(file.path(), &bad).expect("writes");
-            assert!(Index::open(file.path()).expect("opens").entries().is_err());
+            std::fs::write(&path, &bad).expect("writes");
+            assert!(
+                Index::open(&folder, PACK)
+                    .expect("opens")
+                    .entries()
+                    .is_err()
+            );
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use super::super::name_of;
 use super::index::{Indexed, fault};
 use super::reader::{Pack, Tools};
 use super::set::{PackFile, files, remove};
 use super::writer::Writer;
+use crate::disk::{Folder, PackId};
 
 /// So many packs of one size class become one.
 const CLASS_PACKS: usize = 8;
@@ -18,7 +18,10 @@ const CLASS_BYTES: u64 = 256 * 1024;
 /// Merges packs of one size class as long as some has too many of them, the smallest first, and
 /// none that makes more than so many bytes. How many that is may change: a merge that has become
 /// too much ends.
-pub(in super::super) fn merge_small(folder: &Path, bytes_max: impl Fn() -> u64) -> io::Result<()> {
+pub(in super::super) fn merge_small(
+    folder: &Folder,
+    bytes_max: impl Fn() -> u64,
+) -> io::Result<()> {
     while let Some(many) = too_many(files(folder)?, bytes_max()) {
         let bytes: u64 = many.iter().map(|part| part.bytes).sum();
         if merge(folder, &many, || bytes > bytes_max())?.is_none() {
@@ -50,14 +53,11 @@ fn too_many(mut files: Vec<PackFile>, bytes_max: u64) -> Option<Vec<PackFile>> {
 
 /// Makes one pack of several, newest first, and then removes them; nothing if it was stopped.
 fn merge(
-    folder: &Path,
+    folder: &Folder,
     parts: &[PackFile],
     stopped: impl Fn() -> bool,
-) -> io::Result<Option<PathBuf>> {
-    let packs: Vec<Pack> = parts
-        .iter()
-        .map(|part| Pack::at(part.path.clone()))
-        .collect();
+) -> io::Result<Option<PackId>> {
+    let packs: Vec<Pack> = parts.iter().map(|part| Pack::at(folder, part.id)).collect();
     let mut wanted = HashSet::new();
     for pack in &packs {
         wanted.extend(pack.names()?);
@@ -77,8 +77,8 @@ fn merge(
         }
     }
     let placed = writer.finish()?;
-    let old = parts.iter().filter(|part| part.path != placed);
-    old.for_each(|part| remove(&part.path));
+    let old = parts.iter().filter(|part| part.id != placed);
+    old.for_each(|part| remove(folder, part.id));
     Ok(Some(placed))
 }
 

@@ -2,10 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +14,7 @@ use super::{
     BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES, Type, VERSION, delta,
     parse_distance, parse_start,
 };
+use crate::disk::{self, File, FileExt, Folder, PackId};
 
 /// Longest way from a delta to a whole object: stock git makes none beyond 4095.
 const DELTAS_MAX: usize = 5_000;
@@ -35,9 +33,10 @@ static PACKS: AtomicU64 = AtomicU64::new(0);
 
 /// A pack and its index, opened when first asked.
 pub(in super::super) struct Pack {
-    /// Unlike that of any other in this process, also one that had its path before.
+    /// Unlike that of any other in this process, also one that had its name before.
     number: u64,
-    path: PathBuf,
+    folder: Folder,
+    id: PackId,
     index: OnceCell<Index>,
     file: OnceCell<(File, u64)>,
 }
@@ -59,10 +58,11 @@ struct Entry {
 }
 
 impl Pack {
-    pub(in super::super) fn at(path: PathBuf) -> Self {
+    pub(in super::super) fn at(folder: &Folder, id: PackId) -> Self {
         Self {
             number: PACKS.fetch_add(1, Ordering::Relaxed),
-            path,
+            folder: folder.clone(),
+            id,
             index: OnceCell::new(),
             file: OnceCell::new(),
         }
@@ -72,7 +72,7 @@ impl Pack {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let index = Index::open(&self.path.with_extension("idx"))?;
+        let index = Index::open(&self.folder, self.id)?;
         Ok(self.index.get_or_init(|| index))
     }
 
@@ -81,7 +81,7 @@ impl Pack {
         let (file, end) = if let Some(open) = self.file.get() {
             open
         } else {
-            let open = open(&self.path)?;
+            let open = open(&self.folder, self.id)?;
             self.file.get_or_init(|| open)
         };
         Ok((file, *end))
@@ -234,9 +234,9 @@ impl Pack {
     }
 }
 
-fn open(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
+fn open(folder: &Folder, id: PackId) -> io::Result<(File, u64)> {
+    let file = folder.open_read(&id.pack())?;
+    let length = disk::length(&file)?;
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
     let end = length.checked_sub(TRAILER_BYTES as u64);

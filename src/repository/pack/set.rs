@@ -1,8 +1,6 @@
 //! All packs of a store: where an object is, and what becomes of a pack that is no longer needed.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -10,94 +8,75 @@ use super::super::object::ObjectId;
 use super::Type;
 use super::index::Index;
 use super::reader::{Found, Pack, Tools};
-
-/// What stock git keeps beside a pack. The index comes first: without it a pack is not looked at.
-const BESIDE: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "promisor"];
-/// An index over several packs, of stock git's.
-const INDEX_OF_ALL: &str = "multi-pack-index";
+use crate::disk::{Folder, Kind, Name, PackId};
 
 /// How much older than a new pack one without an index is that nobody waits for.
 const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A pack file, and what is known of it without opening it.
 pub(in super::super) struct PackFile {
-    pub(in super::super) path: PathBuf,
+    pub(in super::super) id: PackId,
     pub(in super::super) bytes: u64,
     pub(in super::super) time: SystemTime,
     /// Whether somebody wants it to stay as it is.
     pub(in super::super) kept: bool,
 }
 
+/// The packs of which there is an index.
+pub(in super::super) fn indexed(folder: &Folder) -> io::Result<Vec<PackId>> {
+    folder.list_of(|found| PackId::of_file(found, "idx"))
+}
+
 /// The packs that have an index, newest first.
-pub(in super::super) fn files(folder: &Path) -> io::Result<Vec<PackFile>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
-    };
+pub(in super::super) fn files(folder: &Folder) -> io::Result<Vec<PackFile>> {
     let mut files = Vec::new();
-    for entry in entries {
-        let index = entry?.path();
-        if index.extension().is_none_or(|end| end != "idx") {
-            continue;
-        }
-        let path = index.with_extension("pack");
+    for id in indexed(folder)? {
         // Another process may have put a larger one in its place meanwhile.
-        let Ok(meta) = fs::metadata(&path) else {
+        let Ok(Some(pack)) = folder.look(&id.pack()) else {
             continue;
         };
         files.push(PackFile {
-            bytes: meta.len(),
-            time: meta.modified()?,
-            kept: path.with_extension("keep").exists(),
-            path,
+            bytes: pack.bytes,
+            time: pack.changed,
+            kept: folder.has(&id.keep()),
+            id,
         });
     }
-    files.sort_by(|a, b| (b.time, &b.path).cmp(&(a.time, &a.path)));
+    files.sort_by_key(|file| std::cmp::Reverse((file.time, file.id)));
     Ok(files)
 }
 
 /// A pack beside which there is no index, or a torn one: nothing in it is found.
-pub(in super::super) fn without_index(folder: &Path) -> io::Result<Option<PathBuf>> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|end| end != "pack") {
-            continue;
-        }
-        match Index::open(&path.with_extension("idx")) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound || is_content_fault(&e) => {
-                return Ok(Some(path));
-            }
-            Ok(_) | Err(_) => {}
-        }
-    }
-    Ok(None)
+pub(in super::super) fn without_index(folder: &Folder) -> io::Result<Option<PackId>> {
+    let packs = folder.list_of(|found| PackId::of_file(found, "pack"))?;
+    Ok(packs.into_iter().find(|id| match Index::open(folder, *id) {
+        Err(e) => e.kind() == io::ErrorKind::NotFound || is_content_fault(&e),
+        Ok(_) => false,
+    }))
 }
 
 /// Removes a pack whose objects are all in another.
-pub(in super::super) fn remove(path: &Path) {
+pub(in super::super) fn remove(folder: &Folder, id: PackId) {
     // Stock git takes what an index over several packs names for there.
-    if let Some(folder) = path.parent() {
-        drop(fs::remove_file(folder.join(INDEX_OF_ALL)));
+    drop(folder.remove(&Name::INDEX_OF_ALL));
+    for beside in id.beside() {
+        drop(folder.remove(&beside));
     }
-    for end in BESIDE {
-        drop(fs::remove_file(path.with_extension(end)));
-    }
-    drop(fs::remove_file(path));
+    drop(folder.remove(&id.pack()));
 }
 
 /// Removes packs that a process was killed over before their indexes were in place, or once those
 /// were gone. Stock git may be between the two just now: only those go that are much older than the
-/// pack at `newest`.
-pub(in super::super) fn remove_orphans(folder: &Path, newest: &Path) -> io::Result<()> {
-    let before = fs::metadata(newest)?.modified()?.checked_sub(ORPHAN_AGE);
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let is_orphan = path.extension().is_some_and(|end| end == "pack")
-            && !path.with_extension("idx").exists()
-            && before > Some(fs::metadata(&path)?.modified()?);
-        if is_orphan {
-            fs::remove_file(&path)?;
+/// newest pack.
+pub(in super::super) fn remove_orphans(folder: &Folder, newest: PackId) -> io::Result<()> {
+    let newest = folder.look(&newest.pack())?;
+    let before = newest.and_then(|newest| newest.changed.checked_sub(ORPHAN_AGE));
+    for id in folder.list_of(|found| PackId::of_file(found, "pack"))? {
+        let pack = folder.look(&id.pack())?;
+        let is_old =
+            |pack: crate::disk::Look| pack.kind == Kind::File && before > Some(pack.changed);
+        if !folder.has(&id.index()) && pack.is_some_and(is_old) {
+            folder.remove(&id.pack())?;
         }
     }
     Ok(())
@@ -117,12 +96,19 @@ pub(in super::super) struct Packs {
 }
 
 impl Packs {
-    pub(in super::super) fn list(folder: &Path) -> io::Result<Self> {
+    pub(in super::super) fn list(folder: &Folder) -> io::Result<Self> {
         let files = files(folder)?.into_iter();
         Ok(Self {
-            packs: files.map(|file| Pack::at(file.path)).collect(),
+            packs: files.map(|file| Pack::at(folder, file.id)).collect(),
             tools: Tools::new(),
         })
+    }
+
+    pub(in super::super) fn none() -> Self {
+        Self {
+            packs: Vec::new(),
+            tools: Tools::new(),
+        }
     }
 
     /// Looks for an object, checking of what it finds only that it is all there. Where one pack has

@@ -1,10 +1,7 @@
 //! Writing a pack: newest objects first, ciphertext as it is, trees and commits as deltas.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha1::{Digest, Sha1};
@@ -13,8 +10,7 @@ use super::super::loose;
 use super::super::object::{Kind, ObjectId};
 use super::index::{self, Indexed};
 use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start};
-use crate::disk;
-use crate::id::hex;
+use crate::disk::{self, File, FileExt, Folder, Name, PackId};
 
 /// Versions of a tree that go back to one that is stored whole.
 const CHAIN_TREES: u32 = 128;
@@ -31,8 +27,8 @@ const BASES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// A pack that is being written, under a passing name.
 pub(in super::super) struct Writer {
-    folder: PathBuf,
-    aside: PathBuf,
+    folder: Folder,
+    aside: Name,
     out: BufWriter<File>,
     sha: Sha1,
     at: u64,
@@ -45,12 +41,12 @@ pub(in super::super) struct Writer {
 
 impl Writer {
     /// Begins a pack of so many objects in the folder of packs.
-    pub(in super::super) fn begin(folder: &Path, promised: usize) -> io::Result<Self> {
+    pub(in super::super) fn begin(folder: &Folder, promised: usize) -> io::Result<Self> {
         let promised = u32::try_from(promised).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let aside = disk::aside(folder);
-        let file = disk::create_new(&aside, 0o444)?;
+        let aside = Name::new_aside();
+        let file = folder.create_new(&aside, 0o444)?;
         let mut writer = Self {
-            folder: folder.into(),
+            folder: folder.clone(),
             aside,
             out: BufWriter::with_capacity(256 * 1024, file),
             sha: Sha1::new(),
@@ -122,8 +118,8 @@ impl Writer {
     }
 
     /// Makes the pack and its index durable and puts them in place: the pack first, because git
-    /// looks for what an index names. Answers where the pack is.
-    pub(in super::super) fn finish(mut self) -> io::Result<PathBuf> {
+    /// looks for what an index names. Answers which pack it is.
+    pub(in super::super) fn finish(mut self) -> io::Result<PackId> {
         self.out.flush()?;
         if self.promised as usize != self.entries.len() {
             self.count_anew()?;
@@ -132,24 +128,24 @@ impl Writer {
         self.out.write_all(&trailer)?;
         self.out.flush()?;
         disk::sync_file(self.out.get_ref())?;
-        let index_aside = disk::aside(&self.folder);
-        let index_file = disk::create_new(&index_aside, 0o444)?;
-        let path = self.folder.join(format!("pack-{}.pack", hex(&trailer)));
+        let (folder, index_aside) = (self.folder.clone(), Name::new_aside());
+        let index_file = folder.create_new(&index_aside, 0o444)?;
+        let id = PackId(trailer);
         let placed = index::write(&index_file, &mut self.entries, &trailer)
             .and_then(|()| disk::sync_file(&index_file))
-            .and_then(|()| fs::rename(&self.aside, &path))
-            .and_then(|()| fs::rename(&index_aside, path.with_extension("idx")))
-            .and_then(|()| disk::sync_file(&File::open(&self.folder)?));
-        placed.inspect_err(|_| drop(fs::remove_file(&index_aside)))?;
-        Ok(path)
+            .and_then(|()| folder.rename(&self.aside, &id.pack()))
+            .and_then(|()| folder.rename(&index_aside, &id.index()))
+            .and_then(|()| folder.sync_names());
+        placed.inspect_err(|_| drop(folder.remove(&index_aside)))?;
+        Ok(id)
     }
 
     /// Fewer objects were there in the end than were expected: the header says how many, and stands
     /// before everything that the checksum is over.
     fn count_anew(&mut self) -> io::Result<()> {
         let count = u32::try_from(self.entries.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let written = File::open(&self.aside)?;
-        self.out.get_ref().write_all_at(&header(count), 0)?;
+        let written = self.out.get_ref();
+        written.write_all_at(&header(count), 0)?;
         self.sha = Sha1::new();
         let mut piece = vec![0; 256 * 1024];
         let mut at = 0;
@@ -168,7 +164,7 @@ impl Writer {
 impl Drop for Writer {
     /// Takes away what is not in its place; where it is, nothing has this name.
     fn drop(&mut self) {
-        drop(fs::remove_file(&self.aside));
+        drop(self.folder.remove(&self.aside));
     }
 }
 

@@ -1,11 +1,11 @@
 //! Commits checked on their own, on every core, and handed on in order.
 
-use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
 use crate::catalog::Decided;
 use crate::digest::Digest;
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::{Event, PathOpener};
 use crate::keyring::Keyring;
@@ -51,7 +51,7 @@ impl Checked {
 
 /// Checks commits, and hands them on in order while the next are checked.
 pub(in crate::store) fn check_all(
-    root: &Path,
+    root: &Folder,
     keyring: &Keyring,
     commits: &[ObjectId],
     mut each: impl FnMut(Checked) -> Result<()>,
@@ -93,7 +93,7 @@ struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    fn new(root: &Path, keyring: &'a Keyring) -> Self {
+    fn new(root: &Folder, keyring: &'a Keyring) -> Self {
         Self {
             repository: Repository::of_whatever_is_there(root),
             opener: PathOpener::remembering(keyring),

@@ -1,13 +1,14 @@
 //! The catalog file beside history: written as events come, and history read again where a part of
 //! it does not open.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::fold::Fold;
 use super::{check_all, commits_between, decided_at};
 use crate::catalog::file::CatalogFile;
 use crate::catalog::{Catalog, Refold};
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
 use crate::keyring::Keyring;
@@ -16,24 +17,25 @@ use crate::repository::object::ObjectId;
 use crate::seal::Identity;
 use crate::store::Store;
 use crate::store::decide::Decisions;
+use crate::store::place::keyring_at;
 
 /// Makes the state of a store up to a commit again, with whatever keyring is in place by then.
 pub(in crate::store) fn refold(
-    root: &Path,
+    root: &Folder,
     store: StoreId,
     identity: &Identity,
     keyring: Option<&Path>,
 ) -> Refold {
-    let (root, identity) = (root.to_owned(), identity.clone());
+    let (root, identity) = (root.clone(), identity.clone());
     let said = keyring.map(Path::to_owned);
     Arc::new(move |head| {
         let repository = Repository::open(&root)?;
-        let folder = keyring_folder(&root, &repository, said.clone())?;
+        let folder = keyring_folder(&root, &repository, said.as_deref())?;
         let keyring = Keyring::open(&folder, store, &identity)?;
         let commits = commits_between(&repository, None, head)?;
         let mut catalog = Catalog::empty();
         // Nothing is written to it.
-        let mut file = CatalogFile::new(PathBuf::new(), store);
+        let mut file = CatalogFile::nowhere(store);
         let mut fold = Fold::new(&repository, &mut catalog, &mut file, keyring.cache_key())?;
         let commits = commits.unwrap_or_default();
         check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
@@ -41,14 +43,11 @@ pub(in crate::store) fn refold(
     })
 }
 
-fn keyring_folder(root: &Path, repository: &Repository, said: Option<PathBuf>) -> Result<PathBuf> {
-    if let Some(said) = said {
-        return Ok(said);
-    }
+fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -> Result<Folder> {
     let head: Option<ObjectId> = repository.head()?;
     let head = head.ok_or_else(|| Error::damaged("refs/heads/main", "it is gone"))?;
     let decisions = Decisions::read(repository, decided_at(repository, head)?)?;
-    Ok(decisions.policy.keyring.folder_of(root))
+    keyring_at(root, said, &decisions.policy)
 }
 
 impl Store {

@@ -2,12 +2,12 @@
 //! lock. It only reads: what is torn is mended, if it can be, under the lock.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::digest::Digest;
+use crate::disk::Folder;
 use crate::error::Result;
 use crate::event::{Event, Touch};
 use crate::id::MemoryId;
@@ -86,7 +86,7 @@ impl Rules {
 /// Looks through versions, which are in the order of their events; `None` for one that does not
 /// open with the keys at hand.
 pub(super) fn scan(
-    root: &Path,
+    root: &Folder,
     keyring: &Keyring,
     rules: &Rules,
     piece: &[Wanted],

@@ -1,20 +1,21 @@
 //! The file `config`, which only stock git reads: what agekeep wrote, and where to push to.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
 use super::super::findings::{Fault, Findings};
+use super::read;
+use crate::disk::{Folder, Name};
 use crate::repository::CONFIG;
+use std::collections::BTreeMap;
 
 /// Keys of a remote or branch that stock git writes when one is added.
 const OF_REMOTES: &[&str] = &["url", "fetch"];
 const OF_BRANCHES: &[&str] = &["remote", "merge"];
 
-pub(super) fn check(root: &Path, findings: &mut Findings) {
+pub(super) fn check(root: &Folder, findings: &mut Findings) {
     let mut fault = |what: String| findings.add_outside(Fault::new("config", what));
-    let Ok(bytes) = fs::read(root.join("config")) else {
-        return fault("the file config is missing".into());
+    let bytes = match read(root, &Name::CONFIG) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return fault("the file config is missing".into()),
+        Err(what) => return fault(what),
     };
     let mut own: BTreeMap<String, String> = keys(CONFIG)
         .filter_map(Result::ok)
@@ -124,12 +125,13 @@ fn key((section, subsection): &(String, Option<String>), line: &str) -> Option<K
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn findings(config: &str) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join("config"), config).expect("written");
         let mut findings = Findings::default();
-        check(folder.path(), &mut findings);
+        check(&Folder::at(folder.path()).expect("there"), &mut findings);
         findings.listed.into_iter().map(|one| one.what).collect()
     }
 
