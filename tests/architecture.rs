@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 const OWNERS: &[(&str, &[&str])] = &[
     ("age::", &["src/seal"]),
     ("aho_corasick", &["src/redact"]),
-    ("axum::", &["src/cli/mcp/claim.rs", "src/cli/mcp/http.rs"]),
     ("base64ct", &["src/base64.rs"]),
     ("bech32::", &["src/redact/checksum.rs"]),
     ("chacha20poly1305", &["src/aead.rs"]),
@@ -23,6 +22,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("git2", &["src/repository.rs"]),
     ("qrcode::", &["src/cli/recovery.rs"]),
     ("hmac::", &["src/digest.rs"]),
+    ("http_body_util::", &["src/cli/mcp/http.rs"]),
+    ("hyper::", &["src/cli/mcp/claim.rs", "src/cli/mcp/http"]),
+    ("hyper_util::", &["src/cli/mcp/http.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),
     ("memchr::", &["src/redact"]),

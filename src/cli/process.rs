@@ -19,6 +19,27 @@ pub(super) fn keep_memory_private() {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn keep_memory_private() {}
 
+/// Lets this process have so many files open, as far as the machine does, and answers how many it may.
+#[cfg(feature = "http")]
+pub(super) fn let_open(files: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let wanted = files as u64;
+    let now = getrlimit(Resource::Nofile);
+    let few = |limit: Option<u64>| limit.map_or(wanted, |limit| limit.min(wanted));
+    let raised = Rlimit {
+        current: Some(few(now.maximum)),
+        ..now
+    };
+    let may = if few(now.current) < few(now.maximum) && setrlimit(Resource::Nofile, raised).is_ok()
+    {
+        raised.current
+    } else {
+        now.current
+    };
+    usize::try_from(few(may)).unwrap_or(files)
+}
+
 /// Whether a child has ended. It stays to be waited for, so that its number is nobody else's yet.
 pub(super) fn has_ended(child: &std::process::Child) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};

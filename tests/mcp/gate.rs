@@ -8,9 +8,9 @@ use crate::http::{knock, refused, view};
 use crate::support::{Home, stderr};
 use crate::web::{Web, post_bytes};
 
-const TOKEN: &str = "correct-horse-battery-staple";
+pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
-fn token_file(home: &Home, content: &str, mode: u32) -> String {
+pub(crate) fn token_file(home: &Home, content: &str, mode: u32) -> String {
     let path = home.path().join("token");
     fs::write(&path, content).expect("a file");
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("its owner's");

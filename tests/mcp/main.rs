@@ -15,6 +15,8 @@ mod beside;
 mod care;
 mod eras;
 #[cfg(feature = "http")]
+mod flood;
+#[cfg(feature = "http")]
 mod gate;
 mod hostile;
 #[cfg(feature = "http")]

@@ -55,7 +55,7 @@ fn trace_id(traceparent: &str) -> Option<String> {
 /// The session of the HTTP transport in the older era, which the server made.
 #[cfg(feature = "http")]
 fn session_of(request: &RequestContext<RoleServer>) -> Option<String> {
-    let parts = request.extensions.get::<axum::http::request::Parts>()?;
+    let parts = request.extensions.get::<hyper::http::request::Parts>()?;
     let session = parts.headers.get("mcp-session-id")?;
     session.to_str().ok().map(str::to_owned)
 }

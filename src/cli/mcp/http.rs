@@ -1,30 +1,42 @@
 //! Streamable HTTP: on loopback for whoever is on this machine, elsewhere only with a token.
 
+mod connections;
+mod sessions;
+
+use std::convert::Infallible;
 use std::fs;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agekeep::Digest;
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::policy::Limits;
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
 use clap::Args;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use super::super::output;
+use self::connections::{Connections, FILES, Place};
+use self::sessions::Sessions;
+use super::super::{output, process};
 use super::keeper::Waiting;
 use super::server::Door;
 
@@ -38,12 +50,16 @@ const END_WITHIN: Duration = Duration::from_secs(5);
 /// How long an answer is on its way from the store to the client's stream.
 const HAND_OVER: Duration = Duration::from_millis(50);
 
-/// Requests at once.
-const REQUESTS_MAX: usize = 256;
-/// Sessions at once; one that is not used ends after five minutes.
-const SESSIONS_MAX: usize = 1_000;
-/// What a request brings that begins no session.
-const KNOWN: [&str; 2] = ["mcp-session-id", "mcp-protocol-version"];
+/// Connections that may wait to be accepted: as many as Linux lets wait.
+const BACKLOG: u32 = 4_096;
+/// How long is waited before a connection is accepted again where the machine has nothing left for
+/// one: what is closed for it is closed by then, and to try again costs little.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
+/// Bytes of a request's head. Ours take some hundred.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// How long a connection may wait for the head of its next request. Common clients close one that
+/// they have not used for ninety seconds, and none should meet a server that is about to.
+const NEXT_HEAD_WITHIN: Duration = Duration::from_secs(120);
 
 // How the server is reached.
 #[derive(Args)]
@@ -96,7 +112,7 @@ impl Http {
                 why: format!("{origin} does not begin with https:// or http://"),
             });
         }
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         output::note(&format!("serving MCP at http://{bound}/mcp"));
         if !bound.ip().is_loopback() {
@@ -107,30 +123,26 @@ impl Http {
         }
         let closing = door.closing();
         let (waiting, streams) = (door.waiting(), CancellationToken::new());
-        let gate = Gate {
+        let sessions: Arc<Sessions> = Arc::default();
+        let config = self.config(bound.ip(), streams.clone());
+        let another = move || Ok(door.for_another());
+        let server = Arc::new(Server {
             token,
             begun: Arc::new(watch::Sender::new(0)),
-            sessions: Arc::default(),
-        };
-        let begun = gate.begun.subscribe();
-        let app = self.app(door, bound.ip(), gate, streams.clone());
-        let ending = closing.clone();
-        let overdue = async move {
-            ending.cancelled().await;
-            // A client that is slow to say what it wants is not waited for, nor one that does not
-            // read.
-            let _ = timeout(END_WITHIN, answered(begun, waiting)).await;
-            streams.cancel();
-            sleep(HAND_OVER).await;
-        };
-        let served = axum::serve(listener, app).with_graceful_shutdown(closing.cancelled_owned());
-        tokio::select! {
-            ended = served.into_future() => ended.map_err(failed),
-            () = overdue => Ok(()),
-        }
+            connections: Arc::new(Connections::new(process::let_open(FILES))),
+            service: StreamableHttpService::new(another, sessions.local.clone(), config),
+            sessions,
+        });
+        let begun = server.begun.subscribe();
+        accept(listener, server, &closing).await;
+        // A client that is slow to say what it wants is not waited for, nor one that does not read.
+        let _ = timeout(END_WITHIN, answered(begun, waiting)).await;
+        streams.cancel();
+        sleep(HAND_OVER).await;
+        Ok(())
     }
 
-    fn app(&self, door: Door, ip: IpAddr, gate: Gate, streams: CancellationToken) -> Router {
+    fn config(&self, ip: IpAddr, streams: CancellationToken) -> StreamableHttpServerConfig {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
         if !ip.is_unspecified() {
             hosts.push(ip.to_string());
@@ -139,16 +151,85 @@ impl Http {
         let local = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
         let origins = local.map(str::to_owned).into_iter();
         let origins = origins.chain(self.allow_origin.iter().map(|origin| with_port(origin)));
-        let config = StreamableHttpServerConfig::default()
+        StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
             .with_json_response(true)
             .with_max_request_body_bytes(Limits::default().request_bytes)
-            .with_cancellation_token(streams);
-        let sessions = gate.sessions.clone();
-        let service = StreamableHttpService::new(move || Ok(door.for_another()), sessions, config);
-        let app = Router::new().nest_service("/mcp", service);
-        app.layer(middleware::from_fn_with_state(gate, enter))
+            .with_cancellation_token(streams)
+    }
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // One that was here before may have left connections behind.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Accepts connections until the server is told to end.
+async fn accept(listener: TcpListener, server: Arc<Server>, closing: &CancellationToken) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = closing.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, from)) => {
+                let place = server.connections.admit(from.ip());
+                tokio::spawn(serve(stream, place, server.clone(), closing.clone()));
+                // What it sent, and what is closed for it, comes before the next one: a head that is
+                // there is read, however many connections wait.
+                yield_now().await;
+            }
+            Err(error) if is_of_the_client(&error) => {}
+            Err(_) => {
+                server.connections.make_room();
+                sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+/// Whether a connection failed because its client has gone away.
+fn is_of_the_client(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
+    )
+}
+
+/// Serves a connection until it ends or loses its place.
+async fn serve(
+    stream: TcpStream,
+    place: Arc<Place>,
+    server: Arc<Server>,
+    closing: CancellationToken,
+) {
+    let answer = service_fn(|request| {
+        let (server, place) = (server.clone(), place.clone());
+        async move { Ok::<_, Infallible>(server.answer(&place, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(NEXT_HEAD_WITHIN)
+        .max_header_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    let (mut connection, mut lost) = (pin!(connection), pin!(place.lost()));
+    tokio::select! {
+        biased;
+        () = &mut lost => return,
+        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
+        _ = connection.as_mut() => return,
+    }
+    tokio::select! {
+        biased;
+        () = lost => {}
+        _ = connection => {}
     }
 }
 
@@ -175,58 +256,86 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// What every request comes through.
-#[derive(Clone)]
-struct Gate {
+/// What answers requests.
+struct Server {
     token: Option<Digest>,
-    /// How many are inside.
+    /// How many requests are inside.
     begun: Arc<watch::Sender<usize>>,
+    connections: Arc<Connections>,
     /// Of clients of the older era.
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Door, LocalSessionManager>,
 }
 
-impl Gate {
-    /// Whether there is no room for a request, which may begin a session.
-    async fn is_full(&self, begins: bool) -> bool {
-        let requests = *self.begun.borrow();
-        requests > REQUESTS_MAX
-            || begins && self.sessions.sessions.read().await.len() >= SESSIONS_MAX
+type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
+
+impl Server {
+    /// Answers a request, of which the head is there.
+    async fn answer(&self, place: &Arc<Place>, request: Request<Incoming>) -> Response {
+        let _inside = Waiting::new(&self.begun);
+        // Before anything is read or looked up for it.
+        if !self.lets_in(request.headers()) {
+            let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
+            let challenge = HeaderValue::from_static("Bearer");
+            refused
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, challenge);
+            return refused;
+        }
+        let Some(receiving) = place.let_in() else {
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many at once\n");
+        };
+        if !matches!(request.uri().path(), "/mcp" | "/mcp/") {
+            return refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n");
+        }
+        let in_session = self.sessions.use_named(request.headers());
+        let request = request.map(|body| with(body, receiving));
+        let response = tokio::select! {
+            response = self.service.handle(request) => response,
+            () = place.late() => refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
+        };
+        if in_session.is_none() {
+            self.sessions.begin(response.headers()).await;
+        }
+        let sending = (place.send(), in_session);
+        response.map(|body| with(body, sending).boxed())
+    }
+
+    /// Whether a request brings the token, where one is set. Digests are compared, so that the time it
+    /// takes tells nothing of the token.
+    fn lets_in(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = self.token else {
+            return true;
+        };
+        let brought = headers.get(header::AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+            let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+            is_bearer.then(|| Digest::of(token.trim().as_bytes()))
+        });
+        brought == Some(token)
     }
 }
 
-/// Counts a request until its answer begins, and lets it through if it brings the token.
-async fn enter(State(gate): State<Gate>, request: Request, next: Next) -> Response {
-    let _inside = Waiting::new(&gate.begun);
-    let has = |name: &&str| request.headers().contains_key(*name);
-    let begins = !KNOWN.iter().any(has);
-    if gate.is_full(begins).await {
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many at once\n").into_response();
-    }
-    check_token(gate.token, request, next).await
+/// A body, and something that is dropped with it: when it was read or sent to its end, or given up.
+fn with<B: Body<Data = Bytes>>(
+    body: B,
+    kept: impl Send + Sync + 'static,
+) -> impl Body<Data = Bytes, Error = B::Error> {
+    body.map_frame(move |frame| {
+        let _ = &kept;
+        frame
+    })
 }
 
-/// Lets through what brings the token. Digests are compared, so that the time it takes tells
-/// nothing of the token.
-async fn check_token(token: Option<Digest>, request: Request, next: Next) -> Response {
-    let Some(token) = token else {
-        return next.run(request).await;
-    };
-    let header = request.headers().get(header::AUTHORIZATION);
-    let brought = header.and_then(|value| {
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-        is_bearer.then(|| Digest::of(token.trim().as_bytes()))
-    });
-    if brought == Some(token) {
-        return next.run(request).await;
-    }
-    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (
-        StatusCode::UNAUTHORIZED,
-        challenge,
-        "a bearer token is needed\n",
-    )
-        .into_response()
+/// An answer after which the connection is closed.
+fn refusal(status: StatusCode, why: &'static str) -> Response {
+    let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+    *refusal.status_mut() = status;
+    let close = HeaderValue::from_static("close");
+    refusal.headers_mut().insert(header::CONNECTION, close);
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    refusal.headers_mut().insert(header::CONTENT_TYPE, plain);
+    refusal
 }
 
 /// The digest of the token in a file.
