@@ -2,6 +2,7 @@
 //! the only module that names `ssh_key`, `signature` and `ed25519_dalek`.
 
 mod agent;
+mod role;
 mod signers;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, Signature, 
 use zeroize::Zeroizing;
 
 use self::agent::Agent;
+pub use self::role::SignerRole;
+pub(crate) use self::role::named;
 pub(crate) use self::signers::NAME_CHARACTERS_MAX;
 pub use self::signers::Validity;
 pub(crate) use self::signers::{Entry, Signers, Untimely, check_name};

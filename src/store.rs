@@ -77,7 +77,7 @@ pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
 pub use self::take::Export;
 pub use crate::seal::{Identity, Recipient};
-pub use crate::sign::{SigningKey, Validity, VerifyingKey};
+pub use crate::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";

@@ -11,6 +11,9 @@ pub(crate) const SIGNERS_ADD: &str = "signers_add";
 /// The command of an event after which somebody may not write any more.
 pub(crate) const SIGNERS_RM: &str = "signers_rm";
 
+/// The command of an event that gives a signer another role.
+pub(crate) const SIGNERS_SET: &str = "signers_set";
+
 /// The command of an event that accepts a history without the newest moment that was seen of it.
 pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
 
@@ -40,7 +43,7 @@ pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 26] = [
+pub const OWNER_COMMANDS: [&str; 27] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -49,6 +52,7 @@ pub const OWNER_COMMANDS: [&str; 26] = [
     "keys_export",
     SIGNERS_ADD,
     SIGNERS_RM,
+    SIGNERS_SET,
     "view_at",
     "show",
     "diff",
@@ -70,13 +74,14 @@ pub const OWNER_COMMANDS: [&str; 26] = [
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 21] = [
+const UNALTERING: [&str; 22] = [
     "init",
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
     "keys_export",
     SIGNERS_ADD,
     SIGNERS_RM,
+    SIGNERS_SET,
     "view",
     "view_at",
     "memory_read",
@@ -151,7 +156,7 @@ impl PublicFile {
         match command {
             POLICY_COMMAND => Some(Self::Policy),
             ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
-            SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
+            SIGNERS_ADD | SIGNERS_RM | SIGNERS_SET => Some(Self::Signers),
             _ => None,
         }
     }

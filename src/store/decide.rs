@@ -235,10 +235,10 @@ impl Store {
     }
 
     /// Whether this process could record a decision: asked before much is made ready for it.
-    pub(super) fn may_record(&self) -> Result<()> {
+    pub(super) fn may_record(&self, command: &str) -> Result<()> {
         self.as_reader()?;
         self.check_one_keyring()?;
-        self.signer_now().map(drop)
+        self.may_sign_now(command)
     }
 
     /// Goes by what this process or another has decided since.

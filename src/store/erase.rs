@@ -76,7 +76,7 @@ impl Store {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
         self.check_one_keyring()?;
-        self.signer_now()?;
+        self.may_sign_now(ERASE_COMMAND)?;
         if history_only {
             self.as_reader()?;
         }

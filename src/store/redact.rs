@@ -37,7 +37,7 @@ impl Store {
     ) -> Result<RedactedMemory> {
         let lock = Lock::acquire(&self.root.join("lock"))?;
         self.refresh()?;
-        self.may_record()?;
+        self.may_record(REDACT_COMMAND)?;
         self.load_timeline()?;
         let id = self.to_redact(path, revision)?;
         let memory = self.catalog.memory(id).cloned();
