@@ -256,6 +256,7 @@ impl Store {
 
     fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         self.at_one_time(|store| {
+            store.check_role(command.name())?;
             let plan = store.plan(command, context)?;
             store.commit(plan, command.name(), context)
         })

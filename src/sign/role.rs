@@ -100,8 +100,16 @@ fn roles_of(command: &str) -> &'static [SignerRole] {
         | EXPORT_COMMAND
         | EXPORT_HISTORY_COMMAND => &[Owner, Writer],
         EXPIRE_COMMAND | ERASE_COMMAND | HOLD_ADD_COMMAND => &[Owner, Sweeper],
-        "init" | "keys_export" | POLICY_COMMAND | ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND
-        | REKEY_COMMAND | REDACT_COMMAND | HOLD_RM_COMMAND | SIGNERS_ADD | SIGNERS_RM
+        "init"
+        | "keys_export"
+        | POLICY_COMMAND
+        | ADD_MEMBER_COMMAND
+        | REMOVE_MEMBER_COMMAND
+        | REKEY_COMMAND
+        | REDACT_COMMAND
+        | HOLD_RM_COMMAND
+        | SIGNERS_ADD
+        | SIGNERS_RM
         | SIGNERS_SET => &[Owner],
         _ => &[],
     }

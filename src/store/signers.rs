@@ -202,10 +202,14 @@ impl Store {
     /// Checks that the key that signs may write now, and may record a command.
     pub(super) fn may_sign_now(&self, command: &str) -> Result<()> {
         let (_, signer) = self.signer_now()?;
-        if signer.role().allows(command) {
-            return Ok(());
-        }
-        Err(not_allowed(signer, command.to_owned()))
+        check_role(signer, command)
+    }
+
+    /// Checks the role alone, before a command is planned; whether the key signs at all is asked when
+    /// there is something to record.
+    pub(super) fn check_role(&self, command: &str) -> Result<()> {
+        let signer = self.signer_now().ok();
+        signer.map_or(Ok(()), |(_, signer)| check_role(signer, command))
     }
 
     /// Checks that a signer may record an event, as whoever opens the store will.
@@ -235,6 +239,13 @@ impl Signer {
             validity: entry.validity(),
         }
     }
+}
+
+fn check_role(signer: &Entry, command: &str) -> Result<()> {
+    if signer.role().allows(command) {
+        return Ok(());
+    }
+    Err(not_allowed(signer, command.to_owned()))
 }
 
 fn not_allowed(signer: &Entry, command: String) -> Error {
