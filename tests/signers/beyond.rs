@@ -111,9 +111,8 @@ impl Scene {
     fn judged(&self, expected: Option<&str>) -> String {
         let said = self.opened(expected.is_none());
         let report = self.report(&["--full"]);
-        let context = || format!("{said}: {report}");
         let found = ids(&report);
-        assert_eq!(found, Vec::from_iter(expected), "{}", context());
+        assert_eq!(found, Vec::from_iter(expected), "{said}: {report}");
         said
     }
 
@@ -188,7 +187,7 @@ impl Scene {
         match command {
             "policy_set" => {
                 let off = "\n[redaction]\nmode = \"off\"\n[expiration]\nunaccessed_for = \"1s\"\n\
-                           grace = \"0\"\nthen = \"erase\"\n";
+                           grace = \"0s\"\nthen = \"erase\"\n";
                 put("agekeep.toml", said, self.file("agekeep.toml") + off)
             }
             "recipients_add" => {
@@ -338,4 +337,214 @@ fn no_commit_by_hand_goes_beyond_a_sweeper() {
 #[test]
 fn no_commit_by_hand_goes_beyond_an_auditor() {
     no_commit_goes_beyond("auditor");
+}
+
+#[test]
+fn nobody_gives_himself_another_role() {
+    for role in ["writer", "sweeper", "auditor"] {
+        let Some(scene) = Scene::new() else { return };
+        let signers = scene.file("signers");
+        let raised = signers.replace(&format!(" {role}\n"), " owner\n");
+        assert_ne!(signers, raised);
+        let file = Some(("signers", raised));
+        // By a command that is his own, the file is changed in passing.
+        let head = scene.put(
+            role,
+            &Made {
+                file: file.clone(),
+                ..plain("log")
+            },
+        );
+        scene.judged(Some("signers-changed"));
+        scene.means.adopt(&head);
+        // By the command for it, that is not his; what he does as an owner then is beside the point.
+        scene.put(
+            role,
+            &Made {
+                said: json!({"command": "signers_set", "member": role}),
+                file,
+                ..Made::default()
+            },
+        );
+        scene.put(role, &scene.made("policy_set"));
+        scene.judged(Some("not-allowed"));
+        assert_eq!(scene.found_without_key(), ["not-allowed"]);
+    }
+}
+
+#[test]
+fn a_role_that_was_taken_away_does_not_come_back_by_an_earlier_date() {
+    let Some(scene) = Scene::new() else { return };
+    scene.team.done(
+        "2026-01-02T00:00:00Z",
+        &["signers", "role", "writer", "auditor"],
+    );
+    let mut made = plain("view");
+    made.said["clock_behind_ms"] = 86_400_000.into();
+    scene.put("writer", &made);
+    let said = scene.judged(Some("not-allowed"));
+    assert!(said.contains("writer has the role auditor"), "{said}");
+}
+
+#[test]
+fn a_command_that_is_allowed_changes_no_public_file_in_passing() {
+    let Some(scene) = Scene::new() else { return };
+    for (signer, command) in [
+        ("writer", "create"),
+        ("sweeper", "expire"),
+        ("auditor", "log"),
+    ] {
+        for (of, id) in [
+            ("policy_set", "policy-changed"),
+            ("recipients_add", "recipients-changed"),
+            ("signers_add", "signers-changed"),
+        ] {
+            let made = Made {
+                said: json!({"command": command}),
+                ..scene.made(of)
+            };
+            let head = scene.put(signer, &made);
+            scene.judged(Some(id));
+            scene.means.adopt(&head);
+        }
+    }
+}
+
+#[test]
+fn what_a_hold_keeps_is_taken_away_by_no_commit_of_one_who_cannot_lift_it() {
+    let Some(scene) = Scene::new() else { return };
+    for (signer, command, changes) in [
+        ("writer", "delete", &["remove"][..]),
+        ("writer", "revert", &["remove"]),
+        ("sweeper", "expire", &["expire"]),
+        ("sweeper", "expire", &["expire", "mark"]),
+        ("sweeper", "erase", &["remove", "mark"]),
+    ] {
+        let made = Scene::taken(&scene.y, command, changes);
+        let what = format!("{command} of what a hold keeps");
+        scene.refused(signer, &made, &what);
+    }
+    // An owner could have lifted it.
+    scene.put("owner", &Scene::taken(&scene.y, "delete", &["remove"]));
+    scene.judged(None);
+}
+
+/// The receipt of an erasure of one memory that says it goes on with an earlier one.
+fn receipt(memory: &Memory, after: Option<u64>) -> Value {
+    let mut erased = json!({"memory": memory.id, "blobs": []});
+    if let Some(after) = after {
+        erased["after"] = after.into();
+    }
+    json!({
+        "epoch": [1, 2], "names": [1, 2], "memories": [erased], "versions": 0, "records": 0,
+        "asked": 0, "not_reached": [],
+    })
+}
+
+#[test]
+fn a_writer_completes_an_erasure_and_begins_none() {
+    let Some(scene) = Scene::new() else { return };
+    let deleted = scene.team.events() as u64;
+    scene.team.done(NIGHT, &["delete", "/memories/x.md"]);
+    let erase = json!([Scene::touch(&scene.x, "erase")]);
+    for (after, outcome) in [
+        (None, "ok"),
+        // It was deleted then, added then, and a later event and this one are none before it.
+        (Some(deleted), "ok"),
+        (Some(deleted - 3), "ok"),
+        (Some(0), "ok"),
+        (Some(deleted + 1), "ok"),
+        (Some(u64::MAX), "ok"),
+    ] {
+        let said = json!({
+            "command": "erase", "outcome": outcome, "memories": erase,
+            "receipt": receipt(&scene.x, after),
+        });
+        let made = Made {
+            said,
+            ..Made::default()
+        };
+        let head = scene.put("writer", &made);
+        let said = scene.opened(false);
+        assert!(
+            said.contains("which may not record erase"),
+            "{after:?}: {said}"
+        );
+        // Its keys are still there, which is another finding.
+        let report = scene.report(&["--full"]);
+        assert_eq!(
+            ids(&report),
+            ["not-allowed", "erased-key"],
+            "{after:?}: {report}"
+        );
+        scene.means.adopt(&head);
+    }
+    // Nor by a receipt about another memory, or about none.
+    for said in [
+        json!({"command": "erase", "memories": erase, "receipt": receipt(&scene.y, Some(0))}),
+        json!({"command": "erase", "memories": erase}),
+        json!({"command": "erase"}),
+        json!({"command": "expire", "memories": erase, "receipt": receipt(&scene.x, None)}),
+    ] {
+        let made = Made {
+            said,
+            ..Made::default()
+        };
+        let head = scene.put("writer", &made);
+        let said = scene.opened(false);
+        assert!(said.contains("writer has the role writer"), "{said}");
+        assert!(ids(&scene.report(&["--full"])).contains(&"not-allowed"));
+        scene.means.adopt(&head);
+    }
+    scene.judged(None);
+}
+
+#[test]
+fn a_store_from_before_there_were_roles_goes_on_and_says_how_to_give_them() {
+    let Some(scene) = Scene::new() else { return };
+    let mut signers = scene.file("signers");
+    for role in ["owner", "writer", "sweeper", "auditor"] {
+        signers = signers.replace(&format!(" {role}\n"), "\n");
+    }
+    let old = Made {
+        said: json!({"command": "signers_set"}),
+        file: Some(("signers", signers)),
+        ..Made::default()
+    };
+    scene.put("owner", &old);
+    scene.judged(None);
+    // Whoever signs may do everything, as it was.
+    scene.put("auditor", &scene.made("recipients_add"));
+    scene.judged(None);
+    let team = &scene.team;
+    let problem = |names: &str| {
+        format!(
+            "no role is given to {names}, so each of these signers may do everything; give each"
+        )
+    };
+    let status = team.done(LATER, &["status"]);
+    assert!(
+        status.contains(&problem("owner, writer, sweeper, auditor")),
+        "{status}"
+    );
+    assert!(
+        status.contains("agekeep signers role NAME ROLE"),
+        "{status}"
+    );
+    for role in ["sweeper", "auditor", "writer"] {
+        team.done(LATER, &["signers", "role", role, role]);
+    }
+    let status: Value =
+        serde_json::from_str(&team.done(LATER, &["status", "--json"])).expect("JSON");
+    assert!(
+        status["problems"].to_string().contains(&problem("owner")),
+        "{status}"
+    );
+    team.done(LATER, &["signers", "role", "owner", "owner"]);
+    let status = team.done(LATER, &["status"]);
+    assert!(!status.contains("no role"), "{status}");
+    let key = team.path("auditor");
+    let view = ["view", "/memories/a.md", "--signing-key", &key];
+    team.refused(LATER, &view, 7, "not_allowed");
+    assert!(team.findings().is_empty());
 }
