@@ -10,6 +10,8 @@ pub(crate) mod fuzzing;
 mod record;
 mod retention;
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -18,7 +20,8 @@ pub use self::command::OWNER_COMMANDS;
 pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile,
-    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, UPGRADE_COMMAND,
+    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
+    UPGRADE_COMMAND,
     is_done_by, may_alter,
 };
 pub(crate) use self::record::PathOpener;
@@ -409,6 +412,27 @@ impl Event {
             REKEY_COMMAND,
         ];
         self.erases() || (self.outcome == Outcome::Ok && such.contains(&self.command.as_str()))
+    }
+
+    /// Whether it does no more than destroy keys of memories that earlier events have marked or
+    /// erased, as its receipt says of each; `are_begun` answers whether they have.
+    pub(crate) fn completes(
+        &self,
+        are_begun: impl FnOnce(&[Erased]) -> Result<bool>,
+    ) -> Result<bool> {
+        let Some(receipt) = &self.receipt else {
+            return Ok(false);
+        };
+        let only_erases = |touch: &Touch| touch.change == Change::Erase && touch.blob.is_none();
+        let touched: HashSet<MemoryId> = self.memories.iter().map(|touch| touch.id).collect();
+        let listed: HashSet<MemoryId> = receipt.memories.iter().map(|m| m.memory).collect();
+        let keeps_none = receipt.memories.iter().all(|memory| memory.kept.is_none());
+        let is_such = self.command == ERASE_COMMAND
+            && self.outcome == Outcome::Ok
+            && self.memories.iter().all(only_erases)
+            && keeps_none
+            && touched == listed;
+        Ok(is_such && are_begun(&receipt.memories)?)
     }
 
     /// The public file it puts in place anew.

@@ -272,7 +272,7 @@ fn contradict(pair: [(&Checkpoint, Verdict); 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sign::{Entry, Validity};
+    use crate::sign::{Entry, SignerRole, Validity};
     use proptest::prelude::*;
 
     const STORE: StoreId = StoreId([3; 16]);
@@ -317,7 +317,7 @@ mod tests {
             (second(5), None, Some("owner")),
         ] {
             let validity = Validity::new(after, before).expect("in order");
-            let entry = Entry::new("owner", &key.verifying_key(), validity);
+            let entry = Entry::new("owner", &key.verifying_key(), SignerRole::Owner, validity);
             let signers = signers(&SigningKey::generate()).without("owner").and(entry);
             assert_eq!(note.signed_by(&signers), expected, "{validity:?}");
         }

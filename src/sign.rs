@@ -3,6 +3,7 @@
 
 mod agent;
 mod authority;
+mod role;
 mod signers;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use zeroize::Zeroizing;
 
 use self::agent::Agent;
 pub(crate) use self::authority::{Authority, AuthorityMark, AuthorityProof};
+pub use self::role::SignerRole;
+pub(crate) use self::role::named;
 pub(crate) use self::signers::NAME_CHARACTERS_MAX;
 pub use self::signers::Validity;
 pub(crate) use self::signers::{Entry, Signers, Untimely, check_name};

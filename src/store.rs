@@ -81,7 +81,7 @@ pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
 pub use self::take::Export;
 pub use crate::seal::{Identity, Recipient};
-pub use crate::sign::{SigningKey, Validity, VerifyingKey};
+pub use crate::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
@@ -279,6 +279,7 @@ impl Store {
 
     fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         self.at_one_time(|store| {
+            store.check_role(command.name())?;
             let plan = store.plan(command, context)?;
             store.commit(plan, command.name(), context)
         })

@@ -6,7 +6,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Catalog, StepFault};
-use crate::event::{Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Outcome};
+use crate::event::{
+    Change, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Outcome, Touch,
+};
 use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
@@ -150,6 +152,14 @@ impl Catalog {
                 self.retention_changed = true;
             }
         }
+    }
+
+    /// Whether a touch takes away what a hold keeps, as far as can be told without all of history:
+    /// by the memory's id, or by its path if it is there.
+    pub(crate) fn takes_held(&self, touch: &Touch) -> bool {
+        let takes = touch.change.removes() || matches!(touch.change, Change::Mark | Change::Erase);
+        let path = || self.memory(touch.id).map(|memory| &memory.path);
+        takes && !self.holds.is_empty() && self.hold_on(touch.id, path()).is_some()
     }
 
     /// The first hold that is on a memory.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agekeep::error::Result;
 use agekeep::recipients::Role;
-use agekeep::store::Store;
+use agekeep::store::{SignerRole, Store};
 use serde_json::json;
 
 use super::{Global, output, place};
@@ -81,13 +81,14 @@ fn readers(store: &Store) -> Option<Advice> {
 }
 
 fn signers(store: &Store) -> Option<Advice> {
-    let signers = store.signer_list();
+    let mut signers = store.signer_list();
+    signers.retain(|signer| signer.role == SignerRole::Owner);
     let ends = signers.iter().map(|signer| signer.validity.before());
     let last = ends.collect::<Option<Vec<_>>>()?.into_iter().max()?;
     Some(Advice {
         id: "signers-end",
-        what: format!("after {last} nobody can write: every signer's time ends"),
-        fix: "add one whose time does not, with `agekeep signers add NAME KEY`".into(),
+        what: format!("after {last} nobody can say who may write: every owner's time ends"),
+        fix: "add one whose time does not, with `agekeep signers add NAME KEY --role owner`".into(),
     })
 }
 

@@ -19,7 +19,8 @@ const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 #[derive(Args)]
 #[command(after_help = "\
 It only prints. The paths are those of the global options, made absolute; AGEKEEP_PASSPHRASE_FILE is
-carried over. Give a sweeper keys of its own: an auditor's identity and a signing key are enough.")]
+carried over. Give a sweeper keys of its own: an auditor's identity and a signing key that may do this and
+little else (`agekeep signers add sweeper KEY --role sweeper`).")]
 pub(super) struct Schedule {
     #[command(subcommand)]
     form: Form,

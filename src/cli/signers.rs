@@ -1,13 +1,13 @@
-//! `signers`: who may write to the store, and from when until when.
+//! `signers`: who may write to the store, what, and from when until when.
 
 use std::io::Read;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
 use agekeep::revision::parse_time;
-use agekeep::store::{Removed, Signer, Validity, VerifyingKey};
+use agekeep::store::{Removed, Signer, SignerRole, Validity, VerifyingKey};
 use chrono::{DateTime, SecondsFormat, Utc};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -26,13 +26,21 @@ pub(super) struct SignersArgs {
 enum Verb {
     /// Let somebody write, from the next event on
     Add(Add),
+    /// Let somebody write other things than before, from the next event on
+    Role {
+        /// The signer's name, as `signers list` shows it
+        #[arg(allow_hyphen_values = true)]
+        name: String,
+        #[arg(value_enum)]
+        role: As,
+    },
     /// Let somebody write no more; what they wrote stays, and stays valid
     Rm {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
         name: String,
     },
-    /// Show who may write, with which key, and from when until when
+    /// Show who may write, in which role, with which key, and from when until when
     List,
 }
 
@@ -45,6 +53,9 @@ struct Add {
     /// Their public key: an OpenSSH line, the path of a `.pub` file, or `-` for standard input
     #[arg(allow_hyphen_values = true)]
     key: String,
+    /// What they may write: agent's commands, undoing them and exports, unless this says otherwise
+    #[arg(long, value_enum, default_value_t = As::Writer)]
+    role: As,
     /// The key may sign from this time on: RFC 3339 or a date, in UTC
     #[arg(long, value_name = "TIME")]
     valid_after: Option<String>,
@@ -53,9 +64,34 @@ struct Add {
     valid_before: Option<String>,
 }
 
+/// What a signer may write.
+#[derive(Clone, Copy, ValueEnum)]
+enum As {
+    /// Everything
+    Owner,
+    /// What agents do, undoing it, exports, and looks
+    Writer,
+    /// Sweeps, erasures, the beginning of holds, and looks
+    Sweeper,
+    /// Looks alone
+    Auditor,
+}
+
+impl From<As> for SignerRole {
+    fn from(role: As) -> Self {
+        match role {
+            As::Owner => Self::Owner,
+            As::Writer => Self::Writer,
+            As::Sweeper => Self::Sweeper,
+            As::Auditor => Self::Auditor,
+        }
+    }
+}
+
 pub(super) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
     match &args.verb {
         Verb::Add(add) => run_add(global, add)?,
+        Verb::Role { name, role } => run_role(global, name, (*role).into())?,
         Verb::Rm { name } => {
             let removed = global.open()?.remove_signer(name, &global.context())?;
             show_removed(global, &removed)?;
@@ -75,7 +111,13 @@ fn run_add(global: &Global, add: &Add) -> Result<()> {
     let validity = validity.map_err(|why| invalid("the time of the key", why))?;
     let (key, file) = read_key(&add.key)?;
     let mut store = global.open()?;
-    let (signer, meta) = store.add_signer(&add.name, &key, validity, &global.context())?;
+    let (signer, meta) = store.add_signer(
+        &add.name,
+        &key,
+        add.role.into(),
+        validity,
+        &global.context(),
+    )?;
     if global.json {
         let signer = to_json(&signer, now);
         let body = json!({"schema": "agekeep.signers_add/1", "signer": signer, "read_from": file, "meta": meta});
@@ -85,11 +127,27 @@ fn run_add(global: &Global, add: &Add) -> Result<()> {
         output::note(&format!("The key was read from {file}."));
     }
     output::line(&format!(
-        "{} may write with the key {}, {} (event {}).",
+        "{} may write as {} with the key {}, {} (event {}).",
         signer.name,
+        signer.role,
         signer.fingerprint,
         window(&signer),
         meta.event
+    ))
+}
+
+fn run_role(global: &Global, name: &str, role: SignerRole) -> Result<()> {
+    let (signer, meta) = global
+        .open()?
+        .set_signer_role(name, role, &global.context())?;
+    if global.json {
+        let signer = to_json(&signer, meta.time);
+        let body = json!({"schema": "agekeep.signers_role/1", "signer": signer, "meta": meta});
+        return output::json(&body).map(drop);
+    }
+    output::line(&format!(
+        "{name} may write as {role} (event {event}): from the next event on, for every process.",
+        event = meta.event
     ))
 }
 
@@ -154,7 +212,8 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
     let line = |signer: &Signer| {
         let (state, window) = (state(signer, now), window(signer));
         let mark = if state == "valid" { "" } else { state };
-        let text = format!("{:<20} {} {window} {mark}", signer.name, signer.fingerprint);
+        let (name, role, key) = (&signer.name, signer.role.as_str(), &signer.fingerprint);
+        let text = format!("{role:<8} {name:<20} {key} {window} {mark}");
         text.trim_end().to_owned()
     };
     let text: Vec<_> = signers.iter().map(line).collect();
@@ -164,6 +223,7 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
 fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
     json!({
         "name": signer.name,
+        "role": signer.role.as_str(),
         "fingerprint": signer.fingerprint,
         "key": signer.key,
         "valid_after": signer.validity.after().map(second),

@@ -77,7 +77,8 @@ fn to_text(status: &Status) -> String {
         lines.push(format!("{role:<11} {} {}", member.name, member.recipient));
     }
     for signer in &status.signers {
-        lines.push(format!("signer      {} {}", signer.name, signer.key));
+        let (name, role, key) = (&signer.name, signer.role, &signer.key);
+        lines.push(format!("signer      {name} ({role}) {key}"));
     }
     if status.problems.is_empty() {
         lines.push("problems    none found".into());
@@ -109,7 +110,7 @@ fn to_json(status: &Status) -> serde_json::Value {
     let signers: Vec<_> = status
         .signers
         .iter()
-        .map(|signer| json!({"name": signer.name, "key": signer.key}))
+        .map(|signer| json!({"name": signer.name, "role": signer.role.as_str(), "key": signer.key}))
         .collect();
     json!({
         "schema": "agekeep.status/1",

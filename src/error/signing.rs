@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::sign::SignerRole;
+
 /// Why a key may not sign or does not, or why `signers` stays as it is.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -15,6 +17,15 @@ pub enum SigningFault {
         /// From when or until when it is, in words.
         when: String,
     },
+    /// The signer's role does not go as far as the command.
+    NotAllowed {
+        /// The signer's name.
+        name: String,
+        /// The role.
+        role: SignerRole,
+        /// The command, as records name it.
+        command: String,
+    },
     /// A name or key that is to become a signer's is one already.
     Exists {
         /// What is there already, in words.
@@ -25,7 +36,7 @@ pub enum SigningFault {
         /// The name.
         name: String,
     },
-    /// Without this signer nobody could write any more.
+    /// Without this owner nobody could say any more who may write.
     Last {
         /// The signer's name.
         name: String,
@@ -45,6 +56,7 @@ impl SigningFault {
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::NotValid { .. } => "signer_not_valid",
+            Self::NotAllowed { .. } => "not_allowed",
             Self::Exists { .. } => "signer_exists",
             Self::NoSuch { .. } => "no_such_signer",
             Self::Last { .. } => "last_signer",
@@ -57,7 +69,7 @@ impl SigningFault {
             Self::NoSuch { .. } => 4,
             Self::Exists { .. } => 5,
             Self::Last { .. } => 6,
-            Self::NotValid { .. } => 7,
+            Self::NotValid { .. } | Self::NotAllowed { .. } => 7,
             Self::Agent { .. } => 12,
         }
     }
@@ -65,18 +77,24 @@ impl SigningFault {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::NotValid { name, .. } => format!(
-                "name a key that is valid now with --signing-key; another signer can give this one \
-                 another time, with `agekeep signers rm {name}` and then `agekeep signers add {name} \
-                 KEY`"
+                "name a key that is valid now with --signing-key; an owner can give this one another \
+                 time, with `agekeep signers rm {name}` and then `agekeep signers add {name} KEY \
+                 --role ROLE`"
+            ),
+            Self::NotAllowed { name, .. } => format!(
+                "name the key of a signer who may with --signing-key: `agekeep signers list` shows \
+                 every role; an owner can give {name} another, with `agekeep signers role {name} \
+                 ROLE`"
             ),
             Self::Exists { .. } => {
-                "`agekeep signers list` shows them all; to change one, remove it first, which \
-                 leaves its older commits as they are"
+                "`agekeep signers list` shows them all; `agekeep signers role` gives one another role; \
+                 to change more, remove it first, which leaves its older commits as they are"
                     .into()
             }
             Self::NoSuch { .. } => "`agekeep signers list` shows them all".into(),
             Self::Last { .. } => {
-                "add another signer first, one who is valid now and whose time does not end: `agekeep signers add NAME KEY`"
+                "add another owner first, one who is valid now and whose time does not end: `agekeep \
+                 signers add NAME KEY --role owner`"
                     .into()
             }
             Self::Agent { hint, .. } => hint.clone(),
@@ -92,11 +110,16 @@ impl fmt::Display for SigningFault {
                 fingerprint,
                 when,
             } => write!(f, "the signing key {fingerprint} of {name} {when}"),
+            Self::NotAllowed {
+                name,
+                role,
+                command,
+            } => f.write_str(&role.refuses(name, command)),
             Self::Exists { what } => f.write_str(what),
             Self::NoSuch { name } => write!(f, "no signer has the name {name:?}"),
             Self::Last { name } => write!(
                 f,
-                "{name} is the last signer who may write now, or the last whose time does not end"
+                "{name} is the last owner who may write now, or the last whose time does not end"
             ),
             Self::Agent {
                 fingerprint, why, ..

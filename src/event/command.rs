@@ -14,6 +14,9 @@ pub(crate) const SIGNERS_ADD: &str = "signers_add";
 /// The command of an event after which somebody may not write any more.
 pub(crate) const SIGNERS_RM: &str = "signers_rm";
 
+/// The command of an event that gives a signer another role.
+pub(crate) const SIGNERS_SET: &str = "signers_set";
+
 /// The command of an event that accepts a history without the newest moment that was seen of it.
 pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
 
@@ -53,6 +56,7 @@ pub const OWNER_COMMANDS: [&str; 27] = [
     "keys_export",
     SIGNERS_ADD,
     SIGNERS_RM,
+    SIGNERS_SET,
     "view_at",
     "show",
     "diff",
@@ -82,6 +86,7 @@ const UNALTERING: [&str; 22] = [
     "keys_export",
     SIGNERS_ADD,
     SIGNERS_RM,
+    SIGNERS_SET,
     "view",
     "view_at",
     "memory_read",
@@ -156,7 +161,7 @@ impl PublicFile {
         match command {
             POLICY_COMMAND | UPGRADE_COMMAND => Some(Self::Policy),
             ADD_MEMBER_COMMAND | REMOVE_MEMBER_COMMAND => Some(Self::Recipients),
-            SIGNERS_ADD | SIGNERS_RM => Some(Self::Signers),
+            SIGNERS_ADD | SIGNERS_RM | SIGNERS_SET => Some(Self::Signers),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! The `signers` file: who may write and when, in OpenSSH's `allowed_signers` format
+//! The `signers` file: who may write, what and when, in OpenSSH's `allowed_signers` format
 //! (ssh-keygen(1)).
 
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use ssh_key::{Algorithm, PublicKey};
 
-use super::{NAMESPACE, SignedBy, SigningKey, VerifyingKey, public_line};
+use super::{NAMESPACE, SignedBy, SignerRole, SigningKey, VerifyingKey, bare, public_line};
 
 /// Longest name of a signer, in characters.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;
@@ -133,14 +133,22 @@ pub(crate) struct Entry {
     name: String,
     key: PublicKey,
     validity: Validity,
+    /// `None` in a line from before there were roles.
+    role: Option<SignerRole>,
 }
 
 impl Entry {
-    pub(crate) fn new(name: &str, key: &VerifyingKey, validity: Validity) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        key: &VerifyingKey,
+        role: SignerRole,
+        validity: Validity,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             key: key.0.clone(),
             validity,
+            role: Some(role),
         }
     }
 
@@ -156,19 +164,33 @@ impl Entry {
         self.validity
     }
 
-    /// The one form of a line, without its end.
+    /// What it may record: everything, where its line is from before there were roles.
+    pub(crate) fn role(&self) -> SignerRole {
+        self.role.unwrap_or(SignerRole::Owner)
+    }
+
+    /// Whether its line says a role.
+    pub(crate) fn says_role(&self) -> bool {
+        self.role.is_some()
+    }
+
+    /// The one form of a line, without its end. OpenSSH takes the role for the key's comment.
     fn line(&self) -> String {
         let (name, options, key) = (&self.name, self.validity.options(), public_line(&self.key));
-        format!("{name} namespaces=\"{NAMESPACE}\"{options} {key}")
+        let role = self.role.map(|role| format!(" {role}")).unwrap_or_default();
+        format!("{name} namespaces=\"{NAMESPACE}\"{options} {key}{role}")
     }
 
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.splitn(3, ' ');
         let (name, options, key) = (words.next()?, words.next()?, words.next()?);
+        let key = PublicKey::from_openssh(key).ok()?;
+        let role = Some(key.comment()).filter(|comment| !comment.is_empty());
         let entry = Self {
             name: name.to_owned(),
-            key: PublicKey::from_openssh(key).ok()?,
             validity: Validity::parse(options)?,
+            role: role.map(str::parse).transpose().ok()?,
+            key: bare(&key),
         };
         let fits = entry.key.algorithm() == Algorithm::Ed25519 && check_name(name).is_ok();
         (fits && entry.line() == line).then_some(entry)
@@ -196,9 +218,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
 pub(crate) struct Signers(Vec<Entry>);
 
 impl Signers {
-    /// The file with one signer, who may sign at any time.
+    /// The file with one signer, who may record everything at any time.
     pub(crate) fn file(name: &str, key: &SigningKey) -> String {
-        let entry = Entry::new(name, &key.verifying_key(), Validity::default());
+        let (key, always) = (key.verifying_key(), Validity::default());
+        let entry = Entry::new(name, &key, SignerRole::Owner, always);
         Self(vec![entry]).to_file()
     }
 
@@ -235,6 +258,16 @@ impl Signers {
     pub(crate) fn without(&self, name: &str) -> Self {
         let others = self.0.iter().filter(|entry| entry.name != name);
         Self(others.cloned().collect())
+    }
+
+    /// All of these, the one with this name in another role.
+    pub(crate) fn with_role(&self, name: &str, role: SignerRole) -> Self {
+        let mut signers = Self(self.0.clone());
+        let named = signers.0.iter_mut().find(|entry| entry.name == name);
+        if let Some(entry) = named {
+            entry.role = Some(role);
+        }
+        signers
     }
 
     /// In the order of the file.
@@ -281,6 +314,12 @@ mod tests {
             format!("{line}\n"),
             format!("owner {line}\n"),
             format!("{good} laptop\n"),
+            format!("{good} Owner\n"),
+            format!("{good} owner \n"),
+            format!("{good}  owner\n"),
+            format!("{good} owner writer\n"),
+            format!("{good} reader\n"),
+            format!("owner namespaces=\"git\" writer {line}\n"),
             format!("# who may write\n{good}\n"),
             format!("{good}\n\n"),
             format!("{good}\n{good}\n"),
@@ -299,6 +338,24 @@ mod tests {
             "owner namespaces=\"git\" sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABHNzaDo=\n".into(),
         ] {
             assert!(Signers::parse(&bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_line_ends_in_a_role_or_is_from_before_there_were_roles() {
+        let line = SigningKey::generate().public_line();
+        let file = |end: &str| format!("ana namespaces=\"git\" {line}{end}\n");
+        let read = |end: &str| Signers::parse(&file(end)).expect("a signer");
+        let before = read("");
+        let ana = before.named("ana").expect("there");
+        assert_eq!((ana.role(), ana.says_role()), (SignerRole::Owner, false));
+        assert_eq!(before.to_file(), file(""), "and stays as it is");
+        for role in SignerRole::ALL {
+            let signers = read(&format!(" {role}"));
+            let ana = signers.named("ana").expect("there");
+            assert_eq!((ana.role(), ana.says_role()), (role, true));
+            assert_eq!(signers.to_file(), file(&format!(" {role}")));
+            assert_eq!(before.with_role("ana", role).to_file(), signers.to_file());
         }
     }
 
@@ -393,7 +450,8 @@ mod tests {
             windows in proptest::collection::vec(validity(), 6),
         ) {
             let entry = |(name, window): (&String, &Validity)| {
-                Entry::new(name, &SigningKey::generate().verifying_key(), *window)
+                let key = SigningKey::generate().verifying_key();
+                Entry::new(name, &key, SignerRole::Writer, *window)
             };
             let mut entries: Vec<_> = names.iter().zip(&windows).map(entry).collect();
             let last = entries.pop().expect("two at least");

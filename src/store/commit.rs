@@ -237,15 +237,17 @@ impl Store {
         if sealing.next.is_none() {
             self.check_one_keyring()?;
         }
+        event.memories.clone_from(&sealing.touches);
         let (key, signer) = may_sign(
             self.signing_key.as_ref(),
             &self.decisions.signers,
             event.time,
             self.catalog.times.last,
         )?;
+        self.check_allowed(signer, &event)?;
+        let signer = signer.name();
         let trees = self.trees.put(&self.repository, &sealing.blobs)?;
         event.tree = self.trees.root_id().expect("loaded with the catalog");
-        event.memories.clone_from(&sealing.touches);
         if event.keys.is_none() {
             event.keys = self.keyring.new_commitment(event.parent)?;
         }

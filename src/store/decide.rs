@@ -127,6 +127,7 @@ impl Store {
 
     /// Called with the lock held.
     fn put_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        self.check_role(POLICY_COMMAND)?;
         check_texts(policy, self.redactor()?)?;
         self.check_place(policy)?;
         let text = policy.to_file(self.id)?;
@@ -239,10 +240,10 @@ impl Store {
     }
 
     /// Whether this process could record a decision: asked before much is made ready for it.
-    pub(super) fn may_record(&self) -> Result<()> {
+    pub(super) fn may_record(&self, command: &str) -> Result<()> {
         self.as_reader()?;
         self.check_one_keyring()?;
-        self.signer_now().map(drop)
+        self.may_sign_now(command)
     }
 
     /// Goes by what this process or another has decided since.

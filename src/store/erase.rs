@@ -75,7 +75,7 @@ impl Store {
         let lock = self.lock()?;
         self.refresh()?;
         self.check_one_keyring()?;
-        self.signer_now()?;
+        self.may_sign_now(ERASE_COMMAND)?;
         if history_only {
             self.as_reader()?;
         }

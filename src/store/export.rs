@@ -23,6 +23,9 @@ pub struct Exported {
     pub event: u64,
 }
 
+/// The command of an event that says who took keys out.
+const COMMAND: &str = "keys_export";
+
 impl Store {
     /// The identities of a memory: of the one at a path now, or, with an id, of any that has a key.
     /// It is recorded, and nothing is handed out that is not.
@@ -39,6 +42,7 @@ impl Store {
     }
 
     fn hand_out(&mut self, wanted: &Wanted, context: &Context) -> Result<Exported> {
+        self.check_role(COMMAND)?;
         let newest = self.timeline().len() - 1;
         let moment = self.timeline().moment(newest).expect("the newest event");
         let version = match wanted {
@@ -56,7 +60,7 @@ impl Store {
         }
         let keys = self.keyring.memory_keys(version.id)?;
         let look = Look {
-            command: "keys_export",
+            command: COMMAND,
             path: version
                 .path
                 .clone()

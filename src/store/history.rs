@@ -214,9 +214,8 @@ impl Store {
 
     /// Folds commits into the catalog, in their order.
     fn fold(&mut self, commits: &[ObjectId]) -> Result<()> {
-        let cache_key = self.keyring.cache_key();
         let (catalog, file) = (&mut self.catalog, &mut self.catalog_file);
-        let mut fold = Fold::new(&self.repository, catalog, file, cache_key)?;
+        let mut fold = Fold::new(&self.repository, catalog, file, &self.keyring)?;
         check_all(&self.root, &self.keyring, commits, |checked| {
             fold.add(&checked)
         })

@@ -32,6 +32,7 @@ impl Store {
         }
         let lock = self.lock()?;
         self.refresh()?;
+        self.check_role(HOLD_ADD_COMMAND)?;
         if self.catalog.holds.len() >= HOLDS_MAX {
             let max = HOLDS_MAX;
             return Err(Error::Retention(RetentionFault::TooManyHolds { max }));
@@ -54,6 +55,7 @@ impl Store {
         self.refresh()?;
         // What keeps content is lifted only by who could read it.
         self.as_reader()?;
+        self.check_role(HOLD_RM_COMMAND)?;
         let Some(found) = self.catalog.holds.get(&hold) else {
             return Err(Error::Retention(RetentionFault::NoHold { hold }));
         };

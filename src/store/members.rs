@@ -51,7 +51,7 @@ impl Store {
             name: name.to_owned(),
             recipient: recipient.clone(),
         });
-        self.may_record()?;
+        self.may_record(ADD_MEMBER_COMMAND)?;
         let next = self.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
         let decision = Decision {

@@ -352,7 +352,7 @@ fn cannot_write(error: &Error) -> bool {
         Error::NoSigningKey
         | Error::Membership(MembershipFault::TwoKeyrings { .. })
         | Error::NotASigner { .. }
-        | Error::Signing(SigningFault::NotValid { .. }) => true,
+        | Error::Signing(SigningFault::NotValid { .. } | SigningFault::NotAllowed { .. }) => true,
         Error::Io { source, .. } => matches!(
             source.kind(),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem

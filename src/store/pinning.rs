@@ -240,7 +240,7 @@ impl Store {
             commit: head,
             time,
         };
-        let note = checkpoint.to_note(signer, key)?;
+        let note = checkpoint.to_note(signer.name(), key)?;
         drop(lock);
         Ok((checkpoint, note))
     }

@@ -36,7 +36,7 @@ impl Store {
     ) -> Result<RedactedMemory> {
         let lock = self.lock()?;
         self.refresh()?;
-        self.may_record()?;
+        self.may_record(REDACT_COMMAND)?;
         self.load_timeline()?;
         let id = self.to_redact(path, revision)?;
         let memory = self.catalog.memory(id).cloned();

@@ -82,7 +82,7 @@ impl Store {
                 Some(next) if next.is_for(&self.keyring) => next,
                 Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
                 None => {
-                    self.may_record()?;
+                    self.may_record(decision.command)?;
                     let mut next = self
                         .keyring
                         .prepare_rotation(&members, scope == Scope::All)?;
@@ -288,7 +288,7 @@ impl Store {
         let wanted = Glob::parse(glob)?;
         let lock = self.lock()?;
         self.refresh()?;
-        self.may_record()?;
+        self.may_record(REKEY_COMMAND)?;
         let fits = |memory: &&Memory| wanted.fits(&memory.path);
         let memories: Vec<Memory> = self.catalog.memories().filter(fits).cloned().collect();
         self.catalog.check()?;

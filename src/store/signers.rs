@@ -1,12 +1,14 @@
-//! Who may write: read, changed by those who may, and asked before anything is signed.
+//! Who may write, and what: read, changed by owners, and asked before anything is signed.
 
 use chrono::{DateTime, Utc};
 
 use crate::answer::Meta;
 use crate::error::{Error, Result, SigningFault};
-use crate::event::{Context, PublicFile, SIGNERS_ADD, SIGNERS_RM};
+use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
-use crate::sign::{Entry, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name};
+use crate::sign::{
+    Entry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
+};
 
 use super::Store;
 use super::commit::time_of;
@@ -23,6 +25,8 @@ pub struct Signer {
     pub key: String,
     /// Its fingerprint, as `ssh-keygen -l` shows it.
     pub fingerprint: String,
+    /// What they may record.
+    pub role: SignerRole,
     /// From when until when it may sign.
     pub validity: Validity,
 }
@@ -46,7 +50,7 @@ impl Store {
         self.decisions.signers.entries().map(Signer::of).collect()
     }
 
-    /// Lets somebody write, as an event of its own: from the next event on.
+    /// Lets somebody write what a role allows, as an event of its own: from the next event on.
     ///
     /// # Errors
     /// [`SigningFault::Exists`] if the name or the key is a signer's, [`Error::Invalid`] if the name
@@ -55,16 +59,17 @@ impl Store {
         &mut self,
         name: &str,
         key: &VerifyingKey,
+        role: SignerRole,
         validity: Validity,
         context: &Context,
     ) -> Result<(Signer, Meta)> {
         let invalid = |what, why: String| Error::Invalid { what, why };
         check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
-        let entry = Entry::new(name, key, validity);
+        let entry = Entry::new(name, key, role, validity);
         let lock = self.lock()?;
         self.refresh()?;
         self.check_clear_name("the signer's name", name)?;
-        self.signer_now()?;
+        self.may_record(SIGNERS_ADD)?;
         let signers = &self.decisions.signers;
         let taken = if signers.named(name).is_some() {
             Some(format!("there is a signer with the name {name}"))
@@ -86,29 +91,47 @@ impl Store {
         Ok((signer, meta))
     }
 
+    /// Gives a signer another role, as an event of its own: from the next event on. What they wrote
+    /// before stays valid.
+    ///
+    /// # Errors
+    /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Exists`] if it is their role
+    /// already, [`SigningFault::Last`] if no owner was left; otherwise as for [`Store::execute`].
+    pub fn set_signer_role(
+        &mut self,
+        name: &str,
+        role: SignerRole,
+        context: &Context,
+    ) -> Result<(Signer, Meta)> {
+        let lock = self.lock()?;
+        self.refresh()?;
+        self.may_record(SIGNERS_SET)?;
+        let entry = self.signer_named(name)?;
+        if entry.says_role() && entry.role() == role {
+            let what = format!("{name} has the role {role} already");
+            return Err(Error::Signing(SigningFault::Exists { what }));
+        }
+        let signers = self.decisions.signers.with_role(name, role);
+        self.check_owners(name, &signers)?;
+        let signer = signers.named(name).map(Signer::of);
+        let meta = self.decide_signers(SIGNERS_SET, name, &signers.to_file(), context)?;
+        drop(lock);
+        Ok((signer.expect("only the role is another"), meta))
+    }
+
     /// Lets somebody write no more, as an event of its own. What they wrote before stays valid.
     ///
     /// # Errors
-    /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Last`] if nobody could write
-    /// any more; otherwise as for [`Store::execute`].
+    /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Last`] if no owner was left;
+    /// otherwise as for [`Store::execute`].
     pub fn remove_signer(&mut self, name: &str, context: &Context) -> Result<Removed> {
         let lock = self.lock()?;
         self.refresh()?;
-        let oneself = self.signer_now()?.1 == name;
-        let signers = &self.decisions.signers;
-        let Some(signer) = signers.named(name).map(Signer::of) else {
-            let name = crate::event::bounded(name, crate::sign::NAME_CHARACTERS_MAX);
-            return Err(Error::Signing(SigningFault::NoSuch { name }));
-        };
-        let others = signers.without(name);
-        let (now, last) = (time_of(&self.clock)?, self.catalog.times.last);
-        let writes = |other: &Entry| other.validity().check(now, last).is_ok();
-        let endless = |other: &Entry| other.validity().before().is_none();
-        // Only a signer can let another in: one whose time never ends is not to be the last of those.
-        let was_endless = signers.named(name).is_some_and(endless);
-        if !others.entries().any(writes) || (was_endless && !others.entries().any(endless)) {
-            return Err(Error::Signing(SigningFault::Last { name: name.into() }));
-        }
+        self.may_record(SIGNERS_RM)?;
+        let oneself = self.signer_now()?.1.name() == name;
+        let signer = Signer::of(self.signer_named(name)?);
+        let others = self.decisions.signers.without(name);
+        self.check_owners(name, &others)?;
         let text = others.to_file();
         let meta = self.decide_signers(SIGNERS_RM, name, &text, context)?;
         drop(lock);
@@ -117,6 +140,30 @@ impl Store {
             oneself,
             meta,
         })
+    }
+
+    fn signer_named(&self, name: &str) -> Result<&Entry> {
+        self.decisions.signers.named(name).ok_or_else(|| {
+            let name = crate::event::bounded(name, crate::sign::NAME_CHARACTERS_MAX);
+            Error::Signing(SigningFault::NoSuch { name })
+        })
+    }
+
+    /// Checks that there are owners enough once the signer of a name is gone, or has another role:
+    /// only an owner can let another in, so that one whose time never ends is not to be the last.
+    fn check_owners(&self, name: &str, next: &Signers) -> Result<()> {
+        let (now, last) = (time_of(&self.clock)?, self.catalog.times.last);
+        let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
+        let endless = |entry: &Entry| entry.validity().before().is_none();
+        let any = |signers: &Signers, is_such: &dyn Fn(&Entry) -> bool| {
+            let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
+            owners.any(is_such)
+        };
+        let had_endless = any(&self.decisions.signers, &endless);
+        if any(next, &writes) && (!had_endless || any(next, &endless)) {
+            return Ok(());
+        }
+        Err(Error::Signing(SigningFault::Last { name: name.into() }))
     }
 
     fn decide_signers(
@@ -145,10 +192,38 @@ impl Store {
         Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
     }
 
-    /// The key that signs, and the name of its holder, if both may write now.
-    pub(super) fn signer_now(&self) -> Result<(&SigningKey, &str)> {
+    /// The key that signs, and its holder, if both may write now.
+    pub(super) fn signer_now(&self) -> Result<(&SigningKey, &Entry)> {
         let (key, signers) = (self.signing_key.as_ref(), &self.decisions.signers);
         may_sign(key, signers, time_of(&self.clock)?, self.catalog.times.last)
+    }
+
+    /// Checks that the key that signs may write now, and may record a command.
+    pub(super) fn may_sign_now(&self, command: &str) -> Result<()> {
+        let (_, signer) = self.signer_now()?;
+        check_role(signer, command)
+    }
+
+    /// Checks the role alone, before a command is planned; whether the key signs at all is asked when
+    /// there is something to record.
+    pub(super) fn check_role(&self, command: &str) -> Result<()> {
+        let signer = self.signer_now().ok();
+        signer.map_or(Ok(()), |(_, signer)| check_role(signer, command))
+    }
+
+    /// Checks that a signer may record an event, as whoever opens the store will.
+    pub(super) fn check_allowed(&self, signer: &Entry, event: &Event) -> Result<()> {
+        let is_held = |touch: &_| self.catalog.takes_held(touch);
+        let is_begun = |memory: &Erased| {
+            let timeline = self.timeline.as_ref();
+            self.catalog.marked.contains_key(&memory.memory)
+                || timeline.is_some_and(|known| known.erased_by(memory.memory).is_some())
+        };
+        let are_begun = |memories: &[Erased]| Ok(memories.iter().all(is_begun));
+        match signer.role().beyond(event, is_held, are_begun)? {
+            None => Ok(()),
+            Some(what) => Err(not_allowed(signer, what)),
+        }
     }
 }
 
@@ -159,18 +234,34 @@ impl Signer {
             name: entry.name().to_owned(),
             key: key.public_line(),
             fingerprint: key.fingerprint(),
+            role: entry.role(),
             validity: entry.validity(),
         }
     }
 }
 
-/// The key and the name of its holder, if it may sign an event of this time after one of `last`.
+fn check_role(signer: &Entry, command: &str) -> Result<()> {
+    if signer.role().allows(command) {
+        return Ok(());
+    }
+    Err(not_allowed(signer, command.to_owned()))
+}
+
+fn not_allowed(signer: &Entry, command: String) -> Error {
+    Error::Signing(SigningFault::NotAllowed {
+        name: signer.name().to_owned(),
+        role: signer.role(),
+        command,
+    })
+}
+
+/// The key and its holder, if it may sign an event of this time after one of `last`.
 pub(super) fn may_sign<'a>(
     key: Option<&'a SigningKey>,
     signers: &'a Signers,
     time: DateTime<Utc>,
     last: Option<DateTime<Utc>>,
-) -> Result<(&'a SigningKey, &'a str)> {
+) -> Result<(&'a SigningKey, &'a Entry)> {
     let key = key.ok_or(Error::NoSigningKey)?;
     let Some(signer) = signers.of(&key.verifying_key()) else {
         let fingerprint = key.fingerprint();
@@ -184,5 +275,5 @@ pub(super) fn may_sign<'a>(
         })
     };
     signer.validity().check(time, last).map_err(not_valid)?;
-    Ok((key, signer.name()))
+    Ok((key, signer))
 }

@@ -9,6 +9,7 @@ use crate::id::StoreId;
 use crate::keyring;
 use crate::recipients::Member;
 use crate::repository::object::ObjectId;
+use crate::sign::Entry;
 
 use super::{Signer, Store, private};
 
@@ -122,6 +123,7 @@ impl Store {
                  from the same backup as the repository"
             ));
         }
+        problems.extend(self.without_role());
         match self.signer_now().map(drop) {
             Ok(()) => {}
             Err(Error::NotASigner { fingerprint }) => problems.push(format!(
@@ -153,5 +155,19 @@ impl Store {
             ));
         }
         Ok(problems)
+    }
+
+    /// Says which signers have no role: their lines are from before there were any.
+    fn without_role(&self) -> Option<String> {
+        let entries = self.decisions.signers.entries();
+        let without = entries.filter(|entry| !entry.says_role());
+        let names: Vec<&str> = without.map(Entry::name).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "no role is given to {}, so each of these signers may do everything; give each one \
+                 with `agekeep signers role NAME ROLE`: owner, writer, sweeper or auditor",
+                names.join(", ")
+            )
+        })
     }
 }

@@ -52,7 +52,7 @@ impl Store {
         let lock = self.lock()?;
         self.refresh()?;
         self.check_one_keyring()?;
-        self.signer_now()?;
+        self.may_sign_now(EXPIRE_COMMAND)?;
         let believed = self.check_clock(how)?;
         let plan = self.sweep_plan()?;
         if let Some(fault) = over_limit(&plan).filter(|_| !how.beyond_limit) {

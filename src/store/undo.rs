@@ -74,6 +74,7 @@ impl Store {
         context: &Context,
     ) -> Result<(Plan, Option<Meta>)> {
         self.in_contents(|store| {
+            store.check_role(undo.command())?;
             let (Settled { plan, steps }, path) = store.settled(undo)?;
             if let Some(wanted) = wanted.filter(|wanted| !plan.is(wanted)) {
                 return Err(Error::PlanChanged {

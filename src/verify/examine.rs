@@ -19,7 +19,7 @@ use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::repository::object::{self, Commit, Kind, ObjectId};
 use crate::repository::{Repository, Strict};
-use crate::sign::{SignedBy, Signers, Validity};
+use crate::sign::{Entry, SignedBy, SignerRole, Signers, Validity};
 
 /// Folders that one reader keeps at hand: more than a store has.
 const FOLDERS_MAX: usize = 512;
@@ -52,6 +52,14 @@ pub(super) struct Limited {
     pub(super) time: DateTime<Utc>,
 }
 
+/// A signer by whose role the command may be none of theirs: the fold knows what was before it.
+pub(super) struct Beyond {
+    pub(super) name: String,
+    pub(super) role: SignerRole,
+    /// The command as the record says it, or as the subject does.
+    pub(super) command: String,
+}
+
 /// What was made of one commit.
 #[derive(Default)]
 pub(super) struct Examined {
@@ -71,6 +79,8 @@ pub(super) struct Examined {
     pub(super) stranger: Option<SignedBy>,
     /// A signature that is right, by a signer whose key is valid for some time only.
     pub(super) limited: Option<Limited>,
+    /// A signature that is right, by a signer whose role may not go so far.
+    pub(super) beyond: Option<Beyond>,
     /// The signers it has, where they are others than before.
     pub(super) signers: Option<ObjectId>,
     /// How many versions it writes.
@@ -152,8 +162,8 @@ impl<'a> Examiner<'a> {
             self.open_record(commit, said, before, &mut seen);
         }
         self.check_tree(outline.tree, before, said.as_ref(), &mut seen)?;
-        if let Some(commit) = commit.filter(|_| outline.signed) {
-            self.check_signature(&commit, before, outline.tree, &mut seen)?;
+        if let Some(commit) = commit.as_ref().filter(|_| outline.signed) {
+            self.check_signature(commit, said.as_ref(), before, outline.tree, &mut seen)?;
         }
         Ok((seen, after))
     }
@@ -245,6 +255,7 @@ impl<'a> Examiner<'a> {
     fn check_signature(
         &mut self,
         commit: &Commit,
+        said: Option<&Said<'_>>,
         before: &Before,
         own_tree: ObjectId,
         seen: &mut Examined,
@@ -266,6 +277,7 @@ impl<'a> Examiner<'a> {
             seen.stranger = Some(signed);
             return Ok(());
         };
+        seen.beyond = beyond(entry, seen.event.as_ref(), said);
         let name = entry.name();
         let begin = format!("{name} <{name}@agekeep> ");
         let rest = commit.author.strip_prefix(&begin);
@@ -294,6 +306,22 @@ impl<'a> Examiner<'a> {
         self.signers.insert(blob, signers.clone());
         Ok(signers)
     }
+}
+
+/// A signer of whom it has to be asked whether the command was theirs to give: all but owners, who
+/// may give every command that there is.
+fn beyond(signer: &Entry, event: Option<&Event>, said: Option<&Said<'_>>) -> Option<Beyond> {
+    let command = match event {
+        Some(event) => &event.command,
+        None => said?.command,
+    };
+    let role = signer.role();
+    let is_free = role == SignerRole::Owner && role.allows(command);
+    (!is_free).then(|| Beyond {
+        name: signer.name().to_owned(),
+        role,
+        command: command.to_owned(),
+    })
 }
 
 impl Before {

@@ -29,6 +29,11 @@ pub const FINDINGS: &[(&str, &str)] = &[
     ("signature", WHO),
     ("signer", WHO),
     ("former-signer", WHO),
+    (
+        "not-allowed",
+        "find out who has that signer's key, and remove the signer or give another role with \
+         `agekeep signers role`; a backup or clone from before that event shows what was there",
+    ),
     ("author", WHO),
     (
         "head",

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::examine::{Examined, Limited, read_signers};
+use super::examine::{Beyond, Examined, Limited, read_signers};
 use super::findings::{Fault, Findings, Spot};
 use crate::catalog::{Catalog, Memory, Step};
 use crate::error::Result;
-use crate::event::{self, Change, Event, Touch};
+use crate::event::{self, Change, ERASE_COMMAND, Erased, Event, Touch};
 use crate::id::MemoryId;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
-use crate::sign::{SignedBy, Untimely};
+use crate::sign::{SignedBy, Untimely, named};
 
 /// Everything that later events are measured by.
 pub(super) struct Fold {
@@ -80,6 +80,11 @@ impl Fold {
         {
             findings.add(fault, spot);
         }
+        if let Some(beyond) = &examined.beyond
+            && let Some(fault) = self.not_allowed(beyond, &examined)?
+        {
+            findings.add(fault, spot);
+        }
         self.signer_files.extend(examined.signers);
         self.versions += examined.versions;
         let shut = examined.shut.iter().map(|(id, blob)| (*blob, *id));
@@ -110,6 +115,34 @@ impl Fold {
             Untimely::NotYet(_) => Fault::new("signer", what),
             Untimely::Over(_) => Fault::new("former-signer", what),
         })
+    }
+
+    /// A right signature by a signer whose role does not go so far. Without the record a command is
+    /// known by its name alone, and an erasure that changes no tree may complete an earlier one.
+    fn not_allowed(&self, beyond: &Beyond, examined: &Examined) -> Result<Option<Fault>> {
+        let (role, command) = (beyond.role, beyond.command.as_str());
+        let what = match &examined.event {
+            Some(event) => {
+                let is_held = |touch: &_| self.catalog.takes_held(touch);
+                let is_begun = |erased: &Erased| {
+                    let id = erased.memory;
+                    let is_known = self.catalog.marked.contains_key(&id);
+                    is_known || self.erased.contains(&id) || self.is_unsure(id)
+                };
+                role.beyond(event, is_held, |all| Ok(all.iter().all(is_begun)))?
+            }
+            None => {
+                let may_complete =
+                    role.completes() && command == ERASE_COMMAND && examined.changed.is_empty();
+                let is_allowed = role.allows(command) || may_complete;
+                (!is_allowed).then(|| named(command).into())
+            }
+        };
+        let fault = |what: String| {
+            let what = format!("its signer {}", role.refuses(&beyond.name, &what));
+            Fault::new("not-allowed", what)
+        };
+        Ok(what.map(fault))
     }
 
     /// A right signature by somebody who was no signer at that point.

@@ -1,6 +1,7 @@
 //! Bringing back, sweeping, redacting and erasing through MCP.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -68,6 +69,52 @@ fn what_was_deleted_comes_back() {
             json!({"path": "/memories/d/a.md", "insert_line": 0, "insert_text": "x"}),
         );
     }
+}
+
+#[test]
+fn what_the_signer_s_role_does_not_allow_is_an_error_of_the_tool() {
+    let home = Home::with_store();
+    ok(&home, &["write", "a.md", "--text", "x\n"]);
+    let key = agekeep::store::SigningKey::generate();
+    let file = home.path().join("ana");
+    fs::write(&file, key.to_file().as_str()).expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("its owner's");
+    let file = file.to_str().expect("UTF-8");
+    let add = [
+        "signers",
+        "add",
+        "ana",
+        &key.public_line(),
+        "--role",
+        "auditor",
+    ];
+    ok(&home, &add);
+    let mut server = Server::older(
+        &home,
+        &["--admin", "--tools", "restore", "--signing-key", file],
+    );
+    let before = events(&home).len();
+    for (tool, arguments) in [
+        ("memory_view", path("/memories/a.md")),
+        (
+            "memory_create",
+            json!({"path": "/memories/b.md", "file_text": "x"}),
+        ),
+        (
+            "memory_restore",
+            json!({"path": "/memories/a.md", "from": "1"}),
+        ),
+        ("memory_expire", json!({"dry_run": false})),
+        ("memory_erase", path("/memories/a.md")),
+        ("memory_redact", path("/memories/a.md")),
+    ] {
+        let said = server.failed(tool, arguments);
+        assert!(said.contains("ana has the role auditor"), "{tool}: {said}");
+    }
+    assert_eq!(events(&home).len(), before);
+    // A look is an auditor's, and the server goes on.
+    server.done("memory_search", json!({"pattern": "x"}));
+    assert_eq!(events(&home).len(), before + 1);
 }
 
 #[test]

@@ -211,13 +211,18 @@ impl Scene {
         identity.recipient().expect("X25519").to_string()
     }
 
-    /// Lets somebody in, as `reader` or `auditor`; with `signs` they may write too.
+    /// Lets somebody in, as `reader` or `auditor`; with `signs` they may write too, or sweep.
     pub(crate) fn let_in(&self, now: &str, who: &str, role: &str, signs: bool) {
         let recipient = self.make_keys(who, signs);
         self.done(now, &["recipients", "add", who, &recipient, "--role", role]);
         if signs {
             let public = text(&self.own(who, "signing.pub"));
-            let added = self.run(now, &["signers", "add", who, &public]);
+            let role = if role == "auditor" {
+                "sweeper"
+            } else {
+                "writer"
+            };
+            let added = self.run(now, &["signers", "add", who, &public, "--role", role]);
             assert!(added.status.success(), "{}", stderr(&added));
         }
     }

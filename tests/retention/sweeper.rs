@@ -39,6 +39,58 @@ fn an_auditor_sweeps_and_marks_and_a_reader_completes() {
     scene.assert_verified("after both");
 }
 
+/// Whether the keyring has a key of a memory.
+fn has_key(scene: &Scene, id: &str) -> bool {
+    let ring = std::fs::read(scene.keyring().join("ring")).expect("there");
+    let id: Vec<u8> = (0..32)
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&id[at..at + 2], 16).expect("hex"))
+        .collect();
+    ring[64..].chunks(130).any(|entry| entry.starts_with(&id))
+}
+
+/// Roles and identities are two things: all three here are readers.
+#[test]
+fn a_reader_who_writes_completes_an_erasure_and_one_who_only_audits_does_not() {
+    let scene = scene();
+    for (who, role) in [("wes", "writer"), ("ada", "auditor"), ("sid", "sweeper")] {
+        scene.let_in(&day(2), who, "reader", true);
+        if role != "writer" {
+            scene.done(&day(2), &["signers", "role", who, role]);
+        }
+    }
+    let id = scene.id("/memories/a.md");
+    let old = scene.keep(&scene.keyring(), "old-keyring");
+    scene.done_as("sue", &day(3), &["erase", "/memories/a.md"]);
+    for keyring in ["of today", "from before"] {
+        let events = scene.events();
+        scene.done_as("ada", &day(4), &["show", "4:/memories/b.md"]);
+        assert!(has_key(&scene, &id), "{keyring}");
+        scene.done_as("wes", &day(5), &["view", "/memories/b.md"]);
+        assert!(!has_key(&scene, &id), "{keyring}");
+        assert_eq!(scene.events(), events + 3, "{keyring}");
+        let log = scene.log(&day(5), 2);
+        assert_eq!([&log[0]["signer"], &log[1]["signer"]], ["wes", "wes"]);
+        assert_eq!([&log[0]["command"], &log[1]["command"]], ["view", "erase"]);
+        // History says so also to whoever reads all of it.
+        std::fs::remove_file(scene.keyring().with_file_name("catalog")).expect("there");
+        scene.assert_verified(keyring);
+        if keyring == "of today" {
+            crate::scene::copy(&old, &scene.keyring());
+        }
+    }
+    // To begin one is a sweeper's, who has what it takes here.
+    let said = scene.fails_as("wes", &day(6), 7, &["erase", "/memories/b.md"]);
+    has(
+        &said,
+        &["wes has the role writer, which may not record erase"],
+    );
+    let id = scene.id("/memories/b.md");
+    scene.done_as("sid", &day(6), &["erase", "/memories/b.md"]);
+    assert!(!has_key(&scene, &id));
+    scene.assert_verified("after a sweeper who reads");
+}
+
 #[test]
 fn what_is_marked_is_closed_before_its_keys_are_gone() {
     let scene = scene();

@@ -23,7 +23,7 @@ fn a_key_is_given_as_a_line_a_file_or_on_standard_input() {
     for name in ["line", "file", "input"] {
         let public = team.public(name);
         let key = public.strip_suffix(" made for a test").expect("a comment");
-        let line = format!("{name} namespaces=\"git\" {key}\n");
+        let line = format!("{name} namespaces=\"git\" {key} writer\n");
         assert!(team.signers().contains(&line), "{}", team.signers());
         team.done(
             NOON,
@@ -287,15 +287,17 @@ fn a_name_and_a_key_stand_there_once() {
 }
 
 #[test]
-fn somebody_who_can_write_now_always_stays() {
+fn an_owner_who_can_write_now_always_stays() {
     let Some(team) = Team::new() else { return };
     team.refused(NOON, &["signers", "rm", "owner"], 6, "last_signer");
-    let key = team.let_in("ana", &["--valid-after", MORNING, "--valid-before", NOON]);
+    let window = ["--valid-after", MORNING, "--valid-before", NOON];
+    let key = team.let_in("ana", &[&window[..], &["--role", "owner"]].concat());
+    team.let_in("joe", &[]);
     team.refused(NIGHT, &["signers", "rm", "owner"], 6, "last_signer");
     team.refused(EVENING, &["signers", "rm", "owner"], 6, "last_signer");
-    // Her time ends, and only a signer lets another in.
+    // Her time ends, and only an owner lets another in.
     team.refused(NOON, &["signers", "rm", "owner"], 6, "last_signer");
-    let ben = team.let_in("ben", &[]);
+    let ben = team.let_in("ben", &["--role", "owner"]);
     let text = team.done(NOON, &["signers", "rm", "owner"]);
     assert!(text.contains("from here on you cannot write"), "{text}");
     let last = ["signers", "rm", "ben", "--signing-key", &key];

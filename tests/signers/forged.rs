@@ -3,14 +3,12 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::forge::{Means, has_means};
-use crate::support::{git, stderr, stdout};
+use crate::support::{stderr, stdout};
 use crate::team::{EVENING, MORNING, NIGHT, NOON, Team};
 
-/// The time of every commit that is forged here.
-const FORGED: &str = "2026-01-01T00:00:00.000Z";
+// Every commit that is forged here is of 2026-01-01T00:00:00Z.
 const BEFORE_IT: &str = "2025-12-31T23:59:59Z";
 const AFTER_IT: &str = "2026-01-02T00:00:00Z";
 const LATER: &str = "2026-02-01T00:00:00Z";
@@ -19,27 +17,8 @@ const LATER: &str = "2026-02-01T00:00:00Z";
 /// record.
 fn forge(team: &Team, name: &str, said: &Value) {
     let means = Means::of(&team.store(), &team.home.identity(), team.home.path());
-    let parent = git(&team.store(), &["cat-file", "commit", "main"]).stdout;
     let tree = means.git(&["rev-parse", "main^{tree}"]);
-    let chain = format!("{:x}", Sha256::digest(parent));
-    let mut record = json!({
-        "agekeep": 1, "event": team.events(), "parent": chain, "tree": tree, "time": FORGED,
-        "command": "view", "outcome": "ok", "door": "cli", "path": "root", "rules": 1,
-    });
-    for (field, value) in said.as_object().expect("an object") {
-        record[field] = value.clone();
-    }
-    let sealed = means.seal_record(&record);
-    let message = format!("view ok\n\n{sealed}\n\nChain: sha256:{chain}\n");
-    let key = format!("user.signingkey={}", team.path(name));
-    let author = [
-        format!("user.name={name}"),
-        format!("user.email={name}@agekeep"),
-    ];
-    let mut args = vec!["-c", "gpg.format=ssh", "-c", &key];
-    args.extend(["-c", &author[0], "-c", &author[1]]);
-    args.extend(["commit-tree", "-S", "-p", "main", "main^{tree}"]);
-    means.adopt(&means.git_fed(&args, message));
+    means.adopt(&means.next_commit(name, &team.path(name), &tree, said));
 }
 
 /// The store opens and verifies, or neither, with these words and this finding.

@@ -2,11 +2,13 @@
 #![allow(clippy::print_stderr)] // what could not be tested is said loudly
 
 mod agent;
+mod beyond;
 mod changes;
 #[path = "../support/forge.rs"]
 mod forge;
 mod forged;
 mod live;
+mod roles;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;

@@ -28,7 +28,8 @@ impl State {
             let key = team.keygen("ana", &[]);
             return Some((team, key, NOON));
         }
-        let key = team.let_in("ana", &["--valid-after", MORNING, "--valid-before", NOON]);
+        let window = ["--valid-after", MORNING, "--valid-before", NOON];
+        let key = team.let_in("ana", &[&window[..], &["--role", "owner"]].concat());
         match self {
             Self::NotYet => return Some((team, key, NIGHT)),
             Self::Expired => return Some((team, key, EVENING)),

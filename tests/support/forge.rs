@@ -12,13 +12,16 @@ use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::support::{feed, git, has_peer, stderr, stdout};
 
 /// The time of commits that git writes here, which is that of every record made with it.
 const GIT_DATE: &str = "1767225600 +0000";
+
+/// The same, as a record has it.
+const RECORD_TIME: &str = "2026-01-01T00:00:00.000Z";
 
 /// A store, its opened keys, and a folder for what is needed on the way.
 pub(crate) struct Means {
@@ -102,6 +105,42 @@ impl Means {
     pub(crate) fn tree_with_file(&self, tree: &str, name: &str, text: &str) -> String {
         let blob = self.git_fed(&["hash-object", "-w", "--stdin"], text);
         self.tree_line(tree, name, Some(&format!("100644 blob {blob}\t{name}")))
+    }
+
+    /// The commit that comes after the head, signed with the key file of a signer: an event right in
+    /// everything, with what is said put into its record.
+    pub(crate) fn next_commit(&self, signer: &str, key: &str, tree: &str, said: &Value) -> String {
+        let head = self.git(&["rev-parse", "main"]);
+        let parent = git(&self.store, &["cat-file", "commit", &head]).stdout;
+        let chain = format!("{:x}", Sha256::digest(parent));
+        let number: u64 = self
+            .git(&["rev-list", "--count", "main"])
+            .parse()
+            .expect("a number");
+        let mut record = json!({
+            "agekeep": 1, "event": number, "parent": chain, "tree": tree, "time": RECORD_TIME,
+            "command": "view", "outcome": "ok", "door": "cli", "path": "root", "rules": 1,
+        });
+        for (field, value) in said.as_object().expect("an object") {
+            record[field] = value.clone();
+        }
+        let word = |field: &str| record[field].as_str().expect("a word");
+        let subject = format!("{} {}", word("command"), word("outcome"));
+        let touches = record["memories"].as_array().into_iter().flatten();
+        let named: String = touches
+            .map(|touch| format!("Memory: {}\n", touch["id"].as_str().expect("an id")))
+            .collect();
+        let sealed = self.seal_record(&record);
+        let message = format!("{subject}\n\n{sealed}\n\n{named}Chain: sha256:{chain}\n");
+        let key = format!("user.signingkey={key}");
+        let author = [
+            format!("user.name={signer}"),
+            format!("user.email={signer}@agekeep"),
+        ];
+        let mut args = vec!["-c", "gpg.format=ssh", "-c", &key];
+        args.extend(["-c", &author[0], "-c", &author[1]]);
+        args.extend(["commit-tree", "-S", "-p", &head, tree]);
+        self.git_fed(&args, message)
     }
 
     /// Makes a commit the head, in the ref and in the journal.

@@ -35,6 +35,7 @@ const FINDINGS: &[&str] = &[
     "memory-closed",
     "memory-key",
     "memory-misplaced",
+    "not-allowed",
     "object-damaged",
     "object-missing",
     "pin-rolled-back",

@@ -38,7 +38,7 @@ impl Store {
             self.keyring.shut(after.keys().copied(), in_ring);
         }
         let shut: HashSet<MemoryId> = after.keys().copied().collect();
-        if self.may_record().is_err() {
+        if self.may_complete().is_err() {
             return self.forget_paths(&shut);
         }
         for (id, event) in &self.catalog.marked {
@@ -69,6 +69,17 @@ impl Store {
             self.forget_paths(&shut)?;
         }
         done.map(drop)
+    }
+
+    /// Whether this process can: its role need not let it begin an erasure.
+    fn may_complete(&self) -> Result<()> {
+        self.as_reader()?;
+        self.check_one_keyring()?;
+        let (_, signer) = self.signer_now()?;
+        if signer.role().completes() {
+            return Ok(());
+        }
+        self.may_sign_now(ERASE_COMMAND)
     }
 
     /// Memories whose history was erased after this keyring was made: the keys it has of them open

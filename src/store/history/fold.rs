@@ -1,10 +1,14 @@
 //! The fold of checked commits into the catalog, one after the other.
 
-use crate::aead::Key;
+use std::collections::BTreeSet;
+
 use crate::catalog::file::CatalogFile;
 use crate::catalog::{Catalog, Step};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::event::{Change, Erased, Event, PathOpener};
+use crate::id::MemoryId;
+use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
 use crate::sign::Signers;
@@ -17,7 +21,7 @@ pub(super) struct Fold<'a> {
     repository: &'a Repository,
     catalog: &'a mut Catalog,
     file: &'a mut CatalogFile,
-    cache_key: &'a Key,
+    keyring: &'a Keyring,
     /// SHA-256 and tree of the commit up to which it is.
     last: Option<(Digest, ObjectId)>,
     signers: SignersThen,
@@ -28,7 +32,7 @@ impl<'a> Fold<'a> {
         repository: &'a Repository,
         catalog: &'a mut Catalog,
         file: &'a mut CatalogFile,
-        cache_key: &'a Key,
+        keyring: &'a Keyring,
     ) -> Result<Self> {
         let last = match catalog.head {
             Some(head) => {
@@ -41,7 +45,7 @@ impl<'a> Fold<'a> {
             repository,
             catalog,
             file,
-            cache_key,
+            keyring,
             last,
             signers: SignersThen::default(),
         })
@@ -74,12 +78,13 @@ impl<'a> Fold<'a> {
         }
         let step = Step::of(&checked.event, checked.id);
         self.catalog.apply(&step).map_err(fault)?;
-        self.file.append(self.catalog, self.cache_key);
+        self.file.append(self.catalog, self.keyring.cache_key());
         self.last = Some((checked.digest, checked.tree));
         Ok(())
     }
 
-    /// Who may write is what the commit before says, so that nobody signs himself in.
+    /// Who may write, and what, is what the commit before says, so that nobody signs himself in, or
+    /// gives himself another role.
     fn check_signer(&mut self, checked: &Checked, signers: ObjectId) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         let signer = self
@@ -91,13 +96,80 @@ impl<'a> Fold<'a> {
             .validity()
             .check(checked.event.time, self.catalog.times.last)
             .map_err(|when| fault(&format!("the key of its signer {when}")))?;
-        if checked.author == author(signer.name(), checked.event.time) {
-            return Ok(());
+        if checked.author != author(signer.name(), checked.event.time) {
+            return Err(fault(
+                "its author or time is not its signer's or its record's",
+            ));
         }
-        Err(fault(
-            "its author or time is not its signer's or its record's",
-        ))
+        let (name, role) = (signer.name().to_owned(), signer.role());
+        let is_held = |touch: &_| self.catalog.takes_held(touch);
+        let are_begun = |memories: &[Erased]| self.are_begun(memories);
+        match role.beyond(&checked.event, is_held, are_begun)? {
+            None => Ok(()),
+            Some(what) => Err(not_allowed(checked.id, &role.refuses(&name, &what))),
+        }
     }
+
+    /// Whether earlier events have marked all of some memories for erasure, or erased them.
+    fn are_begun(&self, memories: &[Erased]) -> Result<bool> {
+        let is_marked = |id| self.catalog.marked.contains_key(&id);
+        let others = memories.iter().filter(|erased| !is_marked(erased.memory));
+        let others: Option<Vec<_>> = others.map(|m| Some((m.after?, m.memory))).collect();
+        match (others, self.catalog.head) {
+            (None, _) => Ok(false),
+            (Some(others), _) if others.is_empty() => Ok(true),
+            (Some(_), None) => Ok(false),
+            (Some(others), Some(head)) => {
+                let newest = (self.catalog.events - 1, head);
+                have_erased(self.repository, self.keyring, newest, &others)
+            }
+        }
+    }
+}
+
+/// Whether events have erased memories: each is given with the number of the event that is said to
+/// have. Read from history, because the catalog does not keep what is long gone.
+fn have_erased(
+    repository: &Repository,
+    keyring: &Keyring,
+    (newest, head): (u64, ObjectId),
+    said: &[(u64, MemoryId)],
+) -> Result<bool> {
+    let opener = PathOpener::remembering(keyring);
+    let mut left: BTreeSet<_> = said.iter().copied().collect();
+    let mut next = Some(head);
+    for number in (0..=newest).rev() {
+        let Some((last, _)) = left.last().copied() else {
+            return Ok(true);
+        };
+        let Some(id) = next.filter(|_| last <= number) else {
+            return Ok(false);
+        };
+        let (commit, _) = repository.commit(id)?;
+        if last == number {
+            let event = Event::open(&commit.message, &opener).map_err(|e| e.of(id))?;
+            for touch in event.memories.iter().filter(|_| event.erases()) {
+                if touch.change == Change::Erase {
+                    left.remove(&(number, touch.id));
+                }
+            }
+            if left.last().is_some_and(|(last, _)| *last == number) {
+                return Ok(false);
+            }
+        }
+        next = commit.parent;
+    }
+    Ok(left.is_empty())
+}
+
+/// The error for a commit that is beyond its signer's role.
+fn not_allowed(commit: ObjectId, why: &str) -> Error {
+    Error::damaged_with_hint(
+        format!("commit {commit}"),
+        format!("its signer {why}"),
+        "somebody made it by hand, around agekeep: find out who has that key; `agekeep verify` names \
+         every such commit, and a backup or a clone from before it shows what was there",
+    )
 }
 
 /// The signers as one commit has them; few commits have others than the one before.

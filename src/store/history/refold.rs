@@ -36,7 +36,7 @@ pub(in crate::store) fn refold(
         let mut catalog = Catalog::empty();
         // Nothing is written to it.
         let mut file = CatalogFile::nowhere(store);
-        let mut fold = Fold::new(&repository, &mut catalog, &mut file, keyring.cache_key())?;
+        let mut fold = Fold::new(&repository, &mut catalog, &mut file, &keyring)?;
         let commits = commits.unwrap_or_default();
         check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
         Ok(catalog)

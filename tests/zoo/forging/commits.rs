@@ -1,5 +1,6 @@
 //! Scenarios of single commits: who signed what, in which form, after which parent.
 
+use chrono::TimeDelta;
 use serde_json::json;
 
 use super::draft::{Draft, Signature};
@@ -14,6 +15,7 @@ pub(super) const ALL: &[Forged] = &[
         "commit-by-a-former-signer-in-his-time",
         former_signer_dated_back,
     ),
+    ("commit-beyond-a-role", beyond_a_role),
     ("commit-unsigned", |zoo| {
         let mut head = zoo.head_again();
         head.signature = Signature::Absent;
@@ -130,17 +132,36 @@ fn former_signer_dated_back(zoo: &Zoo) {
     zoo.adopt_draft(&draft);
 }
 
+/// The deputy is let in again, as an auditor, and goes on as an owner.
+fn beyond_a_role(zoo: &Zoo) {
+    let mut adds = zoo.draft("signers_add", json!([]));
+    adds.tree = tree_with_signer(zoo, "deputy", " auditor");
+    let last = zoo.events.len() - 1;
+    let mut draft = zoo.draft("policy_set", json!([]));
+    let policy = zoo.git(&["show", "main:agekeep.toml"]) + "\n[redaction]\nmode = \"off\"\n";
+    draft.tree = zoo.tree_with_file(&adds.tree, "agekeep.toml", &policy);
+    draft.parents = vec![zoo.write(&adds)];
+    draft.record["event"] = (last + 2).into();
+    draft.at(zoo.time_of(last) + TimeDelta::minutes(2));
+    draft.author = "deputy".into();
+    draft.signature = Signature::By(zoo.key("deputy_key"));
+    zoo.adopt_draft(&draft);
+}
+
+/// The tree of the head with another line in `signers`.
+fn tree_with_signer(zoo: &Zoo, name: &str, role: &str) -> String {
+    let text = std::fs::read_to_string(zoo.key(&format!("{name}_key"))).expect("a key");
+    let key = agekeep::store::SigningKey::parse(&text).expect("a key");
+    let line = format!("{name} namespaces=\"git\" {}{role}\n", key.public_line());
+    let signers = zoo.git(&["show", "main:signers"]) + "\n" + &line;
+    zoo.tree_with_file("main", "signers", &signers)
+}
+
 /// A reader who may not write puts his key into `signers`, and signs that with it.
 fn adds_himself(zoo: &Zoo, name: &str) {
     let key = zoo.key(&format!("{name}_key"));
-    let text = std::fs::read_to_string(&key).expect("a key");
-    let public = agekeep::store::SigningKey::parse(&text)
-        .expect("a key")
-        .public_line();
-    let line = format!("{name} namespaces=\"git\" {public}\n");
-    let signers = zoo.git(&["show", "main:signers"]) + "\n" + &line;
     let mut draft = zoo.draft("signers_add", json!([]));
-    draft.tree = zoo.tree_with_file("main", "signers", &signers);
+    draft.tree = tree_with_signer(zoo, name, "");
     draft.author = name.into();
     draft.signature = Signature::By(key);
     zoo.adopt_draft(&draft);
