@@ -1,5 +1,5 @@
-//! The only file that prints. Data goes to standard output, everything else to standard error, and
-//! text that came from an agent is escaped before a terminal sees it.
+//! The only file that prints. Data goes to standard output, everything else to standard error. What
+//! people read is escaped, whatever standard output is: there may be a terminal behind a pipe.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -14,13 +14,13 @@ use serde_json::json;
 
 use super::{USAGE, place};
 
-/// Prints text and ends the line.
+/// Prints text for people, and ends the line.
 pub(super) fn line(text: &str) -> Result<()> {
-    let text = for_stdout(text);
+    let text = escaped(text);
     write(|out| writeln!(out, "{text}")).map(drop)
 }
 
-/// Prints a file's text: byte for byte, except to a terminal.
+/// Prints data: byte for byte, except to a terminal.
 pub(super) fn text(text: &str) -> Result<()> {
     if io::stdout().is_terminal() && !text.ends_with('\n') {
         return line(text);
@@ -89,11 +89,6 @@ pub(super) fn note(text: &str) {
     complain(text);
 }
 
-/// Prints what a program has to say that is not ours, safe for whatever shows it.
-pub(super) fn from_outside(text: &str) {
-    complain(&escaped(text));
-}
-
 /// A number of things, in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what) {
@@ -139,11 +134,7 @@ impl Bar {
 }
 
 fn complain(text: &str) {
-    let text = if io::stderr().is_terminal() {
-        escaped(text)
-    } else {
-        text.into()
-    };
+    let text = escaped(text);
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -262,7 +253,6 @@ pub(super) fn unless_recorded(recorded: &Recorded) {
 /// Long output: through a pager on a terminal, straight to standard output otherwise.
 pub(super) struct Pages {
     pager: Option<Child>,
-    terminal: bool,
     color: bool,
 }
 
@@ -272,7 +262,6 @@ impl Pages {
         let pager = (wanted && terminal).then(spawn_pager).flatten();
         Self {
             pager,
-            terminal,
             color: color.is_on(terminal),
         }
     }
@@ -286,11 +275,7 @@ impl Pages {
     pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
         let mut text = String::new();
         for (style, piece) in line {
-            let piece = if self.terminal || self.color {
-                escaped(piece)
-            } else {
-                piece.into()
-            };
+            let piece = escaped(piece);
             match style.sgr().filter(|_| self.color && !piece.is_empty()) {
                 Some(sgr) => text.extend(["\u{1b}[", sgr, "m", &piece, "\u{1b}[m"]),
                 None => text.push_str(&piece),
