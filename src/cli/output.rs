@@ -2,7 +2,10 @@
 //! people read is escaped, whatever standard output is: there may be a terminal behind a pipe.
 
 use std::borrow::Cow;
+use std::fs::{File, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
@@ -35,6 +38,34 @@ pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = for_stdout(&text);
     write(|out| writeln!(out, "{text}"))
 }
+
+/// Gets standard output ready for a secret key. The shell makes a file of it as the umask says, which
+/// is most often for everybody to read: that is taken away before there is anything to read.
+pub(super) fn close_to_others() -> Result<()> {
+    let fault = |source| Error::Io {
+        doing: "take the rights of others away from",
+        path: "standard output".into(),
+        source,
+    };
+    let out = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(fault)?);
+    let mode = || out.metadata().map(|meta| meta.permissions().mode());
+    let is_file = out.metadata().map_err(fault)?.is_file();
+    let before = mode().map_err(fault)?;
+    if !is_file || before & OTHERS == 0 {
+        return Ok(());
+    }
+    out.set_permissions(Permissions::from_mode(before & !OTHERS))
+        .map_err(fault)?;
+    // There are file systems that have no rights, and say nothing of it.
+    if mode().map_err(fault)? & OTHERS != 0 {
+        return Err(fault(io::ErrorKind::PermissionDenied.into()));
+    }
+    note("note: others could use the file that this goes to; now only you can");
+    Ok(())
+}
+
+/// What a file's mode lets its group and everybody do.
+const OTHERS: u32 = 0o077;
 
 /// Prints an answer that is an error: the contract's words, marked as an error if they are not.
 pub(super) fn refusal(content: &str) {
