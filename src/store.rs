@@ -20,6 +20,7 @@ mod place;
 mod plan;
 mod private;
 mod queue;
+mod quota;
 mod receipt;
 mod redact;
 mod reseal;
@@ -256,7 +257,10 @@ impl Store {
 
     fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         self.at_one_time(|store| {
-            let plan = store.plan(command, context)?;
+            let plan = match store.plan_too_many(context)? {
+                Some(refused) => refused,
+                None => store.plan(command, context)?,
+            };
             store.commit(plan, command.name(), context)
         })
     }

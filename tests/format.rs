@@ -688,7 +688,7 @@ fn the_catalog_is_as_documented() {
         assert!(store.home.run(&["read"]).status.success());
     }
     let file = store.file("catalog");
-    assert_eq!(file[..16], b"agekeep-catalog4"[..]);
+    assert_eq!(file[..16], b"agekeep-catalog5"[..]);
     assert_eq!(file[16..32], store.store);
     let key = unbase64(&store.audit["names_key"]);
     let (file_id, line_id) = (&file[32..48], &file[48..64]);
@@ -816,7 +816,7 @@ fn a_catalog_of_another_format_version_is_made_again() {
     patch(&home, "catalog", 15, b"9");
     assert_eq!(stdout(&home.run(&["read"])).lines().count(), 5);
     let catalog = fs::read(home.store().join("catalog")).expect("there");
-    assert_eq!(catalog[..16], b"agekeep-catalog4"[..]);
+    assert_eq!(catalog[..16], b"agekeep-catalog5"[..]);
 }
 
 // ---- recovery ----

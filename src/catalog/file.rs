@@ -23,7 +23,7 @@ use crate::aead::{self, Key};
 use crate::disk;
 use crate::id::StoreId;
 
-pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog4";
+pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
 /// Magic, store id, ids of this file and of its line, and where its last two roots are.
 pub(super) const HEADER_BYTES: usize = 80;
 /// The file may have this much, and as much again as is in use, that no root needs any more.
@@ -111,6 +111,7 @@ impl CatalogFile {
         let mut state = Catalog::empty();
         row.state.restore(&mut state)?;
         row.retention.restore(&mut state)?;
+        state.recent = row.recent;
         let base = self.base(&open, &state, Tree::new(row.by_path), Tree::new(row.by_id))?;
         state.rows = Rows::on(base, row.count, row.bytes);
         if catalog.events < state.events || catalog.head == state.head {
@@ -275,6 +276,7 @@ impl CatalogFile {
         let row = row::encode(&RootRow {
             state: StateRow::of(catalog)?,
             retention: RetentionRow::of(catalog),
+            recent: catalog.recent.clone(),
             count: catalog.rows.count(),
             bytes: catalog.rows.bytes(),
             by_path: owned(by_path.directory()),

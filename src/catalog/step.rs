@@ -1,10 +1,12 @@
 //! What one event does to the catalog.
 
 use super::hold::HoldStep;
+use super::recent::Recorded;
 use crate::digest::Digest;
 use crate::event::{Change, EXPIRE_COMMAND, Event, Outcome, Touch};
 use crate::id::MemoryId;
 use crate::repository::object::ObjectId;
+use crate::version;
 
 /// What one event does to the catalog.
 pub(crate) struct Step {
@@ -15,6 +17,8 @@ pub(crate) struct Step {
     pub(super) swept: bool,
     pub(super) erased: Option<(u64, u64)>,
     pub(super) hold: Option<HoldStep>,
+    pub(super) recorded: Option<Recorded>,
+    pub(super) commit_bytes: u64,
 }
 
 /// What it does to one memory.
@@ -32,7 +36,8 @@ pub(super) struct TouchStep {
 pub(crate) type StepFault = &'static str;
 
 impl Step {
-    pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
+    /// What an event does whose commit object has so many bytes.
+    pub(crate) fn of(event: &Event, head: ObjectId, commit_bytes: u64) -> Self {
         let touch = |touch: &Touch| TouchStep {
             id: touch.id,
             change: match touch.change {
@@ -57,6 +62,15 @@ impl Step {
                 .filter(|_| event.erases())
                 .map(|receipt| (receipt.epoch.1, receipt.names.1)),
             hold: HoldStep::of(event),
+            recorded: Recorded::of(event),
+            commit_bytes,
         }
+    }
+
+    /// What it adds to history: its commit, and the versions it writes.
+    pub(super) fn history_bytes(&self) -> u64 {
+        let written = self.touches.iter().filter(|touch| touch.change.writes());
+        let versions = written.map(|touch| version::history_bytes(touch.bytes));
+        versions.fold(self.commit_bytes, u64::saturating_add)
     }
 }

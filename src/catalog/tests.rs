@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use super::file::CatalogFile;
 use super::hold::HoldStep;
+use super::recent::Recorded;
 use super::snapshot::{from_snapshot, to_snapshot};
 use super::step::{Step, TouchStep};
 use super::{Catalog, Decided, Refold};
@@ -157,6 +158,8 @@ impl Author {
             swept: kind == 11,
             erased: (kind == 12).then_some((number, number)),
             hold: None,
+            recorded: (kind < 9).then(|| Recorded::by(u64::from(kind), kind == 3)),
+            commit_bytes: 700 + number % 90,
         }
     }
 

@@ -116,6 +116,15 @@ impl Plan {
         }
     }
 
+    /// A refusal that says nothing of what was asked for.
+    pub(super) fn without_path(refusal: Refusal, content: String) -> Self {
+        Self {
+            refusal: Some(refusal),
+            path: None,
+            ..Self::answer(content, Target::At(Place::Root), Vec::new())
+        }
+    }
+
     /// A plan about one memory whose text is known.
     fn about(content: impl Into<Text>, path: Target, step: Planned, text: &Text) -> Self {
         Self {
@@ -137,7 +146,12 @@ struct Call<'a> {
 impl Store {
     /// Plans a command; a refusal is a plan too.
     pub(super) fn plan(&mut self, command: &Command, context: &Context) -> Result<Plan> {
-        match self.draft(command, context.base_sha256) {
+        let drafted = self.draft(command, context.base_sha256);
+        let with_room = drafted.and_then(|plan| match self.no_room_for(&plan.steps) {
+            Some(text) => refuse(Refusal::Limit, text),
+            None => Ok(plan),
+        });
+        match with_room {
             Ok(plan) => Ok(plan),
             Err(Fault::Refused(refusal, text)) => self.refused(command, refusal, &text),
             Err(Fault::Failed(error)) => Err(error),
