@@ -10,6 +10,7 @@ pub(crate) mod fuzzing;
 mod hold;
 mod leaves;
 mod open;
+mod recent;
 mod row;
 mod rows;
 pub(crate) mod snapshot;
@@ -28,6 +29,7 @@ use chrono::{DateTime, Utc};
 use self::base::Base;
 pub(crate) use self::base::Refold;
 pub(crate) use self::hold::Hold;
+use self::recent::{Recent, Recorded};
 use self::rows::Rows;
 pub(crate) use self::step::Step;
 use self::step::{StepFault, TouchStep};
@@ -72,6 +74,10 @@ pub(crate) struct Catalog {
     pub(crate) events: u64,
     /// How many versions were ever written.
     pub(crate) versions: u64,
+    /// Bytes of what was ever written to history, as docs/format.md counts them (5.4).
+    pub(crate) history_bytes: u64,
+    /// What each session recorded lately.
+    pub(crate) recent: Recent,
     pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
     pub(crate) decided: Option<Decided>,
@@ -91,6 +97,8 @@ pub(crate) struct Catalog {
     before: (u64, Option<ObjectId>),
     /// Whether the last event changed what is marked or held.
     retention_changed: bool,
+    /// What the last event counts as for its session.
+    recorded: Option<Recorded>,
 }
 
 /// The three blobs only a command that says so may change.
@@ -134,6 +142,8 @@ impl Catalog {
             head: None,
             events: 0,
             versions: 0,
+            history_bytes: 0,
+            recent: Recent::default(),
             times: Times::default(),
             decided: None,
             swept: None,
@@ -144,6 +154,7 @@ impl Catalog {
             rows: Rows::default(),
             before: (0, None),
             retention_changed: false,
+            recorded: None,
         }
     }
 
@@ -190,6 +201,12 @@ impl Catalog {
     /// What an event does that is about no memory.
     fn pass(&mut self, step: &Step, time: DateTime<Utc>) {
         self.head = Some(step.head);
+        self.history_bytes = self.history_bytes.saturating_add(step.history_bytes());
+        self.recent.pass(self.times.millis_to(time));
+        self.recorded = step.recorded;
+        if let Some(recorded) = step.recorded {
+            self.recent.add(recorded);
+        }
         self.times.pass(time, step.swept);
         if step.swept {
             self.swept = Some((time, step.number));

@@ -221,6 +221,18 @@ pub enum Error {
         /// The limit, in bytes.
         bytes_max: usize,
     },
+    /// History takes as much as the policy lets it, and nothing more is written or recorded.
+    HistoryFull {
+        /// What it takes, in bytes.
+        bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// A session was told that it recorded too many events, and goes on within the same minute.
+    TooManyEvents {
+        /// The limit, for a minute.
+        events_max: u64,
+    },
     /// An argument of the caller's cannot be used.
     Invalid {
         /// The argument.
@@ -273,7 +285,9 @@ impl Error {
             Self::PlanChanged { .. } => "plan_changed",
             Self::Policy { .. } => "policy",
             Self::PolicyChanged => "policy_changed",
-            Self::TooLong { .. } => "limit_exceeded",
+            Self::TooLong { .. } | Self::HistoryFull { .. } | Self::TooManyEvents { .. } => {
+                "limit_exceeded"
+            }
             Self::Invalid { .. } => "invalid",
         }
     }
@@ -296,7 +310,7 @@ impl Error {
             Self::Signing(fault) => fault.exit_code(),
             Self::Retention(fault) => fault.exit_code(),
             Self::Export(fault) => fault.exit_code(),
-            Self::TooLong { .. } => 9,
+            Self::TooLong { .. } | Self::HistoryFull { .. } | Self::TooManyEvents { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
             Self::NoKeyFile { .. }
@@ -464,6 +478,13 @@ impl Error {
             Self::BadPin { .. } => {
                 "find out who changed it; if the store is as you left it, move that file away: the \
                  next command then takes the store as it finds it"
+            }
+            Self::HistoryFull { .. } => {
+                "raise the limit with `agekeep policy set limits.history_bytes BYTES`, or with 0 for \
+                 none; deleting and erasing make no room, because history keeps all ciphertext"
+            }
+            Self::TooManyEvents { .. } => {
+                "wait a minute: until then nothing of this session is carried out or recorded"
             }
             Self::NotRolledBack => {
                 "go on as always: every moment that was seen is still in history"
@@ -642,6 +663,14 @@ impl fmt::Display for Error {
             Self::TooLong { what, bytes_max } => {
                 write!(f, "{what} is longer than {bytes_max} bytes")
             }
+            Self::HistoryFull { bytes, bytes_max } => write!(
+                f,
+                "history takes {bytes} bytes, and limits.history_bytes is {bytes_max}"
+            ),
+            Self::TooManyEvents { events_max } => write!(
+                f,
+                "the session has recorded more than {events_max} events within a minute"
+            ),
             Self::DeniedPath { why } => write!(f, "the path cannot be used: {why}"),
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
             of_history => of_history.fmt_of_history(f),

@@ -28,6 +28,7 @@ pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
 pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
 use crate::aead::Key;
+use crate::answer::Refusal;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId};
@@ -394,6 +395,14 @@ impl Event {
     pub(crate) fn changes_tree(&self) -> bool {
         let alters = |touch: &Touch| touch.change.alters();
         self.number == 0 || self.decides().is_some() || self.memories.iter().any(alters)
+    }
+
+    /// Whether it refused a command because its session had recorded too many events: then what was
+    /// asked for is not looked at, and no path is named.
+    pub(crate) fn refuses_too_many(&self) -> bool {
+        self.error.as_deref() == Some(Refusal::Limit.code())
+            && self.path.is_none()
+            && self.memories.is_empty()
     }
 
     /// Whether it is one that destroys keys, or marks memories for that.

@@ -325,7 +325,8 @@ fn fits_some_name(pieces: &[Piece]) -> bool {
         None => true,
         Some(name) => {
             let path = format!("{}/{name}", path::ROOT);
-            MemoryPath::parse(&path, PATH_BYTES_MAX).is_ok_and(|parsed| parsed.as_str() == path)
+            MemoryPath::parse_kept(&path, PATH_BYTES_MAX)
+                .is_ok_and(|parsed| parsed.as_str() == path)
         }
     }
 }

@@ -83,13 +83,14 @@ impl Store {
         Ok(then.holder(&signed).map(|signer| signer.name().to_owned()))
     }
 
-    /// Reads a path for [`Filter::path`] by the rules of the memory tool.
+    /// Reads a path that a memory has or had, such as for [`Filter::path`], by the rules of the
+    /// memory tool.
     ///
     /// # Errors
     /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
     /// is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
-        MemoryPath::parse(text, self.limits().path_bytes).map_err(|fault| match fault {
+        MemoryPath::parse_kept(text, self.limits().path_bytes).map_err(|fault| match fault {
             PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
                 why: "it is not /memories or below it",
             },

@@ -1,5 +1,7 @@
 //! From text to [`MemoryPath`]: the one canonical form of a path, or the reason it is refused.
 
+use std::ops::RangeInclusive;
+
 use unicode_normalization::UnicodeNormalization;
 
 use crate::policy::{SEGMENT_BYTES, SEGMENTS};
@@ -36,8 +38,23 @@ impl MemoryPath {
         Self(ROOT.into())
     }
 
-    /// Reads a path as a caller wrote it; `bytes_max` is the policy's limit.
+    /// Reads a path as a caller wrote it, which a new memory may have; `bytes_max` is the policy's
+    /// limit.
     pub(crate) fn parse(text: &str, bytes_max: usize) -> Result<Self, PathFault> {
+        Self::parse_without(forbidden, text, bytes_max)
+    }
+
+    /// Reads a path that a memory may have: stores made by earlier versions have names with blanks
+    /// and invisible characters that no new one may have.
+    pub(crate) fn parse_kept(text: &str, bytes_max: usize) -> Result<Self, PathFault> {
+        Self::parse_without(always_forbidden, text, bytes_max)
+    }
+
+    fn parse_without(
+        forbidden: Forbidden,
+        text: &str,
+        bytes_max: usize,
+    ) -> Result<Self, PathFault> {
         // Measured before anything walks over it, and again on the NFC form below.
         if text.len() > 4 * bytes_max {
             return Err(too_long(bytes_max));
@@ -49,7 +66,7 @@ impl MemoryPath {
         if !below.is_empty() && !below.starts_with('/') {
             return Err(PathFault::Outside);
         }
-        refuse_traversal(text)?;
+        refuse_traversal(text, forbidden)?;
         let mut path = String::from(ROOT);
         for segment in below.split('/').filter(|s| !s.is_empty() && *s != ".") {
             path.push('/');
@@ -62,14 +79,14 @@ impl MemoryPath {
         Self::measured(path, bytes_max)
     }
 
-    /// A path this store sealed: it was canonical when it was written.
-    /// Reads a path by the rules of the memory tool; `None` if it would be refused. The policy of a
-    /// store may allow fewer bytes.
+    /// Reads a path that a memory may have, by the rules of the memory tool; `None` if it has none.
+    /// The policy of a store may allow fewer bytes.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        Self::parse(text, crate::policy::Limits::default().path_bytes).ok()
+        Self::parse_kept(text, crate::policy::Limits::default().path_bytes).ok()
     }
 
+    /// A path this store sealed: it was canonical when it was written.
     pub(crate) fn from_canonical(path: String) -> Self {
         Self(path)
     }
@@ -167,8 +184,25 @@ fn too_long(bytes_max: usize) -> PathFault {
     PathFault::TooLong(format!("a path has at most {bytes_max} bytes"))
 }
 
-/// Names the reason a character may not stand in a path.
+/// Names the reason a character may not stand in a path, if there is one.
+type Forbidden = fn(char) -> Option<&'static str>;
+
+/// What no new path may hold.
 fn forbidden(c: char) -> Option<&'static str> {
+    always_forbidden(c).or_else(|| match c {
+        // Unicode calls it a symbol, and it is drawn as a blank.
+        '\u{2800}' => Some(BLANK),
+        ' ' => None,
+        c if c.is_whitespace() => Some(BLANK),
+        c if is_ignorable(c) => Some("an invisible character"),
+        _ => None,
+    })
+}
+
+const BLANK: &str = "a blank that is no plain space";
+
+/// What no path ever held.
+fn always_forbidden(c: char) -> Option<&'static str> {
     match c {
         '\\' => Some("a backslash"),
         '\0' => Some("a NUL"),
@@ -177,30 +211,55 @@ fn forbidden(c: char) -> Option<&'static str> {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => {
             Some("a text-direction control")
         }
-        // Characters of no width, which make two different names look the same. Variation
-        // selectors are let through: common emoji names carry them.
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{17b4}'
-        | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200d}'
-        | '\u{2060}'..='\u{2065}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => Some("an invisible character"),
+        // Interlinear annotations; Unicode does not call these three ignorable.
+        '\u{fff9}'..='\u{fffb}' => Some("an invisible character"),
         c if c.is_control() => Some("a control character"),
+        c if is_ignorable(c) && !LATER_FORBIDDEN.iter().any(|range| range.contains(&c)) => {
+            Some("an invisible character")
+        }
         _ => None,
     }
 }
 
+/// Whether a character has no width, which makes two different names look the same.
+fn is_ignorable(c: char) -> bool {
+    let after = IGNORABLE.partition_point(|(first, _)| *first <= c);
+    after.checked_sub(1).is_some_and(|at| c <= IGNORABLE[at].1)
+}
+
+/// `Default_Ignorable_Code_Point` (Unicode 16, DerivedCoreProperties.txt), in order. A joiner or a
+/// variation selector stands in some emoji: these are no names here.
+const IGNORABLE: [(char, char); 17] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fff8}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Ignorable characters that earlier versions let through: variation selectors, and controls of
+/// shorthand and of music.
+const LATER_FORBIDDEN: [RangeInclusive<char>; 3] = [
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+];
+
 /// Refuses `..` in every spelling that some later reader of the path could undo: percent-encoding
 /// in any nesting, compatibility characters (`‥`, full-width dots) and slash look-alikes.
-fn refuse_traversal(text: &str) -> Result<(), PathFault> {
+fn refuse_traversal(text: &str, forbidden: Forbidden) -> Result<(), PathFault> {
     if has_parent_segment(text) {
         return Err(PathFault::Escapes);
     }
@@ -317,7 +376,7 @@ mod tests {
             ("/memories/50%20off", "/memories/50%20off"),
             ("/memories/100%25", "/memories/100%25"),
             ("/memories/日本 é.md", "/memories/日本 é.md"),
-            ("/memories/❤\u{fe0f}.md", "/memories/❤\u{fe0f}.md"),
+            ("/memories/❤.md", "/memories/❤.md"),
         ] {
             assert_eq!(parse(given).expect(given).as_str(), canonical);
         }
@@ -390,8 +449,62 @@ mod tests {
             "/memories/a%0ab",
             "/memories/a%2500b",
             "/memories/a%e2%80%aeb",
+            "/memories/a\u{a0}b",
+            "/memories/a\u{2003}b",
+            "/memories/\u{3000}/b",
+            "/memories/a\u{2800}b",
+            "/memories/a%c2%a0b",
+            "/memories/❤\u{fe0f}.md",
+            "/memories/a\u{e0101}b",
+            "/memories/a\u{1d173}b",
+            "/memories/👩\u{200d}💻.md",
         ] {
             assert!(matches!(parse(bad), Err(PathFault::Forbidden(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_character_that_unicode_says_is_not_seen_is_refused() {
+        let unseen =
+            fancy_regex::Regex::new(r"^[\p{Default_Ignorable_Code_Point}\p{White_Space}]$");
+        let unseen = unseen.expect("a pattern");
+        let mut found = 0;
+        for c in ('\0'..=char::MAX).filter(|c| *c != ' ') {
+            let is_unseen = unseen
+                .is_match(c.encode_utf8(&mut [0; 4]))
+                .expect("matched");
+            found += u32::from(is_unseen);
+            assert!(
+                !is_unseen || forbidden(c).is_some(),
+                "{}",
+                c.escape_unicode()
+            );
+        }
+        assert!(found > 4_000, "{found}");
+    }
+
+    #[test]
+    fn what_an_earlier_version_let_through_is_still_a_path() {
+        for kept in [
+            "a\u{a0}b",
+            "a\u{3000}b",
+            "❤\u{fe0f}.md",
+            "a\u{e000}",
+            "a%c2%a0b",
+        ] {
+            let path = format!("/memories/{kept}");
+            let parsed = MemoryPath::parse_kept(&path, 1_024).expect("kept");
+            assert_eq!(parsed.as_str(), path);
+        }
+        for never in [
+            "a\u{200b}b",
+            "a\u{202e}b",
+            "a\u{e0101}b",
+            "a\u{ad}b",
+            "a\u{85}b",
+        ] {
+            let path = format!("/memories/{never}");
+            assert!(MemoryPath::parse_kept(&path, 1_024).is_err(), "{never:?}");
         }
     }
 

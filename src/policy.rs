@@ -34,6 +34,8 @@ pub const PATH_BYTES: usize = 1_024;
 pub const SEGMENT_BYTES: usize = 255;
 /// Most names in one path, `memories` included.
 pub const SEGMENTS: usize = 20;
+/// Most bytes of ciphertext in history: what fits on a small disk beside everything else.
+pub const HISTORY_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Longest line a door accepts, in bytes: room for a memory of the default size whose every byte
 /// is spelled as a six-byte JSON escape, and its envelope.
 pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
@@ -49,6 +51,8 @@ const NUMBER_MAX: usize = usize::MAX / 2;
 /// Longest policy that is read, in bytes.
 pub const POLICY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// The largest value a policy may give `history_bytes`: what every reader of TOML knows.
+const HISTORY_BYTES_MAX: u64 = i64::MAX as u64;
 /// The smallest value a policy may give `path_bytes`: `/memories/` and a short name.
 pub const PATH_BYTES_MIN: usize = 32;
 /// The smallest value a policy may give `request_bytes`: a call with a long path and no text.
@@ -81,6 +85,13 @@ pub struct Limits {
     /// Longest line a door accepts, in bytes.
     #[serde(deserialize_with = "request_bytes")]
     pub request_bytes: usize,
+    /// Most bytes of ciphertext in history; 0 means no limit.
+    #[serde(deserialize_with = "history_bytes")]
+    pub history_bytes: u64,
+    /// Most events that the agents' commands of one session record within a minute; 0 means no
+    /// limit.
+    #[serde(deserialize_with = "session_events_per_minute")]
+    pub session_events_per_minute: usize,
 }
 
 impl Default for Limits {
@@ -92,6 +103,8 @@ impl Default for Limits {
             memories: MEMORIES,
             path_bytes: PATH_BYTES,
             request_bytes: REQUEST_BYTES,
+            history_bytes: HISTORY_BYTES,
+            session_events_per_minute: 0,
         }
     }
 }
@@ -300,20 +313,22 @@ impl Policy {
 
 /// Reads a number within bounds.
 macro_rules! bounded {
-    ($name:ident, $low:expr, $high:expr) => {
-        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    ($name:ident: $number:ty, $low:expr, $high:expr) => {
+        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$number, D::Error> {
             let name = concat!("limits.", stringify!($name));
             reading::number(deserializer, name, ($low, $high))
         }
     };
 }
 
-bounded!(memory_bytes, 1, MEMORY_BYTES_MAX);
-bounded!(view_characters, 0, NUMBER_MAX);
-bounded!(lines, 1, LINES);
-bounded!(memories, 1, NUMBER_MAX);
-bounded!(path_bytes, PATH_BYTES_MIN, PATH_BYTES_MAX);
-bounded!(request_bytes, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX);
+bounded!(memory_bytes: usize, 1, MEMORY_BYTES_MAX);
+bounded!(view_characters: usize, 0, NUMBER_MAX);
+bounded!(lines: usize, 1, LINES);
+bounded!(memories: usize, 1, NUMBER_MAX);
+bounded!(path_bytes: usize, PATH_BYTES_MIN, PATH_BYTES_MAX);
+bounded!(request_bytes: usize, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX);
+bounded!(history_bytes: u64, 0, HISTORY_BYTES_MAX);
+bounded!(session_events_per_minute: usize, 0, NUMBER_MAX);
 
 fn fault(text: &str, error: &toml::de::Error) -> Error {
     let value = error.span().and_then(|span| text.get(span));

@@ -21,6 +21,7 @@ mod place;
 mod plan;
 mod private;
 mod queue;
+mod quota;
 mod receipt;
 mod redact;
 mod reseal;
@@ -280,7 +281,10 @@ impl Store {
     fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         self.at_one_time(|store| {
             store.check_role(command.name())?;
-            let plan = store.plan(command, context)?;
+            let plan = match store.plan_too_many(context)? {
+                Some(refused) => refused,
+                None => store.plan(command, context)?,
+            };
             store.commit(plan, command.name(), context)
         })
     }

@@ -434,8 +434,11 @@ fn compare_cached(
         return Ok(());
     };
     let told = &fold.catalog;
-    let numbers = (told.events, told.versions, told.times, told.len());
-    let differs = if numbers != (cached.events, cached.versions, cached.times, cached.len()) {
+    let numbers = |state: &Catalog| {
+        let history = (state.events, state.versions, state.history_bytes);
+        (history, state.times, state.len())
+    };
+    let differs = if numbers(told) != numbers(cached) || told.recent != cached.recent {
         Some((None, "the catalog file counts other events or memories"))
     } else if !told.retains_as(cached) {
         Some((

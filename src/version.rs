@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::policy::MEMORY_BYTES_MAX;
 use crate::redact::Redacted;
 use crate::seal::{Begun, OpenFault, SealKey, Sealed};
 use crate::text::Text;
@@ -145,6 +146,18 @@ fn check_header(line: &[u8], place: &Place<'_>) -> Result<(), VersionFault> {
     }
     Ok(())
 }
+
+/// What a version adds to history, as near as the length of its text tells: who knows no path or key
+/// comes to the same number.
+pub(crate) fn history_bytes(text_bytes: u64) -> u64 {
+    // No version has a longer text, whatever its record says.
+    let text =
+        usize::try_from(text_bytes).map_or(MEMORY_BYTES_MAX, |text| text.min(MEMORY_BYTES_MAX));
+    size_class(text + AROUND_TEXT_BYTES, SIZE_CLASS_MIN) as u64
+}
+
+/// What stands around the text of a version, about: its header, and that of the age file.
+const AROUND_TEXT_BYTES: usize = 512;
 
 /// The PADMÉ size class of `size` (Nikitin et al., "Reducing Metadata Leakage from Encrypted
 /// Files", 2019), at least `min`: rounding up so that only O(log log size) bits of the size show,

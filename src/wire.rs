@@ -115,6 +115,7 @@ pub fn explain(error: &Error) -> String {
         | Error::PlanChanged { .. }
         | Error::RolledBack { .. }
         | Error::BadPin { .. }
+        | Error::HistoryFull { .. }
         | Error::Signing(_) => text,
         _ => format!("{text} ({})", error.hint()),
     }
@@ -144,6 +145,8 @@ fn public_text(error: &Error) -> String {
         Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
+        Error::HistoryFull { .. } => format!("{error}; a person has to raise it"),
+        Error::TooManyEvents { .. } => error.to_string(),
         // What only the people who look after a store can ask for.
         Error::DeniedPath { .. }
         | Error::NoRevision { .. }

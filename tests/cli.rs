@@ -1538,6 +1538,63 @@ fn a_terminal_obeys_nothing_that_came_from_an_agent() {
 }
 
 #[test]
+fn what_people_read_is_escaped_before_a_pipe_as_on_a_terminal() {
+    let home = Home::with_store();
+    let text = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{7f}\u{9b}1m\u{202e}b\r\n\tc\n";
+    for (verb, text) in [("create", text), ("insert", "\u{1b}[2J\n")] {
+        let args = [verb, "/memories/x", "--reason", "\u{1b}[2J", "0"];
+        let made = home.run_with_input(&args[..if verb == "insert" { 5 } else { 4 }], text);
+        assert!(made.status.success(), "{}", stderr(&made));
+    }
+    let obeyed = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
+    for verb in [
+        "view /memories/x",
+        "view /memories/x --at HEAD",
+        "show HEAD:/memories/x",
+        "show 1",
+        "diff 0 HEAD",
+        "diff 0 HEAD --color always",
+        "blame /memories/x",
+        "log",
+        "log --patch",
+        "grep red",
+    ] {
+        let output = home.run(&verb.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{verb}: {}", stderr(&output));
+        let mut shown = stdout(&output);
+        for ours in ["\u{1b}[m", "\u{1b}[1m", "\u{1b}[36m", "\u{1b}[32m"] {
+            shown = shown.replace(ours, "");
+        }
+        let spelled = shown.contains("\\u001b[") || shown.contains("\\u{1b}[");
+        assert!(spelled, "{verb}: {shown:?}");
+        assert!(!shown.contains(obeyed), "{verb}: {shown:?}");
+    }
+    // Standard error has no terminal either.
+    let refused = home.run(&["str-replace", "/memories/x", "--old", "\u{1b}[2Jno\u{9b}"]);
+    let told = stderr(&refused);
+    assert!(
+        told.contains("\\u001b[2Jno\\u009b") && !told.contains(obeyed),
+        "{told:?}"
+    );
+    // What is data is data: a program gets every byte.
+    let whole = format!("\u{1b}[2J\n{text}");
+    assert_eq!(stdout(&home.run(&["read", "x"])), whole);
+    for args in [
+        ["--json", "read", "x"],
+        ["--json", "show", "HEAD:/memories/x"],
+    ] {
+        let answer: Value = serde_json::from_slice(&home.run(&args).stdout).expect("JSON");
+        assert_eq!(answer["content"], *whole);
+    }
+    let read = r#"{"command": "memory_read", "path": "x"}"#;
+    assert_eq!(home.tool(read)[0]["content"], *whole);
+    let exported = home.run(&["export", "out"]);
+    assert!(exported.status.success(), "{}", stderr(&exported));
+    let file = std::fs::read_to_string(home.path().join("out/x"));
+    assert_eq!(file.expect("there"), whole);
+}
+
+#[test]
 fn the_help_of_a_command_begins_as_it_is_listed() {
     let home = Home::empty();
     let all = stdout(&home.run(&["--help"]));

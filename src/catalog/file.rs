@@ -131,6 +131,7 @@ impl CatalogFile {
         let mut state = Catalog::empty();
         row.state.restore(&mut state)?;
         row.retention.restore(&mut state)?;
+        state.recent = row.recent;
         let base = self.base(&open, &state, Tree::new(row.by_path), Tree::new(row.by_id))?;
         state.rows = Rows::on(base, row.count, row.bytes);
         if catalog.events < state.events || catalog.head == state.head {
@@ -289,6 +290,7 @@ impl CatalogFile {
         let row = row::encode(&RootRow {
             state: StateRow::of(catalog)?,
             retention: RetentionRow::of(catalog),
+            recent: catalog.recent.clone(),
             count: catalog.rows.count(),
             bytes: catalog.rows.bytes(),
             by_path: owned(by_path.directory()),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::recent::{Recent, Recorded};
 use super::row::{self, MemoryRow, RetentionRow, StateRow};
 use super::tree::Place;
 use super::writer::{Names, block};
@@ -75,6 +76,7 @@ impl Made {
 pub(super) struct RootRow {
     pub(super) state: StateRow,
     pub(super) retention: RetentionRow,
+    pub(super) recent: Recent,
     pub(super) count: u64,
     pub(super) bytes: u64,
     pub(super) by_path: Vec<(String, Place)>,
@@ -89,6 +91,9 @@ pub(super) struct StepRow<'a> {
     pub(super) state: StateRow,
     /// Where it changed.
     retention: Option<RetentionRow>,
+    /// What had passed until then, in milliseconds, and what its event counts as.
+    passed: u64,
+    recorded: Option<Recorded>,
     pub(super) count: u64,
     pub(super) bytes: u64,
     #[serde(borrow)]
@@ -241,6 +246,8 @@ impl<'a> StepRow<'a> {
             before: (events, head?.0),
             state: StateRow::of(catalog)?,
             retention: changed.then(|| RetentionRow::of(catalog)),
+            passed: catalog.recent.passed,
+            recorded: catalog.recorded,
             count: catalog.rows.count(),
             bytes: catalog.rows.bytes(),
             live: live.collect(),
@@ -260,6 +267,11 @@ impl<'a> StepRow<'a> {
             retention.restore(catalog)?;
         }
         self.state.restore(catalog)?;
+        let recent = &mut catalog.recent;
+        recent.pass(self.passed.saturating_sub(recent.passed));
+        if let Some(recorded) = self.recorded {
+            recent.add(recorded);
+        }
         catalog.rows.follow(live, gone, (self.count, self.bytes));
         Some(())
     }

@@ -23,6 +23,7 @@ pub(super) struct StateRow {
     head: [u8; 20],
     pub(super) events: u64,
     versions: u64,
+    history_bytes: u64,
     times: TimesRow,
     swept: Option<(i64, u64)>,
     erased: Option<(u64, u64)>,
@@ -182,6 +183,7 @@ impl StateRow {
             head: catalog.head?.0,
             events: catalog.events,
             versions: catalog.versions,
+            history_bytes: catalog.history_bytes,
             times: TimesRow::of(catalog.times)?,
             swept: swept.map(|(time, event)| (time.timestamp_millis(), event)),
             erased: catalog.erased,
@@ -210,6 +212,7 @@ impl StateRow {
         catalog.head = Some(ObjectId(self.head));
         catalog.events = self.events;
         catalog.versions = self.versions;
+        catalog.history_bytes = self.history_bytes;
         catalog.erased = self.erased;
         catalog.keys = self.keys.map(KeyCommitment::from_row);
         Some(())

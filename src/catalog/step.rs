@@ -1,11 +1,13 @@
 //! What one event does to the catalog.
 
 use super::hold::HoldStep;
+use super::recent::Recorded;
 use crate::digest::Digest;
 use crate::event::{ACCEPT_COMMAND, Change, EXPIRE_COMMAND, Event, Outcome, Touch};
 use crate::id::MemoryId;
 use crate::keyring::KeyCommitment;
 use crate::repository::object::ObjectId;
+use crate::version;
 
 /// What one event does to the catalog.
 pub(crate) struct Step {
@@ -21,6 +23,8 @@ pub(crate) struct Step {
     pub(super) keys: Option<KeyCommitment>,
     pub(super) may_change_keys: bool,
     pub(super) accepts_keys: bool,
+    pub(super) recorded: Option<Recorded>,
+    pub(super) commit_bytes: u64,
 }
 
 /// What it does to one memory.
@@ -38,7 +42,8 @@ pub(super) struct TouchStep {
 pub(crate) type StepFault = &'static str;
 
 impl Step {
-    pub(crate) fn of(event: &Event, head: ObjectId) -> Self {
+    /// What an event does whose commit object has so many bytes.
+    pub(crate) fn of(event: &Event, head: ObjectId, commit_bytes: u64) -> Self {
         let touch = |touch: &Touch| TouchStep {
             id: touch.id,
             change: match touch.change {
@@ -67,6 +72,15 @@ impl Step {
             keys: event.keys,
             may_change_keys: event.may_change_keys(),
             accepts_keys: event.command == ACCEPT_COMMAND,
+            recorded: Recorded::of(event),
+            commit_bytes,
         }
+    }
+
+    /// What it adds to history: its commit, and the versions it writes.
+    pub(super) fn history_bytes(&self) -> u64 {
+        let written = self.touches.iter().filter(|touch| touch.change.writes());
+        let versions = written.map(|touch| version::history_bytes(touch.bytes));
+        versions.fold(self.commit_bytes, u64::saturating_add)
     }
 }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use super::file::CatalogFile;
 use super::hold::HoldStep;
+use super::recent::Recorded;
 use super::snapshot::{from_snapshot, to_snapshot};
 use super::step::{Step, TouchStep};
 use super::{Catalog, Decided, Refold};
@@ -163,6 +164,8 @@ impl Author {
             keys: None,
             may_change_keys: false,
             accepts_keys: false,
+            recorded: (kind < 9).then(|| Recorded::by(u64::from(kind), kind == 3)),
+            commit_bytes: 700 + number % 90,
         }
     }
 

@@ -61,6 +61,12 @@ impl Times {
         (time - before > CLOCK_AHEAD_MAX).then_some((before, time))
     }
 
+    /// Milliseconds since the last event; none where the clock has run back.
+    pub(crate) fn millis_to(&self, now: DateTime<Utc>) -> u64 {
+        let since = self.last.map(|last| (now - last).num_milliseconds());
+        u64::try_from(since.unwrap_or_default()).unwrap_or_default()
+    }
+
     /// What is wrong with a clock that says it is now.
     pub(crate) fn clock_fault(&self, now: DateTime<Utc>) -> Option<ClockFault> {
         let behind = self

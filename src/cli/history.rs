@@ -102,10 +102,9 @@ pub(super) fn show(global: &Global, args: &Show) -> Result<u8> {
         output::unless_recorded(&looked.recorded);
         if global.json {
             output::json(&view_to_json("agekeep.view/1", &looked))?;
-        } else if looked.found.version.is_some() {
-            output::text(looked.found.content.as_str())?;
         } else {
-            output::line(looked.found.content.as_str())?;
+            let content = looked.found.content.as_str();
+            output::line(content.strip_suffix('\n').unwrap_or(content))?;
         }
         return Ok(0);
     }

@@ -35,6 +35,9 @@ pub(super) struct Init {
 
 pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     let policy = args.files.read()?;
+    if args.recovery {
+        output::close_to_others()?;
+    }
     let mut made = make(global, policy, args)?;
     // What was made is shown whatever becomes of the template: a recovery identity is shown once.
     let filled = match args.template {
@@ -45,10 +48,15 @@ pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
     if global.json {
         output::json(&made.to_json(template))?;
     } else {
-        output::line(&made.to_text())?;
+        let mut text = made.to_text();
         if let Some(template) = template {
             let paths = template.paths().join("\n  ");
-            output::line(&format!("\nIt begins with these memories:\n  {paths}"))?;
+            text += &format!("\n\nIt begins with these memories:\n  {paths}");
+        }
+        match &made.recovery {
+            // What is printed is an identity file.
+            Some(fresh) => output::line(fresh.to_text(&text).as_str())?,
+            None => output::line(&text)?,
         }
     }
     if !matches!(filled, Ok(None)) {
@@ -179,17 +187,9 @@ impl Made {
              \x20 {signing_key}  signs what is written; without it the store can only be read with git and age\n\
              \x20 {keyring}  holds each memory's key; without it every memory is lost\n\
              \x20 {store}  the history itself\n\
-             Whoever has a copy of the identity, the keyring and the store can read everything in it.{recovery}",
+             Whoever has a copy of the identity, the keyring and the store can read everything in it.",
             store = self.path.display(),
             keyring = self.keyring.display(),
-            recovery = self.recovery.as_ref().map_or_else(String::new, |fresh| {
-                format!(
-                    "
-
-{}",
-                    fresh.to_text().as_str()
-                )
-            }),
             recipient = self.recipient,
             identity = self.identity.display(),
             signing_key = self.signing_key.display(),

@@ -25,6 +25,7 @@ enum Verb {
 
 pub(super) fn run(global: &Global, args: &Keys) -> Result<u8> {
     let Verb::Export { memory } = &args.verb;
+    output::close_to_others()?;
     let mut store = global.open()?;
     let exported = store.export_keys(memory, &global.context())?;
     let path = exported.path.as_ref().map(MemoryPath::as_str);

@@ -80,11 +80,9 @@ pub(super) fn run(global: &Global, args: &McpConfig) -> Result<u8> {
         return Ok(0);
     }
     for sentence in &remarks {
-        output::warn(&output::escaped(sentence));
+        output::warn(sentence);
     }
-    output::note(&output::escaped(&block::directions(
-        client, &args.name, command,
-    )));
+    output::note(&block::directions(client, &args.name, command));
     output::text(&text)?;
     Ok(0)
 }

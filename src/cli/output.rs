@@ -1,8 +1,11 @@
-//! The only file that prints. Data goes to standard output, everything else to standard error, and
-//! text that came from an agent is escaped before a terminal sees it.
+//! The only file that prints. Data goes to standard output, everything else to standard error. What
+//! people read is escaped, whatever standard output is: there may be a terminal behind a pipe.
 
 use std::borrow::Cow;
+use std::fs::{File, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
@@ -14,13 +17,13 @@ use serde_json::json;
 
 use super::{USAGE, place};
 
-/// Prints text and ends the line.
+/// Prints text for people, and ends the line.
 pub(super) fn line(text: &str) -> Result<()> {
-    let text = for_stdout(text);
+    let text = escaped(text);
     write(|out| writeln!(out, "{text}")).map(drop)
 }
 
-/// Prints a file's text: byte for byte, except to a terminal.
+/// Prints data: byte for byte, except to a terminal.
 pub(super) fn text(text: &str) -> Result<()> {
     if io::stdout().is_terminal() && !text.ends_with('\n') {
         return line(text);
@@ -35,6 +38,34 @@ pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = for_stdout(&text);
     write(|out| writeln!(out, "{text}"))
 }
+
+/// Gets standard output ready for a secret key. The shell makes a file of it as the umask says, which
+/// is most often for everybody to read: that is taken away before there is anything to read.
+pub(super) fn close_to_others() -> Result<()> {
+    let fault = |source| Error::Io {
+        doing: "take the rights of others away from",
+        path: "standard output".into(),
+        source,
+    };
+    let out = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(fault)?);
+    let mode = || out.metadata().map(|meta| meta.permissions().mode());
+    let is_file = out.metadata().map_err(fault)?.is_file();
+    let before = mode().map_err(fault)?;
+    if !is_file || before & OTHERS == 0 {
+        return Ok(());
+    }
+    out.set_permissions(Permissions::from_mode(before & !OTHERS))
+        .map_err(fault)?;
+    // There are file systems that have no rights, and say nothing of it.
+    if mode().map_err(fault)? & OTHERS != 0 {
+        return Err(fault(io::ErrorKind::PermissionDenied.into()));
+    }
+    note("note: others could use the file that this goes to; now only you can");
+    Ok(())
+}
+
+/// What a file's mode lets its group and everybody do.
+const OTHERS: u32 = 0o077;
 
 /// Prints an answer that is an error: the contract's words, marked as an error if they are not.
 pub(super) fn refusal(content: &str) {
@@ -89,11 +120,6 @@ pub(super) fn note(text: &str) {
     complain(text);
 }
 
-/// Prints what a program has to say that is not ours, safe for whatever shows it.
-pub(super) fn from_outside(text: &str) {
-    complain(&escaped(text));
-}
-
 /// A number of things, in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what) {
@@ -139,11 +165,7 @@ impl Bar {
 }
 
 fn complain(text: &str) {
-    let text = if io::stderr().is_terminal() {
-        escaped(text)
-    } else {
-        text.into()
-    };
+    let text = escaped(text);
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -262,7 +284,6 @@ pub(super) fn unless_recorded(recorded: &Recorded) {
 /// Long output: through a pager on a terminal, straight to standard output otherwise.
 pub(super) struct Pages {
     pager: Option<Child>,
-    terminal: bool,
     color: bool,
 }
 
@@ -272,7 +293,6 @@ impl Pages {
         let pager = (wanted && terminal).then(spawn_pager).flatten();
         Self {
             pager,
-            terminal,
             color: color.is_on(terminal),
         }
     }
@@ -286,11 +306,7 @@ impl Pages {
     pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
         let mut text = String::new();
         for (style, piece) in line {
-            let piece = if self.terminal || self.color {
-                escaped(piece)
-            } else {
-                piece.into()
-            };
+            let piece = escaped(piece);
             match style.sgr().filter(|_| self.color && !piece.is_empty()) {
                 Some(sgr) => text.extend(["\u{1b}[", sgr, "m", &piece, "\u{1b}[m"]),
                 None => text.push_str(&piece),

@@ -52,7 +52,7 @@ impl Unlock for Sources {
     }
 
     fn message(&self, plugin: &str, text: &str) {
-        output::from_outside(&format!("{plugin}: {text}"));
+        output::note(&format!("{plugin}: {text}"));
     }
 
     fn confirm(&self, plugin: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool> {

@@ -92,6 +92,9 @@ pub(super) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
 }
 
 fn add_member(global: &Global, add: &Add) -> Result<()> {
+    if add.new {
+        output::close_to_others()?;
+    }
     let fresh = add.new.then(recovery::Fresh::new);
     let recipient = match (&fresh, &add.recipient) {
         (Some(fresh), _) => fresh.recipient()?,
@@ -119,7 +122,7 @@ fn add_member(global: &Global, add: &Add) -> Result<()> {
     let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
     match &fresh {
         // What is printed is an identity file.
-        Some(fresh) => output::line(&format!("# {said}\n{}", fresh.to_text().as_str()))?,
+        Some(fresh) => output::line(fresh.to_text(&said).as_str())?,
         None => output::line(&said)?,
     }
     Ok(())

@@ -26,12 +26,17 @@ impl Fresh {
         self.0.to_secret_line().expect("it was made here")
     }
 
-    /// An identity file with, among its comments, a code that a telephone reads.
-    pub(super) fn to_text(&self) -> Zeroizing<String> {
+    /// An identity file with, among its comments, what there is to say and a code that a telephone
+    /// reads.
+    pub(super) fn to_text(&self, said: &str) -> Zeroizing<String> {
         let line = self.line();
         let code = QrCode::new(line.as_bytes()).expect("a line of 74 characters fits");
         let code = Zeroizing::new(code.render::<unicode::Dense1x2>().build());
-        let mut text = Zeroizing::new(String::with_capacity(16 * 1024));
+        let mut text = Zeroizing::new(String::with_capacity(16 * 1024 + 2 * said.len()));
+        for line in said.lines() {
+            text.push_str(format!("# {line}").trim_end());
+            text.push('\n');
+        }
         text.push_str("# This identity is shown this once and kept nowhere: print it, and put it in a safe.\n");
         text.push_str(&line);
         text.push('\n');

@@ -64,6 +64,7 @@ fn to_text(status: &Status) -> String {
             status.events,
             last_event(status)
         ),
+        format!("history     {}", history(status)),
         format!("on disk     {} bytes", status.file_bytes),
         format!(
             "sweep       {}, {} expired since, {} holds",
@@ -87,6 +88,14 @@ fn to_text(status: &Status) -> String {
         lines.push(format!("problem     {problem}"));
     }
     lines.join("\n")
+}
+
+fn history(status: &Status) -> String {
+    let bytes = status.history_bytes;
+    match status.history_bytes_max {
+        0 => format!("{bytes} bytes, without a limit"),
+        max => format!("{bytes} bytes of {max}"),
+    }
 }
 
 fn last_event(status: &Status) -> String {
@@ -121,6 +130,8 @@ fn to_json(status: &Status) -> serde_json::Value {
         "versions": status.versions,
         "events": status.events,
         "text_bytes": status.text_bytes,
+        "history_bytes": status.history_bytes,
+        "history_bytes_max": status.history_bytes_max,
         "file_bytes": status.file_bytes,
         "last_event": last_event(status),
         "last_sweep": last_sweep(status),

@@ -365,5 +365,5 @@ fn open_path(
     const FAULT: &str = "a path in its record does not open";
     let sealed = base64::decode(sealed).ok_or(FAULT)?;
     let path = keyring.open_path(id, key, &sealed).ok_or(FAULT)?;
-    MemoryPath::parse(&path, crate::policy::PATH_BYTES_MAX).map_err(|_| FAULT)
+    MemoryPath::parse_kept(&path, crate::policy::PATH_BYTES_MAX).map_err(|_| FAULT)
 }

@@ -33,6 +33,8 @@ const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
             ("memories", Said),
             ("path_bytes", Said),
             ("request_bytes", Said),
+            ("history_bytes", Said),
+            ("session_events_per_minute", Said),
         ],
     ),
     ("tool", &[("create_overwrites", Said)]),

@@ -49,13 +49,22 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(
 }
 
 /// Reads a whole number within bounds.
-pub(super) fn number<'de, D: Deserializer<'de>>(
+pub(super) fn number<'de, D: Deserializer<'de>, N: Whole>(
     deserializer: D,
     name: &'static str,
-    (low, high): (usize, usize),
-) -> Result<usize, D::Error> {
+    (low, high): (N, N),
+) -> Result<N, D::Error> {
     deserializer.deserialize_i64(Number { name, low, high })
 }
+
+/// A kind of whole number.
+pub(super) trait Whole:
+    TryFrom<i64> + TryFrom<u64> + PartialOrd + fmt::Display + Copy
+{
+}
+
+impl Whole for usize {}
+impl Whole for u64 {}
 
 /// One table, and what it must pass once it is read.
 struct Table<'a, T, F>(&'a mut F, PhantomData<T>);
@@ -154,17 +163,14 @@ impl<'de, F: FnMut(&str) -> Result<(), String>> Visitor<'de> for Texts<F> {
     }
 }
 
-struct Number {
+struct Number<N> {
     name: &'static str,
-    low: usize,
-    high: usize,
+    low: N,
+    high: N,
 }
 
-impl Number {
-    fn within<E: Error>(
-        &self,
-        value: impl TryInto<usize> + fmt::Display + Copy,
-    ) -> Result<usize, E> {
+impl<N: Whole> Number<N> {
+    fn within<E: Error>(&self, value: impl TryInto<N> + fmt::Display + Copy) -> Result<N, E> {
         let Self { name, low, high } = *self;
         let number = value.try_into().ok();
         number
@@ -173,18 +179,18 @@ impl Number {
     }
 }
 
-impl Visitor<'_> for Number {
-    type Value = usize;
+impl<N: Whole> Visitor<'_> for Number<N> {
+    type Value = N;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a whole number")
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<usize, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<N, E> {
         self.within(value)
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<usize, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<N, E> {
         self.within(value)
     }
 }

@@ -93,6 +93,7 @@ impl Store {
         command: &str,
         context: &Context,
     ) -> Result<Answer> {
+        self.check_reserve()?;
         let Plan {
             content,
             refusal,
@@ -262,7 +263,7 @@ impl Store {
             &message,
         )?);
         let id = commit.id;
-        let chain = Digest::of(&commit.bytes);
+        let (chain, commit_bytes) = (Digest::of(&commit.bytes), commit.bytes.len() as u64);
         let mut objects = sealing.objects;
         objects.extend(trees);
         objects.push(commit);
@@ -277,7 +278,7 @@ impl Store {
             digest: chain,
         };
         self.keep(Made {
-            step: Step::of(&event, id),
+            step: Step::of(&event, id, commit_bytes),
             of_catalog: None,
             event: event.clone(),
             seen,

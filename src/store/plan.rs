@@ -116,6 +116,15 @@ impl Plan {
         }
     }
 
+    /// A refusal that says nothing of what was asked for.
+    pub(super) fn without_path(refusal: Refusal, content: String) -> Self {
+        Self {
+            refusal: Some(refusal),
+            path: None,
+            ..Self::answer(content, Target::At(Place::Root), Vec::new())
+        }
+    }
+
     /// A plan about one memory whose text is known.
     fn about(content: impl Into<Text>, path: Target, step: Planned, text: &Text) -> Self {
         Self {
@@ -137,7 +146,12 @@ struct Call<'a> {
 impl Store {
     /// Plans a command; a refusal is a plan too.
     pub(super) fn plan(&mut self, command: &Command, context: &Context) -> Result<Plan> {
-        match self.draft(command, context.base_sha256) {
+        let drafted = self.draft(command, context.base_sha256);
+        let with_room = drafted.and_then(|plan| match self.no_room_for(&plan.steps) {
+            Some(text) => refuse(Refusal::Limit, text),
+            None => Ok(plan),
+        });
+        match with_room {
             Ok(plan) => Ok(plan),
             Err(Fault::Refused(refusal, text)) => self.refused(command, refusal, &text),
             Err(Fault::Failed(error)) => Err(error),
@@ -319,8 +333,17 @@ impl Store {
         }
     }
 
+    /// Reads a path that a new memory may have, or that one has which was made by an earlier version.
     fn parse(&self, text: &str) -> std::result::Result<MemoryPath, PathFault> {
-        MemoryPath::parse(text, self.decisions.policy.limits.path_bytes)
+        let bytes_max = self.decisions.policy.limits.path_bytes;
+        let is_there = |path: &MemoryPath| {
+            let living = self.living();
+            living.at(path).is_some() || living.is_directory(path)
+        };
+        MemoryPath::parse(text, bytes_max).or_else(|fault| {
+            let kept = MemoryPath::parse_kept(text, bytes_max).ok();
+            kept.filter(is_there).ok_or(fault)
+        })
     }
 
     fn path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {
@@ -536,5 +559,115 @@ fn paths_of(command: &Command) -> (Option<String>, Option<String>) {
         Command::Read { path } => (path.as_deref().map(absolute), None),
         Command::Write { path, .. } => (Some(absolute(path)), None),
         Command::Malformed { path, .. } => (path.clone(), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::super::{Identity, Keys, SigningKey};
+    use super::*;
+    use crate::log::Filter;
+    use crate::policy::Policy;
+    use crate::redact::Redactor;
+
+    const FOLDER: &str = "/memories/a\u{a0}b";
+    const ODD: &str = "/memories/a\u{a0}b/❤\u{fe0f}.md";
+
+    fn opened(root: &Path, identity: &Identity, key: Option<SigningKey>) -> Store {
+        let keys = Keys {
+            identity: identity.clone(),
+            signing_key: key,
+            state: None,
+            keyring: None,
+        };
+        let clock = Box::new(chrono::Utc::now);
+        if root.exists() {
+            return Store::open(root, keys, clock).expect("opened");
+        }
+        let (policy, context) = (Policy::default(), Context::default());
+        Store::init(root, keys, &policy, &context, clock).expect("made")
+    }
+
+    /// A store in which an earlier version let a memory have such a path.
+    fn made_before(root: &Path) -> Store {
+        let identity = Identity::generate();
+        let mut store = opened(root, &identity, Some(SigningKey::generate()));
+        let path = MemoryPath::from_canonical(ODD.into());
+        let text = Redactor::default().redact(ODD, &"old\n".into());
+        let text = text.ok().expect("no secret is in it");
+        let add = Planned::Add {
+            path: path.clone(),
+            text,
+        };
+        let plan = Plan::answer("", Target::New(path), vec![add]);
+        let added = store.commit(plan, "create", &Context::default());
+        added.expect("written");
+        let key = store.signing_key.take();
+        drop(store);
+        // What is known of the path from here on is what the record says.
+        std::fs::remove_file(root.join("catalog")).expect("there");
+        opened(root, &identity, key)
+    }
+
+    /// What a call says, and whether it was carried out.
+    fn told(store: &mut Store, call: serde_json::Value) -> (bool, String) {
+        let command = Command::from_json(call);
+        let answer = store.execute(&command, &Context::default()).expect("told");
+        (!answer.is_error(), answer.content.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_name_of_an_earlier_version_is_read_changed_and_moved_away() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut store = made_before(&folder.path().join("store"));
+        let mut done = |call: serde_json::Value| {
+            let (done, content) = told(&mut store, call);
+            assert!(done, "{content}");
+            content
+        };
+        let view = |path: &str| json!({"command": "view", "path": path});
+        assert!(done(view("/memories")).contains(ODD));
+        assert!(done(view(FOLDER)).contains(ODD));
+        assert!(done(view(ODD)).contains("old"));
+        done(json!({"command": "str_replace", "path": ODD, "old_str": "old", "new_str": "newer"}));
+        let away = "/memories/heart.md";
+        done(json!({"command": "rename", "old_path": ODD, "new_path": away}));
+        assert!(done(view(away)).contains("newer"));
+        // Nothing is there any more, so that the name is as good as any other that is refused.
+        for call in [
+            view(ODD),
+            json!({"command": "create", "path": ODD, "file_text": "again\n"}),
+            json!({"command": "rename", "old_path": away, "new_path": ODD}),
+        ] {
+            let (done, content) = told(&mut store, call);
+            assert!(!done, "{content}");
+            let said = "Error: Path /memories/a\\u{a0}b/❤\\u{fe0f}.md holds a blank that is no \
+                        plain space, which no path may";
+            assert_eq!(content, said);
+        }
+        let mut filter = Filter::default();
+        filter.path = Some(store.parse_path(ODD).expect("a path that was one"));
+        let log = store.events_with_changes(&filter, 99, &Context::default());
+        // How it was made, viewed, changed, moved and viewed again, and what was refused.
+        assert_eq!(log.expect("seen").found.count(), 8);
+    }
+
+    #[test]
+    fn a_name_of_an_earlier_version_is_deleted_and_a_folder_of_such_a_name_takes_nothing_new() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut store = made_before(&folder.path().join("store"));
+        let below = format!("{FOLDER}/new.md");
+        let create = json!({"command": "create", "path": below, "file_text": "new\n"});
+        assert!(!told(&mut store, create).0);
+        let create = json!({"command": "create", "path": ODD, "file_text": "new\n"});
+        let (_, content) = told(&mut store, create);
+        assert_eq!(content, format!("Error: File {ODD} already exists"));
+        let delete = json!({"command": "delete", "path": FOLDER});
+        assert!(told(&mut store, delete).0);
+        assert_eq!(store.catalog.len(), 0);
     }
 }

@@ -41,6 +41,10 @@ pub struct Status {
     pub text_bytes: u64,
     /// Bytes of all files of the store, as their lengths say.
     pub file_bytes: u64,
+    /// Bytes of ciphertext in history, as the limit on it counts them.
+    pub history_bytes: u64,
+    /// That limit; 0 means none.
+    pub history_bytes_max: u64,
     /// When the last event was.
     pub last_event: Option<DateTime<Utc>>,
     /// Who can open it.
@@ -74,6 +78,8 @@ impl Store {
                 .root
                 .bytes_below()
                 .map_err(Error::io("read", self.root.path()))?,
+            history_bytes: self.catalog.history_bytes,
+            history_bytes_max: self.limits().history_bytes,
             last_event: self.catalog.times.last,
             recipients: self.decisions.members.clone(),
             signers: self.signer_list(),

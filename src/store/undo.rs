@@ -65,7 +65,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::PlanChanged`] if the plan is another one by now, [`Error::Conflict`] if others have
-    /// changed the same since; otherwise as for [`Store::plan_undo`] and [`Store::execute`].
+    /// changed the same since, [`Error::HistoryFull`]; otherwise as for [`Store::plan_undo`] and
+    /// [`Store::execute`].
     pub fn undo(
         &mut self,
         undo: &Undo,
@@ -90,6 +91,7 @@ impl Store {
             if steps.is_empty() {
                 return Ok((plan, None));
             }
+            store.check_room_for(&steps)?;
             let mut undone = store.undone_by(&plan);
             undone.truncate(UNDONE_RUNS_MAX);
             let draft = plan::Plan {

@@ -64,6 +64,8 @@ pub(super) struct Beyond {
 #[derive(Default)]
 pub(super) struct Examined {
     pub(super) faults: Vec<Fault>,
+    /// How many bytes its object has.
+    pub(super) bytes: u64,
     /// Its record, if that is really this commit's.
     pub(super) event: Option<Event>,
     /// Memories of which a path in the record does not open.
@@ -132,6 +134,7 @@ impl<'a> Examiner<'a> {
         let Some(bytes) = self.object(id, Kind::Commit, &mut seen.faults)? else {
             return Ok((seen, before.unreadable()));
         };
+        seen.bytes = bytes.len() as u64;
         let Some(outline) = object::outline(&bytes) else {
             seen.faults.push(Fault::new(
                 "commit-form",

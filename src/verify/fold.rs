@@ -176,7 +176,7 @@ impl Fold {
         }
         self.follows = true;
         self.catalog.events = event.number;
-        let step = Step::of(event, commit);
+        let step = Step::of(event, commit, examined.bytes);
         if !examined.sound {
             self.doubt(examined);
             self.catalog.assume(&step);

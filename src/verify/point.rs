@@ -1,7 +1,7 @@
 //! The point up to which history was verified, kept outside the store: the next run begins there.
 //!
 //! ```text
-//! <state>/<store id>/verified   "agekeep-verify-4" 16 | AEAD under the names key
+//! <state>/<store id>/verified   "agekeep-verify-5" 16 | AEAD under the names key
 //! ```
 //! Associated data: `"agekeep/1 verified " | store id 16`. What is inside is this program's own; a
 //! file that does not open or parse is as good as none.
@@ -21,7 +21,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::keyring::Keyring;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-4";
+const MAGIC: &[u8; 16] = b"agekeep-verify-5";
 
 /// A point in history before which everything was found to be right.
 #[derive(Serialize, Deserialize)]

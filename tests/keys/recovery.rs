@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use crate::forge::private;
-use crate::support::{Home, has_peer, json_lines, stderr, stdout};
+use crate::support::{Home, feed, has_peer, json_lines, stderr, stdout};
 use crate::team::Team;
 
 #[test]
@@ -67,6 +68,130 @@ fn a_member_s_identity_can_be_made_here_and_is_shown_once() {
     team.fails(2, &both);
     team.fails(2, &["recipients", "add", "x"]);
     assert_eq!(team.members().len(), 2);
+}
+
+/// Runs the binary, or what traces it, as a shell does that sends its output to the file `out`, and
+/// that lets everybody read what it makes.
+fn into_out(home: &Home, redirect: &str, tracer: &[&str], args: &[&str]) -> Output {
+    let ours = home.command(args);
+    let mut shell = Command::new("sh");
+    let line = format!("umask 022; exec \"$@\" {redirect} out");
+    shell.args(["-c", &line, "sh"]).args(tracer);
+    shell.arg(ours.get_program()).args(args).env_clear();
+    let envs = ours.get_envs();
+    shell.envs(envs.filter_map(|(name, value)| Some((name, value?))));
+    shell.env("PATH", "/usr/bin:/bin").current_dir(home.path());
+    feed(shell, b"")
+}
+
+fn mode(path: &Path) -> u32 {
+    let meta = fs::metadata(path).expect("there");
+    meta.permissions().mode() & 0o7777
+}
+
+/// Everything that prints a secret key.
+const PRINTING: [&[&str]; 5] = [
+    &["init", "--recovery"],
+    &["init", "--recovery", "--json"],
+    &["recipients", "add", "safe", "--new"],
+    &["keys", "export", "/memories/a.md"],
+    &["keys", "export", "/memories/a.md", "--json"],
+];
+
+/// A home folder in which that can be done.
+fn home_for(args: &[&str]) -> Home {
+    if args[0] == "init" {
+        return Home::empty();
+    }
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    team.home
+}
+
+#[test]
+fn a_file_that_a_secret_key_is_printed_into_is_closed_to_others_and_that_is_said() {
+    for args in PRINTING {
+        let home = home_for(args);
+        let out = home.path().join("out");
+        let made = into_out(&home, ">", &[], args);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert!(stderr(&made).starts_with("note: others could use the file"));
+        let printed = fs::read_to_string(&out).expect("there");
+        assert!(printed.contains("AGE-SECRET-KEY-1"), "{printed}");
+        assert_eq!(mode(&out), 0o600, "{args:?}");
+    }
+    // One that was there before, and one that nobody else could use.
+    let home = home_for(&["keys"]);
+    let out = home.path().join("out");
+    for (before, after) in [
+        (0o666, 0o600),
+        (0o720, 0o700),
+        (0o600, 0o600),
+        (0o200, 0o200),
+    ] {
+        fs::write(&out, "kept\n").expect("written");
+        fs::set_permissions(&out, fs::Permissions::from_mode(before)).expect("set");
+        let made = into_out(&home, ">>", &[], PRINTING[3]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert_eq!(stderr(&made).is_empty(), before == after, "{before:o}");
+        assert_eq!(mode(&out), after, "{before:o}");
+        let printed = fs::read_to_string(&out).expect("there");
+        assert!(printed.starts_with("kept\n# the memory"), "{printed}");
+    }
+    // What is no file stays as it is, and so does a file without a secret in it.
+    let made = into_out(&home, "> /dev/null; true", &[], PRINTING[3]);
+    assert_eq!(stderr(&made), "");
+    fs::remove_file(&out).expect("there");
+    into_out(&home, ">", &[], &["status"]);
+    assert_eq!(mode(&out), 0o644);
+}
+
+#[test]
+fn where_a_file_cannot_be_closed_no_secret_key_is_printed_and_nothing_was_done() {
+    if !has_peer("strace", "a file that cannot be closed to others") {
+        return;
+    }
+    // A file that is somebody else's, and a file system that says yes and does nothing.
+    for fault in [
+        "inject=fchmod:error=EPERM:when=1",
+        "inject=fchmod:retval=0:when=1",
+    ] {
+        let tracer = ["strace", "-f", "-o", "/dev/null", "-e", fault];
+        for args in PRINTING {
+            let home = home_for(args);
+            let before = home.run(&["status", "--json"]).stdout;
+            let refused = into_out(&home, ">", &tracer, args);
+            let said = stderr(&refused);
+            assert_eq!(refused.status.code(), Some(16), "{args:?}: {said}");
+            assert!(said.contains("rights of others"), "{said}");
+            assert_eq!(fs::read(home.path().join("out")).expect("there"), b"");
+            assert_eq!(home.run(&["status", "--json"]).stdout, before, "{args:?}");
+            assert!(args[0] != "init" || !home.identity().exists());
+        }
+    }
+}
+
+#[test]
+fn what_init_prints_with_a_recovery_identity_is_an_identity_file() {
+    let home = Home::empty();
+    let args = ["init", "--recovery", "--template", "software-project"];
+    let made = into_out(&home, ">", &[], &args);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let printed = fs::read_to_string(home.path().join("out")).expect("there");
+    assert!(printed.contains("# store  "), "{printed}");
+    assert!(
+        printed.contains("# It begins with these memories:"),
+        "{printed}"
+    );
+    fs::remove_file(home.identity()).expect("there");
+    let listed = home.run(&["read", "-i", "out"]);
+    assert!(listed.status.success(), "{}", stderr(&listed));
+    if has_peer("age-keygen", "that it reads what init printed") {
+        let mut keygen = Command::new("age-keygen");
+        keygen.arg("-y").arg(home.path().join("out"));
+        let told = feed(keygen, b"");
+        assert!(stdout(&told).starts_with("age1"), "{}", stderr(&told));
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(in crate::store) struct Checked {
     pub(in crate::store) id: ObjectId,
     parent: Option<ObjectId>,
     pub(super) digest: Digest,
+    /// How many there are in its object.
+    pub(super) bytes: u64,
     pub(super) signed: SignedBy,
     pub(super) author: String,
     pub(in crate::store) event: Event,
@@ -117,6 +119,7 @@ impl<'a> Checks<'a> {
             id,
             parent: commit.parent,
             digest: Digest::of(&bytes),
+            bytes: bytes.len() as u64,
             signed,
             author: commit.author,
             event,

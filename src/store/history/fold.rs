@@ -76,7 +76,7 @@ impl<'a> Fold<'a> {
                 ));
             }
         }
-        let step = Step::of(&checked.event, checked.id);
+        let step = Step::of(&checked.event, checked.id, checked.bytes);
         self.catalog.apply(&step).map_err(fault)?;
         self.file.append(self.catalog, self.keyring.cache_key());
         self.last = Some((checked.digest, checked.tree));

@@ -1,0 +1,100 @@
+//! What agents may add to history: how much in all, and how many events a minute.
+
+use crate::answer::Refusal;
+use crate::error::{Error, Result};
+use crate::event::{Context, Said};
+use crate::version;
+
+use super::Store;
+use super::plan::{Plan, Planned};
+
+/// What refusals and looks may add beyond the limit, before they go unrecorded too: a part of it,
+/// within these bounds.
+const RESERVE_PART: u64 = 16;
+const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
+const RESERVE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+impl Store {
+    /// Why these cannot be written, in words for a model, if history has no room for them.
+    pub(super) fn no_room_for(&self, steps: &[Planned]) -> Option<String> {
+        let (bytes, bytes_max) = self.history_bytes()?;
+        let texts = steps.iter().filter_map(|step| match step {
+            Planned::Touch(_) => None,
+            Planned::Add { text, .. } | Planned::Write(_, text) => Some(text.text().len() as u64),
+        });
+        let mut sizes = texts.map(version::history_bytes).peekable();
+        sizes.peek()?;
+        (bytes.saturating_add(sizes.sum()) > bytes_max).then(|| {
+            format!(
+                "Error: Nothing can be written now: the history of this memory takes {bytes} bytes, \
+                 and its limit is {bytes_max}. Deleting makes no room in it. Tell a person."
+            )
+        })
+    }
+
+    /// Refuses to write these, if history has no room for them.
+    ///
+    /// # Errors
+    /// [`Error::HistoryFull`].
+    pub(super) fn check_room_for(&self, steps: &[Planned]) -> Result<()> {
+        match self.no_room_for(steps) {
+            Some(_) => Err(self.history_full()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses to record anything more, if what is left for refusals and looks is used up too.
+    ///
+    /// # Errors
+    /// [`Error::HistoryFull`].
+    pub(super) fn check_reserve(&self) -> Result<()> {
+        let Some((bytes, bytes_max)) = self.history_bytes() else {
+            return Ok(());
+        };
+        let reserve = (bytes_max / RESERVE_PART).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
+        if bytes < bytes_max.saturating_add(reserve) {
+            return Ok(());
+        }
+        Err(self.history_full())
+    }
+
+    /// What history takes and may take; `None` where there is no limit.
+    fn history_bytes(&self) -> Option<(u64, u64)> {
+        let max = self.limits().history_bytes;
+        (max > 0).then_some((self.catalog.history_bytes, max))
+    }
+
+    fn history_full(&self) -> Error {
+        Error::HistoryFull {
+            bytes: self.catalog.history_bytes,
+            bytes_max: self.limits().history_bytes,
+        }
+    }
+
+    /// The plan that records that a session's events are too many; `None` if they are not.
+    ///
+    /// # Errors
+    /// [`Error::TooManyEvents`] if that was recorded within the last minute.
+    pub(super) fn plan_too_many(&self, context: &Context) -> Result<Option<Plan>> {
+        let max = self.limits().session_events_per_minute as u64;
+        if max == 0 {
+            return Ok(None);
+        }
+        // The session as it is recorded.
+        let said = Said::of(context, self.redactor()?, &mut Vec::new());
+        let since = self.catalog.times.millis_to(self.now());
+        let lately = self.catalog.recent.of(said.session.as_deref(), since);
+        if lately.refused {
+            return Err(Error::TooManyEvents { events_max: max });
+        }
+        let too_many = || {
+            let text = format!(
+                "Error: Too many calls: this session has recorded {} events within a minute, and its \
+                 limit is {max}. Wait a minute.",
+                lately.events
+            );
+            Plan::without_path(Refusal::Limit, text)
+        };
+        Ok((lately.events >= max).then(too_many))
+    }
+}
