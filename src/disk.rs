@@ -1,7 +1,7 @@
 //! The file system: replacing files whole, making things durable, private modes, the kernel lock.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -115,6 +115,42 @@ pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
         .create_new(true)
         .mode(mode)
         .open(path)
+}
+
+/// Opens a file that is there. What is no file, or a link to one, is refused as invalid data: somebody
+/// put it there, and to open a pipe would wait for ever.
+pub(crate) fn open_plain(path: &Path, write: bool) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    let no_wait = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(no_wait.bits().cast_signed())
+        .open(path);
+    let invalid = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+    let kind = match &opened {
+        Ok(file) => file.metadata()?.file_type(),
+        Err(_) => fs::symlink_metadata(path)?.file_type(),
+    };
+    if kind.is_symlink() {
+        return Err(invalid("it is a link"));
+    }
+    if !kind.is_file() {
+        return Err(invalid("it is no regular file"));
+    }
+    opened
+}
+
+/// Reads such a file whole, if it has no more than so many bytes.
+pub(crate) fn read_plain(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = open_plain(path, false)?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let why = format!("it is longer than {bytes_max} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(bytes)
 }
 
 /// A free name in a folder, for a file that is not yet in its place.

@@ -124,11 +124,16 @@ struct Slot {
     commit: String,
 }
 
+/// The folder of a place: the first half of the SHA-256 of its path.
+fn place_in(state: &Path, path: &Path) -> PathBuf {
+    let path = path.canonicalize().expect("there");
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let id: String = digest[..16].iter().map(|b| format!("{b:02x}")).collect();
+    state.join("places").join(id)
+}
+
 fn pin(home: &Home) -> PathBuf {
-    let mut stores = fs::read_dir(home.state()).expect("lists");
-    let store = stores.next().expect("one store").expect("lists").path();
-    assert!(stores.next().is_none(), "one store");
-    store.join("pin")
+    place_in(&home.state(), &home.store()).join("pin")
 }
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -136,23 +141,26 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(pair).collect()
 }
 
+/// The store's id, as its policy says it.
+fn store_id(home: &Home) -> String {
+    let policy = ok(&home.git(&["show", "main:agekeep.toml"]));
+    let line = policy.lines().find_map(|line| line.strip_prefix("store = "));
+    line.expect("an id").trim_matches('"').to_owned()
+}
+
 fn slot_bytes(home: &Home, slot: &Slot) -> Vec<u8> {
-    let store = pin(home).parent().expect("a folder").to_owned();
-    let store = unhex(
-        store
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("an id"),
-    );
-    let object = home.git(&["cat-file", "commit", &slot.commit]).stdout;
+    let object = |commit: &str| home.git(&["cat-file", "commit", commit]).stdout;
+    let first = ok(&home.git(&["rev-list", "--max-parents=0", "main"]));
     let mut bytes = [
-        b"agekeep-pin-0001",
-        &store[..],
+        b"agekeep-pin-0002",
+        &unhex(&store_id(home))[..],
         &slot.turn.to_le_bytes(),
         &slot.event.to_le_bytes(),
         &unhex(&slot.commit),
-        &Sha256::digest(object),
+        &Sha256::digest(object(&slot.commit)),
         &u32::to_le_bytes(2),
+        &unhex(first.trim()),
+        &Sha256::digest(object(first.trim())),
     ]
     .concat();
     bytes.extend_from_slice(&Sha256::digest(&bytes));
@@ -187,7 +195,7 @@ fn read_pin(home: &Home) -> Vec<Slot> {
             // What never became durable has no object to take the digest of.
             if home.git(&["cat-file", "-e", &slot.commit]).status.success() {
                 let written = slot_bytes(home, &slot);
-                assert_eq!(bytes[at..at + 136], written, "as documented");
+                assert_eq!(bytes[at..at + 188], written, "as documented");
             }
             slot
         })
@@ -353,8 +361,8 @@ fn a_commit_of_the_same_name_and_other_bytes_is_another() {
     let mut bytes = fs::read(pin(&home)).expect("reads");
     for at in [0, 4096] {
         bytes[at + 68] ^= 1;
-        let sum = Sha256::digest(&bytes[at..at + 104]);
-        bytes[at + 104..at + 136].copy_from_slice(&sum);
+        let sum = Sha256::digest(&bytes[at..at + 156]);
+        bytes[at + 156..at + 188].copy_from_slice(&sum);
     }
     fs::write(pin(&home), bytes).expect("writes");
     rolled_back(&home, &["status"]);
@@ -671,7 +679,7 @@ fn a_half_that_is_torn_leaves_the_other() {
     let whole = fs::read(pin(&home)).expect("reads");
     for torn in [0, 4096] {
         let was_newest = whole[torn + 40] == 4;
-        for byte in [0, 20, 35, 41, 50, 70, 100, 135] {
+        for byte in [0, 20, 35, 41, 50, 70, 100, 110, 130, 187] {
             let mut bytes = whole.clone();
             bytes[torn + byte] ^= 1;
             fs::write(pin(&home), &bytes).expect("writes");
@@ -694,15 +702,12 @@ fn a_pin_that_cannot_be_read_is_never_taken_for_none() {
     let mut torn = whole.clone();
     torn[50] ^= 1;
     torn[4096 + 50] ^= 1;
-    let other = Home::with_store();
-    let foreign = fs::read(pin(&other)).expect("reads");
     for bytes in [
         &torn[..],
         b"",
         b"garbage",
         &vec![0; 8192],
         &whole[..100],
-        &foreign,
     ] {
         fs::write(pin(&home), bytes).expect("writes");
         let before = head(&home);
@@ -729,9 +734,9 @@ fn a_pin_of_a_later_format_is_refused_as_that() {
     let (home, _) = with_copies();
     let mut bytes = fs::read(pin(&home)).expect("reads");
     for at in [0, 4096] {
-        bytes[at + 15] = b'2';
-        let sum = Sha256::digest(&bytes[at..at + 104]);
-        bytes[at + 104..at + 136].copy_from_slice(&sum);
+        bytes[at + 15] = b'3';
+        let sum = Sha256::digest(&bytes[at..at + 156]);
+        bytes[at + 156..at + 188].copy_from_slice(&sum);
     }
     fs::write(pin(&home), bytes).expect("writes");
     refused(&home, &["status"], "unknown_format", 1);

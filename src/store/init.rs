@@ -11,6 +11,7 @@ use crate::event::{Context, Event, Outcome, Said};
 use crate::id::{StoreId, hex};
 use crate::journal::Journal;
 use crate::keyring::{self, Keyring};
+use crate::pin::Place;
 use crate::policy::Policy;
 use crate::recipients::{self, Member, Role};
 use crate::redact::{self, Redactor};
@@ -92,6 +93,10 @@ impl Store {
             return Err(error);
         }
         drop(lock);
+        if let Some(state) = &keys.state {
+            // Whoever makes a store has decided what is here from now on.
+            Place::of(state, root)?.forget()?;
+        }
         let mut store = Self::open(root, keys, clock)?;
         // From the first event on, so that it never has to be made from all of history.
         store.locked(Self::load_timeline)?;

@@ -264,6 +264,11 @@ impl<'a> Examiner<'a> {
             seen.stranger = Some(signed);
             return Ok(());
         };
+        if before.root
+            && let Err(what) = signers.founder(&signed)
+        {
+            seen.faults.push(Fault::new("signer", what));
+        }
         let name = entry.name();
         let begin = format!("{name} <{name}@agekeep> ");
         let rest = commit.author.strip_prefix(&begin);
