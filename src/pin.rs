@@ -211,9 +211,7 @@ fn read_bytes<const N: usize>(path: &Path, file: &File, at: u64) -> Result<Optio
     let mut bytes = [0; N];
     match file.read_exact_at(&mut bytes, at) {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        read => read
-            .map(|()| Some(bytes))
-            .map_err(Error::io("read", path)),
+        read => read.map(|()| Some(bytes)).map_err(Error::io("read", path)),
     }
 }
 
@@ -341,10 +339,7 @@ mod tests {
             torn[byte] ^= 1;
             torn[4096 + byte] ^= 1;
             std::fs::write(&path, &torn).expect("writes");
-            assert!(
-                matches!(events(&path), Err(Error::BadPin { .. })),
-                "{byte}"
-            );
+            assert!(matches!(events(&path), Err(Error::BadPin { .. })), "{byte}");
         }
     }
 
@@ -352,7 +347,11 @@ mod tests {
     fn what_is_cut_is_torn_and_nothing_at_all_is_bad() {
         let (_folder, path) = pinned();
         let bytes = std::fs::read(&path).expect("reads");
-        for (length, left) in [(4096 + SLOT_BYTES, 2), (4096 + SLOT_BYTES - 1, 1), (SLOT_BYTES, 1)] {
+        for (length, left) in [
+            (4096 + SLOT_BYTES, 2),
+            (4096 + SLOT_BYTES - 1, 1),
+            (SLOT_BYTES, 1),
+        ] {
             std::fs::write(&path, &bytes[..length]).expect("writes");
             assert_eq!(events(&path).expect("reads").len(), left, "{length}");
         }

@@ -69,6 +69,8 @@ pub(crate) struct Other {
     pub(crate) id: PlaceId,
     /// Where it is, as far as that is written down.
     pub(crate) path: Option<PathBuf>,
+    /// Whether it was seen elsewhere before.
+    pub(crate) is_copy: bool,
     pub(crate) origin: Origin,
     pub(crate) seen: Seen,
 }
@@ -139,6 +141,9 @@ impl Place {
         let record = self.record(id).ok().flatten();
         Some(Other {
             id,
+            is_copy: record
+                .as_ref()
+                .is_some_and(|record| record.copy_of.is_some()),
             path: record.map(|record| record.path.into()),
             origin: pin.origin(),
             seen: pin.seen(),

@@ -102,7 +102,10 @@ impl Store {
 impl fmt::Display for FirstUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (store, path, owner) = (self.store, self.path.display(), &self.owner);
-        write!(f, "first use of the store {store} at {path}, which {owner} made")?;
+        write!(
+            f,
+            "first use of the store {store} at {path}, which {owner} made"
+        )?;
         self.copy_of
             .as_ref()
             .map_or(Ok(()), |copy| write!(f, "; it is {copy}"))

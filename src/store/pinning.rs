@@ -138,7 +138,11 @@ impl Pinning {
             return Ok(None);
         };
         let pin = place.read()?;
-        let former = if is_opening { place.read_former()? } else { None };
+        let former = if is_opening {
+            place.read_former()?
+        } else {
+            None
+        };
         for before in [&pin, &former].into_iter().flatten() {
             let refusal = self.compare(repository, head, before)?;
             if refusal.is_some() {
@@ -216,8 +220,8 @@ impl Pinning {
         let first = first_of(repository, head)?;
         let owner = founder(repository, &first)?;
         let others = place.others(self.store);
-        let nearest = { others.iter() }.max_by_key(|o| (o.is_there(), o.seen.moment.event));
-        let copy_of = nearest.map(|other| other.id);
+        let rank = |other: &&Other| (!other.is_copy, other.is_there(), other.seen.moment.event);
+        let copy_of = others.iter().max_by_key(rank).map(|other| other.id);
         self.origin = Some(first.origin(self.store));
         self.arrival = Some(Arrival { owner, copy_of });
         Ok(())
@@ -421,10 +425,7 @@ fn go_back(repository: &Repository, head: ObjectId, seen: Option<Seen>) -> Resul
 
 /// Whether history that ends at `head` holds this moment.
 fn is_in(repository: &Repository, head: ObjectId, seen: Seen) -> Result<bool> {
-    Ok(matches!(
-        go_back(repository, head, Some(seen))?,
-        Back::Met
-    ))
+    Ok(matches!(go_back(repository, head, Some(seen))?, Back::Met))
 }
 
 /// What history that ends at `head` begins with.

@@ -73,7 +73,12 @@ impl Point {
     }
 
     /// Keeps the point that was reached. If it cannot be kept, the next run reads more.
-    pub(super) fn save(place: &Place, keyring: &Keyring, fold: &Fold, digest: Digest) -> Result<()> {
+    pub(super) fn save(
+        place: &Place,
+        keyring: &Keyring,
+        fold: &Fold,
+        digest: Digest,
+    ) -> Result<()> {
         let counts = keyring.counts();
         let snapshot = to_snapshot(&fold.catalog);
         let keys = keyring.digests_of_first(counts)?;
