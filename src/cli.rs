@@ -121,6 +121,10 @@ struct Global {
     /// Print JSON: one object, or one on each line
     #[arg(long, global = true)]
     json: bool,
+    /// Do not say which store it is where none was used before; in `compact`: print nothing but what
+    /// is wrong
+    #[arg(short, long, global = true)]
+    quiet: bool,
     /// When to print in colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: output::Color,
@@ -321,7 +325,15 @@ impl Global {
     fn open(&self) -> Result<Store> {
         let path = self.protected_store()?;
         let store = Store::open(&path, place::keys(self)?, self.clock())?;
+        self.introduce(&store);
         Ok(protected(store))
+    }
+
+    /// Says which store it is at a place where none was seen before.
+    fn introduce(&self, store: &Store) {
+        if let Some(first) = store.first_use().filter(|_| !self.quiet) {
+            output::note(&format!("note: {first}"));
+        }
     }
 
     /// Opens the store for a look, which is recorded where there is a signing key, or for what
@@ -329,6 +341,7 @@ impl Global {
     fn open_to_look(&self) -> Result<Store> {
         let path = self.protected_store()?;
         let store = Store::open(&path, place::keys_to_look(self)?, self.clock())?;
+        self.introduce(&store);
         Ok(protected(store))
     }
 

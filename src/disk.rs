@@ -29,7 +29,7 @@ pub(crate) use self::lock::Lock;
 pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, NextId, PACK_OBJECTS_MAX, PackId};
 pub(crate) use self::outside::{
     absolute, make_folder, make_private_folder, make_private_folder_durably, make_secret,
-    open_chosen, replace, replace_durably, user,
+    open_chosen, open_plain, read_plain, replace, replace_durably, user,
 };
 pub(crate) use self::refused::{Kind, Refused};
 use crate::error::{Error, Result};

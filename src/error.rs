@@ -17,6 +17,8 @@ pub use self::retention::RetentionFault;
 pub use self::signing::SigningFault;
 use crate::disk::Refused;
 
+use crate::id::StoreId;
+
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
 /// A command that is refused (a missing path, a text that is not unique) is an answer, not an
@@ -145,6 +147,17 @@ pub enum Error {
         /// Where history ends now.
         found: String,
     },
+    /// Another store is at a place, or the same id with another history, than was seen there.
+    AnotherStore {
+        /// The place.
+        path: PathBuf,
+        /// Where the store that is known was seen: here, as a rule.
+        known_at: PathBuf,
+        /// The store that is known.
+        known: StoreId,
+        /// The store that is there now.
+        found: StoreId,
+    },
     /// What was kept of a store's newest moment cannot be read.
     BadPin {
         /// The file.
@@ -271,6 +284,7 @@ impl Error {
             Self::Damaged { .. } => "damaged",
             Self::HeadMoved { .. } => "head_moved",
             Self::RolledBack { .. } => "rolled_back",
+            Self::AnotherStore { .. } => "another_store",
             Self::BadPin { .. } => "bad_pin",
             Self::NotRolledBack => "not_rolled_back",
             Self::OldFormat => "old_format",
@@ -323,6 +337,7 @@ impl Error {
             Self::Damaged { .. }
             | Self::HeadMoved { .. }
             | Self::RolledBack { .. }
+            | Self::AnotherStore { .. }
             | Self::BadPin { .. } => 13,
             Self::Conflict { .. } => 15,
             Self::Io { .. } => 16,
@@ -474,6 +489,10 @@ impl Error {
                 "somebody put an older copy of the store in its place, or another history; find \
                  out who and why, restore the newest copy, or go on from here with `agekeep \
                  accept-rollback --reason TEXT`, which is recorded"
+            }
+            Self::AnotherStore { .. } => {
+                "find out who put it there, and restore the store that was there; if you put it there \
+                 yourself, go on with it by `agekeep accept-rollback --reason TEXT`, which is recorded"
             }
             Self::BadPin { .. } => {
                 "find out who changed it; if the store is as you left it, move that file away: the \
@@ -647,6 +666,12 @@ impl fmt::Display for Error {
                 "history was turned back: event {event} ({seen}) was seen, and history now ends \
                  at {found} without it"
             ),
+            Self::AnotherStore {
+                path,
+                known_at,
+                known,
+                found,
+            } => fmt_another_store(f, path, known_at, [*known, *found]),
             Self::BadPin { path, why } => write!(
                 f,
                 "what was seen of the store cannot be read from {}: {why}",
@@ -676,6 +701,27 @@ impl fmt::Display for Error {
             of_history => of_history.fmt_of_history(f),
         }
     }
+}
+
+/// The store that is known, and the one that is there now.
+fn fmt_another_store(
+    f: &mut fmt::Formatter<'_>,
+    path: &Path,
+    known_at: &Path,
+    [known, found]: [StoreId; 2],
+) -> fmt::Result {
+    let (path, known_at) = (path.display(), known_at.display());
+    if known != found {
+        return write!(
+            f,
+            "another store is at {path}: {known} was seen there, and now it is {found}"
+        );
+    }
+    write!(
+        f,
+        "another store is at {path}: it says that it is {found}, and its first commit is not that of \
+         the store {known}, which was seen at {known_at}"
+    )
 }
 
 impl std::error::Error for Error {

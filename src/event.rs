@@ -21,8 +21,7 @@ pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile,
     REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
-    UPGRADE_COMMAND,
-    is_done_by, may_alter,
+    UPGRADE_COMMAND, is_done_by, may_alter,
 };
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};

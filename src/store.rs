@@ -7,6 +7,7 @@ mod compact;
 mod decide;
 mod erase;
 mod export;
+mod first_use;
 mod foresee;
 mod history;
 mod hold;
@@ -70,10 +71,12 @@ pub(crate) use self::checkpoint::{after_another_boot, checkpoint};
 pub use self::compact::{Compacted, Kept};
 pub use self::decide::PolicyChange;
 pub use self::export::Exported;
+pub use self::first_use::{CopyOf, Distance, FirstUse};
 pub use self::foresee::{Compared, Foreseen};
 pub(crate) use self::history::{Unclean, restore_objects};
 pub(crate) use self::keys::was_in_force;
 pub use self::news::News;
+pub use self::pinning::Lost;
 pub(crate) use self::pinning::Pinning;
 pub(crate) use self::place::{keyring_at, store_at};
 pub use self::queue::Queue;
@@ -96,8 +99,9 @@ pub struct Keys {
     pub identity: Identity,
     /// Signs commits; without one a store can be looked at, and every command is refused.
     pub signing_key: Option<SigningKey>,
-    /// A folder outside the store in which the newest moment that was seen of it is kept, so that
-    /// an older copy in its place is noticed. Without one only what this process has seen counts.
+    /// A folder outside the store in which it is kept which store was seen where, and its newest
+    /// moment, so that another store or an older copy in its place is noticed. Without one only what
+    /// this process has seen counts.
     pub state: Option<PathBuf>,
     /// The keyring's folder; without one it is where the policy says, or in the store.
     pub keyring: Option<PathBuf>,
@@ -143,9 +147,14 @@ impl Store {
     /// # Errors
     /// [`Error::NoStore`] where there is none, [`Error::NotARecipient`] if the identity does not
     /// open it, [`Error::Damaged`] if what was written since the last time does not check out,
-    /// [`Error::RolledBack`] if history does not contain what was seen of it.
+    /// [`Error::RolledBack`] if history does not contain what was seen of it,
+    /// [`Error::AnotherStore`] if another store was seen at this place.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
-        let (mut store, lock, ()) = Self::open_checked(root, keys, clock, Pinning::check)?;
+        let check = |pinning: &mut Pinning, repository: &Repository, head| {
+            pinning.check(repository, head)?;
+            pinning.meet(repository, head)
+        };
+        let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         store.check_keyring()?;
         // If it cannot be done now, the keys are not used all the same.
         drop(store.complete_erasures());
@@ -184,7 +193,7 @@ impl Store {
         let decided = history::decided_at(&repository, journal.head())?;
         let decisions = Decisions::read(&repository, decided)?;
         let id = decisions.id;
-        let mut pinning = Pinning::new(keys.state.as_deref(), id);
+        let mut pinning = Pinning::new(keys.state.as_deref(), root.path(), id)?;
         let found = check(&mut pinning, &repository, journal.head())?;
         let keyring_said = keys.keyring;
         let folder = place::keyring_at(root, keyring_said.as_deref(), &decisions.policy)?;

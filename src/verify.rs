@@ -30,6 +30,7 @@ use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 use crate::note::Note;
+use crate::pin::Place;
 use crate::repository::object::ObjectId;
 use crate::seal::Identity;
 use crate::store;
@@ -51,8 +52,8 @@ pub struct Options {
     pub identity: Option<Identity>,
     /// Whether to begin with the first event whatever was verified before.
     pub full: bool,
-    /// The folder outside the store in which the last verified point and the newest moment that was
-    /// seen of each store are kept; without it neither is known.
+    /// The folder outside the store in which it is kept which store was seen where, its newest moment,
+    /// and the last verified point; without it none of that is known.
     pub state: Option<PathBuf>,
     /// The keyring's folder; without one it is where the policy says, or in the store.
     pub keyring: Option<PathBuf>,
@@ -226,8 +227,8 @@ impl Run<'_> {
 
     /// Finds the line of commits that is to be read, and what is known before it.
     fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<Begun> {
-        let point = match (&self.options.state, &self.opened.keyring) {
-            (Some(state), Some(keyring)) if !self.options.full => Point::load(state, keyring),
+        let point = match (self.place(), &self.opened.keyring) {
+            (Some(place), Some(keyring)) if !self.options.full => Point::load(&place, keyring),
             _ => None,
         };
         let known = point.and_then(|point| point.fold().map(|fold| (point, fold)));
@@ -376,13 +377,19 @@ impl Run<'_> {
 
     /// Keeps the end of history as the point where the next run begins.
     fn keep_point(&mut self, mut fold: Fold, newest: &Link) -> Result<()> {
-        let (Some(state), Some(keyring)) = (&self.options.state, &self.opened.keyring) else {
+        let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) else {
             return Ok(());
         };
         fold.catalog.decided = opening::decided_at(&self.opened.repository, newest.commit)?;
         // Without it the next run reads more: no reason to fail this one.
-        let _ = Point::save(state, keyring, &fold, newest.digest);
+        let _ = Point::save(&place, keyring, &fold, newest.digest);
         Ok(())
+    }
+
+    /// The store's place, if something is kept of it.
+    fn place(&self) -> Option<Place> {
+        let state = self.options.state.as_deref()?;
+        Place::of(state, self.root.path()).ok()
     }
 
     fn report(self, outcome: Outcome) -> Report {

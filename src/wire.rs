@@ -114,6 +114,7 @@ pub fn explain(error: &Error) -> String {
         | Error::NothingToUndo { .. }
         | Error::PlanChanged { .. }
         | Error::RolledBack { .. }
+        | Error::AnotherStore { .. }
         | Error::BadPin { .. }
         | Error::HistoryFull { .. }
         | Error::Signing(_) => text,
@@ -131,6 +132,9 @@ fn public_text(error: &Error) -> String {
         Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
         Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
         Error::RolledBack { .. } => "the store's history was turned back".into(),
+        Error::AnotherStore { .. } => {
+            "another store is in the place of the one that is known".into()
+        }
         Error::BadPin { .. } => "what was seen of the store cannot be read".into(),
         Error::UnknownFormat { found, .. } => {
             format!("the store has a format version {found}, which is not known here")

@@ -315,9 +315,9 @@ fn what_was_seen_counts_for_verification_too() {
     drop(fs::remove_dir_all(home.state()));
     copy_folder(&state, &home.state());
     assert_eq!(verified(&home, &[]), ["pin-rolled-back"]);
-    let stores = fs::read_dir(home.state()).expect("a folder");
-    for store in stores {
-        fs::write(store.expect("an entry").path().join("pin"), [7; 8192]).expect("written");
+    let places = fs::read_dir(home.state().join("places")).expect("a folder");
+    for place in places {
+        fs::write(place.expect("an entry").path().join("pin"), [7; 8192]).expect("written");
     }
     assert_eq!(verified(&home, &[]), ["pin-damaged"]);
 }

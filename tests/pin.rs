@@ -124,11 +124,16 @@ struct Slot {
     commit: String,
 }
 
+/// The folder of a place: the first half of the SHA-256 of its path.
+fn place_in(state: &Path, path: &Path) -> PathBuf {
+    let path = path.canonicalize().expect("there");
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let id: String = digest[..16].iter().map(|b| format!("{b:02x}")).collect();
+    state.join("places").join(id)
+}
+
 fn pin(home: &Home) -> PathBuf {
-    let mut stores = fs::read_dir(home.state()).expect("lists");
-    let store = stores.next().expect("one store").expect("lists").path();
-    assert!(stores.next().is_none(), "one store");
-    store.join("pin")
+    place_in(&home.state(), &home.store()).join("pin")
 }
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -136,23 +141,32 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(pair).collect()
 }
 
+/// The store's id, as its policy says it.
+fn store_id(home: &Home) -> String {
+    store_id_of(&home.store())
+}
+
+fn store_id_of(store: &Path) -> String {
+    let policy = ok(&support::git(store, &["show", "main:agekeep.toml"]));
+    let line = policy
+        .lines()
+        .find_map(|line| line.strip_prefix("store = "));
+    line.expect("an id").trim_matches('"').to_owned()
+}
+
 fn slot_bytes(home: &Home, slot: &Slot) -> Vec<u8> {
-    let store = pin(home).parent().expect("a folder").to_owned();
-    let store = unhex(
-        store
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("an id"),
-    );
-    let object = home.git(&["cat-file", "commit", &slot.commit]).stdout;
+    let object = |commit: &str| home.git(&["cat-file", "commit", commit]).stdout;
+    let first = ok(&home.git(&["rev-list", "--max-parents=0", "main"]));
     let mut bytes = [
-        b"agekeep-pin-0001",
-        &store[..],
+        b"agekeep-pin-0002",
+        &unhex(&store_id(home))[..],
         &slot.turn.to_le_bytes(),
         &slot.event.to_le_bytes(),
         &unhex(&slot.commit),
-        &Sha256::digest(object),
+        &Sha256::digest(object(&slot.commit)),
         &u32::to_le_bytes(2),
+        &unhex(first.trim()),
+        &Sha256::digest(object(first.trim())),
     ]
     .concat();
     bytes.extend_from_slice(&Sha256::digest(&bytes));
@@ -187,7 +201,7 @@ fn read_pin(home: &Home) -> Vec<Slot> {
             // What never became durable has no object to take the digest of.
             if home.git(&["cat-file", "-e", &slot.commit]).status.success() {
                 let written = slot_bytes(home, &slot);
-                assert_eq!(bytes[at..at + 136], written, "as documented");
+                assert_eq!(bytes[at..at + 188], written, "as documented");
             }
             slot
         })
@@ -353,8 +367,8 @@ fn a_commit_of_the_same_name_and_other_bytes_is_another() {
     let mut bytes = fs::read(pin(&home)).expect("reads");
     for at in [0, 4096] {
         bytes[at + 68] ^= 1;
-        let sum = Sha256::digest(&bytes[at..at + 104]);
-        bytes[at + 104..at + 136].copy_from_slice(&sum);
+        let sum = Sha256::digest(&bytes[at..at + 156]);
+        bytes[at + 156..at + 188].copy_from_slice(&sum);
     }
     fs::write(pin(&home), bytes).expect("writes");
     rolled_back(&home, &["status"]);
@@ -671,7 +685,7 @@ fn a_half_that_is_torn_leaves_the_other() {
     let whole = fs::read(pin(&home)).expect("reads");
     for torn in [0, 4096] {
         let was_newest = whole[torn + 40] == 4;
-        for byte in [0, 20, 35, 41, 50, 70, 100, 135] {
+        for byte in [0, 20, 35, 41, 50, 70, 100, 110, 130, 187] {
             let mut bytes = whole.clone();
             bytes[torn + byte] ^= 1;
             fs::write(pin(&home), &bytes).expect("writes");
@@ -694,16 +708,7 @@ fn a_pin_that_cannot_be_read_is_never_taken_for_none() {
     let mut torn = whole.clone();
     torn[50] ^= 1;
     torn[4096 + 50] ^= 1;
-    let other = Home::with_store();
-    let foreign = fs::read(pin(&other)).expect("reads");
-    for bytes in [
-        &torn[..],
-        b"",
-        b"garbage",
-        &vec![0; 8192],
-        &whole[..100],
-        &foreign,
-    ] {
+    for bytes in [&torn[..], b"", b"garbage", &vec![0; 8192], &whole[..100]] {
         fs::write(pin(&home), bytes).expect("writes");
         let before = head(&home);
         for args in VERBS {
@@ -729,9 +734,9 @@ fn a_pin_of_a_later_format_is_refused_as_that() {
     let (home, _) = with_copies();
     let mut bytes = fs::read(pin(&home)).expect("reads");
     for at in [0, 4096] {
-        bytes[at + 15] = b'2';
-        let sum = Sha256::digest(&bytes[at..at + 104]);
-        bytes[at + 104..at + 136].copy_from_slice(&sum);
+        bytes[at + 15] = b'3';
+        let sum = Sha256::digest(&bytes[at..at + 156]);
+        bytes[at + 156..at + 188].copy_from_slice(&sum);
     }
     fs::write(pin(&home), bytes).expect("writes");
     refused(&home, &["status"], "unknown_format", 1);
@@ -1002,4 +1007,637 @@ fn a_process_that_saw_what_is_lost_goes_on_refusing() {
         "1",
         "one started anew goes on"
     );
+}
+
+// ---- another store in its place ----
+
+/// What a stock program says of a file of keys.
+fn public_half(program: &str, args: &[&str], key: &Path) -> String {
+    let made = Command::new(program).args(args).arg(key).output();
+    ok(&made.expect("runs")).trim().to_owned()
+}
+
+/// A store somebody else made, whom the victim's recipient and public key are known to, with a text
+/// for the victim to read.
+fn poisoned(victim: &Home) -> Home {
+    let attacker = Home::with_store();
+    // Both stand in the store in the clear.
+    let line = |name: &str| ok(&victim.git(&["show", &format!("main:{name}")]));
+    let (recipients, signers) = (line("recipients"), line("signers"));
+    let recipient = recipients.trim().rsplit(' ').next().expect("a recipient");
+    let at = signers.find("ssh-ed25519").expect("a key");
+    let key = victim.path().join("victim.pub");
+    fs::write(&key, &signers[at..]).expect("writes");
+    ok(&attacker.run(&["recipients", "add", "victim", recipient]));
+    let key = key.to_str().expect("UTF-8");
+    ok(&attacker.run(&["signers", "add", "victim", key]));
+    create(&attacker, &["1"]);
+    ok(&attacker.run(&["write", "1", "--text", "poisoned"]));
+    attacker
+}
+
+/// Every file below a folder, with what it holds.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("lists") {
+        let path = entry.expect("lists").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push((path.clone(), fs::read(&path).expect("reads")));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The ids of what `verify` finds, in full and without a key too.
+fn findings(home: &Home) -> Vec<String> {
+    let found = |args: &[&str]| {
+        let output = home.run(&[&["verify", "--json"], args].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        let found = report["findings"].as_array().expect("a list").iter();
+        let ids: Vec<String> = found
+            .map(|finding| {
+                assert!(!finding["what"].as_str().expect("words").contains('/'));
+                finding["id"].as_str().expect("an id").to_owned()
+            })
+            .collect();
+        let code = if ids.is_empty() { 0 } else { 13 };
+        assert_eq!(output.status.code(), Some(code), "{report}");
+        ids
+    };
+    let ids = found(&["--full"]);
+    assert_eq!(found(&["--identity", "/nowhere"]), ids, "without a key");
+    assert_eq!(found(&[]), ids, "from the last point on");
+    ids
+}
+
+fn another_store(home: &Home, args: &[&str]) -> String {
+    refused(home, args, "another_store", 13)
+}
+
+#[test]
+fn another_store_in_its_place_is_refused_by_every_verb() {
+    let (home, copies) = with_copies();
+    let attacker = poisoned(&home);
+    let pinned = fs::read(pin(&home)).expect("there");
+    put_back(&home, &attacker.store());
+    let there = files(&home.store());
+    let (known, found) = (store_id_of(&copies[3]), store_id(&attacker));
+    for args in VERBS {
+        let said = another_store(&home, args);
+        assert!(said.contains(&known) && said.contains(&found), "{said}");
+        let place = home.store().display().to_string();
+        assert!(said.contains(&place), "{said}");
+    }
+    assert_eq!(findings(&home), ["another-store"]);
+    assert!(files(&home.store()) == there, "nothing was written into it");
+    assert_eq!(fs::read(pin(&home)).expect("there"), pinned, "nor pinned");
+    put_back(&home, &copies[3]);
+    assert_eq!(ok(&home.run(&["read", "1"])), "1", "the store is good");
+}
+
+/// Puts another first commit in the place of a store's history: another text in a public file, and
+/// signed by the store's owner.
+fn begin_anew(home: &Home, name: &str, text: &str) {
+    let fed = |args: &[&str], input: &str| {
+        let mut git = Command::new("git");
+        git.arg("--git-dir").arg(home.store()).args(args);
+        ok(&support::feed(git, input.as_bytes())).trim().to_owned()
+    };
+    let blob = fed(&["hash-object", "-w", "--stdin"], text);
+    let list = ok(&home.git(&["ls-tree", "main"]));
+    let others = list
+        .lines()
+        .filter(|line| !line.ends_with(&format!("\t{name}")));
+    let lines: String = others.map(|line| format!("{line}\n")).collect();
+    let tree = fed(&["mktree"], &format!("{lines}100644 blob {blob}\t{name}\n"));
+    let first = ok(&home.git(&["rev-list", "--max-parents=0", "main"]));
+    let commit = ok(&home.git(&["cat-file", "commit", first.trim()]));
+    let (headers, message) = commit.split_once("\n\n").expect("a message");
+    let rest = headers.split_once('\n').expect("more than a tree").1;
+    let rest = rest.split_once("\ngpgsig").expect("a signature").0;
+    let headers = format!("tree {tree}\n{rest}\n");
+    let mut sign = Command::new("ssh-keygen");
+    sign.args(["-Y", "sign", "-q", "-n", "git", "-f"]);
+    sign.arg(home.signing_key());
+    let signature = ok(&support::feed(
+        sign,
+        format!("{headers}\n{message}").as_bytes(),
+    ));
+    let signature = signature.trim_end().replace('\n', "\n ");
+    let signed = format!("{headers}gpgsig {signature}\n\n{message}");
+    let commit = fed(&["hash-object", "-t", "commit", "-w", "--stdin"], &signed);
+    ok(&home.git(&["update-ref", "refs/heads/main", &commit]));
+    for file in ["journal", "catalog"] {
+        drop(fs::remove_file(home.store().join(file)));
+    }
+}
+
+#[test]
+fn a_store_that_takes_the_id_of_another_is_refused_wherever_it_is() {
+    let (home, copies) = with_copies();
+    let attacker = Home::with_store();
+    let policy = ok(&attacker.git(&["show", "main:agekeep.toml"]));
+    let taken = policy.replace(&store_id(&attacker), &store_id(&home));
+    begin_anew(&attacker, "agekeep.toml", &taken);
+    assert_eq!(store_id(&attacker), store_id(&home));
+    put_back(&home, &attacker.store());
+    for args in VERBS {
+        let said = another_store(&home, args);
+        assert!(said.contains("first commit"), "{said}");
+    }
+    assert!(findings(&home).contains(&"another-store".into()));
+    put_back(&home, &copies[3]);
+    // Also where nothing was seen before, and whether or not the store is still in its own place.
+    let elsewhere = keep(&home, "elsewhere");
+    fs::remove_dir_all(&elsewhere).expect("there");
+    copy_folder(&attacker.store(), &elsewhere);
+    let there = ["--store", elsewhere.to_str().expect("UTF-8")];
+    for _ in 0..2 {
+        for args in VERBS {
+            let said = another_store(&home, &[args, &there].concat());
+            let known_at = home.store().display().to_string();
+            assert!(said.contains(&known_at), "{said}");
+        }
+        let report = home.run(&[&["verify", "--json"][..], &there].concat());
+        assert!(stdout(&report).contains("another-store"));
+        drop(fs::remove_dir_all(home.store()));
+    }
+}
+
+#[test]
+fn a_store_begins_with_the_signature_of_its_only_signer() {
+    let home = Home::with_store();
+    let line = |home: &Home| ok(&home.git(&["show", "main:signers"]));
+    let mine = line(&home);
+    for both in [false, true] {
+        let attacker = Home::with_store();
+        // He cannot sign for the victim, and so names himself too, or hopes that nobody looks.
+        let signers = if both {
+            format!("{}{}", mine.replace("owner ", "victim "), line(&attacker))
+        } else {
+            mine.clone()
+        };
+        begin_anew(&attacker, "signers", &signers);
+        let elsewhere = home.path().join(format!("elsewhere-{both}"));
+        copy_folder(&attacker.store(), &elsewhere);
+        let there = ["--store", elsewhere.to_str().expect("UTF-8")];
+        for args in VERBS {
+            let said = refused(&home, &[args, &there].concat(), "damaged", 13);
+            assert!(said.contains("history begins with it"), "{said}");
+        }
+    }
+}
+
+// ---- links and other names ----
+
+#[test]
+fn a_link_in_the_place_of_a_store_leads_to_nothing_else() {
+    use std::os::unix::fs::symlink;
+    let (home, copies) = with_copies();
+    let other = Home::with_store();
+    let away = home.path().join("away");
+    fs::rename(home.store(), &away).expect("moved");
+    let point_to = |to: &Path| {
+        drop(fs::remove_file(home.store()));
+        symlink(to, home.store()).expect("made");
+    };
+    point_to(&other.store());
+    for args in VERBS {
+        another_store(&home, args);
+    }
+    assert_eq!(findings(&home), ["another-store"]);
+    point_to(&copies[1]);
+    for args in VERBS {
+        rolled_back(&home, args);
+    }
+    // Where the store itself was moved and a link is left behind, it goes on.
+    point_to(&away);
+    create(&home, &["5"]);
+    assert_eq!(
+        stderr(&home.run(&["read", "5"])),
+        "",
+        "it is no other store"
+    );
+    // What is seen by one name of it is required by the other.
+    let older = keep(&home, "older");
+    let by_path = ["--store", away.to_str().expect("UTF-8")];
+    ok(&home.run(&[&["read", "5"][..], &by_path].concat()));
+    fs::remove_dir_all(&away).expect("there");
+    copy_folder(&older, &away);
+    rolled_back(&home, &["status"]);
+    rolled_back(&home, &[&["status"][..], &by_path].concat());
+    // And the link cannot be turned away again.
+    point_to(&copies[1]);
+    rolled_back(&home, &["status"]);
+    fs::remove_file(home.store()).expect("there");
+    copy_folder(&copies[1], &home.store());
+    rolled_back(&home, &["status"]);
+}
+
+#[test]
+fn a_link_above_the_store_counts_too() {
+    use std::os::unix::fs::symlink;
+    let home = Home::empty();
+    let agents = home.path().join("agents");
+    let store = agents.join("store");
+    let there = ["--store", store.to_str().expect("UTF-8")];
+    ok(&home.run(&[&["init"][..], &there].concat()));
+    let other = Home::with_store();
+    fs::rename(&agents, home.path().join("away")).expect("moved");
+    symlink(other.path(), &agents).expect("made");
+    another_store(&home, &[&["status"][..], &there].concat());
+}
+
+// ---- copies ----
+
+fn copy_of(home: &Home, args: &[&str]) -> Value {
+    let said = ok(&home.run(&[&["status", "--json"], args].concat()));
+    let status: Value = serde_json::from_str(&said).expect("JSON");
+    status["copy_of"].clone()
+}
+
+/// Once both would have had one pin, and commands given to both made one of them refuse.
+#[test]
+fn a_restore_drill_beside_the_store_leaves_both_going_on() {
+    let (home, copies) = with_copies();
+    let drill = ["--store", copies[1].to_str().expect("UTF-8")];
+    let in_drill = |args: &[&str]| home.run(&[args, &drill].concat());
+    let live = fs::read(pin(&home)).expect("there");
+    let first = in_drill(&["status"]);
+    let place = home.store().display().to_string();
+    let expected = format!("a copy of the store at {place}, 2 events behind what was seen there");
+    assert!(ok(&first).contains(&expected), "{}", stdout(&first));
+    let note = stderr(&first);
+    assert!(note.starts_with("note: first use of the store "), "{note}");
+    assert!(note.contains(&expected), "{note}");
+    assert_eq!(note.lines().count(), 1, "{note}");
+    assert_eq!(stderr(&in_drill(&["status"])), "", "once");
+    for turn in 0..3 {
+        let name = format!("turn-{turn}");
+        create(&home, &[&name]);
+        ok(&in_drill(&[
+            "create",
+            &format!("/memories/{name}"),
+            "--text",
+            "x",
+        ]));
+        ok(&in_drill(&["read", "1"]));
+        ok(&in_drill(&["verify", "--full"]));
+        ok(&in_drill(&["verify"]));
+        assert_eq!(ok(&home.run(&["read", "1"])), "1");
+        assert_eq!(findings(&home), [""; 0]);
+    }
+    assert_ne!(fs::read(pin(&home)).expect("there"), live, "it went on");
+    // Each place still requires what was seen in it.
+    let kept = keep(&home, "kept");
+    put_back(&home, &copies[3]);
+    rolled_back(&home, &["status"]);
+    put_back(&home, &kept);
+    fs::remove_dir_all(&copies[1]).expect("there");
+    copy_folder(&copies[0], &copies[1]);
+    rolled_back(&home, &[&["status"][..], &drill].concat());
+    ok(&home.run(&["status"]));
+}
+
+#[test]
+fn a_copy_that_is_only_read_changes_nothing_for_the_store() {
+    let (home, copies) = with_copies();
+    let before = fs::read(pin(&home)).expect("there");
+    for copy in &copies {
+        let there = ["--store", copy.to_str().expect("UTF-8")];
+        for args in [
+            &["status"][..],
+            &["log"],
+            &["verify", "--full"],
+            &["read", "1"],
+        ] {
+            ok(&home.run(&[args, &there].concat()));
+        }
+    }
+    assert_eq!(fs::read(pin(&home)).expect("there"), before);
+    assert_eq!(ok(&home.run(&["read", "4"])), "4");
+}
+
+#[test]
+fn status_says_how_a_copy_stands_to_what_was_seen() {
+    let (home, copies) = with_copies();
+    let there = ["--store", copies[3].to_str().expect("UTF-8")];
+    let place = json!(home.store());
+    let is = |compared: &str, events: u64, is_there: bool| json!({"path": place, "is_there": is_there, "compared": compared, "events": events});
+    assert_eq!(copy_of(&home, &[]), Value::Null, "it is none");
+    assert_eq!(copy_of(&home, &there), is("even", 0, true));
+    create(&home, &["5"]);
+    assert_eq!(copy_of(&home, &there), is("behind", 1, true));
+    // It goes its own way.
+    ok(&home.run(&[&["read", "1"][..], &there].concat()));
+    assert_eq!(copy_of(&home, &there), is("apart", 0, true));
+    ok(&home.run(&[&["read", "1"][..], &there].concat()));
+    assert_eq!(copy_of(&home, &there), is("apart", 0, true));
+    assert_eq!(
+        copy_of(&home, &[]),
+        Value::Null,
+        "nothing is said of the store"
+    );
+    // The store was moved.
+    let moved = home.path().join("moved");
+    fs::rename(home.store(), &moved).expect("moved");
+    let there = ["--store", moved.to_str().expect("UTF-8")];
+    let first = home.run(&[&["status"][..], &there].concat());
+    let expected = format!(
+        "the store that was at {} before, and ends with what was seen there",
+        home.store().display()
+    );
+    assert!(ok(&first).contains(&expected), "{}", stdout(&first));
+    assert!(stderr(&first).contains(&expected), "{}", stderr(&first));
+    ok(&home.run(&[&["read", "1"][..], &there].concat()));
+    assert_eq!(copy_of(&home, &there), is("ahead", 1, false));
+    // A store that was made anew in that place is no copy of anything.
+    ok(&home.run(&["init"]));
+    assert_eq!(copy_of(&home, &there), Value::Null);
+    assert_eq!(copy_of(&home, &[]), Value::Null);
+}
+
+#[test]
+fn whoever_makes_a_store_anew_is_not_refused() {
+    let (home, copies) = with_copies();
+    fs::remove_dir_all(home.store()).expect("there");
+    let made = home.run(&["init"]);
+    ok(&made);
+    assert_eq!(stderr(&made), "", "whoever made it knows it");
+    create(&home, &["1"]);
+    assert_eq!(stderr(&home.run(&["read", "1"])), "");
+    put_back(&home, &copies[3]);
+    another_store(&home, &["status"]);
+}
+
+// ---- first use ----
+
+#[test]
+fn the_first_use_of_a_store_is_said_once_and_by_whom_it_was_made() {
+    let (home, _) = with_copies();
+    let fingerprint = |home: &Home| {
+        let said = public_half("ssh-keygen", &["-l", "-f"], &home.signing_key());
+        said.split(' ').nth(1).expect("a fingerprint").to_owned()
+    };
+    let by = |user: &str, args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("XDG_STATE_HOME", home.path().join(user));
+        support::feed(command, b"")
+    };
+    for (user, args) in [
+        ("1", &["status"][..]),
+        ("2", &["read", "1"]),
+        ("3", &["tool"]),
+        ("4", &["status", "--json"]),
+    ] {
+        let said = stderr(&by(user, args));
+        let place = home.store().display().to_string();
+        assert!(said.starts_with("note: first use of the store "), "{said}");
+        for part in [&store_id(&home), &fingerprint(&home), &place] {
+            assert!(said.contains(part.as_str()), "{part}: {said}");
+        }
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert_eq!(stderr(&by(user, args)), "", "once");
+    }
+    assert_eq!(stderr(&by("5", &["status", "-q"])), "");
+    assert_eq!(
+        stderr(&by("5", &["status"])),
+        "",
+        "it was seen all the same"
+    );
+}
+
+#[test]
+fn each_user_knows_what_he_has_seen() {
+    let (home, copies) = with_copies();
+    let other = Home::with_store();
+    let by_second = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("XDG_STATE_HOME", home.path().join("second"));
+        support::feed(command, b"")
+    };
+    put_back(&home, &copies[1]);
+    ok(&by_second(&["status"]));
+    rolled_back(&home, &["status"]);
+    put_back(&home, &other.store());
+    another_store(&home, &["status"]);
+    assert_eq!(by_second(&["status"]).status.code(), Some(13));
+    put_back(&home, &copies[3]);
+    ok(&by_second(&["status"]));
+    ok(&home.run(&["status"]));
+}
+
+/// The file as it was before places were told apart.
+fn pin_before(home: &Home, event: usize) -> PathBuf {
+    let commit = &commits(home)[event];
+    let object = home.git(&["cat-file", "commit", commit]).stdout;
+    let mut file = vec![0; 8192];
+    for (at, turn) in [(0, 7_u64), (4096, 8)] {
+        let mut slot = [
+            b"agekeep-pin-0001",
+            &unhex(&store_id(home))[..],
+            &turn.to_le_bytes(),
+            &(event as u64).to_le_bytes(),
+            &unhex(commit),
+            &Sha256::digest(&object),
+            &u32::to_le_bytes(2),
+        ]
+        .concat();
+        slot.extend_from_slice(&Sha256::digest(&slot));
+        file[at..at + slot.len()].copy_from_slice(&slot);
+    }
+    let folder = home.state().join(store_id(home));
+    fs::create_dir_all(&folder).expect("makes");
+    fs::write(folder.join("pin"), file).expect("writes");
+    fs::write(folder.join("verified"), "of before").expect("writes");
+    folder
+}
+
+#[test]
+fn what_was_seen_before_places_were_told_apart_is_taken_over_once() {
+    let (home, copies) = with_copies();
+    fs::remove_dir_all(home.state()).expect("there");
+    let folder = pin_before(&home, 4);
+    put_back(&home, &copies[1]);
+    for args in VERBS {
+        let said = rolled_back(&home, args);
+        assert!(said.contains("event 4 "), "{said}");
+    }
+    assert_eq!(findings(&home), ["pin-rolled-back"]);
+    let whole = fs::read(folder.join("pin")).expect("there");
+    let mut torn = whole.clone();
+    torn[50] ^= 1;
+    torn[4096 + 50] ^= 1;
+    fs::write(folder.join("pin"), torn).expect("writes");
+    refused(&home, &["status"], "bad_pin", 13);
+    fs::write(folder.join("pin"), whole).expect("writes");
+    put_back(&home, &copies[3]);
+    ok(&home.run(&["status"]));
+    assert!(!folder.exists(), "the place has it now");
+    put_back(&home, &copies[1]);
+    rolled_back(&home, &["status"]);
+}
+
+#[test]
+fn what_was_seen_before_places_can_be_given_up_as_any_other() {
+    let (home, copies) = with_copies();
+    fs::remove_dir_all(home.state()).expect("there");
+    let folder = pin_before(&home, 4);
+    put_back(&home, &copies[1]);
+    ok(&home.run(&["accept-rollback", "--reason", "a test"]));
+    assert!(!folder.exists(), "the place knows better now");
+    ok(&home.run(&["status"]));
+    put_back(&home, &copies[1]);
+    rolled_back(&home, &["status"]);
+}
+
+// ---- files that somebody put into the state folder ----
+
+#[test]
+fn what_is_no_file_in_the_state_folder_is_refused_at_once() {
+    let (home, _) = with_copies();
+    let folder = pin(&home).parent().expect("a folder").to_owned();
+    let secret = home.path().join("secret");
+    fs::write(&secret, "of somebody").expect("writes");
+    for name in ["pin", "place"] {
+        let file = folder.join(name);
+        let whole = fs::read(&file).expect("there");
+        for kind in [
+            "a link",
+            "a link to itself",
+            "a pipe",
+            "a folder",
+            "too long",
+        ] {
+            drop(fs::remove_file(&file));
+            match kind {
+                "a link" => std::os::unix::fs::symlink(&whole_at(&home, &whole), &file),
+                "a link to itself" => std::os::unix::fs::symlink(&file, &file),
+                "a pipe" => Command::new("mkfifo").arg(&file).status().map(drop),
+                "a folder" => fs::create_dir(&file),
+                _ => fs::File::create(&file).and_then(|file| file.set_len(60 << 30)),
+            }
+            .expect("made");
+            let said = refused(&home, &["status"], "bad_pin", 13);
+            assert!(said.contains(&file.display().to_string()), "{kind}: {said}");
+            if kind == "a folder" {
+                fs::remove_dir(&file).expect("there");
+            }
+        }
+        drop(fs::remove_file(&file));
+        fs::write(&file, whole).expect("writes");
+        ok(&home.run(&["status"]));
+    }
+    fs::write(folder.join("place"), "{}").expect("writes");
+    refused(&home, &["status"], "bad_pin", 13);
+    assert_eq!(fs::read(&secret).expect("there"), b"of somebody");
+}
+
+/// A file elsewhere that holds what the one in the state folder did.
+fn whole_at(home: &Home, bytes: &[u8]) -> PathBuf {
+    let path = home.path().join("whole");
+    fs::write(&path, bytes).expect("writes");
+    path
+}
+
+#[test]
+fn a_place_says_what_it_is_to_people() {
+    let home = Home::with_store();
+    let folder = pin(&home).parent().expect("a folder").to_owned();
+    let text = fs::read_to_string(folder.join("place")).expect("there");
+    let place: Value = serde_json::from_str(&text).expect("JSON");
+    let owner = public_half("ssh-keygen", &["-y", "-f"], &home.signing_key());
+    let owner: Vec<_> = owner.split(' ').take(2).collect();
+    assert_eq!(
+        place,
+        json!({
+            "agekeep": 1,
+            "path": home.store().canonicalize().expect("there"),
+            "store": store_id(&home),
+            "owner": owner.join(" "),
+        })
+    );
+}
+
+// ---- accepting another store ----
+
+#[test]
+fn another_store_is_accepted_with_a_reason_and_as_an_event() {
+    let (home, copies) = with_copies();
+    let (newest, known) = (head(&home), store_id(&home));
+    // The same person's: made elsewhere, and put here.
+    let second = home.path().join("second");
+    let there = ["--store", second.to_str().expect("UTF-8")];
+    ok(&home.run(&[&["init"][..], &there].concat()));
+    put_back(&home, &second);
+    let pinned = fs::read(pin(&home)).expect("there");
+    another_store(&home, &["status"]);
+    refused(&home, &["accept-rollback"], "invalid", 2);
+    let stranger = Home::with_store();
+    let key = stranger.signing_key();
+    let accept = ["accept-rollback", "--reason", "a new beginning"];
+    let with_key = ["--signing-key", key.to_str().expect("UTF-8")];
+    let args = [&accept[..], &with_key].concat();
+    refused(&home, &args, "not_a_signer", 7);
+    assert_eq!(commits(&home).len(), 1, "nothing was recorded");
+    assert_eq!(fs::read(pin(&home)).expect("there"), pinned, "nor pinned");
+    another_store(&home, &["status"]);
+
+    let said = ok(&home.run(&accept));
+    for part in [&known, &store_id(&home), &newest] {
+        assert!(said.contains(part.as_str()), "{part}: {said}");
+    }
+    let log = json_lines(&ok(&home.run(&["log", "--json"])).into_bytes());
+    assert_eq!(log[0]["command"], "accept_rollback");
+    assert_eq!(log[0]["reason"], "a new beginning");
+    assert_eq!(log[0]["lost"], json!({"event": 4, "commit": newest}));
+    create(&home, &["new"]);
+    assert_eq!(findings(&home), [""; 0]);
+    refused(&home, &accept, "not_rolled_back", 6);
+    // The store that was there before is another one now.
+    put_back(&home, &copies[3]);
+    another_store(&home, &["status"]);
+    let said = ok(&home.run(&[&accept[..], &["--json"]].concat()));
+    let said: Value = serde_json::from_str(&said).expect("JSON");
+    assert_ne!(said["store"], json!(known));
+    ok(&home.run(&["status"]));
+}
+
+#[test]
+fn an_acceptance_of_another_store_that_could_not_be_recorded_forgets_nothing() {
+    let (home, _) = with_copies();
+    let second = home.path().join("second");
+    let there = ["--store", second.to_str().expect("UTF-8")];
+    ok(&home.run(&[&["init"][..], &there].concat()));
+    let text = "x".repeat(9_000);
+    let create = ["create", "/memories/1", "--text", &text];
+    ok(&home.run(&[&create[..], &there].concat()));
+    put_back(&home, &second);
+    let accept = ["accept-rollback", "--reason", "a test"];
+    for _ in 0..2 {
+        // Room for the pin, and none in the journal.
+        let failed = with_short_files(&home, &accept, 16);
+        assert_eq!(failed.status.code(), Some(16), "{}", stderr(&failed));
+        another_store(&home, &["status"]);
+    }
+    ok(&home.run(&accept));
+    ok(&home.run(&["status"]));
+}
+
+#[test]
+fn a_running_process_refuses_another_store_too() {
+    let (home, _) = with_copies();
+    let other = Home::with_store();
+    let mut session = Session::start(home.command(&["tool"]));
+    session.reads("4");
+    let newest = keep(&home, "newest");
+    put_back(&home, &other.store());
+    let answer = session.ask("1");
+    assert_eq!(answer["is_error"], true, "{answer}");
+    put_back(&home, &newest);
+    session.reads("4");
+    session.end();
 }

@@ -510,8 +510,11 @@ fn put_commit(home: &Home, bytes: &[u8]) -> String {
 /// Forgets what was seen of the store, as on a machine that never saw it: the pin would tell on
 /// every history but the last, and what else does is the question.
 fn forget(home: &Home) {
-    for entry in fs::read_dir(home.state()).into_iter().flatten() {
-        fs::remove_file(entry.expect("an entry").path().join("pin")).ok();
+    for place in fs::read_dir(home.state().join("places"))
+        .into_iter()
+        .flatten()
+    {
+        fs::remove_file(place.expect("an entry").path().join("pin")).ok();
     }
 }
 
@@ -1180,12 +1183,10 @@ fn history_that_moved_is_found_by_the_next_run() {
 #[test]
 fn a_point_is_kept_only_where_all_is_well_and_opens_for_its_store_alone() {
     let home = home();
-    let state = home.path().join(".local/state/agekeep");
+    let state = home.state().join("places");
     let kept = || {
-        let stores = fs::read_dir(&state).into_iter().flatten().flatten();
-        stores
-            .into_iter()
-            .any(|store| store.path().join("verified").exists())
+        let mut places = fs::read_dir(&state).into_iter().flatten().flatten();
+        places.any(|place| place.path().join("verified").exists())
     };
     report(&home, &["--identity", "/nowhere"]);
     assert!(!kept(), "not without a key");
@@ -1213,6 +1214,77 @@ fn a_point_is_kept_only_where_all_is_well_and_opens_for_its_store_alone() {
     bad[60] ^= 1;
     fs::write(&file, bad).expect("written");
     assert_eq!(report(&home, &[])["from"], 0, "as good as none");
+}
+
+/// An auditor, or who has left, can have every key of the store that the point is sealed under.
+#[test]
+fn a_point_that_somebody_else_made_with_the_keys_of_the_store_is_not_believed() {
+    let home = home();
+    let file = |state: &Path| {
+        let mut places = fs::read_dir(state.join("agekeep/places")).expect("made");
+        places
+            .next()
+            .expect("one")
+            .expect("read")
+            .path()
+            .join("verified")
+    };
+    let mine = home.path().join(".local/state");
+    let theirs = home.path().join("theirs");
+    report(&home, &[]);
+    assert_eq!(report(&home, &[])["from"], 9);
+    let made = feed(
+        {
+            let mut verify = home.command(&["verify"]);
+            verify.env("XDG_STATE_HOME", &theirs);
+            verify
+        },
+        b"",
+    );
+    assert!(made.status.success(), "{}", stderr(&made));
+    fs::copy(file(&theirs), file(&mine)).expect("copied");
+    assert_eq!(report(&home, &[])["from"], 0, "as good as none");
+    fs::copy(file(&theirs), file(&mine)).expect("copied");
+    // The key of who made it is all that was wrong with it; nobody else can read that.
+    let key = "agekeep/key";
+    let mode = fs::metadata(mine.join(key)).expect("there").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    fs::copy(theirs.join(key), mine.join(key)).expect("copied");
+    assert_eq!(report(&home, &[])["from"], 9);
+    fs::remove_file(mine.join(key)).expect("there");
+    assert_eq!(report(&home, &[])["from"], 0, "without the key all is read");
+    assert_eq!(report(&home, &[])["from"], 9, "and a new one is made");
+}
+
+/// Whoever could name others in the first commit could make a store in their name.
+#[test]
+fn history_that_begins_with_more_signers_than_its_maker_is_refused() {
+    let home = Home::with_store();
+    let mut first = Forged::newest(&home);
+    let line = stranger().public_key().to_openssh();
+    let signers = format!(
+        "{}other namespaces=\"git\" {}\n",
+        stdout(&home.git(&["show", "main:signers"])),
+        line.expect("text").trim_end()
+    );
+    let blob = write_object(&home, "blob", signers.as_bytes());
+    let list = git(&home, &["ls-tree", "main"]);
+    let lines = list.lines().filter(|line| !line.ends_with("\tsigners"));
+    let others: String = lines.map(|line| format!("{line}\n")).collect();
+    let tree = make_tree(&home, &format!("{others}100644 blob {blob}\tsigners\n"));
+    first.set_tree(&tree);
+    first.put(&home);
+    assert_eq!(findings(&home, &["--full"]), ["signer"]);
+    assert_eq!(findings(&home, &["--identity", "/nowhere"]), ["signer"]);
+    // With a place to keep what is seen and without.
+    for variable in ["USER", "HOME"] {
+        let mut status = home.command(&["status"]);
+        status.env_remove(variable);
+        let output = status.output().expect("runs");
+        assert_eq!(output.status.code(), Some(13), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("more signers than its maker"), "{said}");
+    }
 }
 
 #[test]

@@ -1,33 +1,51 @@
-//! `accept-rollback`: goes on from a history that was turned back, as a recorded decision.
+//! `accept-rollback`: goes on from a history that was turned back, or with another store, as a recorded
+//! decision.
 
 use agekeep::error::Result;
-use agekeep::store::Store;
+use agekeep::store::{Lost, Store};
 use serde_json::json;
 
 use super::{Global, output, place};
 
 pub(super) fn run(global: &Global) -> Result<u8> {
     let path = global.existing_store()?;
-    let (_store, lost, meta) = Store::accept_rollback(
-        &path,
-        place::keys(global)?,
-        global.clock(),
-        &global.context(),
-    )?;
+    let keys = place::keys(global)?;
+    let context = global.context();
+    let (store, lost, meta) = Store::accept_rollback(&path, keys, global.clock(), &context)?;
     if global.json {
-        output::json(&json!({"schema": "agekeep.accept_rollback/1", "lost": lost, "meta": meta}))?;
+        output::json(&json!({
+            "schema": "agekeep.accept_rollback/1",
+            "store": lost.map(|lost| lost.store),
+            "lost": lost.map(|lost| lost.moment),
+            "meta": meta,
+        }))?;
     } else {
-        let lost = lost.map_or_else(
-            || "The keyring is accepted".to_owned(),
-            |lost| {
-                format!(
-                    "The rollback is accepted. Lost: event {} ({}), and every event between it and \
-                     where history now goes on",
-                    lost.event, lost.commit
-                )
-            },
-        );
-        output::line(&format!("{lost} (event {}).", meta.event))?;
+        output::line(&said(&store, lost, meta.event))?;
     }
     Ok(0)
+}
+
+/// What was accepted, in words.
+fn said(store: &Store, lost: Option<Lost>, event: u64) -> String {
+    let here = store.last_seen().0;
+    let Some(Lost {
+        store: known,
+        moment,
+        ..
+    }) = lost
+    else {
+        return format!("The keyring is accepted (event {event}).");
+    };
+    if known == here {
+        return format!(
+            "The rollback is accepted (event {event}). Lost: event {} ({}), and every event between it \
+             and where history now goes on.",
+            moment.event, moment.commit
+        );
+    }
+    format!(
+        "The store {here} is accepted at this place (event {event}). Lost: the store {known}, of which \
+         event {} ({}) was seen last.",
+        moment.event, moment.commit
+    )
 }

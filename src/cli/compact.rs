@@ -16,9 +16,6 @@ pub(super) struct Compact {
     /// Print what the store is kept in, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Print nothing but what is wrong
-    #[arg(short, long, conflicts_with = "json")]
-    quiet: bool,
 }
 
 pub(super) fn run(global: &Global, args: &Compact) -> Result<u8> {
@@ -27,7 +24,7 @@ pub(super) fn run(global: &Global, args: &Compact) -> Result<u8> {
         let kept = store.kept()?;
         if global.json {
             output::json(&json!({"schema": "agekeep.compact/1", "before": to_json(kept)}))?;
-        } else if !args.quiet {
+        } else if !global.quiet {
             let now = in_words(kept);
             output::line(&format!("now {now}\nNothing was changed."))?;
         }
@@ -36,10 +33,10 @@ pub(super) fn run(global: &Global, args: &Compact) -> Result<u8> {
     let mut bar = Bar::start("objects packed and checked");
     let compacted = store.compact(&mut |done, total| bar.show(done, Some(total)));
     bar.finish();
-    print(global, args, &compacted?)
+    print(global, &compacted?)
 }
 
-fn print(global: &Global, args: &Compact, compacted: &Compacted) -> Result<u8> {
+fn print(global: &Global, compacted: &Compacted) -> Result<u8> {
     let (before, after) = (compacted.before, compacted.after);
     if global.json {
         output::json(&json!({
@@ -48,7 +45,7 @@ fn print(global: &Global, args: &Compact, compacted: &Compacted) -> Result<u8> {
             "after": to_json(after),
             "torn": compacted.torn,
         }))?;
-    } else if !args.quiet {
+    } else if !global.quiet {
         let (before, after) = (in_words(before), in_words(after));
         output::line(&format!("before {before}\nafter  {after}"))?;
     }

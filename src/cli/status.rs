@@ -2,7 +2,7 @@
 
 use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::Window;
-use agekeep::store::Status;
+use agekeep::store::{CopyOf, Distance, Status};
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::Args;
 use serde_json::json;
@@ -73,6 +73,9 @@ fn to_text(status: &Status) -> String {
             status.holds
         ),
     ];
+    if let Some(copy) = &status.copy_of {
+        lines.push(format!("place       {copy}"));
+    }
     for member in &status.recipients {
         let role = member.role.as_str();
         lines.push(format!("{role:<11} {} {}", member.name, member.recipient));
@@ -139,8 +142,25 @@ fn to_json(status: &Status) -> serde_json::Value {
         "expired": status.expired,
         "holds": status.holds,
         "marked": status.marked,
+        "copy_of": status.copy_of.as_ref().map(copy_to_json),
         "recipients": recipients,
         "signers": signers,
         "problems": status.problems,
+    })
+}
+
+/// Which store this is a copy of; `events` is how many it has less, or more, than were seen there.
+fn copy_to_json(copy: &CopyOf) -> serde_json::Value {
+    let (compared, events) = match copy.distance {
+        Distance::Behind(events) => ("behind", events),
+        Distance::Even => ("even", 0),
+        Distance::Ahead(events) => ("ahead", events),
+        Distance::Apart => ("apart", 0),
+    };
+    json!({
+        "path": copy.path,
+        "is_there": copy.is_there,
+        "compared": compared,
+        "events": events,
     })
 }

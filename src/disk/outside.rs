@@ -3,7 +3,7 @@
 //! Links on the way to them are whose path it is; what is there has to be a file all the same.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,29 @@ pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
         return Err(Refused::error(path.to_owned(), What::not_a_file(kind)));
     }
     Ok((file, found.len(), found.mode()))
+}
+
+/// Opens a file of agekeep's own outside a store: a link to one is none, and it has no other name.
+pub(crate) fn open_plain(path: &Path, write: bool) -> io::Result<File> {
+    let (folder, name) = place(path)?;
+    if write {
+        folder.open_write(&name)
+    } else {
+        folder.open_read(&name)
+    }
+}
+
+/// Reads such a file whole, if it has no more than so many bytes.
+pub(crate) fn read_plain(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open_plain(path, false)?;
+    file.take(bytes_max.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let why = format!("it is longer than {bytes_max} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(bytes)
 }
 
 /// Writes a secret file whole or not at all, and never over another; says whether it did.

@@ -46,7 +46,7 @@ pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 
 /// The commands of the people who look after a store, as records name them: none is a memory
 /// command, and no door lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 27] = [
+pub const OWNER_COMMANDS: [&str; 28] = [
     "init",
     UPGRADE_COMMAND,
     POLICY_COMMAND,
@@ -78,7 +78,7 @@ pub const OWNER_COMMANDS: [&str; 27] = [
 ];
 
 /// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 22] = [
+const UNALTERING: [&str; 23] = [
     "init",
     UPGRADE_COMMAND,
     POLICY_COMMAND,

@@ -289,6 +289,15 @@ impl Signers {
         self.find(&signed.0)
     }
 
+    /// The signer of a history's first commit, which names its maker alone and is signed by him.
+    pub(crate) fn founder(&self, signed: &SignedBy) -> Result<&Entry, &'static str> {
+        if self.0.len() > 1 {
+            return Err("history begins with it, and it names more signers than its maker");
+        }
+        self.holder(signed)
+            .ok_or("history begins with it, and it is not signed by its only signer")
+    }
+
     fn find(&self, key: &PublicKey) -> Option<&Entry> {
         let mut entries = self.0.iter();
         entries.find(|entry| entry.key.key_data() == key.key_data())

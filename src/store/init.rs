@@ -77,6 +77,10 @@ impl Store {
             return Err(error);
         }
         drop(lock);
+        if let Some(state) = &keys.state {
+            // Whoever makes a store has decided what is here from now on.
+            crate::pin::Place::of(state, root)?.forget()?;
+        }
         let mut store = Self::open(root, keys, clock)?;
         // From the first event on, so that it never has to be made from all of history.
         store.locked(Self::load_timeline)?;

@@ -11,7 +11,7 @@ use crate::recipients::Member;
 use crate::repository::object::ObjectId;
 use crate::sign::Entry;
 
-use super::{Signer, Store, private};
+use super::{CopyOf, Signer, Store, private};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub struct Status {
     pub recipients: Vec<Member>,
     /// Who may write to it.
     pub signers: Vec<Signer>,
+    /// Of which store it is a copy, or where it was before, as far as this user has seen.
+    pub copy_of: Option<CopyOf>,
     /// What is wrong with it, one sentence each; empty if nothing was found.
     pub problems: Vec<String>,
 }
@@ -83,6 +85,7 @@ impl Store {
             last_event: self.catalog.times.last,
             recipients: self.decisions.members.clone(),
             signers: self.signer_list(),
+            copy_of: self.copy_of()?,
             problems: self.problems()?,
         })
     }

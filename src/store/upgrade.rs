@@ -26,7 +26,7 @@ impl Store {
         if self.decisions.format == FORMAT && !self.keyring.is_loose() {
             return Ok(());
         }
-        self.may_record()?;
+        self.may_record(UPGRADE_COMMAND)?;
         let none = HashSet::new();
         let (members, least) = (
             self.decisions.members.clone(),

@@ -147,7 +147,9 @@ impl TimelineFile {
     /// Everything the file holds, as far as its blocks open and follow one another.
     pub(crate) fn load(&mut self, key: &Key) -> Timeline {
         let mut timeline = Timeline::default();
-        self.open = Open::at(&self.folder, &self.name, self.store).ok().flatten();
+        self.open = Open::at(&self.folder, &self.name, self.store)
+            .ok()
+            .flatten();
         if let Some(open) = &mut self.open {
             let events = disk::length(&open.file).unwrap_or(0) / EVENT_BYTES;
             timeline.reserve(usize::try_from(events.min(ROOM_EVENTS)).unwrap_or(0));
@@ -165,7 +167,9 @@ impl TimelineFile {
         (newest, head): (u64, ObjectId),
         key: &Key,
     ) -> Option<(Timeline, u64)> {
-        let mut open = Open::at(&self.folder, &self.name, self.store).ok().flatten()?;
+        let mut open = Open::at(&self.folder, &self.name, self.store)
+            .ok()
+            .flatten()?;
         let last = open.block_with(newest, self.store, key)?;
         if last.len() != newest + 1 || last.head() != Some(head) {
             return None;
@@ -209,7 +213,9 @@ impl TimelineFile {
             _ => false,
         };
         if !same {
-            self.open = Open::at(&self.folder, &self.name, self.store).ok().flatten();
+            self.open = Open::at(&self.folder, &self.name, self.store)
+                .ok()
+                .flatten();
             if let Some(open) = &mut self.open {
                 open.skip_blocks();
             }

@@ -12,18 +12,26 @@ use crate::repository::object::ObjectId;
 use crate::sign::Signers;
 use crate::store::Pinning;
 
-/// Checks that history contains what was seen of the store before. Called under the store's lock:
-/// without it the pin may be ahead of the head that was read.
+/// Checks that it is the store that was seen at this place, and that history contains what was seen
+/// of it. Called under the store's lock: without it the pin may be ahead of the head that was read.
 pub(super) fn check_pin(
     repository: &Repository,
     head: ObjectId,
-    state: &Path,
+    (state, root): (&Path, &Path),
     store: StoreId,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<()> {
-    match Pinning::new(Some(state), store).check(repository, head) {
+    match Pinning::new(Some(state), root, store)?.check(repository, head) {
         Ok(()) => {}
+        Err(Error::AnotherStore { known, found, .. }) => {
+            let what = if known == found {
+                "it has the id of a store that was seen before, and another first commit".into()
+            } else {
+                format!("the store {known} was seen at this place, and this is {found}")
+            };
+            findings.add_outside(Fault::new("another-store", what));
+        }
         Err(Error::RolledBack { event, .. }) => {
             let what = "it was seen, and today's history does not contain it";
             let spot = Spot {

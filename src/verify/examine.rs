@@ -281,6 +281,11 @@ impl<'a> Examiner<'a> {
             return Ok(());
         };
         seen.beyond = beyond(entry, seen.event.as_ref(), said);
+        if before.root
+            && let Err(what) = signers.founder(&signed)
+        {
+            seen.faults.push(Fault::new("signer", what));
+        }
         let name = entry.name();
         let begin = format!("{name} <{name}@agekeep> ");
         let rest = commit.author.strip_prefix(&begin);

@@ -102,6 +102,11 @@ pub const FINDINGS: &[(&str, &str)] = &[
         "catalog",
         "remove the file `catalog`: it is made anew from history",
     ),
+    (
+        "another-store",
+        "find out who put it there, and restore the store that was there; if you put it there \
+         yourself, go on with it by `agekeep accept-rollback --reason TEXT`",
+    ),
     ("pin-rolled-back", BACK),
     (
         "pin-damaged",

@@ -82,7 +82,14 @@ pub(super) fn open(
         unclean.place_keyring(folder)?;
     }
     if let (Some(state), Some(head), Some(store)) = (&options.state, head, store) {
-        claims::check_pin(&repository, head, state, store, findings, not_checked)?;
+        claims::check_pin(
+            &repository,
+            head,
+            (state, root.path()),
+            store,
+            findings,
+            not_checked,
+        )?;
     }
     let mut keyring = match (identity, store) {
         (None, _) => {

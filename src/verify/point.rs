@@ -1,13 +1,13 @@
 //! The point up to which history was verified, kept outside the store: the next run begins there.
 //!
 //! ```text
-//! <state>/<store id>/verified   "agekeep-verify-5" 16 | AEAD under the names key
+//! <state>/places/<id>/verified   "agekeep-verify-5" 16 | AEAD under the user's key
 //! ```
-//! Associated data: `"agekeep/1 verified " | store id 16`. What is inside is this program's own; a
-//! file that does not open or parse is as good as none.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! Inside it is once more an AEAD, under the names key. The user's key keeps whoever holds keys of the
+//! store, which an auditor and somebody who has left do, from making a point that skips what they have
+//! forged; the names key keeps what is told of memories from whoever holds none, and from everybody
+//! once they are erased. Associated data of both: `"agekeep/1 verified " | store id 16 | place id 16`.
+//! What is inside is this program's own; a file that does not open or parse is as good as none.
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -17,11 +17,14 @@ use crate::catalog::snapshot::{from_snapshot, to_snapshot};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::Result;
-use crate::id::{MemoryId, StoreId};
+use crate::id::MemoryId;
 use crate::keyring::Keyring;
+use crate::pin::Place;
 use crate::repository::object::ObjectId;
 
 const MAGIC: &[u8; 16] = b"agekeep-verify-5";
+/// More than the largest store's point takes.
+const BYTES_MAX: u64 = 1 << 30;
 
 /// A point in history before which everything was found to be right.
 #[derive(Serialize, Deserialize)]
@@ -41,13 +44,12 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Reads the point of a store; `None` if there is none that can be used.
-    pub(super) fn load(state: &Path, keyring: &Keyring) -> Option<Self> {
-        let bytes = fs::read(file(state, keyring.store())).ok()?;
-        let sealed = bytes.strip_prefix(MAGIC)?;
-        let plain = keyring
-            .cache_key()
-            .open(&context(keyring.store()), sealed)?;
+    /// Reads the point of the store at a place; `None` if there is none that can be used.
+    pub(super) fn load(place: &Place, keyring: &Keyring) -> Option<Self> {
+        let (file, context) = (place.verified(), context(place, keyring));
+        let bytes = disk::read_plain(&file, BYTES_MAX).ok()?;
+        let sealed = place.key()?.open(&context, bytes.strip_prefix(MAGIC)?)?;
+        let plain = keyring.cache_key().open(&context, &sealed)?;
         let point: Self = postcard::from_bytes(&plain).ok()?;
         (point.contents || !keyring.is_reader()).then_some(point)
     }
@@ -71,7 +73,12 @@ impl Point {
     }
 
     /// Keeps the point that was reached. If it cannot be kept, the next run reads more.
-    pub(super) fn save(state: &Path, keyring: &Keyring, fold: &Fold, digest: Digest) -> Result<()> {
+    pub(super) fn save(
+        place: &Place,
+        keyring: &Keyring,
+        fold: &Fold,
+        digest: Digest,
+    ) -> Result<()> {
         let counts = keyring.counts();
         let snapshot = to_snapshot(&fold.catalog);
         let keys = keyring.digests_of_first(counts)?;
@@ -92,17 +99,15 @@ impl Point {
         let plain = postcard::to_stdvec(&point).expect("memory to encode it in");
         let plain = Zeroizing::new(plain);
         drop(Zeroizing::new(point.snapshot));
-        let sealed = keyring.cache_key().seal(&context(keyring.store()), &plain);
-        let file = file(state, keyring.store());
-        disk::make_private_folder(file.parent().expect("a folder of the store's"))?;
+        let (file, context) = (place.verified(), context(place, keyring));
+        let sealed = keyring.cache_key().seal(&context, &plain);
+        let sealed = place.key_or_new()?.seal(&context, &sealed);
+        disk::make_private_folder(file.parent().expect("a place's folder"))?;
         disk::replace(&file, &[&MAGIC[..], &sealed].concat(), 0o600)
     }
 }
 
-fn file(state: &Path, store: StoreId) -> PathBuf {
-    state.join(store.to_string()).join("verified")
-}
-
-fn context(store: StoreId) -> Vec<u8> {
-    [b"agekeep/1 verified ".as_slice(), &store.0].concat()
+fn context(place: &Place, keyring: &Keyring) -> Vec<u8> {
+    let (store, place) = (keyring.store().0, place.id().0);
+    [&b"agekeep/1 verified "[..], &store, &place].concat()
 }

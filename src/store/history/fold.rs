@@ -87,11 +87,14 @@ impl<'a> Fold<'a> {
     /// gives himself another role.
     fn check_signer(&mut self, checked: &Checked, signers: ObjectId) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
-        let signer = self
-            .signers
-            .at(self.repository, signers)?
-            .holder(&checked.signed)
-            .ok_or_else(|| fault("it is not signed by a signer of this store"))?;
+        let signers = self.signers.at(self.repository, signers)?;
+        let signer = if self.last.is_none() {
+            signers.founder(&checked.signed)
+        } else {
+            let holder = signers.holder(&checked.signed);
+            holder.ok_or("it is not signed by a signer of this store")
+        };
+        let signer = signer.map_err(fault)?;
         signer
             .validity()
             .check(checked.event.time, self.catalog.times.last)
