@@ -15,8 +15,6 @@ mod name;
 mod open;
 mod outside;
 mod refused;
-#[cfg(test)]
-mod tests;
 
 use std::path::Path;
 
@@ -61,3 +59,6 @@ pub(crate) fn boot() -> Option<[u8; 36]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     text.get(..36)?.try_into().ok()
 }
+
+#[cfg(test)]
+mod tests;

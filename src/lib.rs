@@ -65,7 +65,7 @@
 //! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |
-//! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; fsync and lock |
+//! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; the one way to touch a file, fsync and lock |
 //! | `ahead` | what takes long and can be done before it is asked for |
 //! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |
 //! | [`answer`], [`wire`], [`log`] | what goes out |

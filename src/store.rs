@@ -163,6 +163,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Whether somebody has the store at `root` to themselves at this moment.
+    #[must_use]
+    pub fn is_locked(root: &Path) -> bool {
+        Folder::at(root).is_ok_and(|root| Lock::is_held(&root))
+    }
+
     /// Opens the store, and keeps its lock. `check` compares where its history ends with what was
     /// seen of it; what it finds is answered too. Whether its keyring is the one that history names is
     /// not checked yet.

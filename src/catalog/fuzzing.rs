@@ -42,7 +42,7 @@ pub fn catalog(folder: &Path, bytes: &[u8]) {
     }
     let mut file = file(folder);
     // There is no file that this was read from, so that all of it is written.
-    fs::remove_file(folder).expect("just written");
+    fs::remove_file(path).expect("just written");
     file.write_root(&mut state, &key());
     if path.exists() {
         let mut again = read(folder);

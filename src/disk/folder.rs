@@ -327,7 +327,12 @@ impl Folder {
     /// Everything that stands in it, whatever it is called.
     pub(crate) fn list(&self) -> io::Result<Vec<OsString>> {
         let mut found = Vec::new();
-        for entry in Dir::read_from(self.fd())? {
+        let entries = match Dir::read_from(self.fd()) {
+            // In one that was removed meanwhile there is nothing.
+            Err(Errno::NOENT) => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
             let name = entry?.file_name().to_bytes().to_vec();
             if !matches!(&name[..], b"." | b"..") {
                 found.push(OsString::from_vec(name));
@@ -506,7 +511,8 @@ impl Folder {
     pub(crate) fn rename_into(&self, from: &Name, folder: &Self, to: &Name) -> io::Result<()> {
         let (above, last) = self.above(from)?;
         let (to_above, to_last) = folder.above(to)?;
-        rustix::fs::renameat(above.fd(), last, to_above.fd(), to_last).map_err(open::io_error)
+        rustix::fs::renameat(above.fd(), last, to_above.fd(), to_last)
+            .map_err(|e| folder.explain(to, e, Kind::File))
     }
 
     /// Gives a folder the name that a person chose for it.

@@ -58,6 +58,14 @@ impl Lock {
         self.moved.take()
     }
 
+    /// Whether somebody has the lock of a store.
+    pub(crate) fn is_held(root: &Folder) -> bool {
+        let tried = root
+            .open_read(&Name::LOCK)
+            .map(|file| file.try_lock_shared());
+        matches!(tried, Ok(Err(TryLockError::WouldBlock)))
+    }
+
     fn now_or_wait(file: File, path: &Path) -> Result<File> {
         match file.try_lock() {
             Ok(()) => Ok(file),

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use super::findings::{Fault, Findings};
 use crate::disk::{Folder, Kind, Name};
-use crate::error::Error;
 use crate::repository::BRANCH;
 
 /// What stands in a store's folder: what agekeep makes, and what stock git makes there by itself.
@@ -145,7 +144,7 @@ fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) 
     }
 }
 
-/// What stands in the place of a file or folder that agekeep uses, and is none.
+/// What stands in the place of a file that agekeep makes and can do without, and is none.
 fn kinds(root: &Folder, findings: &mut Findings) {
     let files = [
         Name::BRANCH_BEFORE,
@@ -156,15 +155,10 @@ fn kinds(root: &Folder, findings: &mut Findings) {
         Name::JOURNAL_NEW,
         Name::LOCK,
     ];
-    let files = files.into_iter().map(|name| (name, Kind::File, "stray"));
-    let refs = [(Name::BRANCH, Kind::File), (Name::REFS, Kind::Folder)];
-    let refs = refs.into_iter().map(|(name, kind)| (name, kind, "refs"));
-    for (name, kind, id) in files.chain(refs) {
-        if let Err(error) = root.has_that_is(&name, kind) {
+    for name in files {
+        if let Err(error) = root.has_that_is(&name, Kind::File) {
             let fault = root.fault("look at", &name)(error);
-            if matches!(fault, Error::Damaged { .. }) {
-                findings.add_outside(Fault::new(id, fault.to_string()));
-            }
+            findings.add_outside(Fault::new("stray", fault.to_string()));
         }
     }
 }

@@ -66,11 +66,15 @@ pub(super) fn open(
     let journal = open_journal(root, findings, not_checked)?;
     let mut parents = HashMap::new();
     let mut unclean = None;
+    let branch = read_branch(&repository, findings)?;
     if let Some(journal) = &journal {
         read_journal(journal, &mut parents, findings)?;
-        unclean = restore(&repository, journal, findings)?;
+        if branch.is_some() {
+            unclean = restore(&repository, journal, findings)?;
+        }
     }
-    let head = find_head(&repository, journal.as_ref(), findings)?;
+    let branch = branch.flatten();
+    let head = find_head(&repository, branch, journal.as_ref(), findings)?;
     let policy = match head {
         Some(head) => policy_at(&repository, head)?,
         None => None,
@@ -208,14 +212,29 @@ fn restore(
     Ok(None)
 }
 
+/// Where the branch points; `None` if something else is in the place of its file, which nothing is
+/// written over.
+fn read_branch(
+    repository: &Repository,
+    findings: &mut Findings,
+) -> Result<Option<Option<ObjectId>>> {
+    match repository.head() {
+        Err(error @ Error::Damaged { .. }) => {
+            findings.add_outside(Fault::new("refs", error.to_string()));
+            Ok(None)
+        }
+        branch => branch.map(Some),
+    }
+}
+
 /// Where the history ends that is to be verified: where the journal says, or where the branch is
 /// if that has more or something else to show.
 fn find_head(
     repository: &Repository,
+    branch: Option<ObjectId>,
     journal: Option<&Journal>,
     findings: &mut Findings,
 ) -> Result<Option<ObjectId>> {
-    let branch = repository.head()?;
     let Some(journal) = journal else {
         if branch.is_none() {
             let what = "neither the branch nor a journal says where history ends";

@@ -119,11 +119,11 @@ fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
 const CHANGING_CALLS: [&str; 12] = [
     "write",
     "pwrite64",
-    "rename",
     "renameat",
     "renameat2",
-    "unlink",
+    "unlinkat",
     "mkdir",
+    "mkdirat",
     "fsync",
     "fdatasync",
     "syncfs",
@@ -301,12 +301,12 @@ fn killed_at_every_system_call_a_checkpoint_loses_nothing() {
     after.carry_out(&call);
     // What comes after the checkpoint is killed in the test above.
     let calls = [
-        "unlink",
+        "unlinkat",
         "pwrite64",
         "fsync",
         "fdatasync",
         "syncfs",
-        "rename",
+        "renameat",
     ];
     kill_at_each(
         &calls,
@@ -365,9 +365,18 @@ fn calls_of(home: &Home, args: &[&str], names: &str) -> Vec<(String, String, Str
         .filter_map(|line| {
             let (name, rest) = line.split_once('(')?;
             let first = rest.split([',', ')']).next()?;
-            Some((name.to_owned(), first.to_owned(), line.clone()))
+            Some((name.to_owned(), first.to_owned(), joined(name, line)))
         })
         .collect()
+}
+
+/// A call with the names that it gives below an open folder as whole paths.
+fn joined(name: &str, line: &str) -> String {
+    if name.starts_with("rename") || name.ends_with("at") {
+        line.replace(">, \"", "/").replace('<', "\"")
+    } else {
+        line.to_owned()
+    }
 }
 
 /// A killed process loses nothing the kernel has. That the disk has it too shows in the order of
@@ -384,7 +393,7 @@ fn the_answer_goes_out_only_after_the_record_is_durable() {
         let calls = calls_of(
             &home,
             &args,
-            "pwrite64,fdatasync,fsync,write,rename,renameat2",
+            "pwrite64,fdatasync,fsync,write,renameat,renameat2",
         );
         let at = |what: &str, found: &dyn Fn(&(String, String, String)) -> bool| {
             let at = calls.iter().position(found);
@@ -420,7 +429,7 @@ fn a_new_journal_begins_only_after_all_it_replaces_is_durable() {
     let calls = calls_of(
         &home,
         &["status"],
-        "fsync,fdatasync,rename,renameat2,unlink",
+        "fsync,fdatasync,renameat,renameat2,unlinkat",
     );
     let lines: Vec<_> = calls.iter().map(|(_, _, line)| line.as_str()).collect();
     let renames = |part: &str| {
@@ -452,7 +461,9 @@ fn a_new_journal_begins_only_after_all_it_replaces_is_durable() {
     assert!(sync("/store>") > new, "{lines:#?}");
     // What the new journal does not hold any more leaves its own file last.
     let removed = lines.iter().position(|line| {
-        line.starts_with("unlink(") && !line.contains("/tmp_agekeep_") && line.contains("/objects/")
+        line.starts_with("unlinkat(")
+            && !line.contains("/tmp_agekeep_")
+            && line.contains("/objects/")
     });
     let removed = removed.unwrap_or_else(|| panic!("no loose file goes: {lines:#?}"));
     assert!(removed > sync("/store>"), "{lines:#?}");

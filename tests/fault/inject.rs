@@ -16,17 +16,18 @@ use crate::story::{Effect, State, Task, carry_out, new_store};
 use crate::support::{Home, feed, has_peer, stderr, stdout};
 
 /// Calls that change a disk, or make it sure.
-const CALLS: [&str; 11] = [
+const CALLS: [&str; 12] = [
     "write",
     "pwrite64",
     "fsync",
     "fdatasync",
     "syncfs",
-    "rename",
+    "renameat",
+    "renameat2",
     "mkdir",
+    "mkdirat",
     "ftruncate",
     "openat",
-    "unlink",
     "unlinkat",
 ];
 const ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EDQUOT", "EINTR"];

@@ -284,6 +284,10 @@ impl<'a> Process<'a> {
         let folder = (first == 1).then_some(0);
         let (path, flags) = (first, first + 1);
         let has = |flag| call.args[flags].contains(flag);
+        if call.path(path) == "." {
+            // The same folder once more.
+            return self.duplicate(call);
+        }
         let writes = has("O_WRONLY") || has("O_RDWR") || has("O_CREAT") || call.name == "creat";
         let Some((folder, name)) = self.slot(call, folder, path) else {
             let found = call.path(path);
@@ -304,10 +308,9 @@ impl<'a> Process<'a> {
             }
             return;
         };
-        assert!(
-            !has("O_TMPFILE") && call.name != "openat2",
-            "not recorded: {call:?}"
-        );
+        // Its mode is in a structure.
+        let makes = call.name == "openat2" && has("O_CREAT");
+        assert!(!has("O_TMPFILE") && !makes, "not recorded: {call:?}");
         let found = self.disk.find(folder, &name);
         let inode = found.unwrap_or_else(|| {
             let inode = self.disk.unused();

@@ -18,15 +18,13 @@ use crate::forge::unhex;
 use crate::scene::{Scene, copy, day, text};
 use crate::support::{has_peer, stderr, stdout};
 
-const CALLS: [&str; 13] = [
+const CALLS: [&str; 11] = [
     "write",
     "pwrite64",
-    "rename",
     "renameat",
     "renameat2",
-    "unlink",
-    "rmdir",
-    "mkdir",
+    "unlinkat",
+    "mkdirat",
     "fsync",
     "fdatasync",
     "syncfs",

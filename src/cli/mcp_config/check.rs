@@ -1,6 +1,5 @@
 //! The steps of a trial: how each went, and what to do if it did not go well.
 
-use std::fs::File;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::thread;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 use agekeep::error::Result;
 use agekeep::policy::redaction::Redaction;
 use agekeep::redact::Redactor;
+use agekeep::store::Store;
 use serde_json::{Value, json};
 
 use super::super::{Global, output, place, process};
@@ -195,11 +195,9 @@ pub(super) fn of_trouble(
 
 /// Whether another process has the store to itself at this moment.
 fn is_locked(launch: &Launch) -> bool {
-    let lock = launch.store().map(|store| File::open(store.join("lock")));
-    let tried = lock
-        .and_then(io::Result::ok)
-        .map(|lock| lock.try_lock_shared());
-    matches!(tried, Some(Err(std::fs::TryLockError::WouldBlock)))
+    launch
+        .store()
+        .is_some_and(|store| Store::is_locked(store.as_ref()))
 }
 
 /// What a server says of itself, and how long it took.
