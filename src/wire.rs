@@ -150,8 +150,8 @@ fn public_text(error: &Error) -> String {
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
         Error::HistoryFull { .. } => format!("{error}; a person has to raise it"),
-        Error::TooManyEvents { .. } => error.to_string(),
-        // What only the people who look after a store can ask for.
+        // What a session is told that goes on, and what only the people who look after a store can
+        // ask for.
         Error::DeniedPath { .. }
         | Error::NoRevision { .. }
         | Error::NothingToUndo { .. }
@@ -160,6 +160,7 @@ fn public_text(error: &Error) -> String {
         | Error::Conflict { .. }
         | Error::PlanChanged { .. }
         | Error::PolicyChanged
+        | Error::TooManyEvents { .. }
         | Error::NotRolledBack
         | Error::OldFormat
         | Error::Retention(_)

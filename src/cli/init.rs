@@ -51,7 +51,7 @@ pub(super) fn run(global: &Global, args: &Init) -> Result<u8> {
         let mut text = made.to_text();
         if let Some(template) = template {
             let paths = template.paths().join("\n  ");
-            text += &format!("\n\nIt begins with these memories:\n  {paths}");
+            text = format!("{text}\n\nIt begins with these memories:\n  {paths}");
         }
         match &made.recovery {
             // What is printed is an identity file.

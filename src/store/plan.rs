@@ -598,7 +598,7 @@ mod tests {
         let mut store = opened(root, &identity, Some(SigningKey::generate()));
         let path = MemoryPath::from_canonical(ODD.into());
         let text = Redactor::default().redact(ODD, &"old\n".into());
-        let text = text.ok().expect("no secret is in it");
+        let text = text.expect("no secret is in it");
         let add = Planned::Add {
             path: path.clone(),
             text,
@@ -649,8 +649,10 @@ mod tests {
                         plain space, which no path may";
             assert_eq!(content, said);
         }
-        let mut filter = Filter::default();
-        filter.path = Some(store.parse_path(ODD).expect("a path that was one"));
+        let filter = Filter {
+            path: Some(store.parse_path(ODD).expect("a path that was one")),
+            ..Filter::default()
+        };
         let log = store.events_with_changes(&filter, 99, &Context::default());
         // How it was made, viewed, changed, moved and viewed again, and what was refused.
         assert_eq!(log.expect("seen").found.count(), 8);

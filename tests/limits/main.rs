@@ -61,7 +61,7 @@ fn mcp(home: &Home, args: &[&str], tool: &str, calls: &[Value]) -> Vec<Value> {
         let request = json!({
             "jsonrpc": "2.0", "id": at + 1, "method": "tools/call", "params": params,
         });
-        lines += &format!("{request}\n");
+        lines.extend([request.to_string(), "\n".into()]);
     }
     let output = feed(home.command(&[&["mcp"], args].concat()), lines.as_bytes());
     let mut answers = json_lines(&output.stdout);
