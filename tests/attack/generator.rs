@@ -91,7 +91,7 @@ fn cases_together(scene: &Scene) -> Vec<Case> {
         for (group, paths) in TOGETHER {
             cases.push(case_together(group, name, store, paths));
         }
-        let everything = ["."];
+        let everything = [""];
         cases.push(case_together("everything", name, store, &everything));
     }
     cases

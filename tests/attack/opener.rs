@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use crate::forge::{entry_bytes, try_aead};
 use crate::keyring;
-use crate::scene::Scene;
 
 /// A journal is read up to here: what a case writes is far less.
 const JOURNAL_BYTES: u64 = 16 << 20;
@@ -29,16 +28,13 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// A reader who left, with copies from every moment, and the keys that an attacker makes.
-    pub(crate) fn of_a_leaver(scene: &Scene) -> Self {
-        let own = fs::read_to_string(Scene::identity(&scene.home, "leaver")).expect("there");
+    /// Somebody with an identity file and copies of stores, and the keys that an attacker makes.
+    pub(crate) fn of<'a>(identity: &Path, copies: impl IntoIterator<Item = &'a Path>) -> Self {
         let mut opener = Self::default();
-        opener.add_identities(&own);
+        opener.add_identities(&fs::read_to_string(identity).expect("there"));
         opener.identities.push(keyring::forged_identity());
         opener.epoch_keys.insert(keyring::FORGED_KEY.to_vec());
-        for (_, store) in &scene.moments {
-            opener.learn(store);
-        }
+        copies.into_iter().for_each(|store| opener.learn(store));
         opener
     }
 

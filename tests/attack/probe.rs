@@ -80,7 +80,7 @@ pub(crate) fn run(command: Command, input: &str) -> Ran {
 }
 
 /// The same command, by a shell that sets its limits first.
-fn limited(command: &Command) -> Command {
+pub(crate) fn limited(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
     let script = format!("ulimit -v {MEMORY_KIB}; ulimit -c 0; ulimit -f {FILE_BLOCKS}; exec \"$0\" \"$@\"");
     shell.env_clear().args(["-c", &script]);

@@ -68,7 +68,10 @@ impl Scene {
             others,
             _kept: kept,
         };
-        scene.outsiders = Opener::of_a_leaver(&scene);
+        scene.outsiders = Opener::of(
+            &Self::identity(&scene.home, "leaver"),
+            scene.moments.iter().map(|(_, store)| store.as_path()),
+        );
         scene.truth = Truth::of(&scene);
         scene
     }
