@@ -258,6 +258,10 @@ fn a_forged_verified_point_is_not_believed() {
     let forged = means.git_fed(&args, "view ok\n\nnobody signed this\n");
     forge_point(&home, &means, &was, &forged);
     means.adopt(&forged);
+    // What is only cached would say something else, and nobody misses it.
+    for name in ["catalog", "timeline"] {
+        plant::clear(&home.store().join(name));
+    }
     for args in [&["verify"][..], &["verify", "--full"], &["status"]] {
         let ran = probe::run_in(&home, args, "");
         assert_eq!(ran.code, Some(13), "{args:?} believes it: {}{}", ran.stdout, ran.stderr);
@@ -280,11 +284,14 @@ fn forge_point(home: &Home, means: &Means, was: &str, now: &str) {
     };
     let digest = |commit: &str| {
         let object = git(&home.store(), &["cat-file", "commit", commit]).stdout;
-        Sha256::digest(object).to_vec()
+        format!("{:x}", Sha256::digest(object))
     };
-    for (from, to) in [(unhex(was), unhex(now)), (digest(was), digest(now))] {
-        replace(&mut plain, &from, &to);
+    for (from, to) in [(was, now), (&digest(was), &digest(now))] {
+        replace(&mut plain, from.as_bytes(), to.as_bytes());
+        replace(&mut plain, &unhex(from), &unhex(to));
     }
+    let there = plain.windows(40).any(|part| part == now.as_bytes());
+    assert!(there, "the control: the point names the forged commit");
     fs::write(path, [&bytes[..16], &aead(&key, &bound, &plain, true)].concat()).expect("written");
 }
 
