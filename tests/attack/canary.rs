@@ -10,7 +10,7 @@ pub(crate) const AUTHORIZED_KEYS: &str = ".ssh/authorized_keys";
 /// A folder that an attacker would like to have removed, or closed.
 pub(crate) const DOCUMENTS: &str = "Documents";
 
-/// Everything below a folder by its path: what kind of thing it is, its mode, owner and content.
+/// Everything below a home by its path from there: kind and mode, owner, and content.
 pub(crate) type Snapshot = BTreeMap<PathBuf, String>;
 
 /// Files and folders with modes of every kind, as they lie in a home.
@@ -36,11 +36,11 @@ pub(crate) fn put(home: &Path) {
 pub(crate) fn beside_the_store(home: &Path) -> Snapshot {
     let mut all = Snapshot::new();
     let skipped = [home.join("store"), home.join(".local/state")];
-    look(home, &skipped, &mut all);
+    look(home, home, &skipped, &mut all);
     all
 }
 
-fn look(folder: &Path, skipped: &[PathBuf], all: &mut Snapshot) {
+fn look(home: &Path, folder: &Path, skipped: &[PathBuf], all: &mut Snapshot) {
     for entry in fs::read_dir(folder).expect("lists") {
         let path = entry.expect("lists").path();
         if skipped.contains(&path) {
@@ -54,18 +54,19 @@ fn look(folder: &Path, skipped: &[PathBuf], all: &mut Snapshot) {
         } else {
             String::new()
         };
-        let kind = meta.file_type();
-        let said = format!("{kind:?} {:o} {} {content}", meta.mode(), meta.uid());
-        all.insert(path.clone(), said);
+        let said = format!("{:o} {} {content}", meta.mode(), meta.uid());
+        let name = path.strip_prefix(home).expect("below it");
+        all.insert(name.to_owned(), said);
         if meta.is_dir() {
-            look(&path, skipped, all);
+            look(home, &path, skipped, all);
         }
     }
 }
 
 fn hash(path: &Path) -> String {
     use sha2::{Digest, Sha256};
-    format!("{:x}", Sha256::digest(fs::read(path).expect("there")))
+    let digest = Sha256::digest(fs::read(path).expect("there"));
+    format!("{digest:x}")[..12].to_owned()
 }
 
 /// What is new, gone, or no longer what it was; the paths and no content.
@@ -76,7 +77,7 @@ pub(crate) fn differences(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         let shown = path.display();
         match before.get(path) {
             None => Some(format!("{shown} is new")),
-            Some(known) if known != said => Some(format!("{shown} was {known} and is {said}")),
+            Some(known) if known != said => Some(format!("{shown} was {known}, is {said}")),
             Some(_) => None,
         }
     });

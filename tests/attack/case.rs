@@ -31,6 +31,12 @@ pub(crate) struct Outcome {
 }
 
 impl Case {
+    /// Cases of one kind differ in the place within the file, or in which of several files it is.
+    pub(crate) fn kind(&self) -> (String, String) {
+        let deed = self.deed.split('/').next().unwrap_or_default();
+        (self.what.clone(), deed.to_owned())
+    }
+
     pub(crate) fn name(&self) -> String {
         format!("{} [{}]: {}", self.what, self.place, self.deed)
     }

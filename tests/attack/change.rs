@@ -27,6 +27,11 @@ const PLANTED: [&str; 12] = [
     "keyring/next-0123456789abcdef0123456789abcdef",
 ];
 
+/// Whether a kind of file is none that the scene's store has.
+pub(crate) fn is_planted(what: &str) -> bool {
+    PLANTED.contains(&what)
+}
+
 /// A file or folder of the scene's store.
 struct Target {
     path: String,
@@ -43,7 +48,11 @@ pub(crate) fn cases(scene: &Scene) -> Vec<Case> {
         let whole = scene.home.store().join(&path);
         let target = Target {
             what: kind(scene, &path),
-            bytes: Arc::new(if whole.is_file() { fs::read(&whole).expect("there") } else { Vec::new() }),
+            bytes: Arc::new(if whole.is_file() {
+                fs::read(&whole).expect("there")
+            } else {
+                Vec::new()
+            }),
             path,
         };
         cases.extend(target.cases_of_things(scene));
@@ -75,7 +84,11 @@ fn kind(scene: &Scene, path: &str) -> String {
         return format!("objects/pack/*.{}", end.to_str().expect("UTF-8"));
     }
     if is_folder {
-        return if object.len() == 2 { "objects/??".into() } else { path.into() };
+        return if object.len() == 2 {
+            "objects/??".into()
+        } else {
+            path.into()
+        };
     }
     let name = object.replace('/', "");
     let kind = stdout(&scene.home.git(&["cat-file", "-t", &name]));
@@ -83,11 +96,7 @@ fn kind(scene: &Scene, path: &str) -> String {
 }
 
 impl Target {
-    fn case(
-        &self,
-        deed: &str,
-        act: impl Fn(&Path) -> bool + Send + Sync + 'static,
-    ) -> Case {
+    fn case(&self, deed: &str, act: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Case {
         let path = self.path.clone();
         self.case_in(deed, Box::new(move |home| act(&home.store().join(&path))))
     }
@@ -106,13 +115,13 @@ impl Target {
     fn cases_of_things(&self, scene: &Scene) -> Vec<Case> {
         let mut cases = vec![
             self.case("gone", |path| did(|| plant::clear(path))),
-            self.case("thing/fifo", |path| did(|| plant::fifo(path))),
-            self.case("thing/socket", |path| did(|| plant::socket(path))),
-            self.case("thing/device", plant::device),
-            self.case("thing/folder", |path| did(|| folder(path))),
-            self.case("thing/folder with files", |path| did(|| full_folder(path))),
-            self.case("thing/file", |path| write(path, Vec::new())),
-            self.case("thing/giant", |path| {
+            self.case("fifo", |path| did(|| plant::fifo(path))),
+            self.case("socket", |path| did(|| plant::socket(path))),
+            self.case("device", plant::device),
+            self.case("folder", |path| did(|| folder(path))),
+            self.case("folder with files", |path| did(|| full_folder(path))),
+            self.case("empty file", |path| write(path, Vec::new())),
+            self.case("giant", |path| {
                 did(|| {
                     plant::clear(path);
                     plant::grow(path);
@@ -120,15 +129,15 @@ impl Target {
             }),
         ];
         for (deed, target) in [
-            ("link/to a file", AUTHORIZED_KEYS),
-            ("link/to a folder", DOCUMENTS),
-            ("link/to nothing", "Documents/not-there"),
+            ("link to a file", AUTHORIZED_KEYS),
+            ("link to a folder", DOCUMENTS),
+            ("link to nothing", "Documents/not-there"),
         ] {
             let act = move |home: &Home, path: &Path| plant::link(path, &home.path().join(target));
             cases.push(self.case_beside(deed, act));
         }
         if scene.home.store().join(&self.path).exists() {
-            cases.push(self.case_beside("link/to what it was", |home, path| {
+            cases.push(self.case_beside("link to what it was", |home, path| {
                 let kept = home.path().join("kept");
                 plant::copy(path, &kept);
                 plant::link(path, &kept);
@@ -142,11 +151,7 @@ impl Target {
         cases
     }
 
-    fn case_beside(
-        &self,
-        deed: &str,
-        act: impl Fn(&Home, &Path) + Send + Sync + 'static,
-    ) -> Case {
+    fn case_beside(&self, deed: &str, act: impl Fn(&Home, &Path) + Send + Sync + 'static) -> Case {
         let path = self.path.clone();
         self.case_in(
             deed,
@@ -157,19 +162,40 @@ impl Target {
     /// Some of its bytes are gone, new, or others.
     fn cases_of_bytes(&self) -> Vec<Case> {
         let size = self.bytes.len();
-        let used = size - self.bytes.iter().rev().take_while(|byte| **byte == 0).count();
+        let used = size
+            - self
+                .bytes
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == 0)
+                .count();
         let mut cases = Vec::new();
         let mut changed = |deed: String, bytes: Vec<u8>| {
             if bytes != *self.bytes {
                 cases.push(self.case(&deed, move |path| write(path, bytes.clone())));
             }
         };
-        for at in [0, 1, 16, 64, 128, size / 2, used.saturating_sub(1), size.saturating_sub(1)] {
+        for at in [
+            0,
+            1,
+            16,
+            64,
+            128,
+            size / 2,
+            used.saturating_sub(1),
+            size.saturating_sub(1),
+        ] {
             if at < size {
                 changed(format!("cut/at {at}"), self.bytes[..at].to_vec());
             }
         }
-        for more in [vec![0], vec![b'\n'], vec![0; 4096], self.bytes.to_vec(), vec![0xff; 1 << 20]] {
+        for more in [
+            vec![0],
+            vec![b'\n'],
+            vec![0; 4096],
+            self.bytes.to_vec(),
+            vec![0xff; 1 << 20],
+        ] {
             let deed = format!("longer/by {} of {:?}", more.len(), more.first());
             changed(deed, [&self.bytes[..], &more].concat());
         }
@@ -187,8 +213,11 @@ impl Target {
                 }
             }
         }
-        cases.push(self.case("longer/giant", |path| did(|| plant::grow(path))));
-        for (deed, target) in [("hard link/to a file", AUTHORIZED_KEYS), ("hard link/to a copy", "kept")] {
+        cases.push(self.case("grown to a giant", |path| did(|| plant::grow(path))));
+        for (deed, target) in [
+            ("hard link to a file", AUTHORIZED_KEYS),
+            ("hard link to a copy", "kept"),
+        ] {
             let act = move |home: &Home, path: &Path| {
                 let target = home.path().join(target);
                 if !target.exists() {
@@ -229,9 +258,15 @@ fn siblings(scene: &Scene, target: &Target) -> Vec<PathBuf> {
     let store = scene.home.store();
     let mut files = plant::list(&store);
     files.retain(|path| store.join(path).is_file());
-    let at = files.iter().position(|path| path == Path::new(&target.path));
+    let at = files
+        .iter()
+        .position(|path| path == Path::new(&target.path));
     files.rotate_left(at.expect("it is one of them"));
-    let step = if target.path.starts_with("objects/") { 7 } else { 5 };
+    let step = if target.path.starts_with("objects/") {
+        7
+    } else {
+        5
+    };
     files.into_iter().skip(1).step_by(step).take(5).collect()
 }
 

@@ -29,7 +29,10 @@ fn home() -> Home {
     canary::put(home.path());
     run(&home, &["create", "/memories/a.md", "--text", "a\n"]);
     run(&home, &["compact"]);
-    run(&home, &["insert", "/memories/a.md", "1", "--text", "more\n"]);
+    run(
+        &home,
+        &["insert", "/memories/a.md", "1", "--text", "more\n"],
+    );
     home
 }
 
@@ -62,7 +65,10 @@ fn the_branch_is_never_written_through_a_link() {
         all_end(&home, name);
         let branch = home.store().join("refs/heads/main");
         let is_link = fs::symlink_metadata(&branch).expect("there").is_symlink();
-        assert!(!is_link || name == "refs/heads/main", "the branch has become a link");
+        assert!(
+            !is_link || name == "refs/heads/main",
+            "the branch has become a link"
+        );
         // The same with what the branch says in that file: it is still a link.
         plant::clear(&home.store().join(name));
         let kept = home.path().join("kept");
@@ -74,7 +80,15 @@ fn the_branch_is_never_written_through_a_link() {
 
 #[test]
 fn a_hard_link_to_a_file_elsewhere_is_not_written_through() {
-    for name in ["main.before", "catalog", "timeline", "journal", "keyring/ring", "keyring/names", "lock"] {
+    for name in [
+        "main.before",
+        "catalog",
+        "timeline",
+        "journal",
+        "keyring/ring",
+        "keyring/names",
+        "lock",
+    ] {
         let home = home();
         let path = home.store().join(name);
         plant::hard_link(&path, &home.path().join(AUTHORIZED_KEYS));
@@ -88,11 +102,21 @@ fn a_pipe_in_the_place_of_any_file_keeps_nobody_waiting() {
     let template = home();
     let mut names = plant::list(&template.store());
     names.retain(|name| template.store().join(name).is_file());
-    let more = ["packed-refs", "objects/info/alternates", "objects", "refs/heads", "keyring",
-        "keyring/next-0123456789abcdef0123456789abcdef", "journal.new"];
+    let more = [
+        "packed-refs",
+        "objects/info/alternates",
+        "objects",
+        "refs/heads",
+        "keyring",
+        "keyring/next-0123456789abcdef0123456789abcdef",
+        "journal.new",
+    ];
     names.extend(more.map(PathBuf::from));
     // Without the branch `packed-refs` is read.
-    let names: Vec<_> = names.iter().map(|name| (name, name.ends_with("packed-refs"))).collect();
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| (name, name.ends_with("packed-refs")))
+        .collect();
     let waits = thread::scope(|scope| {
         let threads: Vec<_> = names
             .iter()
@@ -101,7 +125,9 @@ fn a_pipe_in_the_place_of_any_file_keeps_nobody_waiting() {
                 scope.spawn(move || waited_for(template, name, *no_branch))
             })
             .collect();
-        let ends = threads.into_iter().map(|thread| thread.join().expect("it ends"));
+        let ends = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("it ends"));
         ends.flatten().collect::<Vec<_>>()
     });
     assert!(waits.is_empty(), "{}", waits.join("\n"));
@@ -141,14 +167,27 @@ fn a_keyring_that_is_a_link_is_refused_and_nothing_there_is_closed() {
 
 #[test]
 fn what_is_far_too_long_is_refused_before_it_is_read() {
-    let names = ["keyring/ring", "keyring/names", "keyring/epoch.age", "keyring/audit.age", "HEAD",
-        "refs/heads/main", "main.before", "catalog", "timeline", "journal"];
+    let names = [
+        "keyring/ring",
+        "keyring/names",
+        "keyring/epoch.age",
+        "keyring/audit.age",
+        "HEAD",
+        "refs/heads/main",
+        "main.before",
+        "catalog",
+        "timeline",
+        "journal",
+    ];
     for name in names {
         let home = home();
         plant::grow(&home.store().join(name));
         let ran = all_end(&home, name);
         let is_cache = ["main.before", "catalog", "timeline"].contains(&name);
-        assert!(is_cache || ran[..6].iter().any(|ran| !ran.is_ok()), "{name}: nobody says so");
+        assert!(
+            is_cache || ran[..6].iter().any(|ran| !ran.is_ok()),
+            "{name}: nobody says so"
+        );
     }
 }
 
@@ -202,5 +241,9 @@ fn no_store_is_made_in_somebody_else_s_folder() {
     plant::give_away(&folder);
     let made = home.run(&["init", "--store", folder.to_str().expect("UTF-8")]);
     assert!(!made.status.success(), "{}{}", stdout(&made), stderr(&made));
-    assert_eq!(fs::read_dir(&folder).expect("lists").count(), 0, "nothing is left in it");
+    assert_eq!(
+        fs::read_dir(&folder).expect("lists").count(),
+        0,
+        "nothing is left in it"
+    );
 }

@@ -79,7 +79,10 @@ impl Table {
         let id = |slot: usize| &self.entries[slot][..16];
         let slots = 0..self.entries.len();
         let twin = |slot: usize| (slot + 1..self.entries.len()).find(|at| id(*at) == id(slot));
-        slots.into_iter().find_map(|slot| Some((slot, twin(slot)?))).expect("two of one memory")
+        slots
+            .into_iter()
+            .find_map(|slot| Some((slot, twin(slot)?)))
+            .expect("two of one memory")
     }
 
     fn entry(&self, key: &[u8], memory: &[u8], secret: &[u8]) -> Vec<u8> {
@@ -89,7 +92,12 @@ impl Table {
 
     fn open(&self, key: &[u8], slot: usize) -> Option<Vec<u8>> {
         let entry = &self.entries[slot];
-        let bound = bound_to(self.name, &self.header[16..32], self.number(32), &entry[..16]);
+        let bound = bound_to(
+            self.name,
+            &self.header[16..32],
+            self.number(32),
+            &entry[..16],
+        );
         try_aead(key, &bound, &entry[16..])
     }
 }
@@ -142,11 +150,15 @@ fn table_case(
 fn order_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
     let table = Table::read(&scene.home.store(), name);
     let count = table.entries.len();
-    let fresh = usize::try_from(table.number(48)).expect("a slot").min(count);
+    let fresh = usize::try_from(table.number(48))
+        .expect("a slot")
+        .min(count);
     let mut cases = vec![
         table_case("order/reversed".into(), name, |t| t.entries.reverse()),
         table_case("order/rotated".into(), name, |t| t.entries.rotate_left(1)),
-        table_case("order/halves exchanged".into(), name, move |t| t.entries.rotate_left(fresh)),
+        table_case("order/halves exchanged".into(), name, move |t| {
+            t.entries.rotate_left(fresh)
+        }),
         table_case("order/first and last exchanged".into(), name, |t| {
             let last = t.entries.len() - 1;
             t.entries.swap(0, last);
@@ -159,9 +171,13 @@ fn order_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
         }),
         table_case("ids/one for all".into(), name, |t| {
             let id = t.entries[0][..16].to_vec();
-            t.entries.iter_mut().for_each(|entry| entry[..16].copy_from_slice(&id));
+            t.entries
+                .iter_mut()
+                .for_each(|entry| entry[..16].copy_from_slice(&id));
         }),
-        table_case("again/all".into(), name, |t| t.entries.extend(t.entries.clone())),
+        table_case("again/all".into(), name, |t| {
+            t.entries.extend(t.entries.clone())
+        }),
         table_case("again/the first half".into(), name, move |t| {
             t.entries.extend_from_within(..fresh);
         }),
@@ -173,27 +189,44 @@ fn order_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
         cases.push(table_case(format!("removed/slot {slot}"), name, move |t| {
             t.entries.remove(slot);
         }));
-        cases.push(table_case(format!("destroyed/slot {slot}"), name, move |t| {
-            t.entries[slot][20..].fill(7);
-        }));
+        cases.push(table_case(
+            format!("destroyed/slot {slot}"),
+            name,
+            move |t| {
+                t.entries[slot][20..].fill(7);
+            },
+        ));
     }
     for kept in BTreeSet::from([0, 1, count / 2, fresh, count.saturating_sub(3), count - 1]) {
-        cases.push(table_case(format!("fewer/{kept} of {count}"), name, move |t| {
-            t.entries.truncate(kept);
-        }));
+        cases.push(table_case(
+            format!("fewer/{kept} of {count}"),
+            name,
+            move |t| {
+                t.entries.truncate(kept);
+            },
+        ));
     }
     if name == "ring" {
         let (old, new) = table.twins();
-        cases.push(table_case("order/keys of a memory exchanged".into(), name, move |t| {
-            t.entries.swap(old, new);
-        }));
+        cases.push(table_case(
+            "order/keys of a memory exchanged".into(),
+            name,
+            move |t| {
+                t.entries.swap(old, new);
+            },
+        ));
     }
     cases
 }
 
 /// Other numbers in the header: epoch, generation, the first slot of the epoch, and the zeros.
 fn header_cases(name: &'static str) -> Vec<Case> {
-    let fields = [("epoch", 32), ("generation", 40), ("fresh from", 48), ("zeros", 56)];
+    let fields = [
+        ("epoch", 32),
+        ("generation", 40),
+        ("fresh from", 48),
+        ("zeros", 56),
+    ];
     let values: [(&str, fn(u64) -> u64); 6] = [
         ("0", |_| 0),
         ("1", |_| 1),
@@ -202,7 +235,9 @@ fn header_cases(name: &'static str) -> Vec<Case> {
         ("many more", |n| n + 1000),
         ("the most", |_| u64::MAX),
     ];
-    let each = fields.into_iter().flat_map(|field| values.map(|value| (field, value)));
+    let each = fields
+        .into_iter()
+        .flat_map(|field| values.map(|value| (field, value)));
     each.map(|((field, at), (shown, value))| {
         table_case(format!("header {field}/{shown}"), name, move |t| {
             t.set_number(at, value(t.number(at)));
@@ -217,30 +252,49 @@ fn foreign_entry_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
     for (from, store) in scene.moments.iter().chain(&scene.others) {
         let other = Table::read(store, name);
         if let Some(entry) = other.entries.first().cloned() {
-            cases.push(table_case(format!("foreign/appended, {from}"), name, move |t| {
-                t.entries.push(entry.clone());
-            }));
+            cases.push(table_case(
+                format!("foreign/appended, {from}"),
+                name,
+                move |t| {
+                    t.entries.push(entry.clone());
+                },
+            ));
         }
         let entries = other.entries.clone();
-        cases.push(table_case(format!("foreign/all entries, {from}"), name, move |t| {
-            t.entries.clone_from(&entries);
-        }));
+        cases.push(table_case(
+            format!("foreign/all entries, {from}"),
+            name,
+            move |t| {
+                t.entries.clone_from(&entries);
+            },
+        ));
         let header = other.header.clone();
-        cases.push(table_case(format!("foreign/header, {from}"), name, move |t| {
-            t.header.clone_from(&header);
-        }));
+        cases.push(table_case(
+            format!("foreign/header, {from}"),
+            name,
+            move |t| {
+                t.header.clone_from(&header);
+            },
+        ));
     }
     cases
 }
 
 /// What an auditor can seal: everything under the names key.
 fn names_key_cases(scene: &Scene) -> Vec<Case> {
-    let means = Means::of(&scene.home.store(), &scene.home.identity(), scene.home.path());
+    let means = Means::of(
+        &scene.home.store(),
+        &scene.home.identity(),
+        scene.home.path(),
+    );
     let text = means.audit["names_key"].as_str().expect("text");
     let key = Base64Unpadded::decode_vec(text).expect("base64");
     let name = "names";
     let control = Table::read(&scene.home.store(), name);
-    assert!(control.open(&key, 0).is_some(), "the control: an entry opens with the names key");
+    assert!(
+        control.open(&key, 0).is_some(),
+        "the control: an entry opens with the names key"
+    );
     let (swapped, other, new) = (key.clone(), key.clone(), key.clone());
     vec![
         table_case("auditor/name keys exchanged".into(), name, move |t| {
@@ -255,12 +309,18 @@ fn names_key_cases(scene: &Scene) -> Vec<Case> {
                 t.entries[slot] = t.entry(&other, &t.entries[slot][..16].to_vec(), &[9; 32]);
             }
         }),
-        table_case("auditor/one for a memory there never was".into(), name, move |t| {
-            t.entries.push(t.entry(&new, &[9; 16], &[9; 32]));
-        }),
-        case("auditor/paths exchanged in the catalog", "catalog", Box::new(move |home| {
-            exchange_paths(&home.store(), &key)
-        })),
+        table_case(
+            "auditor/one for a memory there never was".into(),
+            name,
+            move |t| {
+                t.entries.push(t.entry(&new, &[9; 16], &[9; 32]));
+            },
+        ),
+        case(
+            "auditor/paths exchanged in the catalog",
+            "catalog",
+            Box::new(move |home| exchange_paths(&home.store(), &key)),
+        ),
     ]
 }
 
@@ -268,7 +328,11 @@ fn names_key_cases(scene: &Scene) -> Vec<Case> {
 fn exchange_paths(store: &Path, key: &[u8]) -> bool {
     let path = store.join("catalog");
     let mut bytes = fs::read(&path).expect("there");
-    let (id, file, line) = (bytes[16..32].to_vec(), bytes[32..48].to_vec(), bytes[48..64].to_vec());
+    let (id, file, line) = (
+        bytes[16..32].to_vec(),
+        bytes[32..48].to_vec(),
+        bytes[48..64].to_vec(),
+    );
     let root = bytes[64..72].to_vec();
     let (mut at, mut steps, mut changed) = (80, 0_u64, false);
     while at + 4 < bytes.len() {
@@ -282,7 +346,10 @@ fn exchange_paths(store: &Path, key: &[u8]) -> bool {
         ]
         .map(|(kind, bound, from)| {
             let label = format!("agekeep/1 catalog {kind} ");
-            ([&[label.as_bytes(), &id], &bound[..]].concat().concat(), from)
+            (
+                [&[label.as_bytes(), &id], &bound[..]].concat().concat(),
+                from,
+            )
         });
         for (number, (bound, from)) in kinds.iter().enumerate() {
             let Some(plain) = try_aead(key, bound, &block[*from..]) else {
@@ -296,7 +363,10 @@ fn exchange_paths(store: &Path, key: &[u8]) -> bool {
         }
         at += 4 + length;
     }
-    assert!(changed, "the catalog opens with the names key, and has these paths");
+    assert!(
+        changed,
+        "the catalog opens with the names key, and has these paths"
+    );
     fs::write(path, bytes).expect("written");
     true
 }
@@ -350,7 +420,11 @@ pub(crate) fn forge_epoch(store: &Path) {
     let key = Base64Unpadded::encode_string(&FORGED_KEY);
     let said = json!({"agekeep": 1, "store": hex(&table.header[16..32]),
         "epoch": table.number(32), "key": key});
-    put(store, "epoch.age", &seal_to_members(store, "reader ", said.to_string().as_bytes()));
+    put(
+        store,
+        "epoch.age",
+        &seal_to_members(store, "reader ", said.to_string().as_bytes()),
+    );
 }
 
 fn forge_audit(store: &Path) {
@@ -359,15 +433,27 @@ fn forge_audit(store: &Path) {
     let identity = forged_identity().to_string();
     let said = json!({"agekeep": 1, "store": hex(&table.header[16..32]),
         "epoch": table.number(32), "identities": [identity.expose_secret()], "names_key": key});
-    put(store, "audit.age", &seal_to_members(store, "", said.to_string().as_bytes()));
+    put(
+        store,
+        "audit.age",
+        &seal_to_members(store, "", said.to_string().as_bytes()),
+    );
 }
 
 /// A table with an entry under the forged key for each that there is, or none.
 fn forge_table(store: &Path, name: &'static str, secret: impl Fn(&[u8]) -> Vec<u8>) {
     let mut table = Table::read(store, name);
-    let ids: Vec<_> = table.entries.iter().map(|entry| entry[..16].to_vec()).collect();
-    let made = ids.iter().map(|id| table.entry(&FORGED_KEY, id, &secret(id)));
-    let made: Vec<_> = made.filter(|entry| entry.len() == entry_bytes(name)).collect();
+    let ids: Vec<_> = table
+        .entries
+        .iter()
+        .map(|entry| entry[..16].to_vec())
+        .collect();
+    let made = ids
+        .iter()
+        .map(|id| table.entry(&FORGED_KEY, id, &secret(id)));
+    let made: Vec<_> = made
+        .filter(|entry| entry.len() == entry_bytes(name))
+        .collect();
     table.entries = made;
     table.write(store);
 }
@@ -391,7 +477,8 @@ fn seal_to_members(store: &Path, role: &str, plain: &[u8]) -> Vec<u8> {
 fn mixed_cases(scene: &Scene) -> Vec<Case> {
     let now = ("now", scene.home.store());
     let stores: Vec<_> = scene.moments.iter().chain([&now]).collect();
-    let content = |store: &Path, name: &str| fs::read(store.join("keyring").join(name)).expect("there");
+    let content =
+        |store: &Path, name: &str| fs::read(store.join("keyring").join(name)).expect("there");
     let all = stores.len().pow(4);
     let mut seen = BTreeSet::from([FILES.map(|name| content(&now.1, name))]);
     let mut cases = Vec::new();
@@ -401,13 +488,19 @@ fn mixed_cases(scene: &Scene) -> Vec<Case> {
         let mixed = [0, 1, 2, 3].map(|file| content(&from[file].1, FILES[file]));
         if seen.insert(mixed.clone()) {
             let names: Vec<_> = from.iter().map(|(name, _)| *name).collect();
+            let is_old = |file: &usize| mixed[*file] != content(&now.1, FILES[*file]);
+            let old: Vec<_> = (0..4).filter(is_old).map(|file| FILES[file]).collect();
             let act: Deed = Box::new(move |home: &Home| {
                 for (name, bytes) in FILES.iter().zip(&mixed) {
                     put(&home.store(), name, bytes);
                 }
                 true
             });
-            cases.push(case(&format!("mixed {}/{names:?}", FILES.join(" ")), "all four", act));
+            cases.push(case(
+                &format!("old {}/{names:?}", old.join(" ")),
+                "all four",
+                act,
+            ));
         }
     }
     cases

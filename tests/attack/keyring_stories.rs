@@ -45,14 +45,23 @@ impl Left {
         for n in 0..13 {
             let text = format!("written after {n}\n");
             let path = path(n);
-            let args = ["write", path.trim_start_matches("/memories/"), "--text", &text];
+            let args = [
+                "write",
+                path.trim_start_matches("/memories/"),
+                "--text",
+                &text,
+            ];
             let ran = probe::run_in(&self.home, &args, "");
             assert_eq!(ran.fault(), None, "{what}");
             refused |= !ran.is_ok();
         }
         let opener = Opener::of(&self.leaver, [self.copy.as_path()]);
         let opened = opener.opened_since(&self.home.store(), &known);
-        assert_eq!(opened, Vec::<String>::new(), "{what}: opens for who has left");
+        assert_eq!(
+            opened,
+            Vec::<String>::new(),
+            "{what}: opens for who has left"
+        );
         let full = probe::run_in(&self.home, &["verify", "--full"], "");
         assert!(refused || full.code == Some(13), "{what}: nobody says so");
     }
@@ -63,8 +72,15 @@ fn path(n: usize) -> String {
 }
 
 fn objects(home: &Home) -> BTreeSet<String> {
-    let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
-    stdout(&home.git(&args)).lines().map(str::to_owned).collect()
+    let args = [
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ];
+    stdout(&home.git(&args))
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Without this, that nothing opens would say nothing.
@@ -74,7 +90,10 @@ fn the_control_old_keys_open_what_they_did() {
     let store = scene.moment("with the leaver");
     let listed = stdout(&git(store, &["ls-tree", "-r", "main"]));
     let is_memory = |line: &&str| line.contains('/');
-    let blobs = listed.lines().filter(is_memory).filter_map(|line| line.split_whitespace().nth(2));
+    let blobs = listed
+        .lines()
+        .filter(is_memory)
+        .filter_map(|line| line.split_whitespace().nth(2));
     let opened = blobs.filter(|blob| {
         let sealed = git(store, &["cat-file", "blob", blob]).stdout;
         scene.outsiders.open(&sealed).is_some()
@@ -139,7 +158,10 @@ fn an_epoch_key_of_a_stranger_s_is_not_believed() {
     let store = home.store();
     let known = objects(&home);
     let ring = Table::read(&store, "ring");
-    let id: String = ring.header[16..32].iter().map(|byte| format!("{byte:02x}")).collect();
+    let id: String = ring.header[16..32]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let said = json!({"agekeep": 1, "store": id, "epoch": ring.number(32),
         "key": Base64Unpadded::encode_string(&FORGED_KEY)});
     let listed = stdout(&home.git(&["show", "main:recipients"]));
@@ -152,13 +174,22 @@ fn an_epoch_key_of_a_stranger_s_is_not_believed() {
     assert!(sealed.status.success(), "{}", stderr(&sealed));
     keyring::put(&store, "epoch.age", &sealed.stdout);
 
-    let args = ["create", "/memories/a.md", "--text", "for the owner alone\n"];
+    let args = [
+        "create",
+        "/memories/a.md",
+        "--text",
+        "for the owner alone\n",
+    ];
     let ran = probe::run_in(&home, &args, "");
     assert_eq!(ran.fault(), None);
     let stranger = home.path().join("stranger.txt");
     private(&stranger, &agekeep::store::Identity::generate().to_file());
     let opened = Opener::of(&stranger, []).opened_since(&store, &known);
-    assert_eq!(opened, Vec::<String>::new(), "opens with a key that a stranger chose");
+    assert_eq!(
+        opened,
+        Vec::<String>::new(),
+        "opens with a key that a stranger chose"
+    );
     assert_eq!(ran.code, Some(13), "{}", ran.stderr);
 }
 
@@ -166,7 +197,10 @@ fn an_epoch_key_of_a_stranger_s_is_not_believed() {
 #[test]
 fn verify_tries_every_key_there_is() {
     let exchange = |ring: &mut Table, old: &[usize; 2]| {
-        let (one, other) = (ring.entries[old[0]][16..].to_vec(), ring.entries[old[1]][16..].to_vec());
+        let (one, other) = (
+            ring.entries[old[0]][16..].to_vec(),
+            ring.entries[old[1]][16..].to_vec(),
+        );
         ring.entries[old[0]][16..].copy_from_slice(&other);
         ring.entries[old[1]][16..].copy_from_slice(&one);
     };
@@ -204,7 +238,10 @@ fn files_of_several_moments_stop_writes() {
     plant::copy(&home.store().join("keyring"), after);
     for number in 1..15_u32 {
         let mut from = Vec::new();
-        for (bit, name) in ["epoch.age", "audit.age", "ring", "names"].iter().enumerate() {
+        for (bit, name) in ["epoch.age", "audit.age", "ring", "names"]
+            .iter()
+            .enumerate()
+        {
             let is_old = number >> bit & 1 == 1;
             let folder = if is_old { before } else { after };
             fs::copy(folder.join(name), home.store().join("keyring").join(name)).expect("copied");

@@ -23,11 +23,10 @@ pub(crate) enum Probe {
     Keyless,
     AuditorLog,
     AuditorView,
-    AuditorVerify,
 }
 
 /// What everyone who opens the store asks, in an order that is the same for every case.
-const ORDER: [Probe; 10] = [
+const ORDER: [Probe; 9] = [
     Probe::Status,
     Probe::View,
     Probe::Tool,
@@ -36,12 +35,16 @@ const ORDER: [Probe; 10] = [
     Probe::Export,
     Probe::AuditorLog,
     Probe::AuditorView,
-    Probe::AuditorVerify,
     Probe::Full,
 ];
 
 /// Commands that may come before all others, by turns: what is done to files is seen by each.
-const FIRST: [Option<Probe>; 4] = [None, Some(Probe::Full), Some(Probe::Keyless), Some(Probe::Log)];
+const FIRST: [Option<Probe>; 4] = [
+    None,
+    Some(Probe::Full),
+    Some(Probe::Keyless),
+    Some(Probe::Log),
+];
 
 impl Probe {
     fn args(self) -> Vec<&'static str> {
@@ -50,7 +53,7 @@ impl Probe {
             Self::View | Self::AuditorView => vec!["view", KNOWN],
             Self::Tool => vec!["tool"],
             Self::Log | Self::AuditorLog => vec!["log", "--json"],
-            Self::Verify | Self::AuditorVerify => vec!["verify", "--json"],
+            Self::Verify => vec!["verify", "--json"],
             Self::Export => vec!["export", "--history", "--jsonl", "-", "--reason", "a copy"],
             Self::Full => vec!["verify", "--full", "--json"],
             Self::Keyless => vec!["verify", "--identity", "/nowhere"],
@@ -58,7 +61,7 @@ impl Probe {
     }
 
     fn is_auditors(self) -> bool {
-        matches!(self, Self::AuditorLog | Self::AuditorView | Self::AuditorVerify)
+        matches!(self, Self::AuditorLog | Self::AuditorView)
     }
 
     /// Whether it opens the store to use it, and not to look for what is wrong.
@@ -110,7 +113,9 @@ impl Truth {
         truth.answers = answers(&tool);
         truth.versions = versions(&export);
         let last = truth.log.len() as u64;
-        truth.versions.retain(|_, line| line["event"].as_u64().is_some_and(|event| event < last));
+        truth
+            .versions
+            .retain(|_, line| line["event"].as_u64().is_some_and(|event| event < last));
         assert!(truth.answers.iter().any(|(_, is_error)| is_error == true));
         assert!(truth.versions.values().any(|line| line["text"].is_null()));
         truth
@@ -143,7 +148,9 @@ impl Truth {
     fn other_answer(&self, stdout: &str) -> bool {
         let answers = answers(stdout);
         let shown = answers.iter().zip(&self.answers);
-        shown.into_iter().any(|(found, known)| found.1 == false && found != known)
+        shown
+            .into_iter()
+            .any(|(found, known)| found.1 == false && found != known)
     }
 
     fn other_version(&self, stdout: &str) -> bool {
@@ -163,8 +170,16 @@ impl Truth {
         let checks = [
             ("answers", answers(said(Probe::Tool)) == self.answers),
             ("log", log.get(..self.log.len()) == Some(&self.log[..])),
-            ("export", known.into_iter().all(|(key, line)| export.get(key) == Some(line))),
-            ("what was checked", full["not_checked"] == serde_json::json!([])),
+            (
+                "export",
+                known
+                    .into_iter()
+                    .all(|(key, line)| export.get(key) == Some(line)),
+            ),
+            (
+                "what was checked",
+                full["not_checked"] == serde_json::json!([]),
+            ),
         ];
         let wrong = checks.iter().filter(|(_, same)| !same);
         wrong.map(|(name, _)| *name).collect()
@@ -200,10 +215,16 @@ impl Trial {
         let is_whole_run = faults.is_empty();
         let after = canary::beside_the_store(home.path());
         let touched = canary::differences(&self.before, &after);
-        faults.extend(touched.iter().map(|what| format!("outside: {what}")));
+        if let Some(first) = touched.first() {
+            let count = touched.len();
+            faults.push(format!("outside: {first} ({count} in all)"));
+        }
         faults.extend(scene.truth.shown(self));
         let opened = scene.outsiders.opened_since(&home.store(), &scene.objects);
-        faults.extend(opened.iter().map(|what| format!("leaver: opens {what}")));
+        if let Some(first) = opened.first() {
+            let count = opened.len();
+            faults.push(format!("leaver: opens {first} ({count} in all)"));
+        }
         if is_whole_run {
             faults.extend(self.unnoticed(&scene.truth));
         }
@@ -218,8 +239,12 @@ impl Trial {
         }
         let export = self.last(Probe::Export);
         if !export.is_ok() {
-            let why = export.stderr.lines().next().unwrap_or_default();
-            return Some(format!("green: `verify --full` finds nothing, and no export: {why}"));
+            let mut lines = export.stderr.lines();
+            let why = lines.find(|line| line.starts_with("error:"));
+            let why = why.unwrap_or(&export.stderr);
+            return Some(format!(
+                "green: `verify --full` finds nothing, and no export: {why}"
+            ));
         }
         if self.is_refused_somewhere(truth) {
             return None;
@@ -232,7 +257,10 @@ impl Trial {
         let answers = answers(&self.last(Probe::Tool).stdout);
         let mut answers = answers.iter().zip(&truth.answers);
         answers.any(|(found, known)| found.1 == true && found != known)
-            || self.ran.iter().any(|(probe, ran)| *probe != Probe::AuditorView && !ran.is_ok())
+            || self
+                .ran
+                .iter()
+                .any(|(probe, ran)| *probe != Probe::AuditorView && !ran.is_ok())
     }
 
     fn last(&self, wanted: Probe) -> &Ran {
@@ -248,7 +276,10 @@ impl Trial {
 
     /// The command that took longest.
     pub(crate) fn slowest(&self) -> (std::time::Duration, &str) {
-        let times = self.ran.iter().map(|(_, ran)| (ran.took, ran.args.as_str()));
+        let times = self
+            .ran
+            .iter()
+            .map(|(_, ran)| (ran.took, ran.args.as_str()));
         times.max().expect("something was run")
     }
 }
@@ -286,7 +317,9 @@ fn calls(listed: &str) -> String {
 
 /// Whatever is JSON of what a command printed: one that fails may have printed half of it.
 fn lines(stdout: &str) -> impl Iterator<Item = Value> {
-    stdout.lines().filter_map(|line| serde_json::from_str(line).ok())
+    stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
 }
 
 fn answers(stdout: &str) -> Vec<(Value, Value)> {

@@ -19,7 +19,7 @@ mod opener;
 mod plant;
 mod probe;
 mod scene;
+mod store_stories;
 #[path = "../support/mod.rs"]
 mod support;
-mod store_stories;
 mod swap_stories;

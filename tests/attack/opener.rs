@@ -56,7 +56,9 @@ impl Opener {
     }
 
     fn add_identities(&mut self, text: &str) {
-        let found = text.lines().filter_map(|line| Identity::from_str(line.trim()).ok());
+        let found = text
+            .lines()
+            .filter_map(|line| Identity::from_str(line.trim()).ok());
         self.identities.extend(found);
     }
 
@@ -116,8 +118,12 @@ impl Opener {
 
 /// The armored record in a commit object.
 fn record(commit: &[u8]) -> &[u8] {
-    let begin = commit.windows(14).position(|part| part == b"-----BEGIN AGE");
-    let end = commit.windows(29).position(|part| part == b"-----END AGE ENCRYPTED FILE--");
+    let begin = commit
+        .windows(14)
+        .position(|part| part == b"-----BEGIN AGE");
+    let end = commit
+        .windows(29)
+        .position(|part| part == b"-----END AGE ENCRYPTED FILE--");
     match (begin, end) {
         (Some(begin), Some(end)) if begin < end => &commit[begin..commit.len().min(end + 33)],
         _ => &[],
@@ -133,7 +139,9 @@ pub(crate) fn journaled(store: &Path) -> Vec<(u8, String, Vec<u8>)> {
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(&path).expect("opens");
-    file.take(JOURNAL_BYTES).read_to_end(&mut bytes).expect("reads");
+    file.take(JOURNAL_BYTES)
+        .read_to_end(&mut bytes)
+        .expect("reads");
     let mut at = 128;
     while let Some(length) = number(&bytes, at).filter(|length| *length > 0) {
         let Some(payload) = bytes.get(at + 36..at + 36 + length) else {

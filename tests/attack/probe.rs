@@ -38,7 +38,10 @@ impl Ran {
         let is_crash = self.code.is_none_or(|code| code == 101);
         if is_crash || self.stderr.contains("panicked at") {
             let code = self.code;
-            return Some(format!("`{}` crashes ({code:?}): {}", self.args, self.stderr));
+            return Some(format!(
+                "`{}` crashes ({code:?}): {}",
+                self.args, self.stderr
+            ));
         }
         let is_mute = self.stdout.is_empty() && self.stderr.is_empty();
         (!self.is_ok() && is_mute).then(|| format!("`{}` fails and says nothing", self.args))
@@ -52,7 +55,10 @@ pub(crate) fn run_in(home: &Home, args: &[&str], input: &str) -> Ran {
 
 /// Runs a command within the limits.
 pub(crate) fn run(command: Command, input: &str) -> Ran {
-    let mut args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
+    let mut args: Vec<_> = command
+        .get_args()
+        .map(|arg| arg.to_string_lossy())
+        .collect();
     args.iter_mut().for_each(|arg| arg.to_mut().truncate(60));
     let args = args.join(" ");
     let began = Instant::now();
@@ -82,7 +88,8 @@ pub(crate) fn run(command: Command, input: &str) -> Ran {
 /// The same command, by a shell that sets its limits first.
 pub(crate) fn limited(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
-    let script = format!("ulimit -v {MEMORY_KIB}; ulimit -c 0; ulimit -f {FILE_BLOCKS}; exec \"$0\" \"$@\"");
+    let script =
+        format!("ulimit -v {MEMORY_KIB}; ulimit -c 0; ulimit -f {FILE_BLOCKS}; exec \"$0\" \"$@\"");
     shell.env_clear().args(["-c", &script]);
     shell.arg(command.get_program()).args(command.get_args());
     let set = command.get_envs();

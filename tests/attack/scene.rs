@@ -45,7 +45,9 @@ impl Scene {
     /// The scene of this process, made when first asked for and removed with its last user.
     pub(crate) fn shared() -> Arc<Self> {
         static SCENE: Mutex<Weak<Scene>> = Mutex::new(Weak::new());
-        let mut shared = SCENE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut shared = SCENE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
             let made = Arc::new(Self::make());
             *shared = Arc::downgrade(&made);
@@ -78,7 +80,9 @@ impl Scene {
 
     /// The identity files of those who were let in.
     pub(crate) fn identity(home: &Home, name: &str) -> PathBuf {
-        home.path().join("config/agekeep").join(format!("{name}.txt"))
+        home.path()
+            .join("config/agekeep")
+            .join(format!("{name}.txt"))
     }
 
     /// A copy of the scene in a home of its own, with files beside it that nobody may touch. The
@@ -110,7 +114,10 @@ impl<'a> Past<'a> {
     fn begin(kept: &'a Path) -> Self {
         let home = Home::with_store();
         for name in ["auditor", "leaver"] {
-            private(&Scene::identity(&home, name), &Identity::generate().to_file());
+            private(
+                &Scene::identity(&home, name),
+                &Identity::generate().to_file(),
+            );
         }
         Self {
             home,
@@ -123,7 +130,11 @@ impl<'a> Past<'a> {
     /// several keys of a memory, and a journal that is not empty.
     fn live_through(&mut self) {
         self.keep("young");
-        self.tool(&(1..=9).map(|n| create(&format!("note{n}.md"), n)).collect::<Vec<_>>());
+        self.tool(
+            &(1..=9)
+                .map(|n| create(&format!("note{n}.md"), n))
+                .collect::<Vec<_>>(),
+        );
         self.tool(&[
             create("plan.md", 0),
             create("team/handover.md", 60),
@@ -133,7 +144,10 @@ impl<'a> Past<'a> {
         ]);
         self.let_in("auditor", "auditor");
         self.let_in("leaver", "reader");
-        self.tool(&[edit("plan.md", "line", "step"), edit("client.md", "line", "fact")]);
+        self.tool(&[
+            edit("plan.md", "line", "step"),
+            edit("client.md", "line", "fact"),
+        ]);
         self.run(&["compact"]);
         self.keep("with the leaver");
         self.tool(&[
@@ -235,7 +249,11 @@ fn others(home: &Home, kept: &Path) -> Vec<(&'static str, PathBuf)> {
 
 /// The name of every object, as stock git lists them.
 fn objects(home: &Home) -> BTreeSet<String> {
-    let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
+    let args = [
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ];
     let listed = home.git(&args);
     stdout(&listed).lines().map(str::to_owned).collect()
 }

@@ -22,7 +22,10 @@ const FORGED: &str = "2026-01-01T00:00:00.000Z";
 fn home() -> Home {
     let home = Home::with_store();
     canary::put(home.path());
-    run(&home, &["create", "/memories/a.md", "--text", "the owner's\n"]);
+    run(
+        &home,
+        &["create", "/memories/a.md", "--text", "the owner's\n"],
+    );
     home
 }
 
@@ -46,7 +49,11 @@ fn opening_a_received_store_removes_no_folder_of_who_opens_it() {
     if !has_peer("python3", "a journal is forged with it") {
         return;
     }
-    for way in ["x/../../../Documents", "/../../../Documents", "/../../Documents"] {
+    for way in [
+        "x/../../../Documents",
+        "/../../../Documents",
+        "/../../Documents",
+    ] {
         let home = home();
         let documents = home.path().join(DOCUMENTS);
         let way = match way.strip_prefix("//") {
@@ -70,7 +77,10 @@ fn opening_a_received_store_removes_no_folder_of_who_opens_it() {
         );
         assert!(documents.join("letter.txt").exists());
         let refused = ran.iter().any(|ran| !ran.is_ok());
-        assert!(refused, "{way}: nobody says that the journal names no folder of keys");
+        assert!(
+            refused,
+            "{way}: nobody says that the journal names no folder of keys"
+        );
     }
 }
 
@@ -104,7 +114,12 @@ fn a_store_of_somebody_else_s_in_the_place_of_one_s_own_is_refused() {
         &["read", "a.md"],
         &["log"],
         &["export", "--jsonl", "-"],
-        &["create", "/memories/b.md", "--text", "a secret of the owner's"],
+        &[
+            "create",
+            "/memories/b.md",
+            "--text",
+            "a secret of the owner's",
+        ],
         &["verify"],
         &["verify", "--full"],
         &["verify", "--identity", "/nowhere"],
@@ -153,7 +168,10 @@ fn a_signer_who_is_no_owner_decides_nothing_by_a_hand_made_commit() {
     for (said, file, text) in forgeries {
         for signer in ["owner", "auditor"] {
             let home = home();
-            run(&home, &["hold", "add", "/memories/a.md", "--reason", "a dispute"]);
+            run(
+                &home,
+                &["hold", "add", "/memories/a.md", "--reason", "a dispute"],
+            );
             let_in_an_auditor_who_signs(&home);
             forge(&home, signer, said, file, &text(&home));
             let ran = ["status", "verify"].map(|verb| probe::run_in(&home, &[verb], ""));
@@ -194,7 +212,17 @@ fn signing_key(home: &Home, name: &str) -> PathBuf {
 
 fn let_in_an_auditor_who_signs(home: &Home) {
     let auditor = recipient(&identity(home, "auditor"));
-    run(home, &["recipients", "add", "auditor", &auditor, "--role", "auditor"]);
+    run(
+        home,
+        &[
+            "recipients",
+            "add",
+            "auditor",
+            &auditor,
+            "--role",
+            "auditor",
+        ],
+    );
     let key = agekeep::store::SigningKey::generate();
     private(&signing_key(home, "auditor"), &key.to_file());
     run(home, &["signers", "add", "auditor", &key.public_line()]);
@@ -226,7 +254,10 @@ fn forge(home: &Home, signer: &str, said: &Value, file: &str, text: &str) {
     let message = format!("{command} ok\n\n{sealed}\n\nChain: sha256:{chain}\n");
     let key = signing_key(home, signer);
     let key = format!("user.signingkey={}", key.display());
-    let author = [format!("user.name={signer}"), format!("user.email={signer}@agekeep")];
+    let author = [
+        format!("user.name={signer}"),
+        format!("user.email={signer}@agekeep"),
+    ];
     let mut args = vec!["-c", "gpg.format=ssh", "-c", &key];
     args.extend(["-c", &author[0], "-c", &author[1]]);
     args.extend(["commit-tree", "-S", "-p", "main", &tree]);
@@ -264,7 +295,13 @@ fn a_forged_verified_point_is_not_believed() {
     }
     for args in [&["verify"][..], &["verify", "--full"], &["status"]] {
         let ran = probe::run_in(&home, args, "");
-        assert_eq!(ran.code, Some(13), "{args:?} believes it: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(
+            ran.code,
+            Some(13),
+            "{args:?} believes it: {}{}",
+            ran.stdout,
+            ran.stderr
+        );
     }
 }
 
@@ -292,7 +329,11 @@ fn forge_point(home: &Home, means: &Means, was: &str, now: &str) {
     }
     let there = plain.windows(40).any(|part| part == now.as_bytes());
     assert!(there, "the control: the point names the forged commit");
-    fs::write(path, [&bytes[..16], &aead(&key, &bound, &plain, true)].concat()).expect("written");
+    fs::write(
+        path,
+        [&bytes[..16], &aead(&key, &bound, &plain, true)].concat(),
+    )
+    .expect("written");
 }
 
 fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
@@ -316,8 +357,14 @@ fn a_copy_can_be_looked_at_and_accuses_nobody() {
         (Some(copy), &["view", "/memories/a.md"][..]),
         (Some(copy), &["verify"]),
         (None, &["view", "/memories/b.md"]),
-        (Some(copy), &["create", "/memories/c.md", "--text", "of the copy\n"]),
-        (None, &["create", "/memories/d.md", "--text", "of the original\n"]),
+        (
+            Some(copy),
+            &["create", "/memories/c.md", "--text", "of the copy\n"],
+        ),
+        (
+            None,
+            &["create", "/memories/d.md", "--text", "of the original\n"],
+        ),
         (None, &["verify", "--full"]),
         (Some(copy), &["verify", "--full"]),
     ] {

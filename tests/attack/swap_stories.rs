@@ -79,9 +79,15 @@ fn view(name: &str) -> Value {
 fn what_is_exchanged_under_a_running_process_is_refused_or_harmless() {
     type Deed = fn(&Path, &Path);
     let deeds: [(&str, Deed); 9] = [
-        ("journal a pipe", |store, _| plant::fifo(&store.join("journal"))),
-        ("branch a pipe", |store, _| plant::fifo(&store.join("refs/heads/main"))),
-        ("ring a pipe", |store, _| plant::fifo(&store.join("keyring/ring"))),
+        ("journal a pipe", |store, _| {
+            plant::fifo(&store.join("journal"))
+        }),
+        ("branch a pipe", |store, _| {
+            plant::fifo(&store.join("refs/heads/main"))
+        }),
+        ("ring a pipe", |store, _| {
+            plant::fifo(&store.join("keyring/ring"))
+        }),
         ("lock a pipe", |store, _| plant::fifo(&store.join("lock"))),
         ("main.before a link", |store, home| {
             plant::link(&store.join("main.before"), &home.join(AUTHORIZED_KEYS));
@@ -92,8 +98,12 @@ fn what_is_exchanged_under_a_running_process_is_refused_or_harmless() {
         ("objects a link", |store, home| {
             plant::link(&store.join("objects"), &home.join(DOCUMENTS));
         }),
-        ("journal a giant", |store, _| plant::grow(&store.join("journal"))),
-        ("ring a giant", |store, _| plant::grow(&store.join("keyring/ring"))),
+        ("journal a giant", |store, _| {
+            plant::grow(&store.join("journal"))
+        }),
+        ("ring a giant", |store, _| {
+            plant::grow(&store.join("keyring/ring"))
+        }),
     ];
     let scene = Scene::shared();
     let mut faults = Vec::new();
@@ -132,5 +142,9 @@ fn exchanged(scene: &Scene, deed: fn(&Path, &Path)) -> Result<(), String> {
     }
     drop(session);
     let touched = canary::differences(&before, &canary::beside_the_store(home.path()));
-    if touched.is_empty() { Ok(()) } else { Err(touched.join(", ")) }
+    if touched.is_empty() {
+        Ok(())
+    } else {
+        Err(touched.join(", "))
+    }
 }
