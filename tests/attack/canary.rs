@@ -50,7 +50,8 @@ fn look(home: &Path, folder: &Path, skipped: &[PathBuf], all: &mut Snapshot) {
         let content = if meta.is_file() {
             hash(&path)
         } else if meta.is_symlink() {
-            format!("{:?}", fs::read_link(&path).expect("a link"))
+            let target = fs::read_link(&path).expect("a link");
+            target.display().to_string()
         } else {
             String::new()
         };

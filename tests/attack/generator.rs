@@ -189,8 +189,12 @@ fn run_all<'a>(scene: &Scene, cases: &'a [Case]) -> Vec<(&'a Case, Outcome)> {
 
 /// The slowest commands: a law in seconds cannot be held to on a machine that does much else.
 fn report_slow(outcomes: &[(&Case, Outcome)]) {
-    let slow = outcomes.iter().filter(|(_, outcome)| outcome.slowest.0 > SLOW);
-    let mut slow: Vec<_> = slow.map(|(case, outcome)| (&outcome.slowest, case.name())).collect();
+    let slow = outcomes
+        .iter()
+        .filter(|(_, outcome)| outcome.slowest.0 > SLOW);
+    let mut slow: Vec<_> = slow
+        .map(|(case, outcome)| (&outcome.slowest, case.name()))
+        .collect();
     slow.sort();
     eprintln!("attack: {} took longer than {SLOW:?}", slow.len());
     for ((time, args), name) in slow.iter().rev().take(5) {

@@ -121,12 +121,12 @@ pub(crate) fn cases(scene: &Scene) -> Vec<Case> {
     cases
 }
 
-fn case(deed: &str, place: &str, act: Deed) -> Case {
+fn case(deed: String, place: &str, act: Deed) -> Case {
     Case {
         what: "keyring".into(),
-        deed: deed.into(),
+        deed,
         place: place.into(),
-        touched: vec!["keyring".into()],
+        touched: vec!["keyring".into(), "catalog".into()],
         act,
     }
 }
@@ -143,7 +143,7 @@ fn table_case(
         table.write(&home.store());
         true
     });
-    case(&deed, name, act)
+    case(deed, name, act)
 }
 
 /// The same entries in another order, fewer of them, or some of them twice: no key is needed.
@@ -157,7 +157,7 @@ fn order_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
         table_case("order/reversed".into(), name, |t| t.entries.reverse()),
         table_case("order/rotated".into(), name, |t| t.entries.rotate_left(1)),
         table_case("order/halves exchanged".into(), name, move |t| {
-            t.entries.rotate_left(fresh)
+            t.entries.rotate_left(fresh);
         }),
         table_case("order/first and last exchanged".into(), name, |t| {
             let last = t.entries.len() - 1;
@@ -176,7 +176,7 @@ fn order_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
                 .for_each(|entry| entry[..16].copy_from_slice(&id));
         }),
         table_case("again/all".into(), name, |t| {
-            t.entries.extend(t.entries.clone())
+            t.entries.extend(t.entries.clone());
         }),
         table_case("again/the first half".into(), name, move |t| {
             t.entries.extend_from_within(..fresh);
@@ -301,12 +301,12 @@ fn names_key_cases(scene: &Scene) -> Vec<Case> {
             let last = t.entries.len() - 1;
             let secrets = [0, last].map(|slot| t.open(&swapped, slot).expect("opens"));
             for (slot, secret) in [(0, &secrets[1]), (last, &secrets[0])] {
-                t.entries[slot] = t.entry(&swapped, &t.entries[slot][..16].to_vec(), secret);
+                t.entries[slot] = t.entry(&swapped, &t.entries[slot][..16], secret);
             }
         }),
         table_case("auditor/other name keys".into(), name, move |t| {
             for slot in 0..t.entries.len() {
-                t.entries[slot] = t.entry(&other, &t.entries[slot][..16].to_vec(), &[9; 32]);
+                t.entries[slot] = t.entry(&other, &t.entries[slot][..16], &[9; 32]);
             }
         }),
         table_case(
@@ -317,7 +317,7 @@ fn names_key_cases(scene: &Scene) -> Vec<Case> {
             },
         ),
         case(
-            "auditor/paths exchanged in the catalog",
+            "auditor/paths exchanged in the catalog".into(),
             "catalog",
             Box::new(move |home| exchange_paths(&home.store(), &key)),
         ),
@@ -409,7 +409,7 @@ fn forged_key_cases() -> Vec<Case> {
             act(&home.store());
             true
         });
-        case(&format!("forged/{deed}"), "keys", act)
+        case(format!("forged/{deed}"), "keys", act)
     });
     cases.into()
 }
@@ -497,7 +497,7 @@ fn mixed_cases(scene: &Scene) -> Vec<Case> {
                 true
             });
             cases.push(case(
-                &format!("old {}/{names:?}", old.join(" ")),
+                format!("old {}/{names:?}", old.join(" ")),
                 "all four",
                 act,
             ));

@@ -4,6 +4,7 @@
 //! is the seed of another sample; any other text runs the cases whose name has it.
 #![allow(clippy::print_stderr)] // what was sampled, and what could not be tested, is said loudly
 #![allow(clippy::format_collect)] // speed does not matter here
+#![allow(clippy::similar_names, clippy::type_complexity)] // tables of deeds say what they are
 
 mod canary;
 mod case;

@@ -65,7 +65,7 @@ pub(crate) fn hard_link(path: &Path, target: &Path) {
 
 /// Makes a file as long as no disk is, by a hole at its end.
 pub(crate) fn grow(path: &Path) {
-    let file = fs::OpenOptions::new().write(true).create(true).open(path);
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
     file.and_then(|file| file.set_len(GIANT_BYTES))
         .expect("grown");
 }

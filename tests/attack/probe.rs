@@ -50,19 +50,13 @@ impl Ran {
 
 /// Runs a command of a home with this input.
 pub(crate) fn run_in(home: &Home, args: &[&str], input: &str) -> Ran {
-    run(home.command(args), input)
+    run(&home.command(args), input)
 }
 
 /// Runs a command within the limits.
-pub(crate) fn run(command: Command, input: &str) -> Ran {
-    let mut args: Vec<_> = command
-        .get_args()
-        .map(|arg| arg.to_string_lossy())
-        .collect();
-    args.iter_mut().for_each(|arg| arg.to_mut().truncate(60));
-    let args = args.join(" ");
+pub(crate) fn run(command: &Command, input: &str) -> Ran {
     let began = Instant::now();
-    let mut child = limited(&command)
+    let mut child = limited(command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -76,13 +70,20 @@ pub(crate) fn run(command: Command, input: &str) -> Ran {
     let status = child.wait().expect("it ended");
     writer.join().expect("the writer ends");
     Ran {
-        args,
+        args: shown(command),
         code: status.code().filter(|_| !hung),
         stdout: stdout.join().expect("the reader ends"),
         stderr: stderr.join().expect("the reader ends"),
         took: began.elapsed(),
         hung,
     }
+}
+
+/// The arguments of a command, each as far as it says something.
+fn shown(command: &Command) -> String {
+    let args = command.get_args().map(|arg| arg.to_string_lossy());
+    let args = args.map(|arg| arg.chars().take(60).collect::<String>());
+    args.collect::<Vec<_>>().join(" ")
 }
 
 /// The same command, by a shell that sets its limits first.

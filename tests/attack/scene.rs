@@ -91,7 +91,7 @@ impl Scene {
         let home = Home::empty();
         plant::copy(self.home.path(), home.path());
         canary::put(home.path());
-        let used = probe::run(home.command(&["status"]), "");
+        let used = probe::run(&home.command(&["status"]), "");
         assert_eq!(used.code, Some(0), "{}", used.stderr);
         home
     }

@@ -80,13 +80,13 @@ fn what_is_exchanged_under_a_running_process_is_refused_or_harmless() {
     type Deed = fn(&Path, &Path);
     let deeds: [(&str, Deed); 9] = [
         ("journal a pipe", |store, _| {
-            plant::fifo(&store.join("journal"))
+            plant::fifo(&store.join("journal"));
         }),
         ("branch a pipe", |store, _| {
-            plant::fifo(&store.join("refs/heads/main"))
+            plant::fifo(&store.join("refs/heads/main"));
         }),
         ("ring a pipe", |store, _| {
-            plant::fifo(&store.join("keyring/ring"))
+            plant::fifo(&store.join("keyring/ring"));
         }),
         ("lock a pipe", |store, _| plant::fifo(&store.join("lock"))),
         ("main.before a link", |store, home| {
