@@ -14,7 +14,8 @@ use base64ct::{Base64Unpadded, Encoding};
 use serde_json::json;
 
 use crate::case::{Case, Deed};
-use crate::forge::{Means, aead, entry_bytes, try_aead, unhex};
+use crate::forge::{aead, entry_bytes, try_aead, unhex};
+use crate::opener::Opener;
 use crate::scene::Scene;
 use crate::support::{Home, git, stdout};
 
@@ -282,12 +283,10 @@ fn foreign_entry_cases(scene: &Scene, name: &'static str) -> Vec<Case> {
 
 /// What an auditor can seal: everything under the names key.
 fn names_key_cases(scene: &Scene) -> Vec<Case> {
-    let means = Means::of(
-        &scene.home.store(),
-        &scene.home.identity(),
-        scene.home.path(),
-    );
-    let text = means.audit["names_key"].as_str().expect("text");
+    let owner = Opener::of(&scene.home.identity(), []);
+    let audit = owner.read_sealed(&scene.home.store().join("keyring/audit.age"));
+    let audit = audit.expect("the owner opens it");
+    let text = audit["names_key"].as_str().expect("text");
     let key = Base64Unpadded::decode_vec(text).expect("base64");
     let name = "names";
     let control = Table::read(&scene.home.store(), name);

@@ -62,7 +62,8 @@ impl Opener {
         self.identities.extend(found);
     }
 
-    fn read_sealed(&self, path: &Path) -> Option<Value> {
+    /// The JSON in a sealed file of a keyring, where it opens.
+    pub(crate) fn read_sealed(&self, path: &Path) -> Option<Value> {
         let plain = self.open(&keyring::read(path)?)?;
         serde_json::from_slice(&plain).ok()
     }

@@ -99,10 +99,10 @@ fn what_is_exchanged_under_a_running_process_is_refused_or_harmless() {
             plant::link(&store.join("objects"), &home.join(DOCUMENTS));
         }),
         ("journal a giant", |store, _| {
-            plant::grow(&store.join("journal"))
+            plant::grow(&store.join("journal"));
         }),
         ("ring a giant", |store, _| {
-            plant::grow(&store.join("keyring/ring"))
+            plant::grow(&store.join("keyring/ring"));
         }),
     ];
     let scene = Scene::shared();
