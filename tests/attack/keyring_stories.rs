@@ -1,0 +1,254 @@
+//! Somebody with old keys, or with keys of their own, writes to the keyring's folder.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64ct::{Base64Unpadded, Encoding};
+use serde_json::json;
+
+use crate::forge::{has_means, private};
+use crate::keyring::{self, FORGED_KEY, Table};
+use crate::opener::{Opener, journaled};
+use crate::plant;
+use crate::probe;
+use crate::scene::{Scene, recipient, run};
+use crate::support::{Home, feed, git, stderr, stdout};
+
+/// A store that a reader has left, with everything they could copy.
+struct Left {
+    home: Home,
+    copy: PathBuf,
+    leaver: PathBuf,
+}
+
+impl Left {
+    fn new() -> Self {
+        let home = Home::with_store();
+        for n in 0..11 {
+            run(&home, &["create", &path(n), "--text", "first\n"]);
+        }
+        let leaver = home.path().join("leaver.txt");
+        private(&leaver, &agekeep::store::Identity::generate().to_file());
+        run(&home, &["recipients", "add", "leaver", &recipient(&leaver)]);
+        let copy = home.path().join("copy");
+        plant::copy(&home.store(), &copy);
+        run(&home, &["recipients", "rm", "leaver"]);
+        Self { home, copy, leaver }
+    }
+
+    /// The owner goes on; the leaver opens nothing of it, and the owner is told.
+    fn goes_on(&self, what: &str) {
+        let known = objects(&self.home);
+        let mut refused = false;
+        for n in 0..13 {
+            let text = format!("written after {n}\n");
+            let path = path(n);
+            let args = [
+                "write",
+                path.trim_start_matches("/memories/"),
+                "--text",
+                &text,
+            ];
+            let ran = probe::run_in(&self.home, &args, "");
+            assert_eq!(ran.fault(), None, "{what}");
+            refused |= !ran.is_ok();
+        }
+        let opener = Opener::of(&self.leaver, [self.copy.as_path()]);
+        let opened = opener.opened_since(&self.home.store(), &known);
+        assert_eq!(
+            opened,
+            Vec::<String>::new(),
+            "{what}: opens for who has left"
+        );
+        let full = probe::run_in(&self.home, &["verify", "--full"], "");
+        assert!(refused || full.code == Some(13), "{what}: nobody says so");
+    }
+}
+
+fn path(n: usize) -> String {
+    format!("/memories/m{n}.md")
+}
+
+fn objects(home: &Home) -> BTreeSet<String> {
+    let args = [
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ];
+    stdout(&home.git(&args))
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Without this, that nothing opens would say nothing.
+#[test]
+fn the_control_old_keys_open_what_they_did() {
+    let scene = Scene::shared();
+    let store = scene.moment("with the leaver");
+    let listed = stdout(&git(store, &["ls-tree", "-r", "main"]));
+    let is_memory = |line: &&str| line.contains('/');
+    let blobs = listed
+        .lines()
+        .filter(is_memory)
+        .filter_map(|line| line.split_whitespace().nth(2));
+    let opened = blobs.filter(|blob| {
+        let sealed = git(store, &["cat-file", "blob", blob]).stdout;
+        scene.outsiders.open(&sealed).is_some()
+    });
+    assert_eq!(opened.count(), 14);
+    // And `opened_since` finds what a journal has.
+    let left = Left::new();
+    let opener = Opener::of(&left.leaver, [left.copy.as_path()]);
+    assert!(!journaled(&left.copy).is_empty());
+    let opened = opener.opened_since(&left.copy, &BTreeSet::new());
+    let blobs = opened.iter().filter(|what| what.starts_with('b'));
+    assert_eq!(blobs.count(), 11);
+}
+
+#[test]
+fn who_has_left_gains_nothing_by_another_order_of_the_entries() {
+    let left = Left::new();
+    let mut ring = Table::read(&left.home.store(), "ring");
+    let half = ring.entries.len() / 2;
+    ring.entries.rotate_left(half);
+    ring.write(&left.home.store());
+    left.goes_on("entries in another order");
+}
+
+#[test]
+fn who_has_left_gains_nothing_by_a_header_that_says_nothing_is_fresh() {
+    let left = Left::new();
+    let mut ring = Table::read(&left.home.store(), "ring");
+    assert_ne!(ring.number(48), 0, "the control");
+    ring.set_number(48, 0);
+    ring.entries.truncate(ring.entries.len() / 2);
+    ring.write(&left.home.store());
+    left.goes_on("a header with a zero at byte 48, and the entries from before");
+}
+
+#[test]
+fn who_has_left_gains_nothing_by_the_old_ring_beside_new_records() {
+    let left = Left::new();
+    for name in ["ring", "epoch.age"] {
+        let old = left.copy.join("keyring").join(name);
+        fs::copy(old, left.home.store().join("keyring").join(name)).expect("copied");
+    }
+    left.goes_on("the old ring and epoch key beside the new audit identity and names");
+}
+
+#[test]
+fn who_has_left_gains_nothing_by_taking_the_new_entries_away() {
+    let left = Left::new();
+    let mut ring = Table::read(&left.home.store(), "ring");
+    ring.entries.truncate(ring.entries.len() / 2);
+    ring.write(&left.home.store());
+    left.goes_on("only the entries from before");
+}
+
+/// By stock age, to recipients that stand in the clear.
+#[test]
+fn an_epoch_key_of_a_stranger_s_is_not_believed() {
+    if !has_means("an epoch key is sealed with stock age") {
+        return;
+    }
+    let home = Home::with_store();
+    let store = home.store();
+    let known = objects(&home);
+    let ring = Table::read(&store, "ring");
+    let id: String = ring.header[16..32]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let said = json!({"agekeep": 1, "store": id, "epoch": ring.number(32),
+        "key": Base64Unpadded::encode_string(&FORGED_KEY)});
+    let listed = stdout(&home.git(&["show", "main:recipients"]));
+    let readers = listed.lines().filter(|line| line.starts_with("reader "));
+    let mut age = Command::new("age");
+    for line in readers {
+        age.args(["-r", line.rsplit(' ').next().expect("a key")]);
+    }
+    let sealed = feed(age, said.to_string().as_bytes());
+    assert!(sealed.status.success(), "{}", stderr(&sealed));
+    keyring::put(&store, "epoch.age", &sealed.stdout);
+
+    let args = [
+        "create",
+        "/memories/a.md",
+        "--text",
+        "for the owner alone\n",
+    ];
+    let ran = probe::run_in(&home, &args, "");
+    assert_eq!(ran.fault(), None);
+    let stranger = home.path().join("stranger.txt");
+    private(&stranger, &agekeep::store::Identity::generate().to_file());
+    let opened = Opener::of(&stranger, []).opened_since(&store, &known);
+    assert_eq!(
+        opened,
+        Vec::<String>::new(),
+        "opens with a key that a stranger chose"
+    );
+    assert_eq!(ran.code, Some(13), "{}", ran.stderr);
+}
+
+/// A memory with keys of several epochs: each opens versions that nothing else does.
+#[test]
+fn verify_tries_every_key_there_is() {
+    let exchange = |ring: &mut Table, old: &[usize; 2]| {
+        let (one, other) = (
+            ring.entries[old[0]][16..].to_vec(),
+            ring.entries[old[1]][16..].to_vec(),
+        );
+        ring.entries[old[0]][16..].copy_from_slice(&other);
+        ring.entries[old[1]][16..].copy_from_slice(&one);
+    };
+    let destroy = |ring: &mut Table, old: &[usize; 2]| ring.entries[old[0]][60] ^= 1;
+    let deeds: [(&str, &dyn Fn(&mut Table, &[usize; 2])); 2] =
+        [("destroyed", &destroy), ("exchanged", &exchange)];
+    for (what, deed) in deeds {
+        let home = Home::with_store();
+        for name in ["a.md", "b.md"] {
+            run(&home, &["write", name, "--text", "first\n"]);
+        }
+        run(&home, &["rekey"]);
+        run(&home, &["write", "a.md", "--text", "second\n"]);
+        run(&home, &["verify", "--full"]);
+        let mut ring = Table::read(&home.store(), "ring");
+        deed(&mut ring, &[0, 1]);
+        ring.write(&home.store());
+        let export = ["export", "--history", "--jsonl", "-"];
+        let export = probe::run_in(&home, &export, "");
+        assert!(!export.is_ok(), "the control: {what}");
+        let full = probe::run_in(&home, &["verify", "--full"], "");
+        assert_eq!(full.code, Some(13), "older entries {what}: {}", full.stdout);
+    }
+}
+
+/// The age files go with each other, or nothing is written.
+#[test]
+fn files_of_several_moments_stop_writes() {
+    let home = Home::with_store();
+    run(&home, &["write", "a.md", "--text", "first\n"]);
+    let before: &Path = &home.path().join("before");
+    plant::copy(&home.store().join("keyring"), before);
+    run(&home, &["rekey"]);
+    let after: &Path = &home.path().join("after");
+    plant::copy(&home.store().join("keyring"), after);
+    for number in 1..15_u32 {
+        let mut from = Vec::new();
+        for (bit, name) in ["epoch.age", "audit.age", "ring", "names"]
+            .iter()
+            .enumerate()
+        {
+            let is_old = number >> bit & 1 == 1;
+            let folder = if is_old { before } else { after };
+            fs::copy(folder.join(name), home.store().join("keyring").join(name)).expect("copied");
+            from.push((name, if is_old { "old" } else { "new" }));
+        }
+        let ran = probe::run_in(&home, &["write", "b.md", "--text", "x\n"], "");
+        assert_eq!(ran.fault(), None, "{from:?}");
+        assert_eq!(ran.code, Some(13), "{from:?}: {}", ran.stderr);
+    }
+}
