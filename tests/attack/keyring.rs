@@ -14,14 +14,13 @@ use base64ct::{Base64Unpadded, Encoding};
 use serde_json::json;
 
 use crate::case::{Case, Deed};
-use crate::forge::{aead, entry_bytes, try_aead, unhex};
+use crate::forge::{TABLE_HEADER_BYTES, aead, entry_bytes, keyed, try_aead, unhex};
 use crate::opener::Opener;
 use crate::scene::Scene;
 use crate::support::{Home, git, stdout};
 
 /// An epoch key and names key of the attacker's own.
 pub(crate) const FORGED_KEY: [u8; 32] = [0x41; 32];
-const HEADER: usize = 64;
 const FILES: [&str; 4] = ["epoch.age", "audit.age", "ring", "names"];
 
 /// An audit identity of the attacker's own.
@@ -37,9 +36,9 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// What an entry of a table is bound to (docs/format.md, 6.3).
-pub(crate) fn bound_to(table: &str, store: &[u8], epoch: u64, memory: &[u8]) -> Vec<u8> {
-    let label = format!("agekeep/1 {table} ");
-    [label.as_bytes(), store, &epoch.to_le_bytes(), memory].concat()
+pub(crate) fn bound_to(table: &str, header: &[u8], slot: u64, memory: &[u8]) -> Vec<u8> {
+    let label = format!("agekeep/2 {table} ");
+    [label.as_bytes(), header, &slot.to_le_bytes(), memory].concat()
 }
 
 /// A table as its header and its entries.
@@ -53,7 +52,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn read(store: &Path, name: &'static str) -> Self {
         let bytes = fs::read(store.join("keyring").join(name)).expect("there");
-        let (header, entries) = bytes.split_at(HEADER);
+        let (header, entries) = bytes.split_at(TABLE_HEADER_BYTES);
         let entries = entries.chunks_exact(entry_bytes(name));
         Self {
             name,
@@ -86,19 +85,22 @@ impl Table {
             .expect("two of one memory")
     }
 
-    fn entry(&self, key: &[u8], memory: &[u8], secret: &[u8]) -> Vec<u8> {
-        let bound = bound_to(self.name, &self.header[16..32], self.number(32), memory);
+    fn entry(&self, key: &[u8], slot: usize, memory: &[u8], secret: &[u8]) -> Vec<u8> {
+        let bound = bound_to(self.name, &self.header, slot as u64, memory);
         [memory, &aead(key, &bound, secret, true)].concat()
+    }
+
+    /// Seals the header under a key, as who has that key would.
+    fn seal_header(&mut self, key: &[u8]) {
+        let said = self.header[..88].to_vec();
+        let label = format!("agekeep/2 {} header ", self.name);
+        let bound = [label.as_bytes(), &said].concat();
+        self.header = [said, aead(key, &bound, b"", true)].concat();
     }
 
     fn open(&self, key: &[u8], slot: usize) -> Option<Vec<u8>> {
         let entry = &self.entries[slot];
-        let bound = bound_to(
-            self.name,
-            &self.header[16..32],
-            self.number(32),
-            &entry[..16],
-        );
+        let bound = bound_to(self.name, &self.header, slot as u64, &entry[..16]);
         try_aead(key, &bound, &entry[16..])
     }
 }
@@ -300,33 +302,39 @@ fn names_key_cases(scene: &Scene) -> Vec<Case> {
             let last = t.entries.len() - 1;
             let secrets = [0, last].map(|slot| t.open(&swapped, slot).expect("opens"));
             for (slot, secret) in [(0, &secrets[1]), (last, &secrets[0])] {
-                t.entries[slot] = t.entry(&swapped, &t.entries[slot][..16], secret);
+                t.entries[slot] = t.entry(&swapped, slot, &t.entries[slot][..16], secret);
             }
         }),
         table_case("auditor/other name keys".into(), name, move |t| {
             for slot in 0..t.entries.len() {
-                t.entries[slot] = t.entry(&other, &t.entries[slot][..16], &[9; 32]);
+                t.entries[slot] = t.entry(&other, slot, &t.entries[slot][..16], &[9; 32]);
             }
         }),
         table_case(
             "auditor/one for a memory there never was".into(),
             name,
             move |t| {
-                t.entries.push(t.entry(&new, &[9; 16], &[9; 32]));
+                let slot = t.entries.len();
+                t.entries.push(t.entry(&new, slot, &[9; 16], &[9; 32]));
             },
         ),
         case(
-            "auditor/paths exchanged in the catalog".into(),
+            "auditor/paths exchanged in the catalogs".into(),
             "catalog",
-            Box::new(move |home| exchange_paths(&home.store(), &key)),
+            Box::new(move |home| exchange_paths(home, &key)),
         ),
     ]
 }
 
-/// Seals the catalog anew, with two paths of the same length exchanged (docs/format.md, 8).
-fn exchange_paths(store: &Path, key: &[u8]) -> bool {
-    let path = store.join("catalog");
-    let mut bytes = fs::read(&path).expect("there");
+/// Seals the auditors' catalog anew, with two paths of the same length exchanged (docs/format.md, 8),
+/// and puts it in the place of the readers' too.
+fn exchange_paths(home: &Home, names_key: &[u8]) -> bool {
+    let auditor = Scene::identity(home, "auditor");
+    let log = home.run(&["log", "-n", "1", "-i", auditor.to_str().expect("UTF-8")]);
+    assert!(log.status.success(), "an auditor's catalog is made");
+    let key = &keyed(names_key, "agekeep/2 cache key")[..];
+    let store = home.store();
+    let mut bytes = fs::read(store.join("catalog.audit")).expect("there");
     let (id, file, line) = (
         bytes[16..32].to_vec(),
         bytes[32..48].to_vec(),
@@ -364,9 +372,11 @@ fn exchange_paths(store: &Path, key: &[u8]) -> bool {
     }
     assert!(
         changed,
-        "the catalog opens with the names key, and has these paths"
+        "the auditors' catalog opens with what comes of the names key, and has these paths"
     );
-    fs::write(path, bytes).expect("written");
+    for name in ["catalog", "catalog.audit"] {
+        fs::write(store.join(name), &bytes).expect("written");
+    }
     true
 }
 
@@ -417,7 +427,7 @@ fn forged_key_cases() -> Vec<Case> {
 pub(crate) fn forge_epoch(store: &Path) {
     let table = Table::read(store, "ring");
     let key = Base64Unpadded::encode_string(&FORGED_KEY);
-    let said = json!({"agekeep": 1, "store": hex(&table.header[16..32]),
+    let said = json!({"agekeep": 2, "store": hex(&table.header[16..32]),
         "epoch": table.number(32), "key": key});
     put(
         store,
@@ -430,8 +440,9 @@ fn forge_audit(store: &Path) {
     let table = Table::read(store, "names");
     let key = Base64Unpadded::encode_string(&FORGED_KEY);
     let identity = forged_identity().to_string();
-    let said = json!({"agekeep": 1, "store": hex(&table.header[16..32]),
-        "epoch": table.number(32), "identities": [identity.expose_secret()], "names_key": key});
+    let said = json!({"agekeep": 2, "store": hex(&table.header[16..32]),
+        "epoch": table.number(32), "identities": [identity.expose_secret()], "names_key": key,
+        "replica": "0123456789abcdef"});
     put(
         store,
         "audit.age",
@@ -447,9 +458,9 @@ fn forge_table(store: &Path, name: &'static str, secret: impl Fn(&[u8]) -> Vec<u
         .iter()
         .map(|entry| entry[..16].to_vec())
         .collect();
-    let made = ids
-        .iter()
-        .map(|id| table.entry(&FORGED_KEY, id, &secret(id)));
+    table.seal_header(&FORGED_KEY);
+    let made = ids.iter().enumerate();
+    let made = made.map(|(slot, id)| table.entry(&FORGED_KEY, slot, id, &secret(id)));
     let made: Vec<_> = made
         .filter(|entry| entry.len() == entry_bytes(name))
         .collect();

@@ -162,7 +162,7 @@ fn an_epoch_key_of_a_stranger_s_is_not_believed() {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let said = json!({"agekeep": 1, "store": id, "epoch": ring.number(32),
+    let said = json!({"agekeep": 2, "store": id, "epoch": ring.number(32),
         "key": Base64Unpadded::encode_string(&FORGED_KEY)});
     let listed = stdout(&home.git(&["show", "main:recipients"]));
     let readers = listed.lines().filter(|line| line.starts_with("reader "));

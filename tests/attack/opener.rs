@@ -11,13 +11,11 @@ use age::x25519::Identity;
 use base64ct::{Base64Unpadded, Encoding};
 use serde_json::Value;
 
-use crate::forge::{entry_bytes, try_aead};
+use crate::forge::{TABLE_HEADER_BYTES, entry_bytes, try_aead};
 use crate::keyring;
 
 /// A journal is read up to here: what a case writes is far less.
 const JOURNAL_BYTES: u64 = 16 << 20;
-/// Epoch keys are tried for entries of these epochs, whatever the header says.
-const EPOCHS: std::ops::Range<u64> = 1..12;
 
 /// Every key that somebody has.
 #[derive(Default, Clone)]
@@ -70,17 +68,15 @@ impl Opener {
 
     /// The identities of memories in a ring that a known epoch key opens.
     fn identities_in(&self, ring: &[u8]) -> Vec<Identity> {
-        let Some((header, entries)) = ring.split_at_checked(64) else {
+        let Some((header, entries)) = ring.split_at_checked(TABLE_HEADER_BYTES) else {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for entry in entries.chunks_exact(entry_bytes("ring")) {
-            let opened = self.epoch_keys.iter().find_map(|key| {
-                EPOCHS.into_iter().find_map(|epoch| {
-                    let bound = keyring::bound_to("ring", &header[16..32], epoch, &entry[..16]);
-                    try_aead(key, &bound, &entry[16..])
-                })
-            });
+        let entries = entries.chunks_exact(entry_bytes("ring"));
+        for (slot, entry) in (0..).zip(entries) {
+            let bound = keyring::bound_to("ring", header, slot, &entry[..16]);
+            let mut keys = self.epoch_keys.iter();
+            let opened = keys.find_map(|key| try_aead(key, &bound, &entry[16..]));
             let text = opened.and_then(|plain| String::from_utf8(plain).ok());
             found.extend(text.and_then(|text| Identity::from_str(&text).ok()));
         }

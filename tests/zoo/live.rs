@@ -6,7 +6,6 @@ use std::fs;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-use base64ct::{Base64Unpadded, Encoding};
 
 use crate::forge::{has_means, unhex};
 use crate::forging::Zoo;
