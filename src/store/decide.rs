@@ -123,6 +123,7 @@ impl Store {
 
     /// Called with the lock held.
     fn put_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        self.as_reader()?;
         self.check_role(POLICY_COMMAND)?;
         check_texts(policy, self.redactor()?)?;
         self.check_place(policy)?;

@@ -154,8 +154,9 @@ impl Store {
         self.follow_decisions()?;
         self.keyring.expect_of(&self.decisions.members);
         self.load_trees()?;
-        // If it cannot be done now, the keys are not used all the same.
+        // If it cannot be done now, the keys are not used all the same; the trees are not at hand then.
         drop(self.complete_erasures());
+        self.load_trees()?;
         self.know_head();
         Ok(())
     }
