@@ -156,9 +156,11 @@ impl Store {
         self.keyring.expect_of(&self.decisions.members);
         self.load_trees()?;
         self.check_keyring()?;
-        // If these cannot be done now: the keys are not used all the same, and nothing is recorded.
+        // If these cannot be done now: the keys are not used all the same, and nothing is recorded. The
+        // trees are not at hand then.
         drop(self.upgrade());
         drop(self.complete_erasures());
+        self.load_trees()?;
         self.know_head();
         Ok(())
     }

@@ -118,11 +118,12 @@ impl<'a> Fold<'a> {
         let is_marked = |id| self.catalog.marked.contains_key(&id);
         let others = memories.iter().filter(|erased| !is_marked(erased.memory));
         let others: Option<Vec<_>> = others.map(|m| Some((m.after?, m.memory))).collect();
-        match (others, self.catalog.head) {
-            (None, _) => Ok(false),
-            (Some(others), _) if others.is_empty() => Ok(true),
-            (Some(_), None) => Ok(false),
-            (Some(others), Some(head)) => {
+        let Some(others) = others else {
+            return Ok(false);
+        };
+        match self.catalog.head.filter(|_| !others.is_empty()) {
+            None => Ok(others.is_empty()),
+            Some(head) => {
                 let newest = (self.catalog.events - 1, head);
                 have_erased(self.repository, self.keyring, newest, &others)
             }
@@ -155,9 +156,6 @@ fn have_erased(
                 if touch.change == Change::Erase {
                     left.remove(&(number, touch.id));
                 }
-            }
-            if left.last().is_some_and(|(last, _)| *last == number) {
-                return Ok(false);
             }
         }
         next = commit.parent;
