@@ -101,10 +101,9 @@ const BY_PATH_ALLOWED: &[(&str, &str)] = &[
         "the program: what a person names is theirs, and no file of a store",
     ),
     (
-        "src/pin.rs",
+        "src/pin/",
         "outside the store, in a folder that only its user can write",
     ),
-    ("src/verify/point.rs", "the same"),
 ];
 
 /// Words that stand nowhere: what they do is done another way here, or not at all.

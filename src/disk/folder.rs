@@ -391,15 +391,17 @@ impl Folder {
     }
 
     /// Takes away what others may do with a file or folder that was found in it. What is neither is
-    /// left as it is.
+    /// left as it is, and so is a file that is one elsewhere too.
     pub(crate) fn close_found(&self, found: &Found) -> io::Result<()> {
         let flags = open::FILE | OFlags::RDONLY;
-        close_to_others(rustix::fs::openat(
-            self.fd(),
-            &found.name,
-            flags,
-            Mode::empty(),
-        )?)
+        let opened = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty())?;
+        let meta = File::from(opened.try_clone()?).metadata()?;
+        if meta.is_file() && meta.nlink() > 1 {
+            let names = meta.nlink();
+            let path = self.path.join(&found.name);
+            return Err(Refused::error(path, What::Linked { names }));
+        }
+        close_to_others(opened)
     }
 
     /// What it is itself.

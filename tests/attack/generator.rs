@@ -18,7 +18,7 @@ use crate::scene::Scene;
 use crate::support::Home;
 
 /// How many cases are sampled: a minute and a half on two cores.
-const SAMPLE: usize = 400;
+const SAMPLE: usize = 120;
 const SEED: u64 = 20;
 /// No honest command takes longer on a machine that does nothing else.
 const SLOW: Duration = Duration::from_secs(2);
