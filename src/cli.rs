@@ -197,7 +197,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Print a signed note that says where history ends now, for an auditor to keep
     Checkpoint(checkpoint::Checkpoint),
-    /// Go on from a history that was turned back; needs --reason, and is recorded
+    /// Go on from a history that was turned back, or with another store in the place of the one that
+    /// is known; needs --reason, and is recorded
     AcceptRollback,
     /// Show who can open the store, let somebody in, or close it to them
     Recipients(recipients::Recipients),

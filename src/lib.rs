@@ -67,7 +67,7 @@
 //! | [`verify`] | proof that nothing was touched, or where something was |
 //! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; the one way to touch a file, fsync and lock |
 //! | `ahead` | what takes long and can be done before it is asked for |
-//! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, and by an auditor |
+//! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, for each place, and by an auditor |
 //! | [`answer`], [`wire`], [`log`] | what goes out |
 //!
 //! # Example

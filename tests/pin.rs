@@ -1486,11 +1486,18 @@ fn what_was_seen_before_places_can_be_given_up_as_any_other() {
     let (home, copies) = with_copies();
     fs::remove_dir_all(home.state()).expect("there");
     let folder = pin_before(&home, 4);
-    put_back(&home, &copies[1]);
-    ok(&home.run(&["accept-rollback", "--reason", "a test"]));
+    put_back(&home, &copies[2]);
+    let accept = ["accept-rollback", "--reason", "a test"];
+    for _ in 0..2 {
+        let failed = with_short_files(&home, &accept, 16);
+        assert_eq!(failed.status.code(), Some(16), "{}", stderr(&failed));
+        assert!(!pin(&home).exists(), "nothing was pinned");
+        rolled_back(&home, &["status"]);
+    }
+    ok(&home.run(&accept));
     assert!(!folder.exists(), "the place knows better now");
     ok(&home.run(&["status"]));
-    put_back(&home, &copies[1]);
+    put_back(&home, &copies[2]);
     rolled_back(&home, &["status"]);
 }
 
@@ -1514,7 +1521,7 @@ fn what_is_no_file_in_the_state_folder_is_refused_at_once() {
         ] {
             drop(fs::remove_file(&file));
             match kind {
-                "a link" => std::os::unix::fs::symlink(&whole_at(&home, &whole), &file),
+                "a link" => std::os::unix::fs::symlink(whole_at(&home, &whole), &file),
                 "a link to itself" => std::os::unix::fs::symlink(&file, &file),
                 "a pipe" => Command::new("mkfifo").arg(&file).status().map(drop),
                 "a folder" => fs::create_dir(&file),

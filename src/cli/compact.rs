@@ -1,6 +1,6 @@
 //! `compact`: everything the store holds in one pack.
 
-use agekeep::error::Result;
+use agekeep::error::{Error, Result};
 use agekeep::store::{Compacted, Kept};
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,6 +19,12 @@ pub(super) struct Compact {
 }
 
 pub(super) fn run(global: &Global, args: &Compact) -> Result<u8> {
+    if global.quiet && global.json {
+        return Err(Error::Invalid {
+            what: "--quiet",
+            why: "with --json there is nothing that it could leave out".into(),
+        });
+    }
     let mut store = global.open_to_look()?;
     if args.dry_run {
         let kept = store.kept()?;

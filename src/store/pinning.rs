@@ -415,13 +415,11 @@ fn go_back(repository: &Repository, head: ObjectId, seen: Option<Seen>) -> Resul
         if seen.as_ref().is_some_and(is_it) {
             return Ok(Back::Met);
         }
-        match commit.parent {
-            Some(parent) => id = parent,
-            None => {
-                let digest = Digest::of(&bytes);
-                return Ok(Back::First(First { id, commit, digest }));
-            }
-        }
+        let Some(parent) = commit.parent else {
+            let digest = Digest::of(&bytes);
+            return Ok(Back::First(First { id, commit, digest }));
+        };
+        id = parent;
     }
 }
 

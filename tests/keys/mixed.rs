@@ -39,7 +39,7 @@ fn an_older_repository_does_not_spoil_a_newer_keyring() {
     assert!(said.contains("not those that history names"), "{said}");
     team.ok(&["accept-rollback", "--reason", "restored from two backups"]);
     for name in ["a", "b", "c"] {
-        let text = team.ok(&["read", &format!("/memories/{name}.md")]);
+        let text = team.ok(&["read", "-q", &format!("/memories/{name}.md")]);
         assert_eq!(text, format!("text of {name}\n"));
     }
     // The keyring knows a memory that this history does not: that is all there is to say.

@@ -60,8 +60,10 @@ const FINDINGS: &[&str] = &[
 ];
 
 /// Findings about what was kept outside the store, whose tests have no forged store: those of
-/// checkpoints, and of the point up to which an earlier run verified.
+/// checkpoints, of the store that was seen at a place, and of the point up to which an earlier run
+/// verified.
 const ELSEWHERE: &[&str] = &[
+    "another-store",
     "checkpoint-foreign",
     "checkpoint-fork",
     "checkpoint-rolled-back",
