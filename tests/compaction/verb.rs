@@ -161,7 +161,8 @@ fn a_pack_with_something_torn_in_it_stays() {
 fn a_pack_without_an_index_goes_when_it_is_old() {
     let (home, mut model) = with_history(5);
     let folder = home.store().join("objects/pack");
-    let (old, new) = (folder.join("pack-old.pack"), folder.join("pack-new.pack"));
+    let named = |digit: &str| folder.join(format!("pack-{}.pack", digit.repeat(40)));
+    let (old, new) = (named("0"), named("1"));
     for path in [&old, &new] {
         fs::write(path, "half of something").expect("writes");
     }
