@@ -54,15 +54,15 @@
 //! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
 //! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
 //! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: `plan` what a command does, `commit` it, make a `batch` durable, `queue` several callers; fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
+//! | [`store`] | the open store: whether its `keys` are those that history names, and the `upgrade` of one of format 1; `plan` what a command does, `commit` it, make a `batch` durable, `queue` several callers; fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
 //! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
 //! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
 //! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
 //! | [`export`] | texts taken out as they are: which, and what is said of each |
 //! | [`past`], [`scan`], [`undo`] | what is found when history is looked at, or looked through for secrets; what an undo would do, and to what |
 //! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
-//! | `keyring` | the keys outside history, whose loss is erasure; `next`: how they change all at once |
-//! | `sign`, [`recipients`], [`policy`] | who may write, who can open, what the owner decided |
+//! | `keyring` | the keys outside history, whose loss is erasure; `commitment`: what history says of them; `next`: how they change all at once |
+//! | `sign`, [`recipients`], [`policy`] | who may write and what, who can open, what the owner decided |
 //! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
 //! | [`verify`] | proof that nothing was touched, or where something was |
 //! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; the one way to touch a file, fsync and lock |

@@ -365,7 +365,7 @@ fn ssh_keygen_reads_the_signing_key() {
     let beside = fs::read_to_string(home.signing_key().with_extension("pub")).expect("there");
     assert_eq!(public, beside.trim_end());
     let signers = git(&home, &["show", "main:signers"]);
-    assert_eq!(signers, format!("owner namespaces=\"git\" {public}"));
+    assert_eq!(signers, format!("owner namespaces=\"git\" {public} owner"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::story::State;
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, complaints, json_lines, stderr, stdout};
 
 /// A memory that is made after the cut.
 const NEW: &str = "/memories/after-the-cut.md";
@@ -58,7 +58,7 @@ fn answers(home: &Home, calls: &[Value], states: &[State]) -> Result<Option<Vec<
         return Ok(None);
     }
     let answers = json_lines(&output.stdout);
-    if !output.status.success() || answers.len() != calls.len() || !output.stderr.is_empty() {
+    if !output.status.success() || answers.len() != calls.len() || !complaints(&output).is_empty() {
         return Err(format!(
             "it does not open: exit {code:?}, {}{}",
             stderr(&output),

@@ -13,7 +13,7 @@ use crate::cuts::{ground, is_long_run};
 use crate::disk::Image;
 use crate::image::read;
 use crate::story::{Effect, State, Task, carry_out, new_store};
-use crate::support::{Home, feed, has_peer, stderr, stdout};
+use crate::support::{Home, complaints, feed, has_peer, stderr, stdout};
 
 /// Calls that change a disk, or make it sure.
 const CALLS: [&str; 12] = [
@@ -178,7 +178,7 @@ impl Fault<'_> {
 
 /// What has to be there after an answer, if that is one that may be given.
 fn answered(output: &Output, case: &Case) -> Result<State, String> {
-    let (code, complaint) = (output.status.code(), stderr(output));
+    let (code, complaint) = (output.status.code(), complaints(output));
     let after = case.before.after(&case.task);
     let said = || format!("exit {code:?}: {}{complaint}", stdout(output));
     match code {

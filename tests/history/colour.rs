@@ -1,7 +1,7 @@
 //! Colour and emphasis, and that no text of an agent speaks to a terminal.
 
 use crate::story::*;
-use crate::support::{feed, stdout};
+use crate::support::{feed, json_lines, stdout};
 
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2Jred \u{202e}evil\r\u{9b}31m\n";
 
@@ -91,6 +91,9 @@ fn what_an_agent_wrote_is_spelt_out_where_there_is_colour() {
         &story.ok(&["diff", "0", "1", "--color", "always"]),
         &["\\u001b]0;title\\u0007"],
     );
-    // Byte for byte is what `show REV:PATH` is for.
-    assert_eq!(story.ok(&["show", "1:/memories/n"]), HOSTILE);
+    // Byte for byte is what JSON is for; what people read is spelt out, also behind a pipe.
+    let shown = story.ok(&["show", "1:/memories/n"]);
+    assert!(shown.starts_with("\\u001b]0;title\\u0007"), "{shown}");
+    let looked = &json_lines(story.ok(&["show", "1:/memories/n", "--json"]).as_bytes())[0];
+    assert_eq!(looked["content"], HOSTILE);
 }

@@ -57,7 +57,7 @@ fn a_path_is_the_memory_that_was_there_then() {
     let story = told();
     let text = |at: &str, path: &str| story.ok(&["show", &format!("{at}:/memories/{path}")]);
     assert_eq!(text("1", "n.md"), "one\ntwo\nthree\n");
-    assert_eq!(text("2", "d/a.md"), "a", "byte for byte, without a newline");
+    assert_eq!(text("2", "d/a.md"), "a\n", "a last line ends in any case");
     assert_eq!(text("3", "n.md"), "one\n2\nthree\n");
     assert_eq!(text("4", "e/m.md"), "one\n2\nthree\n");
     assert_eq!(text("6", "n.md"), "new memory\n");

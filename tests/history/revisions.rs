@@ -205,7 +205,8 @@ fn clocks_that_ran_backwards_and_ahead_hide_nothing() {
         ("2h ago", "put right"),
         ("now", "put right"),
     ] {
-        assert_eq!(crate::support::stdout(&show(revision)), want, "{revision}");
+        let shown = crate::support::stdout(&show(revision));
+        assert_eq!(shown, format!("{want}\n"), "{revision}");
     }
     assert_eq!(show("@2026-11-01T09:00Z").status.code(), Some(4));
     let log = story.objects(&[

@@ -44,7 +44,7 @@ fn x25519_as_stock_age_makes_it() {
     let person = Person::with_identity(&text);
     lives("X25519", &person, &recipient);
     let opened = stock_age(&person.identity, &person.epoch_file());
-    assert!(stdout(&opened).starts_with(r#"{"agekeep":1,"#));
+    assert!(stdout(&opened).starts_with(r#"{"agekeep":2,"#));
 }
 
 #[test]

@@ -139,6 +139,15 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Standard error, but for what is said of a copy that is used for the first time.
+pub(crate) fn complaints(output: &Output) -> String {
+    let said = stderr(output);
+    let lines = said.split_inclusive('\n');
+    lines
+        .filter(|line| !line.starts_with("note: first use of the store "))
+        .collect()
+}
+
 /// The system calls that `strace -f` saw, without the thread's number, in the order in which they
 /// returned: one that another thread's interrupted is put together again.
 pub(crate) fn returned_calls(trace: &str) -> Vec<String> {
