@@ -7,15 +7,13 @@ use std::process::{Command, Output};
 use crate::support::{has_peer, stderr, stdout};
 use crate::team::Team;
 
-const CALLS: [&str; 12] = [
+const CALLS: [&str; 10] = [
     "write",
     "pwrite64",
-    "rename",
     "renameat",
     "renameat2",
-    "unlink",
-    "rmdir",
-    "mkdir",
+    "unlinkat",
+    "mkdirat",
     "fsync",
     "fdatasync",
     "syncfs",
@@ -189,7 +187,7 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
     let run = injected(
         &team,
         &["recipients", "rm", "bob"],
-        "rename",
+        "renameat",
         "signal=KILL:when=300",
     );
     assert!(!run.status.success(), "it was cut off");
