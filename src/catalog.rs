@@ -41,6 +41,7 @@ use crate::id::MemoryId;
 use crate::keyring::KeyCommitment;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
+use crate::sign::AuthorityMark;
 
 /// A live memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -88,6 +89,9 @@ pub(crate) struct Catalog {
     pub(crate) erased: Option<(u64, u64)>,
     /// The keys in force, and how many entries their tables have at least; `None` in format 1.
     pub(crate) keys: Option<KeyCommitment>,
+    /// What stood for the epoch keys before, as long as only erasures came since: a keyring from then
+    /// is still used, to destroy again what it brings back.
+    keys_before: Vec<AuthorityMark>,
     /// Memories whose keys are to be destroyed, each with the event that says so.
     pub(crate) marked: BTreeMap<MemoryId, u64>,
     /// What must not go away, by the number of the event the hold began with.
@@ -149,6 +153,7 @@ impl Catalog {
             swept: None,
             erased: None,
             keys: None,
+            keys_before: Vec::new(),
             marked: BTreeMap::new(),
             holds: BTreeMap::new(),
             rows: Rows::default(),
@@ -170,7 +175,7 @@ impl Catalog {
         }
         let keys = self.keys_after(step)?;
         self.fold(step, time)?;
-        self.keys = keys;
+        self.put_keys(keys, step);
         self.events += 1;
         self.pass(step, time);
         Ok(())
@@ -191,11 +196,27 @@ impl Catalog {
             return Err("it puts other keys in force, and its command never does");
         }
         // Only by accepting a keyring can one come that does not follow the one before.
-        let follows = |before: &KeyCommitment| new.follows(before, step.parent);
-        if step.accepts_keys || self.keys.as_ref().is_none_or(follows) {
+        let newest = self.keys.iter().map(|keys| &keys.epoch.1);
+        let mut before = newest.chain(&self.keys_before);
+        let follows = before.any(|before| new.follows(before, step.parent));
+        if step.accepts_keys || self.keys.is_none() || follows {
             return Ok(Some(new.without_proof()));
         }
         Err("it puts other keys in force, and no holder of those before did")
+    }
+
+    fn put_keys(&mut self, keys: Option<KeyCommitment>, step: &Step) {
+        if step.keys.is_some() {
+            self.retention_changed = true;
+            let was = self.keys.map(|keys| keys.epoch.1);
+            match was.filter(|_| step.erased.is_some()) {
+                Some(was) => self.keys_before.push(was),
+                None => self.keys_before.clear(),
+            }
+            let surplus = self.keys_before.len().saturating_sub(KEYS_BEFORE_MAX);
+            self.keys_before.drain(..surplus);
+        }
+        self.keys = keys;
     }
 
     /// What an event does that is about no memory.
@@ -338,7 +359,9 @@ impl Catalog {
             }
         }
         // Keys that may not be in force are no reason not to go on, and do not count.
-        self.keys = self.keys_after(step).unwrap_or(self.keys);
+        if let Ok(keys) = self.keys_after(step) {
+            self.put_keys(keys, step);
+        }
         self.events = step.number.saturating_add(1);
         self.pass(step, time);
     }
@@ -445,6 +468,9 @@ impl Catalog {
         Err(fault)
     }
 }
+
+/// Most epoch keys of before that are remembered.
+const KEYS_BEFORE_MAX: usize = 256;
 
 /// Begins what stands for a path whose name key is gone. It holds a control character, so nothing
 /// can ask for it, and goes on with the memory id, so that history folds on to the event that

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// What each of these answers is looked at.
 const COMMANDS: [&[&str]; 4] = [
-    &["create", "/memories/new.md", "--text", "new\n"],
+    &["write", "new.md", "--text", "new\n"],
     &["status"],
     &["verify"],
     &["log"],

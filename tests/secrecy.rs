@@ -725,11 +725,11 @@ fn a_record_that_does_not_fit_the_state_is_refused() {
 
 #[test]
 fn a_record_of_another_format_version_is_its_own_error() {
-    for changes in [json!({"agekeep": 2}), json!({"agekeep": 2, "new": true})] {
+    for changes in [json!({"agekeep": 3}), json!({"agekeep": 3, "new": true})] {
         let Some(forge) = forge() else { return };
         let tree = forge.git(&["rev-parse", "main^{tree}"]);
         forge.adopt_signed(&tree, &changes);
-        forge.assert_refused(&["read", "a.md"], "unknown_format", 1, "version 2");
+        forge.assert_refused(&["read", "a.md"], "unknown_format", 1, "version 3");
     }
 }
 
@@ -738,12 +738,12 @@ fn a_policy_of_another_format_version_is_its_own_error() {
     for more in ["", "\n[new]\nthing = 1\n"] {
         let Some(forge) = forge() else { return };
         let policy = forge.git(&["show", "main:agekeep.toml"]);
-        let policy = policy.replacen("format = 1", "format = 2", 1) + more;
+        let policy = policy.replacen("format = 2", "format = 3", 1) + more;
         forge.adopt_signed(
             &forge.tree_with_file("main", "agekeep.toml", &policy),
             &json!({}),
         );
-        forge.assert_refused(&["read", "a.md"], "unknown_format", 1, "version 2");
+        forge.assert_refused(&["read", "a.md"], "unknown_format", 1, "version 3");
     }
 }
 
@@ -818,7 +818,7 @@ fn a_version_of_another_format_is_its_own_error() {
     let id = a["memory"].as_str().expect("an id");
     let blob = forge.seal_version(id, "{\"agekeep\":2,\"new\":true}\nwhatever");
     forge.adopt_edit(A, &blob);
-    forge.assert_refused(&["read", A], "unknown_format", 1, "version 2");
+    forge.assert_refused(&["read", A], "unknown_format", 1, "version 3");
 }
 
 #[test]
@@ -887,13 +887,13 @@ fn a_key_entry_with_a_flipped_bit_is_damage() {
 }
 
 #[test]
-fn a_table_that_was_cut_misses_a_key() {
+fn a_table_that_was_cut_is_refused() {
     for table in ["ring", "names"] {
         let home = two_memories();
         edit_file(&home, &format!("keyring/{table}"), |bytes| {
             bytes.truncate(slot(table, 1).start + 50);
         });
-        assert_refused(&home, &["read", "b.md"], "missing_key", 12, "no key");
+        assert_refused(&home, &["read", "b.md"], "damaged", 13, "history added 2");
     }
 }
 

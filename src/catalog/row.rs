@@ -14,6 +14,7 @@ use crate::id::MemoryId;
 use crate::keyring::{KeyCommitment, KeysRow};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
+use crate::sign::AuthorityMark;
 
 /// All of a state that is of one size, whatever the store holds.
 #[derive(Serialize, Deserialize)]
@@ -45,6 +46,7 @@ struct TimesRow {
 pub(super) struct RetentionRow {
     marked: Vec<([u8; 16], u64)>,
     holds: Vec<HoldRow>,
+    keys_before: Vec<[u8; 32]>,
 }
 
 /// A memory.
@@ -225,6 +227,7 @@ impl RetentionRow {
         Self {
             marked: catalog.marked.iter().map(|(id, at)| (id.0, *at)).collect(),
             holds: holds.map(|(number, hold)| hold.to_row(*number)).collect(),
+            keys_before: catalog.keys_before.iter().map(|mark| mark.0).collect(),
         }
     }
 
@@ -233,6 +236,8 @@ impl RetentionRow {
         catalog.marked = marked.map(|(id, event)| (MemoryId(id), event)).collect();
         let holds = self.holds.into_iter().map(HoldRow::restore);
         catalog.holds = holds.collect::<Option<_>>()?;
+        let before = self.keys_before.into_iter().map(AuthorityMark);
+        catalog.keys_before = before.collect();
         Some(())
     }
 }

@@ -83,9 +83,9 @@ impl KeyCommitment {
     }
 
     /// Whether a holder of the keys before put these in their place, behind that commit.
-    pub(crate) fn follows(&self, before: &Self, parent: Option<Digest>) -> bool {
+    pub(crate) fn follows(&self, before: &AuthorityMark, parent: Option<Digest>) -> bool {
         let proof = self.proof.as_ref();
-        proof.is_some_and(|proof| before.epoch.1.proves(&self.said(parent), proof))
+        proof.is_some_and(|proof| before.proves(&self.said(parent), proof))
     }
 
     /// Whether the keys are the same, however many entries there are.

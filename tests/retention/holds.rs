@@ -83,7 +83,7 @@ fn what_a_hold_keeps_can_be_edited_and_keeps_its_history() {
     let scene = scene();
     hold(&scene, &day(2), "/memories/a.md");
     scene.done(&day(3), &["write", "a.md", "--text", "another"]);
-    assert_eq!(scene.done(&day(3), &["show", "1:/memories/a.md"]), "text");
+    assert_eq!(scene.done(&day(3), &["show", "1:/memories/a.md"]), "text\n");
     let undone = scene.fails(&day(4), 15, &["rollback", "--to", "0"]);
     has(&undone, &["/memories/a.md: hold 4 keeps it"]);
 }

@@ -46,7 +46,7 @@ impl<'a> Outside<'a> {
     /// Every identity that the keyring gives to who opens it: of memories, and of records.
     fn identities(&self) -> Vec<String> {
         let ring = fs::read(self.store.join("keyring/ring")).expect("there");
-        let entries = ring[64..].chunks_exact(130);
+        let entries = ring[128..].chunks_exact(130);
         let ids: BTreeSet<String> = entries.map(|entry| hex(&entry[..16])).collect();
         let memories = ids.iter().map(|id| self.means.memory_identity(id));
         let audit = list(&self.means.audit["identities"]).iter();
@@ -96,7 +96,7 @@ impl<'a> Outside<'a> {
     /// Whether the path of a touch of an event opens with a name key of the keyring.
     fn opens_path(&self, id: &str, sealed: &str) -> bool {
         let names = fs::read(self.store.join("keyring/names")).expect("there");
-        let mut entries = names[64..].chunks_exact(88);
+        let mut entries = names[128..].chunks_exact(88);
         if !entries.any(|entry| hex(&entry[..16]) == id) {
             return false;
         }

@@ -10,7 +10,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::Value;
 
 use crate::forge::private;
-use crate::support::{Home, feed, json_lines, stderr, stdout};
+use crate::support::{Home, complaints, feed, json_lines, stderr, stdout};
 
 /// The first time there is.
 pub(crate) const BEGIN: &str = "2026-01-01T00:00:00Z";
@@ -87,7 +87,7 @@ impl Scene {
         let output = self.run_as(who, now, args);
         let said = stderr(&output);
         assert!(output.status.success(), "{who} {now} {args:?}: {said}");
-        assert_eq!(said, "", "{who} {now} {args:?}");
+        assert_eq!(complaints(&output), "", "{who} {now} {args:?}");
         stdout(&output)
     }
 

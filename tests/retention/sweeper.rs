@@ -46,7 +46,7 @@ fn has_key(scene: &Scene, id: &str) -> bool {
         .step_by(2)
         .map(|at| u8::from_str_radix(&id[at..at + 2], 16).expect("hex"))
         .collect();
-    ring[64..].chunks(130).any(|entry| entry.starts_with(&id))
+    ring[128..].chunks(130).any(|entry| entry.starts_with(&id))
 }
 
 /// Roles and identities are two things: all three here are readers.

@@ -470,11 +470,11 @@ fn a_writer_completes_an_erasure_and_begins_none() {
             said.contains("which may not record erase"),
             "{after:?}: {said}"
         );
-        // Its keys are still there, which is another finding.
+        // It names no keys, as what erases has to, and the erased ones are still there.
         let report = scene.report(&["--full"]);
         assert_eq!(
             ids(&report),
-            ["not-allowed", "erased-key"],
+            ["not-allowed", "state", "erased-key"],
             "{after:?}: {report}"
         );
         scene.means.adopt(&head);

@@ -254,7 +254,7 @@ impl Means {
     /// The secret in a memory's entry of a table.
     pub(crate) fn secret(&self, table: &str, id: &[u8]) -> Vec<u8> {
         let bytes = fs::read(self.store.join("keyring").join(table)).expect("there");
-        let entries = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+        let entries = bytes[header_bytes(&bytes)..].chunks_exact(entry_bytes(table));
         let mut entries = (0..).zip(entries);
         let found = entries.find(|(_, entry)| entry[..16] == *id);
         let (slot, entry) = found.expect("an entry");
@@ -276,17 +276,33 @@ impl Means {
             "ring" => &self.epoch["key"],
             _ => &self.audit["names_key"],
         };
-        let (label, header) = (format!("agekeep/2 {table} "), &file[..TABLE_HEADER_BYTES]);
         let key = Base64Unpadded::decode_vec(key.as_str().expect("text")).expect("base64");
-        (
-            key,
-            [label.as_bytes(), header, &slot.to_le_bytes(), id].concat(),
-        )
+        let header = &file[..header_bytes(file)];
+        let bound = if header.len() == TABLE_HEADER_BYTES {
+            let label = format!("agekeep/2 {table} ");
+            [label.as_bytes(), header, &slot.to_le_bytes(), id].concat()
+        } else {
+            [
+                format!("agekeep/1 {table} ").as_bytes(),
+                &header[16..40],
+                id,
+            ]
+            .concat()
+        };
+        (key, bound)
     }
 }
 
 /// Bytes of the header of `ring` and of `names`.
 pub(crate) const TABLE_HEADER_BYTES: usize = 128;
+
+/// The same of a file of whatever format.
+pub(crate) fn header_bytes(file: &[u8]) -> usize {
+    match &file[13..16] {
+        b"001" => 64,
+        _ => TABLE_HEADER_BYTES,
+    }
+}
 
 /// HMAC-SHA-256 over a label, with its length before it.
 pub(crate) fn keyed(key: &[u8], label: &str) -> Vec<u8> {

@@ -6,7 +6,6 @@ use std::fs;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-
 use crate::forge::{has_means, unhex};
 use crate::forging::Zoo;
 use crate::scenario;
@@ -170,6 +169,8 @@ fn an_ordinary_command_goes_by_the_forged_catalog() {
 /// Erases the deleted memory of the base, and puts the keyring from before in its place again.
 fn erased(with_old_keys: bool) -> Home {
     let home = scenario::base_home(true);
+    // The first command moves the store on from format 1.
+    run(&home, &["read", "handover.md"]);
     let (keyring, kept) = (home.store().join("keyring"), home.path().join("kept"));
     fs::create_dir(&kept).expect("made");
     for file in fs::read_dir(&keyring).expect("a folder").flatten() {

@@ -6,7 +6,7 @@ use agekeep::store::Identity;
 use sha2::{Digest, Sha256};
 
 use super::{Forged, Memory, Zoo};
-use crate::forge::{TABLE_HEADER_BYTES, entry_bytes, unhex};
+use crate::forge::{entry_bytes, header_bytes, unhex};
 use crate::support::stderr;
 
 pub(super) const ALL: &[Forged] = &[
@@ -82,9 +82,9 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
         .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
     let identity = identity.expect("an identity").as_bytes();
     for (table, secret) in [("ring", identity), ("names", &[5; 32])] {
-        let length = fs::metadata(zoo.store().join("keyring").join(table));
-        let length = length.expect("there").len() - TABLE_HEADER_BYTES as u64;
-        let slot = length / entry_bytes(table) as u64;
+        let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+        let slot = (bytes.len() - header_bytes(&bytes)) / entry_bytes(table);
+        let slot = slot as u64;
         let entry = zoo.entry(table, slot, &id, secret);
         zoo.edit(&format!("keyring/{table}"), |bytes| bytes.extend(entry));
     }
@@ -100,12 +100,13 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
 /// Where a memory's entry is.
 fn place(zoo: &Zoo, table: &str, id: &str) -> usize {
     let slot = usize::try_from(slot(zoo, table, id)).expect("small");
-    TABLE_HEADER_BYTES + slot * entry_bytes(table)
+    let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+    header_bytes(&bytes) + slot * entry_bytes(table)
 }
 
 fn slot(zoo: &Zoo, table: &str, id: &str) -> u64 {
     let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
-    let entries = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+    let entries = bytes[header_bytes(&bytes)..].chunks_exact(entry_bytes(table));
     let found = (0..)
         .zip(entries)
         .find(|(_, entry)| entry[..16] == unhex(id));
@@ -128,7 +129,8 @@ fn replace(zoo: &Zoo, table: &str, id: &str, entry: &[u8]) {
 /// Takes an entry out as only a holder of the key can: those behind it are sealed for new slots.
 fn remove(zoo: &Zoo, table: &str, id: &str) {
     let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
-    let all = bytes[TABLE_HEADER_BYTES..].chunks_exact(entry_bytes(table));
+    let header = header_bytes(&bytes);
+    let all = bytes[header..].chunks_exact(entry_bytes(table));
     let others = all
         .map(|entry| hex(&entry[..16]))
         .filter(|other| other != id);
@@ -138,7 +140,7 @@ fn remove(zoo: &Zoo, table: &str, id: &str) {
     });
     let entries: Vec<u8> = entries.collect::<Vec<_>>().concat();
     zoo.edit(&format!("keyring/{table}"), |bytes| {
-        bytes.truncate(TABLE_HEADER_BYTES);
+        bytes.truncate(header);
         bytes.extend(entries);
     });
 }
