@@ -8,13 +8,11 @@
 
 mod place;
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
-use crate::disk::{self, Unsynced};
+use crate::disk::{self, File, FileExt, Unsynced};
 use crate::error::{Error, Result};
 use crate::event::Moment;
 use crate::id::StoreId;
