@@ -239,7 +239,7 @@ impl CatalogFile {
     fn put_file(&self, catalog: &Catalog, key: &Key, base: Option<&Base>) -> Option<Written> {
         let (folder, aside) = (self.folder.as_ref()?, Name::new_aside());
         let file = folder.create_new(&aside, 0o600).ok().map(Arc::new)?;
-        let written = self.put_aside(file, catalog, key, base);
+        let written = self.put_aside(&file, catalog, key, base);
         let written = written.filter(|_| folder.rename(&aside, &self.name).is_ok());
         if written.is_none() {
             drop(folder.remove(&aside));
@@ -249,7 +249,7 @@ impl CatalogFile {
 
     fn put_aside(
         &self,
-        file: Arc<File>,
+        file: &Arc<File>,
         catalog: &Catalog,
         key: &Key,
         base: Option<&Base>,
@@ -263,7 +263,7 @@ impl CatalogFile {
         file.write_all_at(&start, 0).ok()?;
         let kept = base.map_or(Kept::None, |base| Kept::In(&base.file));
         let roots = [HEADER_BYTES as u64, 0];
-        Self::put_root(catalog, key, &file, names, kept, roots)
+        Self::put_root(catalog, key, file, names, kept, roots)
     }
 
     /// Writes leaves and a root behind what is in a file, and then says in its header where that
@@ -279,7 +279,7 @@ impl CatalogFile {
         let mut writer = Writer {
             file,
             names,
-            key: key,
+            key,
             kept,
             offset,
             buffer: Vec::new(),

@@ -189,7 +189,7 @@ impl StateRow {
             times: TimesRow::of(catalog.times)?,
             swept: swept.map(|(time, event)| (time.timestamp_millis(), event)),
             erased: catalog.erased,
-            keys: catalog.keys.as_ref().map(KeyCommitment::to_row),
+            keys: catalog.keys.map(KeyCommitment::to_row),
         })
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct KeyCommitment {
 pub(crate) type KeysRow = ((u64, [u8; 32]), (u64, [u8; 32]), [u8; 32], (u64, u64));
 
 impl KeyCommitment {
-    pub(crate) fn to_row(&self) -> KeysRow {
+    pub(crate) fn to_row(self) -> KeysRow {
         let (epoch, names) = (self.epoch, self.names);
         let names = (names.0, names.1.0);
         ((epoch.0, epoch.1.0), names, self.audit.0, self.entries)
@@ -129,13 +129,11 @@ impl Keyring {
 
     /// Whether these are the keys that history names, as far as this identity opens them.
     pub(crate) fn has_keys_of(&self, known: &KeyCommitment) -> bool {
-        match self.commitment() {
-            Ok(own) => own.has_keys_of(known),
-            Err(_) => {
-                let names = (self.audit.number, self.marks().1);
-                (names, self.marks().2) == (known.names, known.audit)
-            }
+        if let Ok(own) = self.commitment() {
+            return own.has_keys_of(known);
         }
+        let names = (self.audit.number, self.marks().1);
+        (names, self.marks().2) == (known.names, known.audit)
     }
 
     /// Checks that no entries were cut off from the tables.

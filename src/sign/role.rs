@@ -62,7 +62,7 @@ impl SignerRole {
         are_begun: impl FnOnce(&[Erased]) -> Result<bool>,
     ) -> Result<Option<String>> {
         let command = &event.command;
-        if !self.allows(command) && !(self.completes() && event.completes(are_begun)?) {
+        if !(self.allows(command) || self.completes() && event.completes(are_begun)?) {
             return Ok(Some(named(command).into()));
         }
         if self != Self::Owner && command == ACCEPT_COMMAND && event.keys.is_some() {

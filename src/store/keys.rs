@@ -19,10 +19,10 @@ impl Store {
             return self.keyring.check_entries(known.entries);
         }
         let head = self.journal.head();
-        match was_in_force(&self.repository, &self.keyring, head)? {
-            true => Ok(()),
-            false => Err(self.keyring.foreign()),
+        if was_in_force(&self.repository, &self.keyring, head)? {
+            return Ok(());
         }
+        Err(self.keyring.foreign())
     }
 }
 

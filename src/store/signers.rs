@@ -97,6 +97,7 @@ impl Store {
     /// # Errors
     /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Exists`] if it is their role
     /// already, [`SigningFault::Last`] if no owner was left; otherwise as for [`Store::execute`].
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn set_signer_role(
         &mut self,
         name: &str,

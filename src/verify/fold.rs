@@ -121,22 +121,19 @@ impl Fold {
     /// known by its name alone, and an erasure that changes no tree may complete an earlier one.
     fn not_allowed(&self, beyond: &Beyond, examined: &Examined) -> Result<Option<Fault>> {
         let (role, command) = (beyond.role, beyond.command.as_str());
-        let what = match &examined.event {
-            Some(event) => {
-                let is_held = |touch: &_| self.catalog.takes_held(touch);
-                let is_begun = |erased: &Erased| {
-                    let id = erased.memory;
-                    let is_known = self.catalog.marked.contains_key(&id);
-                    is_known || self.erased.contains(&id) || self.is_unsure(id)
-                };
-                role.beyond(event, is_held, |all| Ok(all.iter().all(is_begun)))?
-            }
-            None => {
-                let may_complete =
-                    role.completes() && command == ERASE_COMMAND && examined.changed.is_empty();
-                let is_allowed = role.allows(command) || may_complete;
-                (!is_allowed).then(|| named(command).into())
-            }
+        let what = if let Some(event) = &examined.event {
+            let is_held = |touch: &_| self.catalog.takes_held(touch);
+            let is_begun = |erased: &Erased| {
+                let id = erased.memory;
+                let is_known = self.catalog.marked.contains_key(&id);
+                is_known || self.erased.contains(&id) || self.is_unsure(id)
+            };
+            role.beyond(event, is_held, |all| Ok(all.iter().all(is_begun)))?
+        } else {
+            let may_complete =
+                role.completes() && command == ERASE_COMMAND && examined.changed.is_empty();
+            let is_allowed = role.allows(command) || may_complete;
+            (!is_allowed).then(|| named(command).into())
         };
         let fault = |what: String| {
             let what = format!("its signer {}", role.refuses(&beyond.name, &what));

@@ -214,6 +214,7 @@ fn restore(
 
 /// Where the branch points; `None` if something else is in the place of its file, which nothing is
 /// written over.
+#[allow(clippy::option_option)] // no branch is another thing than one that cannot be read
 fn read_branch(
     repository: &Repository,
     findings: &mut Findings,

@@ -3,6 +3,8 @@
 //! All of it stays on loopback, where whoever attacks has the same address as who is attacked, and
 //! ends by itself. The times printed are what a client waited; what is asserted is that it was let
 //! in at all, on a machine that has a lot to do.
+#![allow(clippy::print_stdout)] // the times are the figures
+#![allow(clippy::similar_names)] // `began`, and what is begun
 
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
