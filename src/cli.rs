@@ -70,6 +70,7 @@ const USAGE: u8 = 2;
 /// Options every verb takes.
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 struct Global {
     /// The store's folder [default: agekeep/store in the user's data folder]
     #[arg(

@@ -618,8 +618,8 @@ fn the_keys_in_force_are_as_documented() {
     assert_eq!(keys["epoch"][0], store.epoch["epoch"]);
     assert_eq!(unbase64(&keys["epoch"][1]), mark);
     assert_eq!(keys["names"][0], store.audit["epoch"]);
-    let names = hmac(&store.audit["names_key"], "agekeep/2 names commitment");
-    assert_eq!(keys["names"][1], json!(hex(&names)));
+    let of_names_key = hmac(&store.audit["names_key"], "agekeep/2 names commitment");
+    assert_eq!(keys["names"][1], json!(hex(&of_names_key)));
     let identities = store.audit["identities"].as_array().expect("a list");
     let public: Vec<String> = identities
         .iter()

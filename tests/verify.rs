@@ -1247,8 +1247,8 @@ fn a_point_that_somebody_else_made_with_the_keys_of_the_store_is_not_believed() 
     fs::copy(file(&theirs), file(&mine)).expect("copied");
     // The key of who made it is all that was wrong with it; nobody else can read that.
     let key = "agekeep/key";
-    let mode = fs::metadata(mine.join(key)).expect("there").permissions();
-    assert_eq!(mode.mode() & 0o777, 0o600);
+    let found = fs::metadata(mine.join(key)).expect("there");
+    assert_eq!(found.permissions().mode() & 0o777, 0o600);
     fs::copy(theirs.join(key), mine.join(key)).expect("copied");
     assert_eq!(report(&home, &[])["from"], 9);
     fs::remove_file(mine.join(key)).expect("there");
