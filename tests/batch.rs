@@ -1,7 +1,4 @@
 //! Commands that wait together: a commit for each, one sync for all, and nothing else different.
-#![allow(clippy::print_stderr)] // what could not be tested is said loudly
-
-mod support;
 
 use std::fs;
 use std::io::Write;
@@ -10,6 +7,9 @@ use std::process::{Command as Process, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
+use crate::support::{
+    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
+};
 use agekeep::answer::Answer;
 use agekeep::command::Command;
 use agekeep::event::Context;
@@ -17,9 +17,6 @@ use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{
-    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
-};
 use tempfile::TempDir;
 
 fn fresh(folder: &Path) -> Store {

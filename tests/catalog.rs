@@ -1,11 +1,9 @@
 //! The file `catalog` is only a copy: whatever becomes of it, every answer stays what it was.
 
-mod support;
-
 use std::fs;
 
+use crate::support::Home;
 use serde_json::{Value, json};
-use support::Home;
 
 /// Memories: enough for several leaves of the file.
 const MEMORIES: usize = 150;
@@ -86,7 +84,11 @@ fn a_catalog_that_is_cut_or_changed_anywhere_answers_as_without_one() {
         assert!(answers(&home, n) == *expected, "cut to {length}");
     }
     let verified = home.run(&["verify", "--full"]);
-    assert!(verified.status.success(), "{}", support::stdout(&verified));
+    assert!(
+        verified.status.success(),
+        "{}",
+        crate::support::stdout(&verified)
+    );
 }
 
 /// A copy from some time ago says less, and nothing that is not so.

@@ -1,17 +1,14 @@
 //! Signed notes that say where history ends: what stands in them, and that a stranger's tools agree.
-#![allow(clippy::format_collect)] // speed does not matter here
-
-mod support;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::support::{Home, has_peer, json_lines, stderr, stdout};
 use agekeep::note::Note;
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use support::{Home, has_peer, json_lines, stderr, stdout};
 
 fn ok(output: &Output) -> String {
     assert!(output.status.success(), "{}", stderr(output));

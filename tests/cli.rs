@@ -1,16 +1,14 @@
 //! The command line as a person uses it: stories through the binary, with nothing of this machine.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::{Home, feed, git, json_lines, stderr, stdout};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{Home, feed, git, json_lines, stderr, stdout};
 
 const MISSING: &str = "does not exist";
 
@@ -1504,12 +1502,12 @@ fn on_a_terminal(home: &Home, line: &str) -> String {
         .env("XDG_CONFIG_HOME", home.path().join("config"))
         .env("AGEKEEP_STORE", home.store())
         .env("AGEKEEP_PAGER", "cat");
-    stdout(&support::feed(command, b""))
+    stdout(&crate::support::feed(command, b""))
 }
 
 #[test]
 fn a_terminal_obeys_nothing_that_came_from_an_agent() {
-    if !support::has_peer("script", "what a terminal would be sent") {
+    if !crate::support::has_peer("script", "what a terminal would be sent") {
         return;
     }
     let home = Home::with_store();

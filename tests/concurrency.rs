@@ -1,8 +1,4 @@
 //! Many processes and threads on one store: every command whole, history one line, nothing lost.
-#![allow(clippy::print_stderr)] // what could not be tested is said loudly
-#![allow(clippy::format_collect)] // speed does not matter here
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -13,6 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::support::{Home, feed, has_peer, json_lines, stderr, stdout};
 use agekeep::event::Context;
 use agekeep::keyfile;
 use agekeep::policy::Policy;
@@ -21,7 +18,6 @@ use agekeep::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use support::{Home, feed, has_peer, json_lines, stderr, stdout};
 use tempfile::TempDir;
 
 const SEED: u64 = 20_260_728;

@@ -1,20 +1,16 @@
 //! The memory tool's contract as data: every case through the library, `tool` and the command line.
 
-#[path = "support/cases.rs"]
-mod cases;
-mod support;
-
 use std::path::Path;
 use std::process::Output;
 
+use crate::support::cases::{CASES, Case, EmptyStore, STEPS, Step, cases, fits};
+use crate::support::{Home, feed, json_lines, stderr, stdout};
 use agekeep::command::Command;
 use agekeep::event::Context;
 use agekeep::keyfile;
 use agekeep::policy::Policy;
 use agekeep::store::{Keys, Store};
-use cases::{CASES, Case, EmptyStore, STEPS, Step, cases, fits};
 use serde_json::Value;
-use support::{Home, feed, json_lines, stderr, stdout};
 
 /// Steps that leave out what the command line has a default for: `create` and `insert` take the
 /// text from standard input, `view` shows `/memories`.

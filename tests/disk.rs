@@ -1,8 +1,4 @@
 //! A disk that is full, cannot be written, or takes no long file: nothing acknowledged is lost.
-#![allow(clippy::print_stderr)] // what could not be tested is said loudly
-#![allow(clippy::format_collect)] // speed does not matter here
-
-mod support;
 
 use std::env;
 use std::fs::{self, File};
@@ -10,8 +6,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
+use crate::support::{Home, json_lines, stderr, stdout};
 use serde_json::{Value, json};
-use support::{Home, json_lines, stderr, stdout};
 use tempfile::TempDir;
 
 /// Names the small disk to a test that runs again on it.
@@ -43,7 +39,11 @@ fn on_a_small_disk(test: &str) -> bool {
         return false;
     }
     let program = env::current_exe().expect("this test");
-    let run = mounted(&program, &["--exact", test, "--nocapture"]).expect("runs again");
+    let run = mounted(
+        &program,
+        &["--exact", &format!("disk::{test}"), "--nocapture"],
+    )
+    .expect("runs again");
     let said = stdout(&run) + &stderr(&run);
     assert!(
         run.status.success() && said.contains("1 passed"),

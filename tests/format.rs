@@ -1,7 +1,4 @@
 //! Every version opens the stores of all format versions, and their bytes are what `docs/format.md` says.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,6 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::support::{Home, json_lines, stderr, stdout};
 use age::x25519;
 use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -17,7 +15,6 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{Home, json_lines, stderr, stdout};
 
 // ---- the vectors ----
 

@@ -1,7 +1,4 @@
 //! What stock git, age and OpenSSH make of a store: they recover, open and check all of it.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-
-mod support;
 
 use std::fs;
 use std::io::Write;
@@ -9,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::{Home, feed, has_peer, stderr, stdout};
 use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{Home, feed, has_peer, stderr, stdout};
 
 const WHY: &str = "docs/format.md promises recovery with stock programs";
 
@@ -258,8 +255,8 @@ fn a_clone_holds_the_same_history() {
     let from = format!("file://{}", from.display());
     git(&home, &["clone", "--quiet", "--bare", &from, &to]);
     let args = ["rev-parse", "main"];
-    assert_eq!(ok(&support::git(&copy, &args)), git(&home, &args));
-    ok(&support::git(&copy, &["fsck", "--full", "--strict"]));
+    assert_eq!(ok(&crate::support::git(&copy, &args)), git(&home, &args));
+    ok(&crate::support::git(&copy, &["fsck", "--full", "--strict"]));
 }
 
 // ---- signatures ----

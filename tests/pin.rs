@@ -1,8 +1,4 @@
 //! A store that was turned back to an earlier moment is refused, until somebody accepts that.
-#![allow(clippy::print_stderr)] // what could not be tested is said loudly
-#![allow(clippy::format_collect)] // speed does not matter here
-
-mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
+use crate::support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
 use agekeep::command::Command as MemoryCommand;
 use agekeep::error::Error;
 use agekeep::event::Context;
@@ -17,7 +14,6 @@ use agekeep::keyfile;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
 
 /// Every verb that opens a store, with what it needs.
 const VERBS: [&[&str]; 16] = [
@@ -147,7 +143,7 @@ fn store_id(home: &Home) -> String {
 }
 
 fn store_id_of(store: &Path) -> String {
-    let policy = ok(&support::git(store, &["show", "main:agekeep.toml"]));
+    let policy = ok(&crate::support::git(store, &["show", "main:agekeep.toml"]));
     let line = policy
         .lines()
         .find_map(|line| line.strip_prefix("store = "));
@@ -1104,7 +1100,9 @@ fn begin_anew(home: &Home, name: &str, text: &str) {
     let fed = |args: &[&str], input: &str| {
         let mut git = Command::new("git");
         git.arg("--git-dir").arg(home.store()).args(args);
-        ok(&support::feed(git, input.as_bytes())).trim().to_owned()
+        ok(&crate::support::feed(git, input.as_bytes()))
+            .trim()
+            .to_owned()
     };
     let blob = fed(&["hash-object", "-w", "--stdin"], text);
     let list = ok(&home.git(&["ls-tree", "main"]));
@@ -1122,7 +1120,7 @@ fn begin_anew(home: &Home, name: &str, text: &str) {
     let mut sign = Command::new("ssh-keygen");
     sign.args(["-Y", "sign", "-q", "-n", "git", "-f"]);
     sign.arg(home.signing_key());
-    let signature = ok(&support::feed(
+    let signature = ok(&crate::support::feed(
         sign,
         format!("{headers}\n{message}").as_bytes(),
     ));
@@ -1385,7 +1383,7 @@ fn the_first_use_of_a_store_is_said_once_and_by_whom_it_was_made() {
     let by = |user: &str, args: &[&str]| {
         let mut command = home.command(args);
         command.env("XDG_STATE_HOME", home.path().join(user));
-        support::feed(command, b"")
+        crate::support::feed(command, b"")
     };
     for (user, args) in [
         ("1", &["status"][..]),
@@ -1417,7 +1415,7 @@ fn each_user_knows_what_he_has_seen() {
     let by_second = |args: &[&str]| {
         let mut command = home.command(args);
         command.env("XDG_STATE_HOME", home.path().join("second"));
-        support::feed(command, b"")
+        crate::support::feed(command, b"")
     };
     put_back(&home, &copies[1]);
     ok(&by_second(&["status"]));

@@ -1,8 +1,5 @@
 //! What somebody puts in the place of a store's files: links, pipes, files without end, and names
 //! that lead elsewhere. It is refused, found or thrown away, and nothing outside the store changes.
-#![allow(clippy::print_stderr)] // what could not be tested is said loudly
-
-mod support;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -11,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{Home, has_peer, stderr, stdout};
 use sha2::{Digest, Sha256};
-use support::{Home, has_peer, stderr, stdout};
 
 /// A hang takes for ever; an honest answer on a busy machine never this long.
 const LIMIT: Duration = Duration::from_secs(20);

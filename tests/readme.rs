@@ -1,13 +1,11 @@
 //! Every command in the README, run in order in one fresh home, and the output it shows.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use support::{Home, has_peer, stderr, stdout};
+use crate::support::{Home, has_peer, stderr, stdout};
 
 /// A block of commands, and the output the README shows for it.
 struct Block {

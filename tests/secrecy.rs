@@ -1,10 +1,4 @@
 //! Nothing of an agent's can be read without the keys, and nothing forged is taken for its own.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-#![allow(clippy::format_push_string, clippy::format_collect)] // speed does not matter here
-
-#[path = "support/forge.rs"]
-mod forge;
-mod support;
 
 use std::fs;
 use std::io::Read;
@@ -21,8 +15,8 @@ use base64ct::{Base64, Base64Unpadded, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use forge::{Means, entry_bytes, has_means, private};
-use support::{Home, feed, git, has_peer, stderr, stdout};
+use crate::support::forge::{Means, entry_bytes, has_means, private};
+use crate::support::{Home, feed, git, has_peer, stderr, stdout};
 
 // ---- the canary ----
 
@@ -465,7 +459,7 @@ fn forge() -> Option<Forge> {
 
 impl Forge {
     fn events(&self) -> Vec<Value> {
-        let mut log = support::json_lines(&self.home.run(&["--json", "log"]).stdout);
+        let mut log = crate::support::json_lines(&self.home.run(&["--json", "log"]).stdout);
         log.reverse();
         log
     }
@@ -952,7 +946,7 @@ fn loose_path(home: &Home, id: &str) -> PathBuf {
 #[test]
 fn an_object_under_the_name_of_another_is_damage() {
     let home = two_memories();
-    let log = support::json_lines(&home.run(&["--json", "log"]).stdout);
+    let log = crate::support::json_lines(&home.run(&["--json", "log"]).stdout);
     let blob = |at: usize| log[at]["memories"][0]["blob"].as_str().expect("a blob");
     let (b, a) = (loose_path(&home, blob(0)), loose_path(&home, blob(1)));
     // What is gone or torn comes back from the journal, as long as that has it.
@@ -1073,7 +1067,7 @@ fn nothing_of_a_hostile_place_is_run_or_believed() {
 #[test]
 fn a_replace_ref_replaces_nothing() {
     let home = two_memories();
-    let log = support::json_lines(&home.run(&["--json", "log"]).stdout);
+    let log = crate::support::json_lines(&home.run(&["--json", "log"]).stdout);
     let blob = |at: usize| log[at]["memories"][0]["blob"].as_str().expect("a blob");
     let folder = home.store().join("refs/replace");
     fs::create_dir_all(&folder).expect("made");
@@ -1090,7 +1084,7 @@ fn a_replace_ref_replaces_nothing() {
 #[test]
 fn objects_of_another_folder_are_not_borrowed() {
     let home = two_memories();
-    let log = support::json_lines(&home.run(&["--json", "log"]).stdout);
+    let log = crate::support::json_lines(&home.run(&["--json", "log"]).stdout);
     let blob = log[0]["memories"][0]["blob"].as_str().expect("a blob");
     let elsewhere = home.path().join("elsewhere");
     let to = elsewhere.join(&blob[..2]);

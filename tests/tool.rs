@@ -1,7 +1,5 @@
 //! The `tool` door: memory-tool calls as JSON lines, whatever comes in, each answered with one line.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -11,9 +9,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::{Home, feed, git, json_lines, stderr, stdout};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{Home, feed, git, json_lines, stderr, stdout};
 
 /// How long an answer may take before it counts as held back: far more than any machine needs.
 const ANSWER_SECONDS_MAX: u64 = 30;

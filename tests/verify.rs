@@ -1,8 +1,4 @@
 //! `verify` through the binary: stores of every kind are clean, and each damage is one finding.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-#![allow(clippy::format_collect)] // speed does not matter here
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,12 +9,12 @@ use std::process::{Output, Stdio};
 use std::str::FromStr;
 use std::thread;
 
+use crate::support::{Home, feed, stderr, stdout};
 use age::x25519;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use ssh_key::rand_core::OsRng;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey};
-use support::{Home, feed, stderr, stdout};
 
 // ---- what verify says ----
 
@@ -740,7 +736,7 @@ fn edit_a(home: &Home, blob: &str) -> Forged {
 fn versions_that_are_none() {
     let home = home();
     let kept = Kept::of(&home);
-    let log: Vec<Value> = support::json_lines(done(&home, &["log", "--json"]).as_bytes());
+    let log: Vec<Value> = crate::support::json_lines(done(&home, &["log", "--json"]).as_bytes());
     let first = log.iter().find(|event| event["event"] == 1).expect("there");
     let old = first["memories"][0]["blob"]
         .as_str()
@@ -796,7 +792,7 @@ fn versions_that_are_none() {
 fn records_of_what_a_command_never_does() {
     let home = home();
     let kept = Kept::of(&home);
-    let log: Vec<Value> = support::json_lines(done(&home, &["log", "--json"]).as_bytes());
+    let log: Vec<Value> = crate::support::json_lines(done(&home, &["log", "--json"]).as_bytes());
     let first = log.iter().find(|event| event["event"] == 1).expect("there");
     let old = first["memories"][0]["blob"].as_str().expect("an id");
     for (command, change) in [

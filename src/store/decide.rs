@@ -61,7 +61,7 @@ impl Decisions {
     pub(super) fn read(repository: &Repository, blobs: Decided) -> Result<Self> {
         let fault = |file: &'static str| move |why: String| Error::damaged(file, why);
         let text = repository.public(blobs.policy)?;
-        let (id, policy) = Policy::parse_file(&text)?;
+        let (id, policy) = parse_recorded_policy(&text)?;
         let members = recipients::parse(&repository.public(blobs.recipients)?);
         let signers = Signers::parse(&repository.public(blobs.signers)?);
         Ok(Self {
@@ -74,6 +74,14 @@ impl Decisions {
             signers: signers.map_err(fault("signers"))?,
         })
     }
+}
+
+/// Parses the policy that history records. One that nobody can follow was not made by agekeep.
+pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
+    Policy::parse_file(text).map_err(|error| match error {
+        Error::Policy { .. } => Error::damaged("policy", error.to_string()),
+        other => other,
+    })
 }
 
 impl Store {

@@ -9,6 +9,7 @@ use crate::keyring::Keyring;
 use crate::policy::Policy;
 
 use super::Store;
+use super::decide::parse_recorded_policy;
 use super::history::{Unclean, decided_at};
 
 /// Opens the folder of a store.
@@ -67,7 +68,8 @@ impl Store {
         if self.catalog.head != Some(self.journal.head()) {
             let blobs = decided_at(&self.repository, self.journal.head())?;
             if blobs.policy != self.decisions.blobs.policy {
-                let (_, policy) = Policy::parse_file(&self.repository.public(blobs.policy)?)?;
+                let text = self.repository.public(blobs.policy)?;
+                let (_, policy) = parse_recorded_policy(&text)?;
                 newer = Some(policy);
             }
         }

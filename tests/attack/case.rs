@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::law::{self, Trial};
-use crate::plant;
-use crate::scene::Scene;
+use crate::attack::law::{self, Trial};
+use crate::attack::plant;
+use crate::attack::scene::Scene;
 use crate::support::Home;
 
 /// What is done to the copy of a store; false where this machine cannot do it.

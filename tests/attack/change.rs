@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::canary::{AUTHORIZED_KEYS, DOCUMENTS};
-use crate::case::{Case, Deed};
-use crate::plant;
-use crate::scene::Scene;
+use crate::attack::canary::{AUTHORIZED_KEYS, DOCUMENTS};
+use crate::attack::case::{Case, Deed};
+use crate::attack::plant;
+use crate::attack::scene::Scene;
 use crate::support::{Home, stdout};
 
 /// Files that are not in every store and are read, or were once, where they are.

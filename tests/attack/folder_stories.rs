@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
-use crate::plant;
-use crate::probe::{self, Ran};
-use crate::scene::run;
+use crate::attack::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
+use crate::attack::plant;
+use crate::attack::probe::{self, Ran};
+use crate::attack::scene::run;
 use crate::support::{Home, stderr, stdout};
 
 /// Commands that open a store, the last two with no key.

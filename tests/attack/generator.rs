@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::case::{Case, Deed, Outcome};
-use crate::change;
-use crate::keyring;
-use crate::law;
-use crate::plant;
-use crate::scene::Scene;
+use crate::attack::case::{Case, Deed, Outcome};
+use crate::attack::change;
+use crate::attack::keyring;
+use crate::attack::law;
+use crate::attack::plant;
+use crate::attack::scene::Scene;
 use crate::support::Home;
 
 /// How many cases are sampled: a minute and a half on two cores.

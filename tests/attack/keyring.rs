@@ -13,10 +13,10 @@ use age::x25519::{Identity, Recipient};
 use base64ct::{Base64Unpadded, Encoding};
 use serde_json::json;
 
-use crate::case::{Case, Deed};
-use crate::forge::{TABLE_HEADER_BYTES, aead, entry_bytes, keyed, try_aead, unhex};
-use crate::opener::Opener;
-use crate::scene::Scene;
+use crate::attack::case::{Case, Deed};
+use crate::attack::opener::Opener;
+use crate::attack::scene::Scene;
+use crate::support::forge::{TABLE_HEADER_BYTES, aead, entry_bytes, keyed, try_aead, unhex};
 use crate::support::{Home, git, stdout};
 
 /// An epoch key and names key of the attacker's own.

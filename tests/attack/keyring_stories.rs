@@ -8,12 +8,12 @@ use std::process::Command;
 use base64ct::{Base64Unpadded, Encoding};
 use serde_json::json;
 
-use crate::forge::{has_means, private};
-use crate::keyring::{self, FORGED_KEY, Table};
-use crate::opener::{Opener, journaled};
-use crate::plant;
-use crate::probe;
-use crate::scene::{Scene, recipient, run};
+use crate::attack::keyring::{self, FORGED_KEY, Table};
+use crate::attack::opener::{Opener, journaled};
+use crate::attack::plant;
+use crate::attack::probe;
+use crate::attack::scene::{Scene, recipient, run};
+use crate::support::forge::{has_means, private};
 use crate::support::{Home, feed, git, stderr, stdout};
 
 /// A store that a reader has left, with everything they could copy.

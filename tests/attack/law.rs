@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::canary::{self, Snapshot};
-use crate::probe::{self, Ran};
-use crate::scene::{self, CONTENT, ERASED, KNOWN, Scene};
+use crate::attack::canary::{self, Snapshot};
+use crate::attack::probe::{self, Ran};
+use crate::attack::scene::{self, CONTENT, ERASED, KNOWN, Scene};
 use crate::support::Home;
 
 /// What a command is run for.

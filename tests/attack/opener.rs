@@ -11,8 +11,8 @@ use age::x25519::Identity;
 use base64ct::{Base64Unpadded, Encoding};
 use serde_json::Value;
 
-use crate::forge::{TABLE_HEADER_BYTES, entry_bytes, try_aead};
-use crate::keyring;
+use crate::attack::keyring;
+use crate::support::forge::{TABLE_HEADER_BYTES, entry_bytes, try_aead};
 
 /// A journal is read up to here: what a case writes is far less.
 const JOURNAL_BYTES: u64 = 16 << 20;

@@ -9,12 +9,12 @@ use agekeep::store::Identity;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::canary;
-use crate::forge::private;
-use crate::law::Truth;
-use crate::opener::Opener;
-use crate::plant;
-use crate::probe;
+use crate::attack::canary;
+use crate::attack::law::Truth;
+use crate::attack::opener::Opener;
+use crate::attack::plant;
+use crate::attack::probe;
+use crate::support::forge::private;
 use crate::support::{Home, stderr, stdout};
 
 /// The memory that every case views by a command of its own.

@@ -8,11 +8,11 @@ use base64ct::{Base64Unpadded, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::canary::{self, DOCUMENTS};
-use crate::forge::{Means, aead, has_means, private, try_aead, unhex};
-use crate::plant;
-use crate::probe::{self, Ran};
-use crate::scene::{recipient, run};
+use crate::attack::canary::{self, DOCUMENTS};
+use crate::attack::plant;
+use crate::attack::probe::{self, Ran};
+use crate::attack::scene::{recipient, run};
+use crate::support::forge::{Means, aead, has_means, private, try_aead, unhex};
 use crate::support::{Home, feed, git, has_peer, json_lines, stderr, stdout};
 
 /// The time of every commit that is forged here.

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
-use crate::plant;
-use crate::probe;
-use crate::scene::{ERASED, Scene};
+use crate::attack::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
+use crate::attack::plant;
+use crate::attack::probe;
+use crate::attack::scene::{ERASED, Scene};
 use crate::support::Home;
 
 /// As in `probe`: a hang takes longer, and nothing else does.

@@ -6,8 +6,8 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::model::*;
-use crate::scene::*;
+use crate::compaction::scene::*;
+use crate::crash::model::*;
 use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 const WRITERS: usize = 8;

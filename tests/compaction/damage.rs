@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::model::*;
-use crate::scene::*;
+use crate::compaction::scene::*;
+use crate::crash::model::*;
 use crate::support::{Home, stderr, stdout};
 
 /// A store of which everything is in one pack and nothing in the journal.

@@ -12,8 +12,8 @@ use agekeep::event::Context;
 use agekeep::wire;
 use serde_json::{Value, json};
 
-use crate::model::*;
-use crate::scene::*;
+use crate::compaction::scene::*;
+use crate::crash::model::*;
 use crate::support::{Home, has_peer, stderr};
 
 fn ask(store: &mut agekeep::store::Store, call: &Value) {

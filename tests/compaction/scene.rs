@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::model::*;
+use crate::crash::model::*;
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// Fills a third of a journal.

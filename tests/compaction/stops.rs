@@ -2,8 +2,8 @@
 
 use std::process::{Command as Process, Output};
 
-use crate::model::*;
-use crate::scene::*;
+use crate::compaction::scene::*;
+use crate::crash::model::*;
 use crate::support::{Home, has_peer, stderr, stdout};
 
 /// The calls that change something on disk. Each is made less than so often in these tests, except

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use crate::model::*;
-use crate::scene::*;
+use crate::compaction::scene::*;
+use crate::crash::model::*;
 use crate::support::{Home, json_lines, stderr, stdout};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::check_git;
+use crate::crash::model::check_git;
 
 use crate::support::{Home, json_lines, stderr, stdout};
 

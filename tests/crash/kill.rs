@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::model::*;
+use crate::crash::model::*;
 use crate::support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
 
 /// When a process is killed.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::model::*;
+use crate::crash::model::*;
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::model::*;
+use crate::crash::model::*;
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// A store with two memories in different folders, one of them with an older version.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::site::{CLIENTS, NAMES, Site, parse, table};
+use crate::doors::site::{CLIENTS, NAMES, Site, parse, table};
 use crate::support::{stderr, stdout};
 
 const PASSPHRASE: &str = "correct horse battery staple";
@@ -319,7 +319,7 @@ fn a_state_folder_that_is_not_the_usual_one_is_passed_on() {
 }
 
 /// Puts an identity behind a passphrase in the place of the plain one.
-pub fn lock(site: &Site) {
+pub(crate) fn lock(site: &Site) {
     use std::io::Write;
     let path = site.home.join(".config/agekeep/identity.txt");
     let plain = fs::read(&path).expect("an identity");
@@ -334,7 +334,7 @@ pub fn lock(site: &Site) {
     fs::write(&path, out).expect("writes");
 }
 
-pub fn passphrase_file(site: &Site) -> String {
+pub(crate) fn passphrase_file(site: &Site) -> String {
     let path = site.put("secret/pass phrase", &format!("{PASSPHRASE}\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("ours");
     path.to_str().expect("UTF-8").to_owned()

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::site::{CLIENTS, NAMES, Site, fault, of_step, parse, table};
+use crate::doors::site::{CLIENTS, NAMES, Site, fault, of_step, parse, table};
 use crate::support::{has_peer, json_lines, stderr, stdout};
 
 /// A server that answers as it should, where nothing else is said: one answer after the other.
@@ -672,7 +672,7 @@ fn a_folder_that_is_copied_elsewhere_is_noted() {
 #[test]
 fn an_identity_behind_a_passphrase_is_said_and_its_file_is_passed_on() {
     let site = Site::new("plain");
-    crate::config::lock(&site);
+    crate::doors::config::lock(&site);
     let (said, code) = site.diagnosis("cursor", &[]);
     assert_eq!(code, 1);
     let locked = fault(&said, "store");
@@ -685,7 +685,7 @@ fn an_identity_behind_a_passphrase_is_said_and_its_file_is_passed_on() {
     );
     fault(&said, "tools/call");
 
-    let file = crate::config::passphrase_file(&site);
+    let file = crate::doors::config::passphrase_file(&site);
     let mut command = site.command(&["mcp-config", "--client", "cursor", "--diagnose"]);
     let output = command
         .env("AGEKEEP_PASSPHRASE_FILE", &file)
@@ -721,7 +721,7 @@ fn nobody_is_asked_at_the_terminal_which_a_client_does_not_have() {
         return;
     }
     let site = Site::new("plain");
-    crate::config::lock(&site);
+    crate::doors::config::lock(&site);
     let line = format!(
         "{} mcp-config --client codex --diagnose",
         site.program.display()

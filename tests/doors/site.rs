@@ -12,32 +12,33 @@ use tempfile::TempDir;
 use crate::support::{stderr, stdout};
 
 /// The clients there are.
-pub const CLIENTS: [&str; 5] = ["claude-code", "claude-desktop", "cursor", "codex", "vscode"];
+pub(crate) const CLIENTS: [&str; 5] =
+    ["claude-code", "claude-desktop", "cursor", "codex", "vscode"];
 
 /// Names with everything in them that a shell, JSON or TOML makes something of.
-pub const NAMES: [&str; 4] = [
+pub(crate) const NAMES: [&str; 4] = [
     "plain",
     "with space",
     r#"a $HOME `b` "c" 'd' ü; #e: [g] {h} *?!&|<> \i"#,
     "日本 '''\"\"\" \\u0041 %20 =",
 ];
 
-pub struct Site {
+pub(crate) struct Site {
     folder: TempDir,
-    pub home: PathBuf,
-    pub program: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) program: PathBuf,
 }
 
 impl Site {
     /// With keys and a store.
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let site = Self::empty(name);
         site.ok(&["init"]);
         site
     }
 
     /// With nothing in its home.
-    pub fn empty(name: &str) -> Self {
+    pub(crate) fn empty(name: &str) -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         let root = folder.path().canonicalize().expect("there");
         let (home, bin) = (root.join("home").join(name), root.join("bin").join(name));
@@ -52,18 +53,18 @@ impl Site {
         }
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("there")
     }
 
     /// A folder to work in that is not the home folder.
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         let project = self.root().join("project");
         fs::create_dir_all(&project).expect("makes a folder");
         project
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -74,18 +75,18 @@ impl Site {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("runs")
     }
 
-    pub fn ok(&self, args: &[&str]) -> String {
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
         stdout(&output)
     }
 
     /// Runs what has to be refused as a mistake of the caller's.
-    pub fn misused(&self, args: &[&str]) -> String {
+    pub(crate) fn misused(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert_eq!(stdout(&output), "", "{args:?}");
@@ -93,14 +94,14 @@ impl Site {
     }
 
     /// What `mcp-config` prints, read as the client reads it.
-    pub fn block(&self, client: &str, args: &[&str]) -> Value {
+    pub(crate) fn block(&self, client: &str, args: &[&str]) -> Value {
         let mut all = vec!["mcp-config", "--client", client];
         all.extend(args);
         parse(client, &self.ok(&all))
     }
 
     /// What a trial of a client's server says, and the exit code.
-    pub fn diagnosis(&self, client: &str, args: &[&str]) -> (Value, i32) {
+    pub(crate) fn diagnosis(&self, client: &str, args: &[&str]) -> (Value, i32) {
         let mut all = vec!["mcp-config", "--client", client, "--diagnose", "--json"];
         all.extend(args);
         let output = self.run(&all);
@@ -110,17 +111,17 @@ impl Site {
         (said, output.status.code().expect("it ends by itself"))
     }
 
-    pub fn path(&self, below_home: &str) -> String {
+    pub(crate) fn path(&self, below_home: &str) -> String {
         let path = self.home.join(below_home);
         path.to_str().expect("UTF-8").to_owned()
     }
 
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.home.join(".local/share/agekeep/store")
     }
 
     /// The words after the program, for a client.
-    pub fn words(&self, client: &str) -> Vec<String> {
+    pub(crate) fn words(&self, client: &str) -> Vec<String> {
         let mut words = vec!["mcp".to_owned()];
         for (option, path) in [
             ("--store", ".local/share/agekeep/store"),
@@ -134,7 +135,7 @@ impl Site {
     }
 
     /// Puts an entry into Cursor's own file: this program with these words.
-    pub fn enter(&self, program: &Path, args: &[&str]) -> PathBuf {
+    pub(crate) fn enter(&self, program: &Path, args: &[&str]) -> PathBuf {
         let entry = serde_json::json!({"command": program, "args": args});
         self.put(
             ".cursor/mcp.json",
@@ -143,7 +144,7 @@ impl Site {
     }
 
     /// Writes a file below the home folder.
-    pub fn put(&self, below_home: &str, text: &str) -> PathBuf {
+    pub(crate) fn put(&self, below_home: &str, text: &str) -> PathBuf {
         let path = self.home.join(below_home);
         fs::create_dir_all(path.parent().expect("a folder")).expect("makes a folder");
         fs::write(&path, text).expect("writes");
@@ -151,7 +152,7 @@ impl Site {
     }
 
     /// Writes a script that can be run.
-    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.root().join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}")).expect("writes");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
@@ -159,7 +160,7 @@ impl Site {
     }
 
     /// Every file below the root, with its content.
-    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         let mut folders = vec![self.root()];
         while let Some(folder) = folders.pop() {
@@ -179,7 +180,7 @@ impl Site {
 }
 
 /// Reads a block by the parser of its language.
-pub fn parse(client: &str, text: &str) -> Value {
+pub(crate) fn parse(client: &str, text: &str) -> Value {
     if client == "codex" {
         let table: toml::Table = toml::from_str(text).expect("TOML");
         return serde_json::to_value(table).expect("a JSON form");
@@ -188,7 +189,7 @@ pub fn parse(client: &str, text: &str) -> Value {
 }
 
 /// The table of servers in a block.
-pub fn table(client: &str) -> &'static str {
+pub(crate) fn table(client: &str) -> &'static str {
     match client {
         "codex" => "mcp_servers",
         "vscode" => "servers",
@@ -197,7 +198,7 @@ pub fn table(client: &str) -> &'static str {
 }
 
 /// The checks of a step.
-pub fn of_step<'a>(said: &'a Value, step: &str) -> Vec<&'a Value> {
+pub(crate) fn of_step<'a>(said: &'a Value, step: &str) -> Vec<&'a Value> {
     let checks = said["checks"].as_array().expect("checks");
     checks
         .iter()
@@ -206,7 +207,7 @@ pub fn of_step<'a>(said: &'a Value, step: &str) -> Vec<&'a Value> {
 }
 
 /// The only fault of a step.
-pub fn fault<'a>(said: &'a Value, step: &str) -> &'a Value {
+pub(crate) fn fault<'a>(said: &'a Value, step: &str) -> &'a Value {
     let mut faults = of_step(said, step);
     faults.retain(|check| check["state"] == "fault");
     assert_eq!(faults.len(), 1, "{step}: {said:#}");

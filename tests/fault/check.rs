@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::story::State;
+use crate::fault::story::State;
 use crate::support::{Home, complaints, json_lines, stderr, stdout};
 
 /// A memory that is made after the cut.

@@ -8,11 +8,11 @@ use std::{env, thread};
 
 use sha2::Digest as _;
 
-use crate::check::check;
-use crate::dice::Dice;
-use crate::disk::{Disk, Fate, Image, Step};
-use crate::file::SECTOR_BYTES;
-use crate::story::{State, Story};
+use crate::fault::check::check;
+use crate::fault::dice::Dice;
+use crate::fault::disk::{Disk, Fate, Image, Step};
+use crate::fault::file::SECTOR_BYTES;
+use crate::fault::story::{State, Story};
 use crate::support::Home;
 
 pub(crate) const SEED: u64 = 8;

@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::dice::Dice;
-use crate::file::File;
+use crate::fault::dice::Dice;
+use crate::fault::file::File;
 
 /// A file or folder, by a number that is never used again.
 pub(crate) type Inode = usize;
@@ -66,7 +66,7 @@ type Names = BTreeMap<Inode, BTreeMap<String, Inode>>;
 struct Sync {
     target: Target,
     /// For each file with dirty pages, how much of it.
-    files: BTreeMap<Inode, crate::file::Snapshot>,
+    files: BTreeMap<Inode, crate::fault::file::Snapshot>,
     /// Changes of names before this one.
     names: usize,
 }

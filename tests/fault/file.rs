@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::dice::Dice;
-use crate::disk::Fate;
+use crate::fault::dice::Dice;
+use crate::fault::disk::Fate;
 
 const PAGE_BYTES: usize = 4096;
 /// What a disk writes whole.

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::disk::{Disk, Image, ROOT, Step};
+use crate::fault::disk::{Disk, Image, ROOT, Step};
 
 /// Every file and folder below a folder.
 pub(crate) fn read(root: &Path) -> Image {

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::check::check;
-use crate::cuts::{ground, is_long_run};
-use crate::disk::Image;
-use crate::image::read;
-use crate::story::{Effect, State, Task, carry_out, new_store};
+use crate::fault::check::check;
+use crate::fault::cuts::{ground, is_long_run};
+use crate::fault::disk::Image;
+use crate::fault::image::read;
+use crate::fault::story::{Effect, State, Task, carry_out, new_store};
 use crate::support::{Home, complaints, feed, has_peer, stderr, stdout};
 
 /// Calls that change a disk, or make it sure.

@@ -1,8 +1,8 @@
 //! Commands by a dice.
 
-use crate::cuts::{SEED, ground, is_long_run};
-use crate::dice::Dice;
-use crate::story::{State, Story, Task, new_store};
+use crate::fault::cuts::{SEED, ground, is_long_run};
+use crate::fault::dice::Dice;
+use crate::fault::story::{State, Story, Task, new_store};
 use crate::support::{Home, has_peer};
 
 const PATHS: [&str; 6] = ["a.md", "b.md", "d/a.md", "d/b.md", "d/e/a.md", "f.md"];

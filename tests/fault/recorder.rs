@@ -10,9 +10,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::call::{self, Call, Moment};
-use crate::disk::{Disk, Inode, ROOT, Slot, Step, Target};
-use crate::image::{masked, read};
+use crate::fault::call::{self, Call, Moment};
+use crate::fault::disk::{Disk, Inode, ROOT, Slot, Step, Target};
+use crate::fault::image::{masked, read};
 use crate::support::Home;
 
 /// What was recorded: a disk, and what happened to it from then on.

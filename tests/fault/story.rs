@@ -5,8 +5,8 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::disk::Step;
-use crate::recorder::{Input, Recorder, Recording};
+use crate::fault::disk::Step;
+use crate::fault::recorder::{Input, Recorder, Recording};
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// What is remembered, and how many events there are; none before there is a store.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::cuts::{ground, is_long_run};
-use crate::story::{Effect, State, Story, Task, carry_out, new_store};
+use crate::fault::cuts::{ground, is_long_run};
+use crate::fault::story::{Effect, State, Story, Task, carry_out, new_store};
 use crate::support::{Home, has_peer};
 
 fn has_strace() -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::story::*;
+use crate::history::story::*;
 
 /// The event of each line's origin.
 fn origins(story: &Story, path: &str, at: &str) -> Vec<u64> {

@@ -1,6 +1,6 @@
 //! Colour and emphasis, and that no text of an agent speaks to a terminal.
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::{feed, json_lines, stdout};
 
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2Jred \u{202e}evil\r\u{9b}31m\n";

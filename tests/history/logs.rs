@@ -1,6 +1,6 @@
 //! `log PATH`, `log -p`, `grep` and `access`.
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::{stderr, stdout};
 
 fn numbers(story: &Story, args: &[&str]) -> Vec<u64> {

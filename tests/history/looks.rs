@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::{Home, stderr, stdout};
 
 const LOOKS: [(&[&str], &str); 9] = [
@@ -136,7 +136,7 @@ const MOUNT: &str = "mount -t tmpfs -o size=8m agekeep-test \"$1\" && shift && e
 
 #[test]
 fn on_a_store_that_cannot_be_written_a_look_works_and_says_so() {
-    let test = "looks::on_a_store_that_cannot_be_written_a_look_works_and_says_so";
+    let test = "history::looks::on_a_store_that_cannot_be_written_a_look_works_and_says_so";
     if env::var_os(DISK).is_none() {
         let folder = TempDir::new().expect("a temporary folder");
         let mounted = |program: &str, args: &[&str]| {

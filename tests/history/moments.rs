@@ -1,6 +1,6 @@
 //! `view --at`, `show` and `diff`: files and directories as they were, and what changed.
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::stdout;
 
 fn told() -> Story {

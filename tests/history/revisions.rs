@@ -1,6 +1,6 @@
 //! Every form of a revision, at every boundary.
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::stdout;
 
 fn at(story: &Story, revision: &str) -> u64 {

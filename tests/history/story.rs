@@ -1,5 +1,4 @@
 //! A store with a history that is told call by call, each with its session, and what it holds then.
-#![allow(dead_code)] // each test binary uses its own part of this
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

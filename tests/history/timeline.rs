@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::{feed, json_lines};
 
 fn told() -> Story {

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use base64ct::{Base64, Encoding};
 
+use crate::identities::{PASSPHRASE, Person, QUICK, encrypted, keygen, private};
 use crate::support::stderr;
-use crate::{PASSPHRASE, Person, QUICK, encrypted, keygen, private};
 
 /// A person whose store was made with another identity, which `content` now stands in place of.
 fn with(content: impl AsRef<[u8]>) -> Person {

@@ -5,11 +5,11 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{feed, json_lines, stderr, stdout};
-use crate::{
+use crate::identities::{
     PASSPHRASE, PLUGIN_IDENTITY, PLUGIN_RECIPIENT, Person, QUICK, encrypted, keygen, private,
     stock_age,
 };
+use crate::support::{feed, json_lines, stderr, stdout};
 
 /// What a store's life is with this identity.
 fn lives(kind: &str, person: &Person, recipient: &str) {

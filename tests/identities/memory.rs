@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use crate::identities::{PASSPHRASE, Person, QUICK, encrypted, keygen};
 use crate::support::stderr;
-use crate::{PASSPHRASE, Person, QUICK, encrypted, keygen};
 
 /// Something that must be found, so that finding nothing means something.
 const CANARY: &str = "/memories/canary-that-is-in-memory.md";

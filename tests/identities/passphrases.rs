@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::identities::{PASSPHRASE, Person, QUICK, creations, encrypted, keygen, private};
 use crate::support::{Home, feed, json_lines, stderr};
-use crate::{PASSPHRASE, Person, QUICK, creations, encrypted, keygen, private};
 
 const NONE: &str = "there is no passphrase for ";
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use crate::identities::{PLUGIN_IDENTITY, PLUGIN_RECIPIENT, Person, creations, keygen};
 use crate::support::{feed, stderr};
-use crate::{PLUGIN_IDENTITY, PLUGIN_RECIPIENT, Person, creations, keygen};
 
 /// 1234 as the plugin for tests wants it.
 const PIN: &str = "MTIzNA";

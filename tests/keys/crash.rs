@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::keys::team::Team;
 use crate::support::{has_peer, stderr, stdout};
-use crate::team::Team;
 
 const CALLS: [&str; 10] = [
     "write",

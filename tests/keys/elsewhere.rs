@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::keys::team::Team;
 use crate::support::{Home, json_lines, stderr, stdout};
-use crate::team::Team;
 
 /// A store whose keyring is in `keys` beside it.
 fn apart() -> Team {

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::forge::{Means, has_means, private};
+use crate::keys::team::Team;
+use crate::support::forge::{Means, has_means, private};
 use crate::support::{Home, git, json_lines, stdout};
-use crate::team::Team;
 
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::thread;
 
+use crate::keys::team::Team;
 use crate::support::{json_lines, stderr, stdout};
-use crate::team::Team;
 
 #[test]
 fn a_member_is_let_in_and_out_and_each_is_on_record() {
@@ -341,7 +341,7 @@ fn post_quantum() -> String {
         "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296",
         "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5",
     ] {
-        key.extend(crate::forge::unhex(half));
+        key.extend(crate::support::forge::unhex(half));
     }
     let prefix = bech32::Hrp::parse("age1tagpq").expect("a prefix");
     bech32::encode::<Long>(prefix, &key).expect("encodes")

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::members::Talk;
+use crate::keys::members::Talk;
+use crate::keys::team::Team;
 use crate::support::{has_peer, stderr, stdout};
-use crate::team::Team;
 
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::forge::private;
+use crate::keys::team::Team;
+use crate::support::forge::private;
 use crate::support::{Home, feed, has_peer, json_lines, stderr, stdout};
-use crate::team::Team;
 
 #[test]
 fn a_recovery_identity_is_shown_once_and_opens_the_store_when_all_else_is_lost() {

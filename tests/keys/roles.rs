@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use agekeep::store::Identity;
 
-use crate::forge::private;
+use crate::keys::team::Team;
+use crate::support::forge::private;
 use crate::support::{feed, has_peer, stderr, stdout};
-use crate::team::Team;
 
 /// Commands, and how each ends for a reader, an auditor and a stranger.
 const VERBS: [(&[&str], [i32; 3]); 24] = [

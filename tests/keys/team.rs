@@ -6,7 +6,7 @@ use std::process::Output;
 use agekeep::store::Identity;
 use serde_json::Value;
 
-use crate::forge::private;
+use crate::support::forge::private;
 use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 pub(crate) struct Team {

@@ -6,8 +6,8 @@ use agekeep::store::{Identity, Keys, SigningKey, Store};
 use serde_json::{Value, json};
 use std::fs;
 
+use crate::limits::{mcp, ok, refused, status, with_policy};
 use crate::support::{Home, json_lines, stderr, stdout};
-use crate::{mcp, ok, refused, status, with_policy};
 
 /// A limit that a few memories reach, and a text of which a few do.
 const LIMIT: &str = "[limits]\nhistory_bytes = 60000\n";
@@ -127,7 +127,7 @@ fn what_history_takes_is_the_same_for_everybody_and_what_git_and_the_log_say() {
     ok(&home, &["create", "/memories/after.md", "--text", "x\n"]);
     let auditor = Identity::generate();
     let file = home.path().join("auditor.txt");
-    crate::private(&file, &auditor.to_file());
+    crate::limits::private(&file, &auditor.to_file());
     let recipient = auditor.recipient().expect("X25519").to_string();
     let add = ["recipients", "add", "eve", &recipient, "--role", "auditor"];
     ok(&home, &add);

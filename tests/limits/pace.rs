@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::fs;
 
+use crate::limits::{at, events, mcp, ok, with_policy};
 use crate::support::{Home, json_lines, stderr, stdout};
-use crate::{at, events, mcp, ok, with_policy};
 
 const LIMIT: &str = "[limits]\nsession_events_per_minute = 4\n";
 

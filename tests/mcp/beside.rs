@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, Server, events, last_event, meta, text};
+use crate::mcp::client::{NEWER, Server, events, last_event, meta, text};
 use crate::support::{Home, stdout};
 
 #[test]

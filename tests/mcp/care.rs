@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, events, last_event, text};
+use crate::mcp::client::{Server, events, last_event, text};
 use crate::support::{Home, stderr, stdout};
 
 const SECRET: [&str; 2] = ["gh", "p_R7mQ2vX9bT4kZ8nL5wJ3cF6hD1sG0pYaEuKi"];

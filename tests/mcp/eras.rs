@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::{
+use crate::mcp::client::{
     NEWER, OLDER, Server, create, introduced, introduction, last_event, meta, request,
 };
 use crate::support::Home;

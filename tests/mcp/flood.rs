@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use serde_json::{Value, json};
 
-use crate::client::{Held, NEWER, OLDER, PATIENCE, call, events, introduction, meta, request};
-use crate::gate::{TOKEN, token_file};
-use crate::http::{knock, view};
+use crate::mcp::client::{Held, NEWER, OLDER, PATIENCE, call, events, introduction, meta, request};
+use crate::mcp::gate::{TOKEN, token_file};
+use crate::mcp::http::{knock, view};
+use crate::mcp::web::{Response, Web, newer_request, post_bytes, read_chunk, read_head};
 use crate::support::Home;
-use crate::web::{Response, Web, newer_request, post_bytes, read_chunk, read_head};
 
 /// What a client that is not kept out is answered in, also on a slow machine.
 const SERVED_WITHIN: Duration = Duration::from_secs(5);
@@ -327,7 +327,7 @@ fn without_the_token_there_is_no_session_and_no_connection() {
     // A session is of no use without the token.
     let begun = web.post(
         &[bearer()],
-        &crate::client::introduction(0, OLDER).to_string(),
+        &crate::mcp::client::introduction(0, OLDER).to_string(),
     );
     let session = begun.header("mcp-session-id").expect("a session");
     let older = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", OLDER)];

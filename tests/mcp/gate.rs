@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::client::{OLDER, events, introduction};
-use crate::http::{knock, refused, view};
+use crate::mcp::client::{OLDER, events, introduction};
+use crate::mcp::http::{knock, refused, view};
+use crate::mcp::web::{Web, post_bytes};
 use crate::support::{Home, stderr};
-use crate::web::{Web, post_bytes};
 
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, OLDER, Server, call, create, events, introduced, meta, request, text};
+use crate::mcp::client::{
+    NEWER, OLDER, Server, call, create, events, introduced, meta, request, text,
+};
 use crate::support::{Home, stderr, stdout};
 
 /// The server answers, and has nothing else to say but that a line was no request.

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, OLDER, PATIENCE, call, events, last_event, meta, request};
+use crate::mcp::client::{NEWER, OLDER, PATIENCE, call, events, last_event, meta, request};
+use crate::mcp::web::{Response, Web, newer_request, post_bytes, read_chunk, read_head};
 use crate::support::{Home, stderr, stdout};
-use crate::web::{Response, Web, newer_request, post_bytes, read_chunk, read_head};
 
 /// A server that must not come to listen.
 pub(crate) fn refused(home: &Home, args: &[&str]) -> Output {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, events, last_event, text};
+use crate::mcp::client::{Server, events, last_event, text};
 use crate::support::{Home, stderr, stdout};
 
 fn ok(home: &Home, args: &[&str]) -> String {

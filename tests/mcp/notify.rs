@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, Server, meta, request};
+use crate::mcp::client::{NEWER, Server, meta, request};
 use crate::support::Home;
 
 /// How long a change by another process may stay unseen, on a machine that has a lot to do.

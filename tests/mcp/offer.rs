@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, last_event, text};
+use crate::mcp::client::{Server, last_event, text};
 use crate::support::{Home, stderr, stdout};
 
 const MEMORY: [&str; 9] = [

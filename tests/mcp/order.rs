@@ -11,7 +11,7 @@ use std::{fs, iter};
 
 use serde_json::{Value, json};
 
-use crate::client::{
+use crate::mcp::client::{
     Held, NEWER, PATIENCE, Server, call, create, ended, events, introduced, introduction, meta,
 };
 use crate::support::{Home, journal_records, stdout};
@@ -171,7 +171,7 @@ fn a_server_told_to_end_has_answered_all_it_carried_out() {
         // What is not read any more when the server ends is not written either.
         let writer = thread::spawn(move || drop(input.write_all(&calls)));
         let mut answers: Vec<Value> = (0..20).map(|_| server.receive()).collect();
-        crate::client::signal(&server.child, name);
+        crate::mcp::client::signal(&server.child, name);
         let end = server.wait();
         writer.join().expect("the writer ends");
         assert_eq!(end.status.code(), Some(0), "{name}: {}", end.stderr);

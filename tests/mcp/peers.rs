@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, OLDER, last_event};
-use crate::peers_here::{node, node_module, python, skipped};
+use crate::mcp::client::{NEWER, OLDER, last_event};
+use crate::mcp::web::Web;
+use crate::support::peers::{node, node_module, python, skipped};
 use crate::support::{Home, feed, stderr, stdout};
-use crate::web::Web;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agekeep");
 

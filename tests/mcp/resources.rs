@@ -8,7 +8,7 @@ use agekeep::keyfile;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 
-use crate::client::{Server, events, last_event};
+use crate::mcp::client::{Server, events, last_event};
 use crate::support::{Home, stderr};
 
 /// Names that a careless URI would not carry.

@@ -6,7 +6,7 @@ use std::{fs, io::Read};
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, OLDER, Server, introduced, introduction, meta};
+use crate::mcp::client::{NEWER, OLDER, Server, introduced, introduction, meta};
 use crate::support::{Home, json_lines, stdout};
 
 /// Two secrets, each as it is written and as it must be nowhere.

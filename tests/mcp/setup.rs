@@ -12,7 +12,7 @@ use std::time::Duration;
 use age::secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::client::{Held, Server, events, text};
+use crate::mcp::client::{Held, Server, events, text};
 use crate::support::{Home, feed, stderr, stdout};
 
 const PASSPHRASE: &str = "correct horse battery staple";
@@ -290,7 +290,7 @@ fn a_store_that_another_holds_is_waited_for() {
     let home = Home::with_store();
     let mut server = Server::older(&home, &[]);
     let held = Held::of(&home);
-    server.send(&crate::client::call(1_000, VIEW, root()));
+    server.send(&crate::mcp::client::call(1_000, VIEW, root()));
     // What needs no store is answered meanwhile.
     assert!(server.result("tools/list", json!({}))["tools"].is_array());
     assert!(server.receive_within(Duration::from_millis(500)).is_none());

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, call, events, signal};
+use crate::mcp::client::{Server, call, events, signal};
 use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 /// Commands of each process.

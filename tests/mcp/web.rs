@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{NEWER, OLDER, PATIENCE, ended, introduction, meta, signal};
+use crate::mcp::client::{NEWER, OLDER, PATIENCE, ended, introduction, meta, signal};
 use crate::support::Home;
 
 /// A server that listens.
@@ -122,7 +122,7 @@ impl Web {
         assert_eq!(response.status, 200, "{response:?}");
         let session = response.header("mcp-session-id").expect("a session");
         let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", OLDER)];
-        let told = crate::client::introduced().to_string();
+        let told = crate::mcp::client::introduced().to_string();
         assert_eq!(self.post(&headers, &told).status, 202);
         session.to_owned()
     }
@@ -151,7 +151,7 @@ pub(crate) fn newer_request(id: u64, method: &str, mut params: Value) -> Value {
     if params.get("_meta").is_none() {
         params["_meta"] = meta(NEWER);
     }
-    crate::client::request(id, method, params)
+    crate::mcp::client::request(id, method, params)
 }
 
 /// A POST as it goes over the wire.

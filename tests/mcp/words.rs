@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fancy_regex::Regex;
 use serde_json::{Map, Value, json};
 
-use crate::client::{Server, text};
+use crate::mcp::client::{Server, text};
 use crate::support::{Home, stdout};
 
 /// Cases in the file, so that none is lost without a test noticing.

@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use crate::policy::{events, json, ok, recorded};
 use crate::support::{Home, has_peer, stderr, stdout};
-use crate::{events, json, ok, recorded};
 
 /// A home whose editor does this to the file `$1`.
 struct Desk {

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json as value};
 
+use crate::policy::{events, fails, json, ok};
 use crate::support::{Home, stderr};
-use crate::{events, fails, json, ok};
 
 const NOW: &str = "2026-11-21T12:00:00Z";
 

@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json as value};
 
+use crate::policy::{events, fails, json, ok};
 use crate::support::{Home, stderr, stdout};
-use crate::{events, fails, json, ok};
 
 #[test]
 fn a_key_says_what_is_in_force_also_where_nobody_said_it() {

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::policy::{fails, ok, recorded};
 use crate::support::{Home, stderr};
-use crate::{fails, ok, recorded};
 
 /// The files of a folder, by name.
 fn zoo(folder: &str) -> Vec<PathBuf> {

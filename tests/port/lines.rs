@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, texts};
-use crate::scene::{BEGIN, Scene, day, minute};
+use crate::port::place::{Place, texts};
+use crate::retention::scene::{BEGIN, Scene, day, minute};
 use crate::support::{json_lines, stderr, stdout};
 
 /// The SHA-256 of `one\n`.

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use crate::place::{Place, text, texts};
+use crate::port::place::{Place, text, texts};
 use crate::support::{stderr, stdout};
 
 #[test]

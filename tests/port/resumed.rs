@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::place::{Place, Tree, text, texts, tree};
+use crate::port::place::{Place, Tree, text, texts, tree};
+use crate::port::targets::{mounted, unmount};
 use crate::support::{stderr, stdout};
-use crate::targets::{mounted, unmount};
 
 /// Enough that an import takes its time.
 const FILES: usize = 5_000;

@@ -5,7 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::place::{Place, Tree, text, tree};
+use crate::port::place::{Place, Tree, text, tree};
 use crate::support::stderr;
 
 /// Names as agents and people choose them.

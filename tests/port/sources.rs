@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::place::{Place, text, texts};
+use crate::port::place::{Place, text, texts};
 use crate::support::{Home, stderr};
 
 /// What the local memory tools of the Python and TypeScript SDKs leave in their base folder: files

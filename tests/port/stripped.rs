@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::canary::{canaries, files, shown, sightings};
-use crate::place::Place;
+use crate::port::place::Place;
+use crate::redaction::canary::{canaries, files, shown, sightings};
 use crate::support::stdout;
 
 /// A file for each sort of secret: two lines, the secret, a line; and one whose name has one.

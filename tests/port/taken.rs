@@ -10,8 +10,8 @@ use agekeep::keyfile;
 use agekeep::store::{Compared, Keys, Store};
 use serde_json::json;
 
-use crate::place::{Place, text, texts, tree};
-use crate::scene::{BEGIN, Scene, day, has, minute};
+use crate::port::place::{Place, text, texts, tree};
+use crate::retention::scene::{BEGIN, Scene, day, has, minute};
 use crate::support::{json_lines, stderr, stdout};
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::place::{Place, text, texts, tree};
+use crate::port::place::{Place, text, texts, tree};
 use crate::support::{feed, git, stderr, stdout};
 
 fn with_memories() -> Place {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::canary::{canaries, files, sightings};
-use crate::doors::{lines, opened, with_policy};
+use crate::redaction::canary::{canaries, files, sightings};
+use crate::redaction::doors::{lines, opened, with_policy};
 use crate::support::{Home, json_lines, stderr, stdout};
 
 fn one(home: &Home, call: &Value) -> Value {

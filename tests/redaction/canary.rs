@@ -7,7 +7,7 @@ use std::process::Output;
 
 use base64ct::{Base64Unpadded, Encoding};
 
-use crate::texts::boundary;
+use crate::redaction::texts::boundary;
 
 /// A text with a secret in it.
 pub(crate) struct Canary {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::texts::{Dice, redacted, rules};
+use crate::redaction::texts::{Dice, redacted, rules};
 
 /// How many texts of each sort are made.
 const EACH: usize = 90;

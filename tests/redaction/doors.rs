@@ -10,7 +10,7 @@ use agekeep::keyfile;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 
-use crate::canary::{Canary, Piece, canaries, files, shown, sightings};
+use crate::redaction::canary::{Canary, Piece, canaries, files, shown, sightings};
 use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 pub(crate) fn lines(calls: &[Value]) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::texts::{Example, Rule, is_left, redacted, rules, without_markers};
+use crate::redaction::texts::{Example, Rule, is_left, redacted, rules, without_markers};
 
 /// What stands before and after a token.
 const FRAMES: &[(&str, &str, &str)] = &[

@@ -9,8 +9,8 @@ use agekeep::redact::{Class, Finding, Redactor, built_in};
 use agekeep::store::{Identity, Keys, SigningKey, Store};
 use proptest::prelude::*;
 
-use crate::canary::canaries;
-use crate::texts::{boundary, marker, without_markers};
+use crate::redaction::canary::canaries;
+use crate::redaction::texts::{boundary, marker, without_markers};
 
 /// How many texts each law is tried on.
 const CASES: u32 = 200;

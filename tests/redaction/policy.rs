@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::canary::canaries;
-use crate::doors::{lines, with_policy};
+use crate::redaction::canary::canaries;
+use crate::redaction::doors::{lines, with_policy};
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// What `redact test` makes of a text under a policy.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, day, has, minute};
+use crate::retention::scene::{Scene, day, has, minute};
 use crate::support::{feed, json_lines, stdout};
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"30d\"\n";

@@ -14,8 +14,8 @@ use agekeep::revision::Revision;
 use agekeep::store::{Keys, Store};
 use chrono::{DateTime, Utc};
 
-use crate::forge::unhex;
-use crate::scene::{Scene, copy, day, text};
+use crate::retention::scene::{Scene, copy, day, text};
+use crate::support::forge::unhex;
 use crate::support::{has_peer, stderr, stdout};
 
 const CALLS: [&str; 11] = [

@@ -1,6 +1,6 @@
 //! Holds: what they keep, from whom, and who put them on.
 
-use crate::scene::{Scene, day, has, list};
+use crate::retention::scene::{Scene, day, has, list};
 use crate::support::json_lines;
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"90d\"\nthen = \"erase\"\ngrace = \"0d\"\n";

@@ -9,8 +9,8 @@ use std::process::Command;
 use base64ct::{Base64Unpadded, Encoding};
 use serde_json::Value;
 
-use crate::forge::{Means, has_means, private};
-use crate::scene::{Scene, copy, list, minute};
+use crate::retention::scene::{Scene, copy, list, minute};
+use crate::support::forge::{Means, has_means, private};
 use crate::support::{feed, git, json_lines, stdout};
 
 const TEXT: &str = "Mrs Weber lives at Linden Street 4";

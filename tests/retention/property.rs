@@ -24,8 +24,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use tempfile::TempDir;
 
-use crate::naive::{Book, For, Naive, Rule, SHAPES, When};
-use crate::scene::BEGIN;
+use crate::retention::naive::{Book, For, Naive, Rule, SHAPES, When};
+use crate::retention::scene::BEGIN;
 
 const CASES: u32 = 16;
 const ACTS: usize = 40;

@@ -1,6 +1,6 @@
 //! Sweeps and erasures that do not go on, and what they say; and what monitoring sees.
 
-use crate::scene::{BEGIN, Scene, day, has, list};
+use crate::retention::scene::{BEGIN, Scene, day, has, list};
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"90d\"\nsweep_max = 1\n";
 

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::scene::{Scene, copy, has, list, minute};
+use crate::retention::scene::{Scene, copy, has, list, minute};
 use crate::support::{stderr, stdout};
 
 const PATH: &str = "/memories/weber.md";

@@ -9,7 +9,7 @@ use agekeep::store::{Identity, Keys, SigningKey, Store};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::forge::private;
+use crate::support::forge::private;
 use crate::support::{Home, complaints, feed, json_lines, stderr, stdout};
 
 /// The first time there is.

@@ -1,6 +1,6 @@
 //! Separation of duties: who sweeps has no key to content, and who has one completes the erasure.
 
-use crate::scene::{Scene, day, has, list};
+use crate::retention::scene::{Scene, day, has, list};
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"90d\"\nthen = \"erase\"\n";
 
@@ -76,7 +76,7 @@ fn a_reader_who_writes_completes_an_erasure_and_one_who_only_audits_does_not() {
         std::fs::remove_file(scene.keyring().with_file_name("catalog")).expect("there");
         scene.assert_verified(keyring);
         if keyring == "of today" {
-            crate::scene::copy(&old, &scene.keyring());
+            crate::retention::scene::copy(&old, &scene.keyring());
         }
     }
     // To begin one is a sweeper's, who has what it takes here.

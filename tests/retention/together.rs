@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use crate::scene::{Scene, day, list};
+use crate::retention::scene::{Scene, day, list};
 use crate::support::{json_lines, stdout};
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"90d\"\nthen = \"erase\"\ngrace = \"0d\"\n\

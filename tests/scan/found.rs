@@ -1,6 +1,6 @@
 //! Where secrets are found: in what is there, what it was before, what is gone, and what moved.
 
-use crate::kept::*;
+use crate::scan::kept::*;
 use crate::support::json_lines;
 
 /// Secrets in every state a memory can be in. The policy is event 11.

@@ -9,7 +9,7 @@ use agekeep::keyfile;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 
-use crate::canary::canaries;
+use crate::redaction::canary::canaries;
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// A policy under which everything is kept as it is given.

@@ -8,7 +8,7 @@ use agekeep::event::Context;
 use agekeep::past::Looked;
 use agekeep::scan::{Exposed, Remedy, Scanned, Scope};
 
-use crate::kept::*;
+use crate::scan::kept::*;
 
 /// More than one piece.
 const MEMORIES: usize = 600;

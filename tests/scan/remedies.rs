@@ -1,6 +1,6 @@
 //! What is done about findings: a memory redacted or erased is clean for the next scan.
 
-use crate::kept::*;
+use crate::scan::kept::*;
 use crate::support::stdout;
 
 #[test]

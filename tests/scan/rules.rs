@@ -1,6 +1,6 @@
 //! Which rules a scan goes by: those in force, whatever is done with what they find.
 
-use crate::kept::*;
+use crate::scan::kept::*;
 
 const SLOW: usize = 100_001;
 

@@ -5,8 +5,8 @@ use std::fs;
 use agekeep::store::Identity;
 use serde_json::Value;
 
-use crate::canary::{canaries, files, shown, sightings};
-use crate::kept::*;
+use crate::redaction::canary::{canaries, files, shown, sightings};
+use crate::scan::kept::*;
 use crate::support::{Home, stderr, stdout};
 
 #[test]

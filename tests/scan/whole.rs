@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::kept::*;
+use crate::scan::kept::*;
 
 fn flip(path: &Path) {
     let mut bytes = fs::read(path).expect("there");

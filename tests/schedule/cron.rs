@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::place::{NAMES, Place, has_all, put, shell, shown, signs};
+use crate::schedule::place::{NAMES, Place, has_all, put, shell, shown, signs};
 use crate::support::{has_peer, stderr, stdout};
 
 /// The one line of the crontab that is no comment.

@@ -10,7 +10,7 @@ use base64ct::{Base64, Encoding};
 use serde_json::Value;
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::place::{NAMES, Place, put, shell, shown, signs};
+use crate::schedule::place::{NAMES, Place, put, shell, shown, signs};
 use crate::support::{feed, has_peer, stderr, stdout};
 
 /// The one document of the manifest.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::{stderr, stdout};
 
 /// Names with everything in them that a shell, cron, systemd or YAML makes something of.
-pub const NAMES: [&str; 4] = [
+pub(crate) const NAMES: [&str; 4] = [
     "plain",
     "with space",
     r#"a $HOME `b` "c" 'd' ü; #e: f, [g] {h} *?!&|<> \i"#,
@@ -19,7 +19,7 @@ pub const NAMES: [&str; 4] = [
 
 /// Options with each sign on its own, in a path and at the beginning of a value: what is beside it
 /// may have it quoted already.
-pub fn signs() -> impl Iterator<Item = [String; 3]> {
+pub(crate) fn signs() -> impl Iterator<Item = [String; 3]> {
     let signs = (' '..='~').chain(['ü', '\u{1f511}']);
     let signs = signs.filter(|c| !c.is_ascii_alphanumeric());
     signs.map(|sign| {
@@ -32,25 +32,26 @@ pub fn signs() -> impl Iterator<Item = [String; 3]> {
 }
 
 /// Whether a command was given these.
-pub fn has_all(words: &[String], said: &[String; 3]) -> bool {
+pub(crate) fn has_all(words: &[String], said: &[String; 3]) -> bool {
     let store = said[0].strip_prefix("--store=").expect("the first");
     let at = words.iter().position(|word| word == "--store");
     at.is_some_and(|at| words[at + 1] == store) && said[1..].iter().all(|said| words.contains(said))
 }
 
 /// Those that systemd starts a program from.
-pub const PROGRAM_NAMES: [&str; 3] = ["plain", "with space", "a $HOME `b` ü; #e: f, %h %%n *?&"];
+pub(crate) const PROGRAM_NAMES: [&str; 3] =
+    ["plain", "with space", "a $HOME `b` ü; #e: f, %h %%n *?&"];
 
 /// A home folder of some name, with keys and a store, and the program in a folder of another.
-pub struct Place {
+pub(crate) struct Place {
     folder: TempDir,
-    pub home: PathBuf,
+    pub(crate) home: PathBuf,
     /// A link to the program, which can be turned into something else.
-    pub program: PathBuf,
+    pub(crate) program: PathBuf,
 }
 
 impl Place {
-    pub fn new(home: &str, bin: &str) -> Self {
+    pub(crate) fn new(home: &str, bin: &str) -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         // Others look into it: a service manager does not run its tests as root.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
@@ -69,11 +70,11 @@ impl Place {
         place
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("there")
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -84,30 +85,30 @@ impl Place {
         command
     }
 
-    pub fn ok(&self, args: &[&str]) -> String {
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
         let output = self.command(args).output().expect("runs");
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
         stdout(&output)
     }
 
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.home.join(".local/share/agekeep/store")
     }
 
-    pub fn identity(&self) -> PathBuf {
+    pub(crate) fn identity(&self) -> PathBuf {
         self.home.join(".config/agekeep/identity.txt")
     }
 
-    pub fn signing_key(&self) -> PathBuf {
+    pub(crate) fn signing_key(&self) -> PathBuf {
         self.home.join(".config/agekeep/signing_key")
     }
 
-    pub fn state_base(&self) -> PathBuf {
+    pub(crate) fn state_base(&self) -> PathBuf {
         self.home.join(".local/state")
     }
 
     /// The words of the command that sweeps.
-    pub fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self) -> Vec<String> {
         let text = |path: PathBuf| path.to_str().expect("UTF-8").to_owned();
         let (store, identity) = (text(self.store()), text(self.identity()));
         let mut words = vec![text(self.program.clone()), "expire".into()];
@@ -119,7 +120,7 @@ impl Place {
 
     /// Puts a script where the program was: it writes down its words and what state folder it was
     /// told, one on a line, and says something on both outputs.
-    pub fn put_witness(&self) {
+    pub(crate) fn put_witness(&self) {
         fs::remove_file(&self.program).expect("a link");
         let heard = self.heard_file();
         let heard = heard.to_str().expect("UTF-8");
@@ -137,13 +138,13 @@ impl Place {
     }
 
     /// What the witness was given.
-    pub fn heard(&self) -> Vec<String> {
+    pub(crate) fn heard(&self) -> Vec<String> {
         let text = fs::read_to_string(self.heard_file()).expect("the witness ran");
         text.lines().map(str::to_owned).collect()
     }
 
     /// What it has to have been given.
-    pub fn expected(&self) -> Vec<String> {
+    pub(crate) fn expected(&self) -> Vec<String> {
         let mut expected = self.words();
         expected.push(self.state_base().to_str().expect("UTF-8").to_owned());
         expected
@@ -151,7 +152,7 @@ impl Place {
 }
 
 /// Runs a shell command as somebody does who has no folder and no variables.
-pub fn shell(command: &str, path: &str) -> Output {
+pub(crate) fn shell(command: &str, path: &str) -> Output {
     Command::new("sh")
         .args(["-c", command])
         .env_clear()
@@ -162,7 +163,7 @@ pub fn shell(command: &str, path: &str) -> Output {
 }
 
 /// The command that a comment shows, by what stands in it.
-pub fn shown<'a>(text: &'a str, part: &str) -> &'a str {
+pub(crate) fn shown<'a>(text: &'a str, part: &str) -> &'a str {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("#   "));
     lines
         .find(|line| line.contains(part))
@@ -170,7 +171,7 @@ pub fn shown<'a>(text: &'a str, part: &str) -> &'a str {
 }
 
 /// Writes a file and answers its path.
-pub fn put(folder: &Path, name: &str, text: &str) -> PathBuf {
+pub(crate) fn put(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, text).expect("writes");
     path

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
-use crate::place::{Place, put};
+use crate::schedule::place::{Place, put};
 use crate::support::{has_peer, json_lines, stderr, stdout};
 
 const FORMS: [&str; 3] = ["systemd", "cron", "k8s"];

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::place::{NAMES, PROGRAM_NAMES, Place, has_all, put, shell, shown, signs};
+use crate::schedule::place::{NAMES, PROGRAM_NAMES, Place, has_all, put, shell, shown, signs};
 use crate::support::{has_peer, stderr, stdout};
 
 const SERVICE: &str = "agekeep-expire.service";

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cases::{CASES, EmptyStore, STEPS, Step, cases, fits};
-use crate::scene::{Language, Scene, assert_ok};
+use crate::sdk::scene::{Language, Scene, assert_ok};
+use crate::support::cases::{CASES, EmptyStore, STEPS, Step, cases, fits};
 use crate::support::json_lines;
 
 #[test]

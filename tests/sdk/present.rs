@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::peers;
+use crate::support::peers;
 use crate::support::stderr;
 
 fn pins(name: &str) -> PathBuf {

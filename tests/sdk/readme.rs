@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::peers;
-use crate::scene::{Language, Scene, assert_ok};
+use crate::sdk::scene::{Language, Scene, assert_ok};
+use crate::support::peers;
 use crate::support::stdout;
 
 /// Where the blocks are: each language's commands, then the program that they run.

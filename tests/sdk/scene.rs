@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::peers;
+use crate::support::peers;
 use crate::support::{Home, json_lines, stderr, stdout};
 
 /// What every reply of the fake API ends with, once its script is through.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::scene::{Language, Scene};
+use crate::sdk::scene::{Language, Scene};
 use crate::support::Home;
 
 /// What a store says of who acted.

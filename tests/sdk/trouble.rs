@@ -1,8 +1,8 @@
 //! What goes wrong with processes, threads, tasks and texts: told in each language by its own test
 //! runner, and run here; and whether what is meant to be copied is well typed.
 
-use crate::peers;
-use crate::scene::{Language, Scene, assert_ok};
+use crate::sdk::scene::{Language, Scene, assert_ok};
+use crate::support::peers;
 use crate::support::{stderr, stdout};
 
 #[test]

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::live::Tool;
+use crate::signers::live::Tool;
+use crate::signers::team::{NIGHT, NOON, Team};
 use crate::support::{has_peer, stderr, stdout};
-use crate::team::{NIGHT, NOON, Team};
 
 /// A stock agent, which ends with the test.
 struct Agent {

@@ -1,13 +1,12 @@
 //! Commits made by hand that a signer's role does not allow: open refuses them, verify names them.
-#![allow(clippy::format_collect)] // speed does not matter here
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::forge::{Means, has_means};
+use crate::signers::team::{NIGHT, Team};
+use crate::support::forge::{Means, has_means};
 use crate::support::{stderr, stdout};
-use crate::team::{NIGHT, Team};
 
 const LATER: &str = "2026-02-01T00:00:00Z";
 

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::signers::team::{EVENING, MORNING, NIGHT, NOON, Team};
 use crate::support::{stderr, stdout};
-use crate::team::{EVENING, MORNING, NIGHT, NOON, Team};
 
 #[test]
 fn a_key_is_given_as_a_line_a_file_or_on_standard_input() {

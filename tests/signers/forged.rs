@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::forge::{Means, has_means};
+use crate::signers::team::{EVENING, MORNING, NIGHT, NOON, Team};
+use crate::support::forge::{Means, has_means};
 use crate::support::{stderr, stdout};
-use crate::team::{EVENING, MORNING, NIGHT, NOON, Team};
 
 // Every commit that is forged here is of 2026-01-01T00:00:00Z.
 const BEFORE_IT: &str = "2025-12-31T23:59:59Z";

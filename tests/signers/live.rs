@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::team::Team;
+use crate::signers::team::Team;
 
 /// A `tool` process that is asked line by line.
 pub(crate) struct Tool {

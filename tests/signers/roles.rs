@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::live::Tool;
+use crate::signers::live::Tool;
+use crate::signers::team::{EVENING, MORNING, NIGHT, NOON, Team};
 use crate::support::{feed, stderr, stdout};
-use crate::team::{EVENING, MORNING, NIGHT, NOON, Team};
 
 /// A verb, and which roles may use it: `w`riter, `s`weeper, `a`uditor.
 const VERBS: [(&[&str], &str); 31] = [

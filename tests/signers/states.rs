@@ -1,7 +1,7 @@
 //! Every state a key can be in, and what each verb does with it then.
 
+use crate::signers::team::{EVENING, MORNING, NIGHT, NOON, Team};
 use crate::support::{stderr, stdout};
-use crate::team::{EVENING, MORNING, NIGHT, NOON, Team};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {

@@ -1,5 +1,4 @@
 //! The memory tool's contract as data, what an expectation in it matches, and a store for each case.
-#![allow(dead_code)] // each test file uses its own part of this
 
 use std::fs;
 use std::path::{Path, PathBuf};

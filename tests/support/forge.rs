@@ -1,7 +1,5 @@
 //! What somebody who holds the keys of a store could make of it: with stock git, age and
 //! ssh-keygen, and code of its own written from docs/format.md.
-#![allow(clippy::format_collect)] // speed does not matter here
-#![allow(dead_code)] // each test file uses its own part of this
 
 use std::fs;
 use std::io::Write;

@@ -1,5 +1,8 @@
 //! A store in a folder of its own, and the binary run with nothing of this machine's environment.
-#![allow(dead_code)] // each test file uses its own part of this
+
+pub(crate) mod cases;
+pub(crate) mod forge;
+pub(crate) mod peers;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! Programs and packages of other projects that tests talk to: what `tests/peers/install` put into
 //! `target/peers`, or into the folder that `AGEKEEP_PEERS` names.
-#![allow(dead_code)] // each test file uses its own part of this
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use crate::story::*;
+use crate::history::story::*;
 use crate::support::feed;
 
 const MEMORIES: usize = 500;
@@ -25,7 +25,7 @@ fn killed_while_it_undoes_much_the_state_is_before_or_after() {
     let (mut whole, mut killed) = (0, 0);
     for round in 0..4_u64 {
         let mut opened = story.store();
-        let events = crate::story::newest(&mut opened);
+        let events = crate::history::story::newest(&mut opened);
         let is_back = opened.status().expect("counts").memories == 0;
         drop(opened);
         let want = if is_back { &before } else { &after };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::story::*;
+use crate::history::story::*;
 
 /// Spoils the version that an event wrote, where no copy of it is left to mend it from.
 fn spoil(story: &Story, event: u64) {

@@ -13,7 +13,7 @@ use agekeep::undo::{Selection, Undo};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::story::{State, at, state_at};
+use crate::history::story::{State, at, state_at};
 
 const NAMES: [&str; 6] = ["a", "b", "d", "d/a", "d/b", "e/a"];
 
@@ -116,7 +116,7 @@ impl World {
     }
 
     fn newest(&mut self) -> u64 {
-        crate::story::newest(&mut self.store)
+        crate::history::story::newest(&mut self.store)
     }
 
     fn undo(&mut self, undo: &Undo) -> agekeep::error::Result<Option<u64>> {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::story::*;
+use crate::history::story::*;
 
 fn digest(plan: &Value) -> String {
     plan["plan"]["digest"]

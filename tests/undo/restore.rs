@@ -1,6 +1,6 @@
 //! `restore`: one memory, or a directory, as it was.
 
-use crate::story::*;
+use crate::history::story::*;
 
 #[test]
 fn an_edit_a_deletion_and_a_directory_are_brought_back() {

@@ -1,6 +1,6 @@
 //! `revert`: what chosen events changed is undone, and what others changed since stays.
 
-use crate::story::*;
+use crate::history::story::*;
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
 

@@ -1,6 +1,6 @@
 //! `rollback`: the whole store as it was, and forward again.
 
-use crate::story::*;
+use crate::history::story::*;
 
 #[test]
 fn the_whole_store_goes_back_to_any_moment_and_forward_again() {

@@ -6,9 +6,9 @@ use std::path::Path;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use crate::forging::Zoo;
-use crate::scenario::{self, MARK};
 use crate::support::{Home, stderr};
+use crate::zoo::forging::Zoo;
+use crate::zoo::scenario::{self, MARK};
 
 /// When the base begins; each event is a minute after the one before.
 const BEGIN: &str = "2026-03-02T08:00:00.250Z";
@@ -147,7 +147,7 @@ fn another_signer(story: &mut Story) {
     let deputy = agekeep::store::SigningKey::generate();
     let line = format!("deputy namespaces=\"git\" {}\n", deputy.public_line());
     let key = story.home.signing_key().with_file_name("deputy_key");
-    crate::forge::private(&key, &deputy.to_file());
+    crate::support::forge::private(&key, &deputy.to_file());
     let zoo = Zoo::at(story.home);
     let owner = zoo.git(&["show", "main:signers"]) + "\n";
     decide(story, "signers_add", &(owner.clone() + &line));

@@ -1,5 +1,5 @@
 //! Makes the scenarios from the base by real means: `AGEKEEP_FORGE_ZOO=all` or `=NAME` with
-//! `cargo test --test zoo forge`.
+//! `cargo test --test all zoo::forg`.
 
 mod commits;
 mod draft;
@@ -20,10 +20,10 @@ use std::sync::OnceLock;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::base;
-use crate::forge::{Means, has_means};
-use crate::scenario::{self, MARK, Scenario};
+use crate::support::forge::{Means, has_means};
 use crate::support::{Home, json_lines, stderr};
+use crate::zoo::base;
+use crate::zoo::scenario::{self, MARK, Scenario};
 
 /// A scenario's name, and what makes it of the base.
 type Forged = (&'static str, fn(&Zoo));

@@ -6,11 +6,11 @@ use std::fs;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-use crate::forge::{has_means, unhex};
-use crate::forging::Zoo;
-use crate::scenario;
+use crate::support::forge::{has_means, unhex};
 use crate::support::{Home, stderr, stdout};
-use crate::verify::verify;
+use crate::zoo::forging::Zoo;
+use crate::zoo::scenario;
+use crate::zoo::verify::verify;
 
 /// The findings that are shown here.
 pub(crate) const FINDINGS: &[&str] = &["catalog", "pin-rolled-back"];

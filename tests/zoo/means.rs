@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::forge::has_means;
-use crate::forging::Zoo;
-use crate::scenario::{self, Scenario};
+use crate::support::forge::has_means;
 use crate::support::{Home, feed, has_peer, stderr, stdout};
+use crate::zoo::forging::Zoo;
+use crate::zoo::scenario::{self, Scenario};
 
 /// The shell functions that proofs are written with.
 const PRELUDE: &str = include_str!("prelude.sh");

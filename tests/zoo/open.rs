@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::scenario::{self, MARK, Scenario};
 use crate::support::{Home, stderr, stdout};
+use crate::zoo::scenario::{self, MARK, Scenario};
 
 /// Reads a memory; the code of the error, or `ok`.
 fn read(home: &Home, path: &str) -> (String, String) {

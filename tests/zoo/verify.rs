@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::live;
-use crate::scenario::{self, MARK, Scenario};
 use crate::support::{Home, stderr, stdout};
+use crate::zoo::live;
+use crate::zoo::scenario::{self, MARK, Scenario};
 
 /// Every finding that a scenario or a live test here is about: the one list of them.
 const FINDINGS: &[&str] = &[

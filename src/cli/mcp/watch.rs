@@ -20,6 +20,8 @@ use super::resource;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long is waited after a call of a client here, so that many calls in a row are one look.
 const SETTLE: Duration = Duration::from_millis(50);
+/// How long a session that has ended keeps its listener, where nothing changes.
+const LOOK_FOR_END_EVERY: Duration = Duration::from_secs(10);
 /// Events that one look goes through.
 const EVENTS_MAX: u64 = 1_000;
 /// Changes that may wait for a client that does not read.
@@ -125,10 +127,14 @@ impl Watch {
         subscribed: Arc<Mutex<Subscribed>>,
     ) {
         let mut differences = self.begin().await;
-        while let Some(difference) = next(&mut differences).await {
-            if peer.is_transport_closed() {
+        // A session may end while nothing changes: its listener must not stay behind.
+        while !peer.is_transport_closed() {
+            let Ok(difference) = timeout(LOOK_FOR_END_EVERY, next(&mut differences)).await else {
+                continue;
+            };
+            let Some(difference) = difference else {
                 return;
-            }
+            };
             if difference.list && peer.notify_resource_list_changed().await.is_err() {
                 return;
             }

@@ -168,7 +168,7 @@ impl Zoo<'_> {
         let armored = message.split("\n\n").nth(1).expect("a record");
         let key = self.home.path().join("audit.key");
         let identity = self.audit["identities"][0].as_str().expect("an identity");
-        crate::forge::private(&key, identity);
+        crate::support::forge::private(&key, identity);
         let mut age = Process::new("age");
         age.args(["-d", "-i"]).arg(key);
         let opened = feed(age, format!("{armored}\n").as_bytes());
@@ -202,7 +202,7 @@ impl Zoo<'_> {
     /// The text of a version, behind its header, if this identity opens it.
     fn opened_text(&self, identity: &str, blob: &[u8]) -> Option<Vec<u8>> {
         let key = self.home.path().join("memory.key");
-        crate::forge::private(&key, identity);
+        crate::support::forge::private(&key, identity);
         let mut age = Process::new("age");
         age.args(["-d", "-i"]).arg(key);
         let opened = feed(age, blob);

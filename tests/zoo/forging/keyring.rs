@@ -6,7 +6,7 @@ use agekeep::store::Identity;
 use sha2::{Digest, Sha256};
 
 use super::{Forged, Memory, Zoo};
-use crate::forge::{entry_bytes, header_bytes, unhex};
+use crate::support::forge::{entry_bytes, header_bytes, unhex};
 use crate::support::stderr;
 
 pub(super) const ALL: &[Forged] = &[

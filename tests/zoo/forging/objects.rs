@@ -126,5 +126,5 @@ fn git_sum(zoo: &Zoo, bytes: &[u8]) -> Vec<u8> {
         .arg(&file)
         .output()
         .expect("it runs");
-    crate::forge::unhex(std::str::from_utf8(&sum.stdout[..40]).expect("hex"))
+    crate::support::forge::unhex(std::str::from_utf8(&sum.stdout[..40]).expect("hex"))
 }

@@ -24,7 +24,7 @@ pub(super) const ALL: &[Forged] = &[
         let name = format!("{}/{}", &blob[..2], &blob[2..]);
         let bytes = fs::read(zoo.loose(&blob)).expect("there");
         fs::remove_file(zoo.loose(&blob)).expect("there");
-        crate::scenario::put(&zoo.store().join("objects/info/elsewhere"), &name, &bytes);
+        crate::zoo::scenario::put(&zoo.store().join("objects/info/elsewhere"), &name, &bytes);
         zoo.plant("objects/info/alternates", "info/elsewhere\n");
     }),
     ("replace-ref", |zoo| {

@@ -29,7 +29,8 @@ pub(super) const ALL: &[Forged] = &[
     ("records-of-two-commits-exchanged", exchanged),
     ("record-of-another-store", |zoo| {
         let other = Home::with_store();
-        let means = crate::forge::Means::of(&other.store(), &other.identity(), other.path());
+        let means =
+            crate::support::forge::Means::of(&other.store(), &other.identity(), other.path());
         let mut draft = view(zoo);
         draft.armored = Some(means.seal_record(&draft.record));
         zoo.adopt_draft(&draft);

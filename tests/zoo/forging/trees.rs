@@ -5,7 +5,7 @@ use serde_json::json;
 use super::commits::view;
 use super::draft::Draft;
 use super::{Forged, Memory, Zoo};
-use crate::scenario::MARK;
+use crate::zoo::scenario::MARK;
 
 pub(super) const ALL: &[Forged] = &[
     ("view-that-swaps-two-memories", |zoo| {

@@ -1,8 +1,4 @@
 //! Limits on what agents add to history: how much in all, and how many events a minute.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod history;
 mod pace;
@@ -12,7 +8,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use support::{Home, feed, json_lines, stderr, stdout};
+use crate::support::{Home, feed, json_lines, stderr, stdout};
 
 /// A store with this policy.
 fn with_policy(policy: &str) -> Home {

@@ -1,11 +1,6 @@
 //! Identities and recipients of every kind, through the binary: what opens, what is refused, and
 //! what stays in memory.
 
-#![allow(clippy::format_collect)] // speed does not matter here
-
-#[path = "../support/mod.rs"]
-mod support;
-
 mod files;
 mod kinds;
 mod memory;
@@ -19,7 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use support::{Home, feed, stderr, stdout};
+use crate::support::{Home, feed, stderr, stdout};
 
 /// The passphrase of every identity that has one.
 const PASSPHRASE: &str = "correct horse battery staple";

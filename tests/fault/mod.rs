@@ -4,10 +4,6 @@
 //! `recorder` tells what the binary does to a disk, `disk` what such a disk holds after a loss of
 //! power, `cuts` where it is cut off, `check` what has to hold then. `AGEKEEP_FAULT=all` cuts
 //! everywhere.
-#![allow(clippy::format_collect)] // speed does not matter here
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod call;
 mod check;

@@ -1,9 +1,5 @@
 //! The policy as its owner meets it: read, set as a whole and key by key, edited, explained; and
 //! every mistake that can be made in it.
-#![allow(clippy::print_stderr, unreachable_pub)] // both for the support module
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod edit;
 mod explained;
@@ -15,7 +11,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, json_lines, stderr, stdout};
 
 /// What a command prints, which must not fail.
 fn ok(home: &Home, args: &[&str]) -> String {

@@ -1,17 +1,13 @@
 //! Whoever can write into the folder of a store tries to harm those who open it.
 //!
-//! `AGEKEEP_ATTACK=all` with `cargo test --test attack` runs every case of the generator; a number
+//! `AGEKEEP_ATTACK=all` with `cargo test --test all attack::` runs every case of the generator; a number
 //! is the seed of another sample; any other text runs the cases whose name has it.
-#![allow(clippy::print_stderr)] // what was sampled, and what could not be tested, is said loudly
-#![allow(clippy::format_collect)] // speed does not matter here
 #![allow(clippy::similar_names, clippy::type_complexity)] // tables of deeds say what they are
 
 mod canary;
 mod case;
 mod change;
 mod folder_stories;
-#[path = "../support/forge.rs"]
-mod forge;
 mod generator;
 mod keyring;
 mod keyring_stories;
@@ -21,6 +17,4 @@ mod plant;
 mod probe;
 mod scene;
 mod store_stories;
-#[path = "../support/mod.rs"]
-mod support;
 mod swap_stories;

@@ -1,0 +1,11 @@
+//! Who can open a store: members come and go, keys change, and nothing else does.
+
+mod team;
+
+mod crash;
+mod elsewhere;
+mod leaver;
+mod members;
+mod mixed;
+mod recovery;
+mod roles;

@@ -1,0 +1,44 @@
+//! Every test of the project's behaviour, in one program: a module for each room of the product.
+//!
+//! `cargo test --test all keys::` runs the tests of one room.
+#![allow(clippy::print_stderr)] // what was measured, and what could not be tested, is said loudly
+#![allow(clippy::format_collect, clippy::format_push_string)] // speed does not matter here
+
+mod architecture;
+mod attack;
+mod batch;
+mod catalog;
+mod checkpoint;
+mod cli;
+mod compaction;
+mod concurrency;
+mod conformance;
+mod crash;
+mod disk;
+mod doors;
+mod fault;
+mod format;
+mod history;
+mod identities;
+mod interop;
+mod keys;
+mod limits;
+mod mcp;
+mod pin;
+mod planted;
+mod policy;
+mod port;
+mod readme;
+mod redaction;
+mod retention;
+mod scan;
+mod schedule;
+mod sdk;
+mod secrecy;
+mod security;
+mod signers;
+mod support;
+mod tool;
+mod undo;
+mod verify;
+mod zoo;

@@ -1,0 +1,11 @@
+//! Redaction as agents and owners meet it: every rule in every frame, clean texts, laws, each door,
+//! and the owner's policy.
+
+mod answers;
+pub(crate) mod canary;
+mod clean;
+mod doors;
+mod frames;
+mod laws;
+mod policy;
+pub(crate) mod texts;
