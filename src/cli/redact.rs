@@ -202,7 +202,7 @@ fn rules(as_json: bool) -> Result<u8> {
 
 fn rule_json(rule: &Rule) -> Value {
     json!({
-        "schema": "agekeep.redact_rule/1",
+        "schema": "agekeep.redact_rule/2",
         "kind": rule.kind,
         "what": rule.what,
         "class": rule.class,
@@ -212,8 +212,6 @@ fn rule_json(rule: &Rule) -> Value {
         "literals": rule.literals,
         "keywords": rule.keywords,
         "checks": rule.checks,
-        "found": rule.found,
-        "kept": rule.kept,
     })
 }
 

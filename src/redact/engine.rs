@@ -67,7 +67,7 @@ impl Engine {
     }
 
     /// Makes ready the built-in rules, the generic one among them.
-    fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
+    pub(super) fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
         let mut literals: Vec<(&'static str, bool, Trigger)> = Vec::new();
         let mut tokens = Vec::new();
         let mut scanners = Vec::new();

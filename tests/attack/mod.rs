@@ -1,6 +1,6 @@
 //! Whoever can write into the folder of a store tries to harm those who open it.
 //!
-//! `AGEKEEP_ATTACK=all` with `cargo test --test all attack::` runs every case of the generator; a number
+//! `AGEKEEP_TESTS=all` with `cargo test --test all attack::` runs every case of the generator; a number
 //! is the seed of another sample; any other text runs the cases whose name has it.
 #![allow(clippy::similar_names, clippy::type_complexity)] // tables of deeds say what they are
 

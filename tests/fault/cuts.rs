@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::{env, thread};
+use std::thread;
 
 use sha2::Digest as _;
 
@@ -13,7 +13,7 @@ use crate::fault::dice::Dice;
 use crate::fault::disk::{Disk, Fate, Image, Step};
 use crate::fault::file::SECTOR_BYTES;
 use crate::fault::story::{State, Story};
-use crate::support::Home;
+use crate::support::{Home, tests_wanted};
 
 pub(crate) const SEED: u64 = 8;
 /// Failures after which no more are looked for.
@@ -38,7 +38,7 @@ pub(crate) enum Way {
 
 /// How much is tried: a sample in which the moments around each commit point are, or all of it.
 pub(crate) fn is_long_run() -> bool {
-    env::var_os("AGEKEEP_FAULT").is_some_and(|how| how == "all")
+    tests_wanted() == "all"
 }
 
 /// A cut off home folder, and what may be there.
@@ -264,7 +264,7 @@ fn work(receiver: &Mutex<Receiver<Job>>, failures: &Mutex<Vec<String>>) {
 pub(crate) fn ground() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let works = tempfile::TempDir::new_in(&memory).is_ok();
-    if works { memory } else { env::temp_dir() }
+    if works { memory } else { std::env::temp_dir() }
 }
 
 impl Image {

@@ -2,7 +2,7 @@
 //! not; writes are short, and every call fails once.
 //!
 //! `recorder` tells what the binary does to a disk, `disk` what such a disk holds after a loss of
-//! power, `cuts` where it is cut off, `check` what has to hold then. `AGEKEEP_FAULT=all` cuts
+//! power, `cuts` where it is cut off, `check` what has to hold then. `AGEKEEP_TESTS=all` cuts
 //! everywhere.
 
 mod call;

@@ -63,7 +63,7 @@ fn whatever_a_store_is_given_it_keeps_what_it_answered() {
     if !has_peer("strace", "records what is cut off") {
         return;
     }
-    let (seeds, sample) = if is_long_run() { (12, 800) } else { (1, 24) };
+    let (seeds, sample) = if is_long_run() { (12, 800) } else { (1, 12) };
     for seed in SEED..SEED + seeds {
         let (_home, story) = random_story(seed);
         story.cut_some(sample);

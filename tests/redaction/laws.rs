@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use agekeep::command::Command;
 use agekeep::event::Context;
 use agekeep::policy::Policy;
-use agekeep::redact::{Class, Finding, Redactor, built_in};
+use agekeep::redact::{Finding, Redactor, built_in};
 use agekeep::store::{Identity, Keys, SigningKey, Store};
 use proptest::prelude::*;
 
 use crate::redaction::canary::canaries;
-use crate::redaction::texts::{boundary, marker, without_markers};
+use crate::redaction::texts::{boundary, marker, rules, without_markers};
 
 /// How many texts each law is tried on.
 const CASES: u32 = 200;
@@ -19,19 +19,20 @@ const EDITED_CASES: u32 = 24;
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
-/// Every example of every rule.
+/// Every sample of every rule.
 static EXAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let clean = |text: &&str| text.replace(['«', '»', '¦'], "");
-    let rules = built_in();
-    let texts = rules.flat_map(|rule| rule.found.iter().chain(rule.kept));
-    texts.map(clean).collect()
+    let texts = rules().into_iter().flat_map(|rule| {
+        let found = rule.found.into_iter().map(|example| example.text);
+        found.chain(rule.kept)
+    });
+    texts.collect()
 });
 
 /// Examples of one line whose rules need no more than the example.
 static SECRETS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let marked = built_in().filter(|rule| rule.class == Class::Marked);
-    let texts = marked.flat_map(|rule| rule.found.iter());
-    let texts = texts.map(|text| text.replace(['«', '»', '¦'], ""));
+    let marked = rules().into_iter().filter(|rule| rule.class == "marked");
+    let texts = marked.flat_map(|rule| rule.found);
+    let texts = texts.map(|example| example.text);
     texts.filter(|text| !text.contains('\n')).collect()
 });
 

@@ -366,7 +366,7 @@ fn every_object_about_redaction_names_its_schema() {
     let rule = "[[rules]]\nid = \"x\"\nregex = '''x{9}'''\n";
     fs::write(home.path().join("g.toml"), rule).expect("a file");
     for (args, schema) in [
-        (&["redact", "rules", "--json"][..], "agekeep.redact_rule/1"),
+        (&["redact", "rules", "--json"][..], "agekeep.redact_rule/2"),
         (&["redact", "test", "--json"], "agekeep.redact_test/1"),
         (
             &["redact", "check", "g.toml", "--json"],

@@ -1,6 +1,8 @@
 //! What the tests share: the rules with their examples, texts sent through the binary, markers.
 
-use serde_json::json;
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
 
 use crate::support::{Home, json_lines, stderr};
 
@@ -16,7 +18,7 @@ pub(crate) struct Rule {
 #[derive(Clone)]
 pub(crate) struct Example {
     pub(crate) text: String,
-    /// What must vanish: what stands between `«` and `»`, or everything.
+    /// What must vanish: what stands between `«` and `»`.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -25,34 +27,34 @@ impl Example {
         let written = written.replace('¦', "");
         let text = written.replace(['«', '»'], "");
         let inside = |rest: &str| rest.split('»').next().unwrap_or_default().to_owned();
-        let mut secrets: Vec<String> = written.split('«').skip(1).map(inside).collect();
-        if secrets.is_empty() {
-            secrets.push(text.clone());
-        }
+        let secrets = written.split('«').skip(1).map(inside).collect();
         Self { text, secrets }
     }
 }
 
-/// Every built-in rule, as the binary lists them.
+/// Every built-in rule, as the binary lists them, with its samples.
 pub(crate) fn rules() -> Vec<Rule> {
     let listed = Home::empty().run(&["redact", "rules", "--json"]);
     assert!(listed.status.success(), "{}", stderr(&listed));
-    let texts = |value: &serde_json::Value| -> Vec<String> {
-        let list = value.as_array().expect("a list").iter();
-        list.map(|text| text.as_str().expect("a text").to_owned())
-            .collect()
-    };
-    let rule = |value: &serde_json::Value| Rule {
-        kind: value["kind"].as_str().expect("a kind").to_owned(),
-        class: value["class"].as_str().expect("a class").to_owned(),
-        found: texts(&value["found"])
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let samples = json_lines(include_bytes!("../../fixtures/redaction/samples.jsonl"));
+    let mut of: HashMap<String, Vec<Value>> = HashMap::new();
+    for sample in samples {
+        of.entry(text(&sample["kind"])).or_default().push(sample);
+    }
+    let rule = |value: &Value| {
+        let kind = text(&value["kind"]);
+        let (found, kept) = of[&kind]
             .iter()
-            .map(|text| Example::read(text))
-            .collect(),
-        kept: texts(&value["kept"])
-            .iter()
-            .map(|text| text.replace('¦', ""))
-            .collect(),
+            .partition::<Vec<_>, _>(|s| s["text"].is_string());
+        let example = |sample: &&Value| Example::read(&text(&sample["text"]));
+        let clean = |sample: &&Value| text(&sample["clean"]).replace('¦', "");
+        Rule {
+            kind,
+            class: text(&value["class"]),
+            found: found.iter().map(example).collect(),
+            kept: kept.iter().map(clean).collect(),
+        }
     };
     let rules: Vec<Rule> = json_lines(&listed.stdout).iter().map(rule).collect();
     assert!(rules.len() > 600, "{} rules", rules.len());

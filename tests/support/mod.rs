@@ -11,6 +11,17 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// What `AGEKEEP_TESTS` asks of the tests that have more cases than a run has time for: `all` of
+/// them. Without it, they try a sample.
+pub(crate) fn tests_wanted() -> String {
+    std::env::var("AGEKEEP_TESTS").unwrap_or_default()
+}
+
+/// Every how many of some cases is tried: every one where all of them are wanted.
+pub(crate) fn every(usual: usize) -> usize {
+    if tests_wanted() == "all" { 1 } else { usual }
+}
+
 /// A fake home with a store in it.
 pub(crate) struct Home {
     folder: TempDir,

@@ -74,8 +74,9 @@ fn pieces() -> impl Strategy<Value = Vec<(usize, usize, usize, usize)>> {
 /// A text of pieces of examples, cut at random places.
 fn assemble(pieces: &[(usize, usize, usize, usize)]) -> String {
     let examples: Vec<&str> = rules::all()
-        .flat_map(|rule| rule.found.iter().chain(rule.kept))
-        .copied()
+        .map(rules::samples::of)
+        .flat_map(|samples| samples.found.iter().chain(&samples.kept))
+        .map(String::as_str)
         .collect();
     let mut text = String::new();
     for (example, from, to, joint) in pieces {

@@ -1,417 +1,344 @@
-//! Building, testing and delivering: pipelines, code quality, releases.
+//! The build script: makes a static table of the rules in `*.toml` beside this file.
+//!
+//! A rule that cannot work ends the build with its file and line. docs/rules.md says how a rule is
+//! written.
 
-use super::{MARKED, shape, tailed};
-use crate::redact::rule::{Check, Rule, Severity, Tail};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
 
-pub(super) const RULES: &[Rule] = &[
-    Rule {
-        kind: "circleci-pat",
-        what: "CircleCI personal API token",
-        literals: &["CCIPAT_"],
-        finder: shape("CCIPAT_[A-Za-z0-9]{22}_[a-f0-9]{40}", 70),
-        found: &[
-            "CCIP¦AT_dONizTBUMyftvN3kUJnNty_7dc0dc9d032fc94456f2bb1c497066745a22a752",
-            "circleci_pat=«CC¦IPAT_T9zRaMeKi1TTBMxuMfOdK1_be295538432795708cc7f0716a1461daada74\
-             4af»&page=2",
-            "Found «CCIP¦AT_ZyCanyr3oaPIGIWf6SGzzC_22552798eeb0120af0afb289fc0c6cde00aca46f»! \
-             Please have it revoked.",
-        ],
-        kept: &[
-            "CIRCLECI_PAT=${CIRCLECI_PAT}",
-            "What CircleCI hands out begins with CCIPAT_ these days.",
-            "In the mail I could read CCIPAT_7eef and then a smudge.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "circleci-project",
-        what: "CircleCI project API token",
-        literals: &["CCIPRJ_"],
-        finder: shape("CCIPRJ_[A-Za-z0-9]{22}_[a-f0-9]{40}", 70),
-        found: &[
-            "CCI¦PRJ_K16tYHzT55F86j2Az1NQeR_62f3b2831e628b583961da6d90735878144ce678",
-            "CIRCLECI_PROJECT: \"«CC¦IPRJ_FoECCXyFwhALNrGVXVb8me_1893c2dc471ff7a2a2a2b7143c975b\
-             1d2e281ecd»\"",
-            "Old: «CC¦IPRJ_UK9xlst6XYh5jObG48Gu78_774a37ed32001d27e225bafc2f042bf63b24124f»; \
-             the new one comes on Monday.",
-        ],
-        kept: &[
-            "CIRCLECI_PROJECT={{ circleci_project }}",
-            "`CCIPRJ_` is how CircleCI marks its own.",
-            "CCIPRJ_3975d is too short for CircleCI.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "buildkite-token",
-        what: "Buildkite user, agent, cluster or package token",
-        literals: &[
-            "bkua_", "bkaa_", "bkat_", "bkct_", "bkpt_", "bkaj_", "bkar_",
-        ],
-        finder: shape("bk(?:ua|aa|at|ct|pt|aj|ar)_[A-Za-z0-9_-]{40}", 45),
-        found: &[
-            "bk¦aj_eTnrNNQtaSf8UmK2Tt9ZRC96EKvSz8rYq_BgG0LK",
-            "$env:BUILDKITE_TOKEN = \"«bk¦ua_4-AXoISsUFnJ-y28Nf1FVgfCJ36D38dijJRYEFR8»\"",
-            "**Buildkite**: «bka¦j_zbx-cXVN-0QXGQq0FkSSftq0UySe0IQpFv1H0Ofk»",
-        ],
-        kept: &[
-            "BUILDKITE_TOKEN=bkua_YOUR_VALUE_HERE",
-            "A value with bkua_ in front comes from Buildkite.",
-            "typed bkua_cVmdcY, then gave up",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "sonar-token",
-        what: "SonarQube user, project or analysis token",
-        literals: &["squ_", "sqp_", "sqa_"],
-        finder: shape("sq[upa]_[a-f0-9]{40}", 44),
-        found: &[
-            "squ¦_20abde2c1a5898f2201b74b58c8b61a5d98477a4",
-            "with:\n  sonar-token: «sq¦p_744b77bde18d0892ab7de944b64c358463f097a1»",
-            "Der Schlüssel lautet «sq¦p_c10f0b6534e39858e74985837299674ce61eec30», gültig bis \
-             Ende Juli.",
-        ],
-        kept: &[
-            "The sample has sq1_1234567890abcdef1234567890abcdef12345678, which is no real one.",
-            "return s.startsWith('squ_');",
-            "Masked: squ_fb973****",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "harness-pat",
-        what: "Harness personal or service account token",
-        literals: &["pat.", "sat."],
-        finder: tailed(
-            r"[ps]at\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}",
-            72,
-            Tail::Exact,
-        ),
-        found: &[
-            "pa¦t.5oYhCwisQuQy8tYoyJahRk.cXvM27PJ9zMxS28VWjiW4jyK.TPTMbsKtlUVAS2dKVGnC",
-            "echo '«sa¦t.41pygLdzh8368gqrhH_aVC.0t5g4ETDZOMOGoJFPVzft2ye.dsGJYYsBqihMfK6tMyG1»\
-             ' > /run/harness-pat",
-            "See <«sat¦.p1bxc0lR7LZvguckt_sAwh.9AY0ra55XRv37acOHnKkqC8V.lty6onZiEktZUywNgzn2»> \
-             for Harness.",
-        ],
-        kept: &[
-            "pat.... goes here",
-            "We filter on pat. (that is Harness).",
-            "Only pat.u67Efq was left of it.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "prefect-key",
-        what: "Prefect user or service account key",
-        literals: &["pnu_", "pnb_"],
-        finder: shape("pn[ub]_[A-Za-z0-9]{36}", 40),
-        found: &[
-            "pnu¦_KZHYxs6KQWv958AdJIPQX3N7xYvjZXu7ar6H",
-            "printf %s «pn¦b_U70I73vLVKejO9Xumj27VqETNxjPWalORWss» | pbcopy",
-            "That was «pnb¦_STnPnWHAQcshuK1M91SubvtMZv73HI8QZB2R», as far as I remember.",
-        ],
-        kept: &[
-            "process.env.PREFECT_KEY",
-            "The linter looks for `pnu_` at the start of a word.",
-            "The list had pnu_fYY5 (cut off).",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "octopus-key",
-        what: "Octopus Deploy API key",
-        literals: &["API-"],
-        finder: tailed("API-[A-Z0-9]{26}", 30, Tail::Exact),
-        checks: &[Check::Digit, Check::Random],
-        found: &[
-            "AP¦I-1EOUOW2XWJIIHD2BT3F804WRI9",
-            "octopusKey: '«API¦-EWV4RJGTVHPH16L2RKADB03MF2»',",
-            "cat .env showed \"«API¦-SLKCTR0WFWA234D5US0TLQ72GR»\".",
-        ],
-        kept: &[
-            "`API-XXXXXXXXXXXXXXXXXXXXXXXXXX` in the docs",
-            "return s.startsWith('API-');",
-            "The heading reads API-DOCUMENTATIONFOROURPARTNERS today.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "scalingo-token",
-        what: "Scalingo API token",
-        literals: &["tk-us-"],
-        finder: shape("tk-us-[A-Za-z0-9_-]{48}", 54),
-        found: &[
-            "tk¦-us-WmiL2HltCdC206LmqDu2ThfAR2nKdbcZvTweClorDpXlxgTV",
-            "| name | value |\n|---|---|\n| scalingo_token | \
-             «tk-¦us-UA4tuRarbHNdB_OS_O893HbxVue2dDXB--XZCLvYw8vlu_5x» |",
-            "Mira wrote: 'take «tk-¦us-Yiuq82YEmzpxC06JC5nfSe2uTVgzLzOPpx3G5253LeF52KPq»'.",
-        ],
-        kept: &[
-            "SCALINGO_TOKEN=%SCALINGO_TOKEN%",
-            "`tk-us-` is how Scalingo marks its own.",
-            "The screenshot ends at tk-us-N8ux6z",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "jetbrains-token",
-        what: "JetBrains permanent token (YouTrack, Hub, Space)",
-        literals: &["perm:", "perm-"],
-        finder: shape(
-            r"perm[:-][A-Za-z0-9+/=_-]{4,80}\.[A-Za-z0-9+/=_-]{2,80}\.[A-Za-z0-9]{20}",
-            187,
-        ),
-        checks: &[Check::Random],
-        found: &[
-            "pe¦rm:c2ozSmM=.NDgtMQ==.rZXA3rZijBu0H4jxmstc0Jj22J78Mx",
-            "\"jetbrains_token\": \"«per¦m:RzIzeUY=.NDgtMQ==.CxS8f0HzVEYO1FeTU7PCBdU7jEKDGl»\",",
-            "Memo: «per¦m:VmNXdUQ=.NDgtMQ==.62EH7VXXFw2MqdE0u4FlmZLvZfhSI2» (from JetBrains, \
-             made in spring)",
-        ],
-        kept: &[
-            "Put yours here: perm:xxxx.xx.xxxxxxxxxxxxxxxxxxxx",
-            "\"perm:\" => \"JetBrains\",",
-            "typed perm:V0mj, then gave up",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "teamcity-token",
-        what: "TeamCity access token",
-        literals: &["eyJ0eXAiOiAiVENWMiJ9."],
-        finder: shape(
-            r"eyJ0eXAiOiAiVENWMiJ9\.[A-Za-z0-9_-]{36}\.[A-Za-z0-9_-]{48}",
-            106,
-        ),
-        found: &[
-            "ey¦J0eXAiOiAiVENWMiJ9.F0aPA2joGKE_iiVFeGHPQ3vVxmxw7-CIE-mK.0wa21cSJUxBOk-sKPEYWB9K\
-             ibODQXEqp4xA4MqJQmo9g99Bf",
-            "put(\"teamcity_token\", \"«eyJ0¦eXAiOiAiVENWMiJ9.oDfodaxWc-lWFIrpn3-TozIzTMfMbO3p8\
-             vUR.05791KFknE4NlAjtcXnoDFBVfQ0qZ1kGcOH46FSNyGpKeEy7»\")",
-            "请用 «eyJ¦0eXAiOiAiVENWMiJ9.0CMWy0mVLmCgkzjhpc6cEL7FcbnHLsTN-CZ8.DppC_Z7DlfuGiyzCSEK\
-             kcoA-VYqrFjjAFel2oH0_rxgd2CPi»。",
-        ],
-        kept: &[
-            "teamcity: eyJ0eXAiOiAiVENWMiJ9.<yours>",
-            "They renamed eyJ0eXAiOiAiVENWMiJ9. twice at TeamCity.",
-            "The screenshot ends at eyJ0eXAiOiAiVENWMiJ9.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "snyk-pat",
-        what: "Snyk user or service account token",
-        literals: &["snyk_uat.", "snyk_sat."],
-        finder: tailed(
-            r"snyk_[us]at\.[A-Za-z0-9]{8}\.[A-Za-z0-9_-]{40}",
-            58,
-            Tail::Dotted,
-        ),
-        found: &[
-            "sn¦yk_sat.iTD71Mem.paRnVrz63lufxq7N07dhuDikD68TDZfgQ7MtztNC",
-            "- name: SNYK_PAT\n  value: «sny¦k_uat.Zm4ZpA9Z.39Tl6Z_W5JzXxNmbs7gNi7gbDYpNP3n5n9y\
-             BOye1»",
-            "The build printed «snyk¦_sat.Z5ndUiTG.2Tzhnv4Rr5ZzJm1820efNWYhYawoSomWJdDapdyO»\na\
-             nd went on.",
-        ],
-        kept: &[
-            "SNYK_PAT=changeme",
-            "Snyk changed to the snyk_uat. form last year.",
-            "Snyk answers: bad value snyk_uat.mprh…",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "stackhawk-key",
-        what: "StackHawk API key",
-        severity: Severity::Medium,
-        literals: &["hawk."],
-        finder: shape(r"hawk\.[A-Za-z0-9_-]{20}\.[A-Za-z0-9_-]{20}", 46),
-        checks: &[Check::Digit],
-        found: &[
-            "ha¦wk.hOTlwbemW_YYzRqg10d5.u0JngSarMoFRPomknHRH",
-            "const stackhawkKey = \"«haw¦k.LKCRNMVEr2p8WTfRgkbQ.ntvQ5Zb9o0MKcsGH-10z»\";",
-            "\"«hawk¦.kEe6SJnv8goveo3LaanC.0f5BrrYs07QFP_CMa_Oq»\" is what StackHawk sent back.",
-        ],
-        kept: &[
-            "e.g. hawk.xxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxx",
-            "grep -rn 'hawk.' src/ found nothing.",
-            "Row 7: hawk.5y7h…",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "spectral-token",
-        what: "SpectralOps team key",
-        severity: Severity::Medium,
-        literals: &["spu-"],
-        finder: tailed("spu-[a-z0-9]{32}", 36, Tail::Exact),
-        checks: &[Check::Digit],
-        found: &[
-            "spu¦-342z7hebnfp2oejbr3to5g1n7hchqwhd",
-            "os.environ[\"SPECTRAL_TOKEN\"] = \"«sp¦u-kfnj0g97ej2hx1hhvoxr5l1jurn4ot2m»\"",
-            "In SpectralOps, «sp¦u-rig6hm93ic9y9pcirn59hgtp7ozjgat7» was made by the intern.",
-        ],
-        kept: &[
-            "spectral_token: spu-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-            "What does spu- stand for?",
-            "SpectralOps prints spu-ygnHe*** and no more.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "endorlabs-key",
-        what: "Endor Labs API key",
-        severity: Severity::Medium,
-        literals: &["endr+"],
-        finder: shape(r"endr\+[A-Za-z0-9-]{16}", 21),
-        checks: &[Check::Digit],
-        found: &[
-            "endr¦+EkV7pC7diIhYjqb7",
-            "ENDORLABS_KEY = '«en¦dr+70Lc0S4j1YXRmsfp»'  # rotate in May",
-            "Endor Labs 的密钥是 «end¦r+NWvvh38Y4iaO6Drv»，请勿外传。",
-        ],
-        kept: &[
-            "endr+<paste the rest>",
-            "Search the logs for endr+ and tell Endor Labs.",
-            "The list had endr+TCtHxt (cut off).",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "socket-key",
-        what: "Socket security API token",
-        severity: Severity::Medium,
-        literals: &["sktsec_"],
-        finder: shape("sktsec_[A-Za-z0-9_-]{40}", 47),
-        found: &[
-            "skts¦ec_h-5HpN33fSJ9vC0WQWWDvLjHzuSASjs2PvO9Lktf",
-            "<socketKey>«skt¦sec_FDtd71e6qj0nrBRQxtx8FSV6Z5BZWJKilI3ZRbSl»</socketKey>",
-            "Socket answers 401 unless «skts¦ec_CT4yTyzs2bbmcXmCG5XQg5OZvrg1pzNsjxqL5k6y» is \
-             sent.",
-        ],
-        kept: &[
-            "SOCKET_KEY=sktsec_YOUR_VALUE_HERE",
-            "We filter on sktsec_ (that is Socket).",
-            "Masked: sktsec_rzAAoC****",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "aikido-secret",
-        what: "Aikido CI token or client secret",
-        severity: Severity::Medium,
-        literals: &["AIK_CI_", "AIK_SECRET_"],
-        finder: shape("AIK_(?:CI|SECRET)_[A-Za-z0-9]{20}", 31),
-        checks: &[Check::Digit],
-        found: &[
-            "AIK_¦CI_rS4hxGl88SShnwmnHDAMZ3mZgmF0qDav7mCgPNkm",
-            "curl -H \"X-Api-Key: «AIK¦_CI_5Sybe8cRMCW9U2HwiSQSwSw4IHaWAChHxrc356SM»\" \
-             https://api.internal.test/v1",
-            "It was a Aikido one («AIK¦_SECRET_TIWEGNZ652KpRYnVaw8EPOnJcHNIMfmvQLU6T3Cv») all \
-             along.",
-        ],
-        kept: &[
-            "cp .env.sample .env  # AIKIDO_SECRET=AIK_CI_xxxxxxxxxxxxxxxxxxxx",
-            "The AIK_CI_ ones belong to Aikido, ask them.",
-            "AIK_CI_0pq5M is too short for Aikido.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "nightfall-key",
-        what: "Nightfall API key",
-        severity: Severity::Medium,
-        literals: &["NF-"],
-        finder: tailed("NF-[A-Za-z0-9]{32}", 35, Tail::Exact),
-        checks: &[Check::Digit, Check::MixedCase],
-        found: &[
-            "NF¦-MQKH56QXIbhR9qe98md9ez4Nn99ctuHM",
-            "* NIGHTFALL_KEY: `«NF¦-iKSys1NaWYYXjn9P1RG5K37FtdXGqXd8»`",
-            "Use «NF¦-F5qZo6LkLNcUYCblA1G3VdOUnvRD3x8n». It works from the office too.",
-        ],
-        kept: &[
-            "NIGHTFALL_KEY={{ nightfall_key }}",
-            "| Nightfall | `NF-` | prefix |",
-            "It ended up as NF-EEU... in the report.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "mergify-key",
-        what: "Mergify application key",
-        severity: Severity::Medium,
-        literals: &["mergify_application_key_"],
-        finder: shape("mergify_application_key_[A-Za-z0-9_-]{40}", 64),
-        found: &[
-            "mer¦gify_application_key_uKO81kIXRQ_kecMf5EJKu9EXchNZZKV2w9-W9Pma",
-            "$env:MERGIFY_KEY = \"«mer¦gify_application_key_n40URVldqq5lGJD2Bbi5-uFBfT_KUuIXy_l\
-             rlSuH»\"",
-            "Does Mergify still take «merg¦ify_application_key_51vHFdAKMk-s3rtPEOu4liHchNHtcyap\
-             nszAVMZ2»?",
-        ],
-        kept: &[
-            "mergify_application_key_****************",
-            "Everything from mergify_application_key_ on is cut by the console.",
-            "In the mail I could read mergify_application_key_cTTvM and then a smudge.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "chromatic-token",
-        what: "Chromatic project token",
-        severity: Severity::Medium,
-        literals: &["chpt_"],
-        finder: shape("chpt_[a-f0-9]{12}", 17),
-        found: &[
-            "chp¦t_39007f77e05c",
-            "Setenv CHROMATIC_TOKEN «chpt¦_6c27a4f1fb34»",
-            "(staging) «chpt¦_29f2c3663138»",
-        ],
-        kept: &[
-            "chromatic_token: chpt_<yours>",
-            "What Chromatic hands out begins with chpt_ these days.",
-            "Only chpt_30819e was left of it.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "dependency-track-key",
-        what: "Dependency-Track API key",
-        severity: Severity::Medium,
-        literals: &["odt_"],
-        finder: shape("odt_(?:[A-Za-z0-9]{8}_)?[A-Za-z0-9]{32}", 45),
-        found: &[
-            "odt¦_noEyRt5R2ngGE1IYAOZxAylfYFXjuKp4",
-            "- name: DEPENDENCY_TRACK_KEY\n  value: «od¦t_JluM3IWfBud4RVnLgSLjb4H1De96T9y9»",
-            "Set it to «odt¦_I5Sm77ACnc9uhYdcy4a26yLDUxmCZv2z»; then restart the worker.",
-        ],
-        kept: &[
-            "odt_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-            "/^odt_[A-Za-z0-9]+$/",
-            "The console shows only odt_pieYV… of it.",
-        ],
-        ..MARKED
-    },
-    Rule {
-        kind: "wakatime-key",
-        what: "WakaTime API key",
-        severity: Severity::Medium,
-        literals: &["waka_"],
-        finder: shape("waka_[a-z0-9]{8}[a-z0-9-]{28}", 41),
-        checks: &[Check::Digit],
-        found: &[
-            "wak¦a_eba1f590-0f48-d87a-6524-38819d9276d2",
-            "set -x WAKATIME_KEY «wak¦a_380a9961-9e30-3b7c-8c3a-66df2a9159b5»",
-            "In WakaTime, «wa¦ka_2fe32935-89d2-f0c8-8829-1fbf8b267eb4» was made by the intern.",
-        ],
-        kept: &[
-            "WAKATIME_KEY=changeme",
-            "WakaTime documents the waka_ prefix.",
-            "The console shows only waka_OZH… of it.",
-        ],
-        ..MARKED
-    },
+use regex_syntax::ParserBuilder;
+use serde::Deserialize;
+use toml::Spanned;
+
+#[cfg(test)]
+use crate::redact::rules::form;
+use form::{Check, Class, Severity, Tail};
+
+#[cfg(not(test))]
+#[allow(unreachable_pub)] // the library shows them
+#[path = "form.rs"]
+mod form;
+
+/// Every file of rules. Where two rules have the same literal, the first one decides.
+const FAMILIES: [&str; 12] = [
+    "code",
+    "cloud",
+    "hosting",
+    "data",
+    "models",
+    "money",
+    "messages",
+    "watching",
+    "work",
+    "keyed",
+    "generic",
+    "structural",
 ];
+
+/// A file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    /// The class of the rules that say none.
+    class: Option<Class>,
+    rule: Vec<Spanned<Row>>,
+}
+
+/// A rule as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    kind: String,
+    what: String,
+    class: Option<Class>,
+    severity: Option<Severity>,
+    #[serde(default)]
+    literals: Vec<String>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    shape: Option<String>,
+    #[serde(default)]
+    lead: usize,
+    reach: Option<usize>,
+    tail: Option<Tail>,
+    /// The function in `src/redact/structure` that reads what a literal announces.
+    scanner: Option<String>,
+    #[serde(default)]
+    checks: Vec<Check>,
+}
+
+#[allow(clippy::print_stdout)] // so a build script speaks to cargo
+fn main() -> ExitCode {
+    let folder = Path::new("src/redact/rules");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let made = read(folder).and_then(|families| table(&families));
+    let written = made.and_then(|table| {
+        let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
+        fs::write(Path::new(&place).join("rules.rs"), table).map_err(|e| e.to_string())
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            println!("cargo::error={}", why.replace('\n', " "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The files of rules, each with its path.
+fn read(folder: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut families = Vec::new();
+    for name in FAMILIES {
+        let path = folder.join(name).with_extension("toml");
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        families.push((path.display().to_string(), text));
+    }
+    Ok(families)
+}
+
+/// The table of rules as Rust, from files with their paths. An error begins with file and line.
+fn table(families: &[(String, String)]) -> Result<String, String> {
+    let mut rows = String::new();
+    let mut count = 0;
+    let mut kinds: HashMap<String, String> = HashMap::new();
+    for (path, text) in families {
+        let line_at = |at: usize| format!("{path}:{}", text[..at].matches('\n').count() + 1);
+        let family: Family = toml::from_str(text).map_err(|error| {
+            let place = error
+                .span()
+                .map_or(path.clone(), |span| line_at(span.start));
+            format!("{place}: {}", error.message())
+        })?;
+        for row in &family.rule {
+            let (place, row) = (line_at(row.span().start), row.get_ref());
+            let class = row.class.or(family.class);
+            let class = class.ok_or_else(|| format!("{place}: `class` is missing"))?;
+            let written = row
+                .to_rust(class)
+                .map_err(|why| format!("{place}: {why}"))?;
+            if let Some(other) = kinds.insert(row.kind.clone(), place.clone()) {
+                return Err(format!("{place}: `{}` stands at {other} too", row.kind));
+            }
+            count += 1;
+            writeln!(rows, "    // {place}\n    {written},").expect("memory");
+        }
+    }
+    Ok(format!("static RULES: [Rule; {count}] = [\n{rows}];\n"))
+}
+
+impl Row {
+    /// The rule as Rust; the error says why it cannot work.
+    fn to_rust(&self, class: Class) -> Result<String, String> {
+        let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        if !(2..=40).contains(&self.kind.len()) || !self.kind.bytes().all(fits) {
+            return Err("`kind` is 2 to 40 of a-z, 0-9 and -".into());
+        }
+        if self.what.is_empty() {
+            return Err("`what` is empty".into());
+        }
+        let finder = match (class, &self.shape, &self.scanner) {
+            (Class::Marked | Class::Keyed, Some(shape), None) => {
+                self.shape_to_rust(class, shape)?
+            }
+            (Class::Structural, None, Some(scanner)) => {
+                format!("Finder::Scan(ScanFn(structure::{scanner}))")
+            }
+            (Class::Named, None, None) => "Finder::Named".into(),
+            (Class::Personal, None, None) => "Finder::Personal".into(),
+            (Class::Marked | Class::Keyed, ..) => return Err("it needs a `shape` alone".into()),
+            (Class::Structural, ..) => return Err("it needs a `scanner` alone".into()),
+            (Class::Named | Class::Personal, ..) => {
+                return Err("it has neither `shape` nor `scanner`".into());
+            }
+        };
+        let is_lower = |word: &String| !word.is_empty() && *word == word.to_lowercase();
+        if !self.keywords.iter().all(is_lower) {
+            return Err("`keywords` are written in lower case".into());
+        }
+        let (literals, keywords) = (self.literals.len(), self.keywords.len());
+        match class {
+            Class::Marked if literals == 0 => return Err("`literals` are missing".into()),
+            Class::Keyed if keywords == 0 => return Err("`keywords` are missing".into()),
+            Class::Keyed if literals > 0 => return Err("it has `keywords` alone".into()),
+            Class::Structural if literals + keywords == 0 => {
+                return Err("it needs `literals` or `keywords`".into());
+            }
+            _ => {}
+        }
+        let checks = self.checks.iter().map(|check| format!("Check::{check:?}"));
+        Ok(format!(
+            "Rule {{ kind: {:?}, what: {:?}, class: Class::{class:?}, severity: Severity::{:?}, \
+             literals: &{:?}, keywords: &{:?}, finder: {finder}, checks: &[{}] }}",
+            self.kind,
+            self.what,
+            self.severity.unwrap_or(Severity::High),
+            self.literals,
+            self.keywords,
+            checks.collect::<Vec<_>>().join(", "),
+        ))
+    }
+
+    fn shape_to_rust(&self, class: Class, shape: &str) -> Result<String, String> {
+        let mut parser = ParserBuilder::new().utf8(false).unicode(false).build();
+        let parsed = parser.parse(shape).map_err(|e| format!("`shape`: {e}"))?;
+        let reach = match (self.reach, parsed.properties().maximum_len()) {
+            (Some(reach), _) => reach,
+            (None, Some(longest)) if self.lead == 0 => longest,
+            (None, Some(_)) => return Err("`reach` is missing, as there is a `lead`".into()),
+            (None, None) => return Err("`shape` has no longest match: give `reach`".into()),
+        };
+        let mut literals = self.literals.iter();
+        if let Some(long) = literals.find(|literal| self.lead == 0 && reach < literal.len()) {
+            return Err(format!("`{long}` is longer than any match"));
+        }
+        let tail = self.tail.unwrap_or(match class {
+            Class::Keyed => Tail::Exact,
+            _ => Tail::Word,
+        });
+        let lead = self.lead;
+        Ok(format!(
+            "Finder::Shape(Shape {{ core: {shape:?}, lead: {lead}, reach: {reach}, \
+             tail: Tail::{tail:?} }})"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::{Family, table};
+    use crate::redact::budget::Budget;
+    use crate::redact::engine::Engine;
+    use crate::redact::rule::{Class, Finder, Rule, Severity, Shape, Tail};
+    use crate::redact::rules::tests::example;
+
+    const PAGE: &str = include_str!("../../../docs/rules.md");
+
+    fn built(rules: &str) -> Result<String, String> {
+        table(&[("one.toml".into(), format!("class = \"marked\"\n\n{rules}"))])
+    }
+
+    /// The lines of the page's block in this language.
+    fn block(language: &str) -> &'static str {
+        let fence = format!("```{language}\n");
+        let (_, rest) = PAGE.split_once(&fence).expect("the page has one");
+        rest.split_once("```").expect("its end").0
+    }
+
+    #[test]
+    fn what_the_page_adds_is_built_and_found() {
+        let table = built(block("toml")).expect("it is built");
+        assert!(table.contains("reach: 36"), "the longest match: {table}");
+        let text = format!("class = \"marked\"\n{}", block("toml"));
+        let mut family: Family = toml::from_str(&text).expect("it is a rule");
+        let row = family.rule.remove(0).into_inner();
+        let literals = row.literals.into_iter().map(|text| &*text.leak());
+        let rule = Box::leak(Box::new(Rule {
+            kind: row.kind.leak(),
+            what: row.what.leak(),
+            class: Class::Marked,
+            severity: Severity::High,
+            literals: literals.collect::<Vec<_>>().leak(),
+            keywords: &[],
+            finder: Finder::Shape(Shape {
+                core: row.shape.expect("a shape").leak(),
+                lead: 0,
+                reach: 36,
+                tail: Tail::Word,
+            }),
+            checks: row.checks.leak(),
+        }));
+        let engine = Engine::new([&*rule].into_iter());
+        let mut shown = (0, 0);
+        for line in block("json").lines() {
+            let sample: serde_json::Value = serde_json::from_str(line).expect("one on each line");
+            let text = sample["text"].as_str().or(sample["clean"].as_str());
+            let (text, secrets) = example(text.expect("a text"));
+            let mut spans = Vec::new();
+            let scanned = engine.plain(&text, &mut Budget::new(1 << 20, 100), &mut spans);
+            scanned.expect("a short text");
+            spans.retain(|span| span.kind.as_str() == rule.kind);
+            let found: Vec<Range<usize>> = spans.iter().map(|s| s.start..s.end).collect();
+            assert_eq!(found, secrets, "{line}");
+            let side = if secrets.is_empty() {
+                &mut shown.1
+            } else {
+                &mut shown.0
+            };
+            *side += 1;
+        }
+        assert_eq!(shown, (3, 3));
+    }
+
+    #[test]
+    fn a_bad_rule_ends_the_build_with_its_file_and_line() {
+        let one = "kind = \"a-key\"\nwhat = \"a\"\n";
+        for (rules, wanted) in [
+            ("[[rule]]\nkind = 7", "one.toml:4: "),
+            ("[[rule]]\nkimd = \"a\"", "one.toml:4: unknown field `kimd`"),
+            (
+                "[[rule]]\nkind = \"A\"\nwhat = \"a\"",
+                "one.toml:3: `kind` is 2 to 40",
+            ),
+            (
+                "[[rule]]\nkind = \"a-key\"\nwhat = \"\"",
+                "one.toml:3: `what` is empty",
+            ),
+            (
+                &format!("[[rule]]\n{one}"),
+                "one.toml:3: it needs a `shape` alone",
+            ),
+            (
+                &format!("[[rule]]\n{one}shape = 'a('\nliterals = [\"a\"]"),
+                "one.toml:3: `shape`: ",
+            ),
+            (
+                &format!("[[rule]]\n{one}shape = 'abc+'\nliterals = [\"abc\"]"),
+                "one.toml:3: `shape` has no longest match",
+            ),
+            (
+                &format!("[[rule]]\n{one}shape = 'abc'\nlead = 1\nliterals = [\"b\"]"),
+                "one.toml:3: `reach` is missing",
+            ),
+            (
+                &format!("[[rule]]\n{one}shape = 'abc'\nliterals = [\"abcd\"]"),
+                "one.toml:3: `abcd` is longer",
+            ),
+            (
+                &format!("[[rule]]\n{one}shape = 'abc'"),
+                "one.toml:3: `literals` are missing",
+            ),
+            (
+                &format!("[[rule]]\n{one}class = \"keyed\"\nshape = 'abc'"),
+                "one.toml:3: `keywords` are missing",
+            ),
+            (
+                &format!("[[rule]]\n{one}class = \"keyed\"\nkeywords = [\"Acme\"]\nshape = 'abc'"),
+                "one.toml:3: `keywords` are written in lower case",
+            ),
+            (
+                &format!("[[rule]]\n{one}class = \"structural\"\nscanner = \"a::b\""),
+                "one.toml:3: it needs `literals` or `keywords`",
+            ),
+            (
+                &format!("[[rule]]\n{one}class = \"named\"\nscanner = \"a::b\""),
+                "one.toml:3: it has neither",
+            ),
+            (
+                &format!(
+                    "[[rule]]\n{one}shape = 'abc'\nliterals = [\"abc\"]\n\n\
+                     [[rule]]\n{one}shape = 'abd'\nliterals = [\"abd\"]"
+                ),
+                "one.toml:9: `a-key` stands at one.toml:3 too",
+            ),
+        ] {
+            let refused = built(rules).expect_err(rules);
+            assert!(refused.starts_with(wanted), "{rules}\n{refused}");
+        }
+        assert!(table(&[("two.toml".into(), format!("[[rule]]\n{one}"))]).is_err());
+    }
+}

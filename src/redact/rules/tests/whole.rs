@@ -45,7 +45,7 @@ fn is_left(mut after: &str, text: &[u8], secrets: &[Range<usize>]) -> bool {
 fn what_is_found_goes_whole_and_nothing_else() {
     let mut wrong = Vec::new();
     for rule in all() {
-        for marked in rule.found {
+        for marked in &samples::of(rule).found {
             let (text, secrets) = example(marked);
             let (after, _) = redacted(rule, &text);
             if !is_left(&after, &text, &secrets) {
@@ -67,7 +67,7 @@ const SHARED: [(&str, &str); 3] = [
 fn what_is_found_bears_its_own_kind() {
     let mut wrong = Vec::new();
     for rule in all() {
-        for marked in rule.found {
+        for marked in &samples::of(rule).found {
             let (text, _) = example(marked);
             let (_, kinds) = redacted(rule, &text);
             let sure = matches!(rule.class, Class::Marked | Class::Keyed | Class::Personal);
@@ -85,7 +85,7 @@ fn what_is_found_bears_its_own_kind() {
 fn some_example_of_every_rule_bears_its_kind() {
     let mut wrong = Vec::new();
     for rule in all() {
-        let shown = rule.found.iter().any(|marked| {
+        let shown = samples::of(rule).found.iter().any(|marked| {
             let (_, kinds) = redacted(rule, &example(marked).0);
             kinds.iter().any(|kind| kind == rule.kind)
         });
@@ -100,7 +100,7 @@ fn some_example_of_every_rule_bears_its_kind() {
 fn what_is_kept_passes_unchanged() {
     let mut wrong = Vec::new();
     for rule in all() {
-        for marked in rule.kept {
+        for marked in &samples::of(rule).kept {
             let (text, _) = example(marked);
             let (after, _) = redacted(rule, &text);
             if after.as_bytes() != text {
@@ -122,7 +122,7 @@ fn a_rule_with_a_checksum_shows_one_that_holds() {
                 Check::Crc32Body => checksum::crc32_body,
                 _ => continue,
             };
-            let holds = rule.found.iter().any(|marked| {
+            let holds = samples::of(rule).found.iter().any(|marked| {
                 let (text, secrets) = example(marked);
                 secrets.into_iter().any(|secret| sum(&text[secret]))
             });

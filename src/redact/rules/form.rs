@@ -1,0 +1,77 @@
+//! The words that a rule is written with. The build script reads rules by them too.
+
+use serde::{Deserialize, Serialize};
+
+/// What gives a secret away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// Its own prefix or inner marker.
+    Marked,
+    /// The vendor's name beside a bare shape.
+    Keyed,
+    /// The place it stands in: a header, a URI, a file format.
+    Structural,
+    /// A name that says password, token or key, beside any value.
+    Named,
+    /// Personal data.
+    Personal,
+}
+
+/// What the loss of a secret would mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Names an account or opens a test environment.
+    Low,
+    /// Opens one thing, for reading or for a short time.
+    Medium,
+    /// Opens an account or a service.
+    High,
+    /// Opens many: cloud root keys, signing keys, organisation tokens.
+    Critical,
+}
+
+/// Which bytes carry on a token after its core, so that a longer variant goes whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tail {
+    /// None: the core has a fixed length, and a letter or digit after it means that it is
+    /// something else.
+    Exact,
+    /// `A-Z a-z 0-9 _ -`
+    Word,
+    /// `A-Z a-z 0-9 _ - + / =`
+    Base64,
+    /// `A-Z a-z 0-9 _ - .`, but no full stop at the end.
+    Dotted,
+    /// Everything up to white space, a quote or a bracket.
+    Url,
+}
+
+/// What a match must pass besides its shape. Checksums accept a match at once, whatever the rest
+/// says; they never refuse one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// The last 6 characters are the CRC-32 of the 30 before them in base 62 (GitHub, npm).
+    Crc32Base62,
+    /// The last 8 are the CRC-32 of everything before, in upper-case hexadecimal (Atlassian).
+    Crc32Upper,
+    /// The last 8 are the CRC-32 of everything before `_`, bytes reversed (Grafana).
+    Crc32Reversed,
+    /// The last 8 are the CRC-32 of what stands between the `_` and them (Cloudflare, Zuplo).
+    Crc32Body,
+    /// The checksum of Bech32 (BIP 173) holds (age identities).
+    Bech32,
+    /// It must look random: digits among letters, no words, no runs.
+    Random,
+    /// It must hold a digit.
+    Digit,
+    /// It must hold letters of both cases.
+    MixedCase,
+    /// The parts between full stops must decode from base64url to JSON objects, the first two.
+    JsonParts,
+    /// The first part must decode from base64url to decimal digits (Discord).
+    NumberPart,
+}
