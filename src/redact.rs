@@ -8,6 +8,7 @@
 //!   gate: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
 //!                             │                     checksums, placeholders, randomness
 //!                             ├──▶ structure: blocks, URIs, headers, files, command lines
+//!                             ├──▶ codes, code_list, mnemonic: codes of doors and cards, lists of codes, seed phrases
 //!                             ├──▶ named: a name that says password, token or key, and its value
 //!                             ├──▶ personal: numbers with check digits, addresses
 //!                             ├──▶ gitleaks: the owner's rules in that form
@@ -20,12 +21,15 @@
 
 mod budget;
 mod checksum;
+mod code_list;
+mod codes;
 mod decode;
 mod engine;
 mod gate;
 mod gitleaks;
 mod judge;
 mod marker;
+mod mnemonic;
 mod named;
 mod personal;
 mod redactor;

@@ -32,24 +32,20 @@ struct Scanner {
 /// stands in a text.
 pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all()));
 
-/// Words beyond ASCII with their first letter, and with all letters, in upper case.
-static CAPITALS: LazyLock<Vec<(String, named::Strength)>> = LazyLock::new(|| {
-    let beyond = FOREIGN.iter().filter(|(word, _)| !word.is_ascii());
-    let both = beyond.flat_map(|(word, strength)| {
+/// A word beyond ASCII with its first letter, and with all letters, in upper case: the gate folds the
+/// case of ASCII alone. None for one that has no case.
+fn capitals(word: &str) -> impl Iterator<Item = String> + use<> {
+    let mut both = Vec::new();
+    if !word.is_ascii() {
         let mut letters = word.chars();
-        let first: String = letters
-            .next()
-            .into_iter()
-            .flat_map(char::to_uppercase)
-            .collect();
-        [
-            (first + letters.as_str(), *strength),
-            (word.to_uppercase(), *strength),
-        ]
-    });
-    both.filter(|(word, _)| FOREIGN.iter().all(|(known, _)| known != word))
-        .collect()
-});
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let first = first.collect::<String>() + letters.as_str();
+        let all = word.to_uppercase();
+        both.extend((first != word).then(|| first.clone()));
+        both.extend((all != word && all != first).then_some(all));
+    }
+    both.into_iter()
+}
 
 impl Engine {
     /// Makes ready rules of the owner's own.
@@ -68,7 +64,7 @@ impl Engine {
 
     /// Makes ready the built-in rules, the generic one among them.
     pub(super) fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
-        let mut literals: Vec<(&'static str, bool, Trigger)> = Vec::new();
+        let mut literals: Vec<(&str, bool, Trigger)> = Vec::new();
         let mut tokens = Vec::new();
         let mut scanners = Vec::new();
         for rule in rules {
@@ -101,12 +97,15 @@ impl Engine {
         }
         let words = WORDS.iter().chain(FOREIGN);
         literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
-        // The gate folds the case of ASCII alone.
-        let capitals = CAPITALS.iter();
-        literals
-            .extend(capitals.map(|(word, strength)| (&**word, false, Trigger::Name(*strength))));
+        let folded = literals.iter().filter(|(_, exact, _)| !exact);
+        let upper: Vec<(String, Trigger)> = folded
+            .flat_map(|(word, _, trigger)| capitals(word).map(|word| (word, *trigger)))
+            .collect();
+        let upper = upper
+            .iter()
+            .map(|(word, trigger)| (&**word, false, *trigger));
         Self {
-            gate: Gate::new(literals.into_iter()),
+            gate: Gate::new(literals.iter().copied().chain(upper)),
             tokens,
             scanners,
         }
@@ -123,6 +122,7 @@ impl Engine {
         // Up to where each scanner and shape has found what there is.
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
         let mut named_until = 0;
+        let mut columns = named::Columns::default();
         for hit in self.gate.hits(text) {
             let (group, number) = match hit.trigger {
                 Trigger::Token(number) => (0, number),
@@ -130,7 +130,8 @@ impl Engine {
                 Trigger::Scan(number) => (2, number),
                 Trigger::Name(strength) => {
                     if hit.start >= named_until
-                        && let Some(end) = named::at(text, hit.start..hit.end, strength, found)
+                        && let Some(end) =
+                            named::at(text, hit.start..hit.end, strength, &mut columns, found)
                     {
                         budget.found()?;
                         named_until = end;

@@ -6,21 +6,22 @@
 mod behind;
 mod below;
 mod call;
+mod chosen;
+mod decide;
 mod endings;
 mod identifier;
 mod joint;
-mod likely;
 mod login;
 mod mark;
 pub(super) mod name;
 mod name_words;
-mod phrase;
 mod place;
 mod refers;
 mod sentence;
 mod sentence_words;
 mod shape;
 mod table;
+mod talk;
 mod value;
 mod value_words;
 mod words;
@@ -32,17 +33,22 @@ mod tests;
 
 use std::ops::Range;
 
+use self::decide::Joint;
 use self::joint::Lead;
-use self::likely::Joint;
+pub(super) use self::login::login_pair;
+use self::mark::{joiner, spaces};
 use self::name::Name;
 pub(super) use self::name::Strength;
+pub(super) use self::table::Columns;
 use self::value::{Frame, Value, line_end};
-use super::span::{Kind, Rank, Span};
+use super::span::{Rank, Span};
 
 /// Longest bracket that is looked behind, in bytes.
 const BRACKET_BYTES_MAX: usize = 80;
 /// How far behind a name in a sentence its value may stand, in bytes.
 const SENTENCE_REACH: usize = 140;
+/// What names of phrases hold, in lower case.
+const PHRASES: &[&str] = &["phrase", "passfras", "salalause", "frase", "cümle"];
 /// Schemes of a header that stand before a value.
 const SCHEMES: &[&[u8]] = &[b"bearer ", b"token ", b"basic ", b"apikey "];
 
@@ -50,7 +56,7 @@ const SCHEMES: &[&[u8]] = &[b"bearer ", b"token ", b"basic ", b"apikey "];
 pub(super) fn is_password(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     value.iter().all(u8::is_ascii_graphic)
-        && likely::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
+        && decide::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
 }
 
 /// Whether a value is code, a path or points to where the secret is kept.
@@ -74,21 +80,39 @@ pub(super) fn is_login(text: &[u8]) -> bool {
         && is_password(password)
 }
 
-/// Looks for the value that the word at `word` names. Answers where the value ends.
+/// Looks for the value that the word at `word` names. Answers where the value ends. `columns` is of
+/// this text, and empty before the first word of it.
 pub(super) fn at(
     text: &[u8],
     word: Range<usize>,
     opened: Strength,
+    columns: &mut Columns,
     found: &mut Vec<Span>,
 ) -> Option<usize> {
     let name = name::read(text, word, opened)?;
+    if is_user_of_uri(text, &name.range) || is_verdict(text, &name.range) {
+        return None;
+    }
     let seek = Seek { text, name: &name };
     let begun = found.len();
-    seek.ahead(found);
+    seek.ahead(columns, found);
     if found.len() == begun {
         seek.behind(found);
     }
     found[begun..].iter().map(|span| span.end).max()
+}
+
+/// Whether a name is the user before the host of a URI: what is behind its colon ends at the `@`, and
+/// has a rule of its own.
+fn is_user_of_uri(text: &[u8], name: &Range<usize>) -> bool {
+    text[..name.start].ends_with(b"://") && text.get(name.end) == Some(&b':')
+}
+
+/// Whether a name is what a program says of a test that it names by its path: `PASS: dir/test-2a`.
+fn is_verdict(text: &[u8], name: &Range<usize>) -> bool {
+    let starts_line = name.start == 0 || text[name.start - 1] == b'\n';
+    let rest = &text[name.end..line_end(text, name.end)];
+    starts_line && &text[name.clone()] == b"PASS" && rest.starts_with(b": ") && rest.contains(&b'/')
 }
 
 /// A name whose value is looked for.
@@ -98,7 +122,7 @@ struct Seek<'a> {
 }
 
 impl Seek<'_> {
-    fn ahead(&self, found: &mut Vec<Span>) {
+    fn ahead(&self, columns: &mut Columns, found: &mut Vec<Span>) {
         let begun = found.len();
         let lead = joint::after(self.text, self.name);
         match lead {
@@ -109,14 +133,14 @@ impl Seek<'_> {
                 if self.name.strength == Strength::Login {
                     return self.login(at, found);
                 }
-                let taken = self.take(at, joint, found);
+                let taken = self.take(at, joint, found) || self.promised(at, joint, found);
                 if !taken && matches!(joint, Joint::Said | Joint::Assigned) {
                     self.fallback(at, found);
                 }
             }
             Lead::Cell { at } => {
                 if !self.take(at, Joint::Said, found) {
-                    self.column(found);
+                    self.column(columns, found);
                 }
             }
             Lead::Call { at, second } => self.call(at, second, found),
@@ -125,17 +149,32 @@ impl Seek<'_> {
                 self.take(at, Joint::Said, found);
             }
             Lead::Sentence { at, joined } => {
-                self.sentence(at, joined, found);
+                let joint = if joined { Joint::Said } else { Joint::Prose };
+                if !self.promised(at, joint, found) {
+                    self.sentence(at, joined, found);
+                }
             }
+            Lead::Spaceless { .. } if self.name.strength == Strength::Login => {}
             Lead::Spaceless { at } => {
+                if let Some(width) = joiner(&self.text[at..])
+                    && self.take(spaces(self.text, at + width), Joint::Said, found)
+                {
+                    return;
+                }
                 let end = line_end(self.text, at).min(at + SENTENCE_REACH);
                 self.spaceless(at, end, found);
             }
             Lead::Nothing => {}
         }
         if found.len() == begun {
-            self.column(found);
-            self.csv(found);
+            self.column(columns, found);
+            self.csv(columns, found);
+            self.aligned(columns, found);
+        }
+        if found.len() == begun {
+            self.talk(found);
+        } else if self.name.strength == Strength::Password {
+            self.changed(found);
         }
     }
 
@@ -148,6 +187,40 @@ impl Seek<'_> {
         let read = value::read(self.text, at);
         read.is_some_and(|value| self.accept(&value, joint, found))
             || self.take_behind_a_bracket(at, joint, found)
+    }
+
+    /// The rest of the line, where the name promises several words: `passphrase: …`, `DB_PASSWORD=…`.
+    fn promised(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
+        let name = &self.text[self.name.range.clone()];
+        let phrase = self.is_phrase_name();
+        let setting = joint == Joint::Tight && name.contains(&b'_');
+        if joint.is_sentence() || self.name.strength != Strength::Password || !(phrase || setting) {
+            return false;
+        }
+        let line = &self.text[at..line_end(self.text, at)];
+        let end = [&b" #"[..], b" //", b" ("]
+            .iter()
+            .filter_map(|mark| memchr::memmem::find(line, mark))
+            .min();
+        let value = line[..end.unwrap_or(line.len())].trim_ascii_end();
+        let spaces = memchr::memchr_iter(b' ', value).count();
+        let is_phrase = phrase && chosen::is_promised_phrase(value)
+            || setting && spaces > 0 && chosen::phrase(value, spaces, Frame::Quoted);
+        // What code goes on with is no word of a phrase.
+        let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b" -'!?.&#@*+".contains(b);
+        let words = value.iter().all(part) && !value.starts_with(b"'");
+        let is_phrase = is_phrase && words && !decide::stands_for_value(value);
+        if is_phrase {
+            found.push(self.span(at..at + value.len()));
+        }
+        is_phrase
+    }
+
+    /// Whether the name is one for several words.
+    fn is_phrase_name(&self) -> bool {
+        let lower = self.text[self.name.range.clone()].to_ascii_lowercase();
+        let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+        PHRASES.iter().any(holds)
     }
 
     /// What is glued to a bracket that holds several words: a marker that is none hides nothing.
@@ -200,7 +273,7 @@ impl Seek<'_> {
         [inside, behind].into_iter().any(|part| {
             let bytes = self.text[part.clone()].trim_ascii();
             let start = part.end - self.text[part.clone()].trim_ascii_start().len();
-            let telling = bytes.len() >= 8 && likely::tells(bytes);
+            let telling = bytes.len() >= 8 && decide::tells(bytes);
             let part = start..start + bytes.len();
             telling && self.accept_as(part, strength, Joint::Near, Frame::Bare, found)
         })
@@ -215,16 +288,15 @@ impl Seek<'_> {
         found: &mut Vec<Span>,
     ) -> bool {
         let bytes = &self.text[range.clone()];
-        if !likely::secret(bytes, strength, joint, frame) {
+        if !decide::secret(bytes, strength, joint, frame) {
             return false;
         }
-        found.push(Span {
-            start: range.start,
-            end: range.end,
-            kind: Kind::known(self.name.kind),
-            rank: Rank::Named,
-        });
+        found.push(self.span(range));
         true
+    }
+
+    fn span(&self, range: Range<usize>) -> Span {
+        Span::new(range, self.name.kind, Rank::Named)
     }
 
     /// A value without the white space at its ends and the scheme of a header before it.

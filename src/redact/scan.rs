@@ -8,10 +8,12 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::budget::{Budget, OverBudget};
+use super::code_list;
 use super::decode;
 use super::engine::{BUILT_IN, Engine};
 use super::gitleaks::Gitleaks;
 use super::judge;
+use super::mnemonic;
 use super::named;
 use super::personal::{self, Personal};
 use super::rules;
@@ -80,6 +82,8 @@ impl Scan<'_> {
         found: &mut Vec<Span>,
     ) -> Result<(), OverBudget> {
         BUILT_IN.plain(text, budget, found)?;
+        mnemonic::scan(text, found);
+        code_list::disk_keys(text, found);
         self.own
             .map_or(Ok(()), |own| own.plain(text, budget, found))
     }
@@ -119,42 +123,44 @@ impl Scan<'_> {
             if depth > 1 {
                 self.views(view.bytes(), budget, &mut inside, depth - 1)?;
             }
-            found.extend(inside.into_iter().map(|span| through(&view, span)));
+            found.extend(
+                inside
+                    .into_iter()
+                    .flat_map(|span| through(text, &view, &span)),
+            );
         }
         for wrapped in view::wrapped(text) {
             let mut inside = Vec::new();
             self.plain(wrapped.view.bytes(), budget, &mut inside)?;
             for span in inside {
-                if wrapped.holds(&span) {
-                    found.push(through(&wrapped.view, span));
+                if self.is_broken(&wrapped, &span) {
+                    found.extend(through(text, &wrapped.view, &span));
                 }
             }
         }
         Ok(())
     }
-}
 
-impl view::Wrapped {
-    /// Whether a finding in the joined lines is one that the break has split.
-    fn holds(&self, span: &Span) -> bool {
+    /// Whether a finding in joined lines is one that the break has split.
+    fn is_broken(&self, wrapped: &view::Wrapped, span: &Span) -> bool {
         // The catch-all knows no length, and would take a line that begins with a digest.
         let vague = span.rank < Rank::Structural || span.kind.as_str() == rules::CATCH_ALL;
-        if span.start >= self.seam || span.end <= self.seam || vague {
+        if span.start >= wrapped.seam || span.end <= wrapped.seam || vague {
             return false;
         }
         // The token could be whole before the break, and the next line begin with something else:
         // then only a long line is one that was broken.
-        let rest = &self.view.bytes()[self.seam..span.end];
-        let broken = self.seam >= BROKEN_BYTES_MIN && self.piece >= 12 && judge::random(rest);
-        broken || !self.whole_before(span)
+        let rest = &wrapped.view.bytes()[wrapped.seam..span.end];
+        let broken = wrapped.seam >= BROKEN_BYTES_MIN && wrapped.piece >= 12 && judge::random(rest);
+        broken || !self.is_whole_before(wrapped, span)
     }
 
     /// Whether the piece before the break is as long as a token of its own. What the catch-all finds
     /// there says nothing: it would take half a token as well.
-    fn whole_before(&self, span: &Span) -> bool {
+    fn is_whole_before(&self, wrapped: &view::Wrapped, span: &Span) -> bool {
         let mut alone = Vec::new();
-        let before = &self.view.bytes()[..self.seam];
-        let scanned = BUILT_IN.plain(before, &mut Budget::new(1 << 20, 1_000), &mut alone);
+        let before = &wrapped.view.bytes()[..wrapped.seam];
+        let scanned = self.plain(before, &mut Budget::new(1 << 20, 1_000), &mut alone);
         scanned.is_ok()
             && alone
                 .iter()
@@ -163,9 +169,21 @@ impl view::Wrapped {
     }
 }
 
-fn through(view: &View, span: Span) -> Span {
-    let Range { start, end } = view.source(&(span.start..span.end));
-    Span { start, end, ..span }
+/// A finding in a view, where it stands in the text: a span for each literal or line that it was
+/// joined from, so that what stands between them stays. A block of armour goes whole.
+fn through(text: &[u8], view: &View, span: &Span) -> Vec<Span> {
+    let range = span.start..span.end;
+    let ranges = if span.rank == Rank::Armour {
+        vec![view.source(&range)]
+    } else {
+        view.pieces(text, range)
+    };
+    let piece = |Range { start, end }| Span {
+        start,
+        end,
+        ..span.clone()
+    };
+    ranges.into_iter().map(piece).collect()
 }
 
 /// Whether what a run encodes could be a password, and its line speaks of one.

@@ -16,9 +16,12 @@ pub(super) mod hash;
 pub(super) mod header;
 pub(super) mod jose;
 pub(super) mod option;
+pub(super) mod settings;
 pub(super) mod signed;
+pub(super) mod sql;
 pub(super) mod uri;
 pub(super) mod webhook;
+pub(super) mod xml;
 
 /// How much of a text behind its literal a scanner is shown at first: `None` for those that end by
 /// themselves before the next place they would be asked about.
@@ -34,8 +37,12 @@ pub(super) fn window(kind: &str) -> Option<usize> {
     })
 }
 
+mod echo;
+mod flags;
 mod lines;
 mod near;
+mod prompt;
+mod title;
 mod value;
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! Other views of a text, in which what was disguised or split stands plainly, and the way back
 //! from a place in a view to the place in the text.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use zeroize::Zeroizing;
 
 use super::judge;
 use super::marker::BLANK;
+
+mod lists;
 
 /// A text made from pieces of another one.
 #[derive(Default)]
@@ -28,6 +31,20 @@ impl View {
         start as usize..end as usize
     }
 
+    /// What a range of the view was made from, without the quotes and ends of lines that were undone
+    /// inside it.
+    pub(super) fn pieces(&self, text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
+        let mut pieces: Vec<Range<usize>> = Vec::new();
+        for (start, end) in &self.from[range] {
+            let (start, end) = (*start as usize, *end as usize);
+            match pieces.last_mut() {
+                Some(last) if !parts(&text[last.end.min(start)..start]) => last.end = end,
+                _ => pieces.push(start..end),
+            }
+        }
+        pieces
+    }
+
     fn push(&mut self, byte: u8, from: Range<usize>) {
         let at = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
         self.bytes.push(byte);
@@ -39,6 +56,11 @@ impl View {
             self.push(text[at], at..at + 1);
         }
     }
+}
+
+/// Whether what was undone parts two literals or two lines.
+fn parts(undone: &[u8]) -> bool {
+    undone.iter().any(|b| matches!(b, b'"' | b'\'' | b'\n'))
 }
 
 /// The lines of a text that hold something to undo, with that undone; `None` if there are none.
@@ -192,15 +214,81 @@ pub(super) fn joined(text: &[u8]) -> Option<View> {
     let hidden = memchr::memchr3_iter(0xE2, 0xEF, 0xC2, text);
     let hidden = hidden.chain(memchr::memchr_iter(0xE1, text));
     let quotes = memchr::memchr3_iter(b'"', b'\'', b'\\', text);
-    let quotes = quotes.chain(memchr::memmem::find_iter(text, b"=\n"));
-    let quotes = quotes.chain(memchr::memmem::find_iter(text, b"=\r\n"));
+    let breaks = memchr::memmem::find_iter(text, b"=\n");
+    let breaks = breaks.chain(memchr::memmem::find_iter(text, b"=\r\n"));
+    let is_printed = LazyCell::new(|| is_quoted_printable(text));
+    let soft = |at: usize| soft_break(text, at, || *is_printed);
+    let lists = lists::joined(text);
+    let listed = |at: usize| Some((Vec::new(), *lists.get(&at)?));
     let mut candidates: Vec<usize> = hidden
         .filter(|at| unhide(text, *at).is_some())
         .chain(quotes.filter(|at| unsplit(text, *at).is_some()))
+        .chain(breaks.filter(|at| soft(*at).is_some()))
+        .chain(lists.keys().copied())
         .collect();
     candidates.sort_unstable();
-    let undo = |text: &[u8], at: usize| unhide(text, at).or_else(|| unsplit(text, at));
+    let undo = |text: &[u8], at: usize| {
+        let undone = unhide(text, at).or_else(|| unsplit(text, at));
+        undone.or_else(|| soft(at)).or_else(|| listed(at))
+    };
     lines_with(text, candidates.into_iter(), undo, true)
+}
+
+/// Longest line of quoted-printable, and the shortest that programs break, with the mark at its end
+/// (RFC 2045, section 6.7).
+const PRINTED_LINE_BYTES_MAX: usize = 76;
+const PRINTED_LINE_BYTES_MIN: usize = 73;
+/// Shortest line that is taken for a broken one in a text that is quoted-printable beyond doubt.
+const PRINTED_LINE_BYTES_LEAST: usize = 20;
+
+/// Whether a text says that it is quoted-printable: by its header, or by the escape of `=`, which
+/// any text so encoded has in place of that.
+fn is_quoted_printable(text: &[u8]) -> bool {
+    let says = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+    says(b"=3D") || says(b"uoted-printable") || says(b"UOTED-PRINTABLE")
+}
+
+/// A soft line break of quoted-printable: `=` at the end of a line. Base64 ends so too, behind a
+/// name and before the next line: so both lines must be encoded as a whole, and as long as programs
+/// make them.
+fn soft_break(
+    text: &[u8],
+    at: usize,
+    is_printed: impl FnOnce() -> bool,
+) -> Option<(Vec<u8>, usize)> {
+    let width = match &text[at..] {
+        [b'=', b'\n', ..] => 2,
+        [b'=', b'\r', b'\n', ..] => 3,
+        _ => return None,
+    };
+    let back = &text[at.saturating_sub(PRINTED_LINE_BYTES_MAX)..at];
+    let start = memchr::memrchr(b'\n', back).map_or(0, |newline| newline + 1);
+    let line = &back[start..];
+    let rest = &text[at + width..text.len().min(at + width + PRINTED_LINE_BYTES_MAX)];
+    let next = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    let is_part = |b: Option<&u8>| b.is_some_and(|b| is_part(*b));
+    if line.last() == Some(&b'=') || !is_part(line.last()) || !is_part(next.first()) {
+        return None;
+    }
+    let length = line.len() + 1;
+    let is_long = (PRINTED_LINE_BYTES_MIN..=PRINTED_LINE_BYTES_MAX).contains(&length);
+    let is_broken = is_long || length >= PRINTED_LINE_BYTES_LEAST && is_printed();
+    (is_broken && is_encoded(line) && is_encoded(next)).then_some((Vec::new(), width))
+}
+
+/// Whether every `=` on a line begins an escape of quoted-printable, or ends the line.
+fn is_encoded(line: &[u8]) -> bool {
+    let hex = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
+    memchr::memchr_iter(b'=', line).all(|at| match &line[at + 1..] {
+        [] | [b'\r'] => true,
+        [a, b, ..] => hex(a) && hex(b),
+        _ => false,
+    })
+}
+
+/// A byte that a value in pieces is made of.
+fn is_part(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"_-+/=.!@#$%^*~:".contains(&b)
 }
 
 fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
@@ -278,18 +366,20 @@ fn bracketed(text: &[u8], at: usize) -> Option<Range<usize>> {
 /// A marker with a value right behind or before it.
 fn unmark(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     let before = at.checked_sub(1).map(|before| text[before]);
+    if before == Some(BLANK) {
+        // It is read from its beginning alone: markers side by side are as many bytes as they are.
+        return None;
+    }
     let width = text[at..].iter().take_while(|b| **b == BLANK).count();
     let mark = |b: &u8| b.is_ascii_alphanumeric() || b"_-+!$%".contains(b);
     let behind = text.get(at + width).is_some_and(mark);
-    let whole = before != Some(BLANK);
     let glued = behind || before.is_some_and(|b| b.is_ascii_alphanumeric());
-    (whole && glued).then(|| (Vec::new(), width))
+    glued.then(|| (Vec::new(), width))
 }
 
 /// The end of one string and the beginning of the next, or a continued line.
 fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
-    let part = |b: &u8| b.is_ascii_alphanumeric() || b"_-+/=.!@#$%^*~:".contains(b);
-    if at == 0 || !part(&text[at - 1]) {
+    if at == 0 || !is_part(text[at - 1]) {
         return None;
     }
     let window = &text[at..text.len().min(at + 120)];
@@ -300,14 +390,9 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
             .count()
     };
     match window {
-        // A soft line break of quoted-printable (RFC 2045): the next line begins at once.
-        [b'=', b'\n', next, ..] if text[at - 1] != b'=' && part(next) => Some((Vec::new(), 2)),
-        [b'=', b'\r', b'\n', next, ..] if text[at - 1] != b'=' && part(next) => {
-            Some((Vec::new(), 3))
-        }
         [b'\\', b'\n', ..] | [b'\\', b'\r', b'\n', ..] => {
             let width = 1 + blank(1);
-            window.get(width).filter(|b| part(b))?;
+            window.get(width).filter(|b| is_part(**b))?;
             Some((Vec::new(), width))
         }
         [quote @ (b'"' | b'\''), ..] => {
@@ -322,7 +407,15 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
                 [b'+' | b'.' | b'&', ..] => 1,
                 _ => 0,
             };
-            if operator == 0 && !lines && !continued && width != 2 {
+            // Without a blank a shell joins them as well.
+            let glued = continued && width == 3 + usize::from(window.contains(&b'\r'));
+            // `"a""b"`: a shell and C join them, whatever stands before.
+            let direct = window.get(1) == Some(quote);
+            let near = lines || continued || direct;
+            if operator == 0 && !glued && !adjoins(text, at, *quote, near, CHAIN_MAX) {
+                return None;
+            }
+            if operator == 0 && !near && width != 2 {
                 return None;
             }
             width += operator;
@@ -334,12 +427,51 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
                 .take_while(|b| b"bfru@$".contains(b))
                 .count();
             width += prefix;
-            if window.get(width) != Some(quote) || !window.get(width + 1).is_some_and(part) {
+            if window.get(width) != Some(quote)
+                || !window.get(width + 1).is_some_and(|b| is_part(*b))
+            {
                 return None;
             }
             Some((Vec::new(), width + 1))
         }
         _ => None,
+    }
+}
+
+/// How far the beginning of a literal is looked for, in bytes; and how many literals before it are
+/// looked at.
+const LITERAL_BYTES_MAX: usize = 256;
+const CHAIN_MAX: usize = 8;
+
+/// How many blanks a text ends in.
+fn blanks(text: &[u8]) -> usize {
+    text.len() - text.trim_ascii_end().len()
+}
+
+/// Whether a literal that ends at `at` goes on in the next one although no operator joins them, as in
+/// C and Python: on the next line, or behind one blank where an expression stands. The arguments of a
+/// command stand side by side too, and are no one value.
+fn adjoins(text: &[u8], at: usize, quote: u8, lines: bool, chain: usize) -> bool {
+    let from = at.saturating_sub(LITERAL_BYTES_MAX);
+    let Some(open) = memchr::memrchr(quote, &text[from..at]) else {
+        return false;
+    };
+    let before = &text[from..from + open];
+    let line = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
+    let prefix = line.iter().rev().take(2);
+    let prefix = prefix.take_while(|b| b"bfru@$".contains(b)).count();
+    let line = line[..line.len() - prefix].trim_ascii_end();
+    match line.last() {
+        // `PASSWORD="a" "b"` gives a variable to a command.
+        Some(b'=') => lines || line.ends_with(b" =") || line.contains(&b'('),
+        Some(b'(' | b',' | b'[' | b'{' | b':' | b'+') => true,
+        // The literal before it is joined as well, if any.
+        Some(last) if *last == quote && chain > 0 => {
+            let before = from + open - prefix - blanks(&text[..from + open - prefix]) - 1;
+            adjoins(text, before, quote, lines, chain - 1)
+        }
+        None => lines,
+        Some(_) => false,
     }
 }
 
@@ -493,6 +625,29 @@ mod tests {
             ("abc\\\n  def", "abcdef"),
         ] {
             assert_eq!(whole(joined(split.as_bytes())).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn pieces_are_without_what_parts_them() {
+        for (split, pieces) in [
+            ("'abc' + 'def'", &["abc", "def"][..]),
+            ("\"abc\"\n  \"def\"", &["abc", "def"]),
+            ("\"abc\"\"def\"", &["abc", "def"]),
+            ("['abc', 'def'].join('')", &["abc", "def"]),
+            ("abc\\\n  def", &["abc", "def"]),
+            ("ab\u{200b}cd", &["ab\u{200b}cd"]),
+        ] {
+            let view = joined(split.as_bytes()).expect(split);
+            let bytes = view.bytes();
+            let first = bytes.iter().position(u8::is_ascii_alphabetic).expect(split);
+            let width = bytes[first..]
+                .iter()
+                .take_while(|b| b.is_ascii_alphabetic());
+            let range = first..first + width.count();
+            let found = view.pieces(split.as_bytes(), range);
+            let found: Vec<&str> = found.into_iter().map(|piece| &split[piece]).collect();
+            assert_eq!(found, pieces, "{split}");
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod canary;
 mod clean;
 mod doors;
 mod frames;
+mod harmless;
 mod laws;
 mod policy;
 pub(crate) mod texts;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::likely::Joint;
+use super::decide::Joint;
 use super::sentence_words::identifies;
 use super::shape::plain_id;
 use super::value::{Frame, Value, line_start};
@@ -149,7 +149,10 @@ impl Seek<'_> {
             if !quoted && self.describes() && plain_id(&self.text[value.range.clone()]) {
                 return;
             }
-            let joint = if quoted { Joint::Near } else { joint };
+            let starts = self.text[line..value.range.start]
+                .iter()
+                .all(|b| b" \t>*-".contains(b));
+            let joint = if quoted || starts { Joint::Near } else { joint };
             self.accept(&value, joint, found);
         }
     }

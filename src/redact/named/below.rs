@@ -1,7 +1,7 @@
 //! Values on a line of their own below their name.
 
 use super::Seek;
-use super::likely::Joint;
+use super::decide::Joint;
 use super::value::{self, line_end, line_start};
 use crate::redact::span::Span;
 

@@ -1,7 +1,7 @@
 //! Values among the arguments of calls, and in code that falls back to them.
 
 use super::Seek;
-use super::likely::Joint;
+use super::decide::Joint;
 use super::name::Strength;
 use super::value::{self, Frame, line_end};
 use super::words::holds;

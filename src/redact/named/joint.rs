@@ -1,6 +1,6 @@
 //! What joins a name to its value.
 
-use super::likely::Joint;
+use super::decide::Joint;
 use super::mark::{closers, emphasis, joiner, spaces};
 use super::name::{Name, Strength};
 use super::value::{self, line_end};
@@ -9,6 +9,8 @@ use super::value::{self, line_end};
 const ELEMENT_BYTES_MAX: usize = 4 * 1024;
 /// How far behind a name the word `value` of a pair may stand, in bytes.
 const PAIR_BYTES_MAX: usize = 80;
+/// How far from a name its template may open and close, in bytes.
+const TEMPLATE_BYTES_MAX: usize = 160;
 /// Elements that hold the value of the name before them.
 const CELLS: &[&[u8]] = &[b"<td>", b"<dd>"];
 /// Words before the value of a pair.
@@ -54,7 +56,8 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
         return Lead::Nothing;
     };
     let rest = &text[at..];
-    if text[closed..at].contains(&b'\t') || CELLS.iter().any(|tag| text[..at].ends_with(tag)) {
+    let column = text[closed..at].contains(&b'\t') && !matches!(b, b'=' | b':');
+    if column || CELLS.iter().any(|tag| text[..at].ends_with(tag)) {
         return said(at);
     }
     if b >= 0xC2 && value::quoted(text, at).is_some() {
@@ -89,6 +92,7 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
             at: spaces(text, at + 1),
             second: name.strength != Strength::Password && name.strength != Strength::Secret,
         },
+        b'|' if is_filtered(text, name.range.start, at) => Lead::Nothing,
         b'|' => Lead::Cell {
             at: spaces(text, at + 1),
         },
@@ -101,6 +105,16 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
         b'"' | b'\'' | b'`' | b'\\' if at > name.range.end && !name.verb => said(at),
         _ => unmarked(text, name, at, closed, quoted),
     }
+}
+
+/// Whether a template hands a value on to a filter: `{{ .Values.password | quote }}`.
+fn is_filtered(text: &[u8], start: usize, at: usize) -> bool {
+    let before = &text[start.saturating_sub(TEMPLATE_BYTES_MAX)..start];
+    let behind = &text[at..text.len().min(at + TEMPLATE_BYTES_MAX)];
+    let opened = memchr::memmem::rfind(before, b"{{").map(|at| &before[at..]);
+    let line = |part: &[u8]| !part.contains(&b'\n');
+    opened.is_some_and(|inside| line(inside) && memchr::memmem::find(inside, b"}}").is_none())
+        && memchr::memmem::find(behind, b"}}").is_some_and(|end| line(&behind[..end]))
 }
 
 /// What follows a name where no mark with a meaning of its own does.
@@ -285,7 +299,12 @@ fn is_block(text: &[u8], at: usize) -> bool {
 /// Whether a name is a flag of a command line.
 fn flag(text: &[u8], name: &Name) -> bool {
     let before = &text[..name.range.start];
-    before.ends_with(b"-") || before.ends_with(b" /")
+    let dashes = before.iter().rev().take_while(|b| **b == b'-').count();
+    let option = dashes > 0
+        && before[..before.len() - dashes]
+            .last()
+            .is_none_or(|b| !b.is_ascii_alphanumeric() && *b < 0x80);
+    option || before.ends_with(b" /")
 }
 
 /// Where the value begins behind a type and `=`.

@@ -5,14 +5,25 @@ use std::ops::Range;
 use super::endings::{ABOUT, STILL};
 use super::identifier::{around, in_resource_name, split, word_before};
 use super::name_words::{
-    API_KEYS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, TOKENS, VAGUE,
-    VERBS,
+    API_KEYS, COMPOUNDS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, TOKENS,
+    VAGUE, VERBS,
 };
 pub(in crate::redact) use super::words::{FOREIGN, WORDS};
 use super::words::{WHOLE, holds};
 
 /// What opens a command or a variable of a shell.
 const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
+
+/// What the markers of other tools begin with.
+const MARKERS: &[&str] = &[
+    "redacted_",
+    "masked_",
+    "filtered_",
+    "removed_",
+    "hidden_",
+    "scrubbed_",
+    "censored_",
+];
 
 /// How much a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +54,9 @@ pub(super) struct Name {
 
 /// Reads the name that the word at `word` is part of.
 pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
+    if asks_for_itself(text, &around(text, word.clone())) {
+        return None;
+    }
     if !text[word.clone()].is_ascii() || whole_word(&text[word.clone()]) {
         return foreign(text, word, opened);
     }
@@ -74,19 +88,67 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     }
     let (strength, kind) = classify(&this, before.as_deref(), name == b"PAT")?;
     let strength = ended(strength, (place + 1..words.len()).map(lower))?;
+    let range_start = range.start;
     Some(Name {
         range,
         strength,
         kind,
         spaceless: false,
-        verb: words.len() == 1 && holds(VERBS, &this) && name != b"PIN",
+        verb: words.len() == 1
+            && holds(VERBS, &this)
+            && name != b"PIN"
+            && !beside_user(text, range_start),
     })
 }
 
-/// Whether a name is the command or the variable of the working directory, or a country's domain.
+/// `${NAME:?what is said if it is missing}`, `${NAME:+what stands there if it is not}`: a variable.
+fn asks_for_itself(text: &[u8], name: &Range<usize>) -> bool {
+    let behind = &text[name.end..];
+    let marks = [&b":?"[..], b"?", b":+", b"+"];
+    text[..name.start].ends_with(b"${") && marks.iter().any(|mark| behind.starts_with(mark))
+}
+
+/// Whether a user has been named just before, so that `pass` is no verb: `user bob, pass …`.
+fn beside_user(text: &[u8], start: usize) -> bool {
+    const USERS: &[&[u8]] = &[
+        b"user ",
+        b"user: ",
+        b"user=",
+        b"username ",
+        b"login ",
+        b"uid ",
+        b"u: ",
+    ];
+    let before = text[start.saturating_sub(48)..start].to_ascii_lowercase();
+    let line = memchr::memrchr(b'\n', &before).map_or(&before[..], |n| &before[n + 1..]);
+    let parted = line
+        .trim_ascii_end()
+        .last()
+        .is_some_and(|b| matches!(b, b',' | b'/' | b';' | b'|'));
+    parted
+        && USERS
+            .iter()
+            .any(|user| memchr::memmem::find(line, user).is_some())
+}
+
+/// Whether a name is the command or the variable of the working directory, a country's domain, or the
+/// marker of another tool: `[REDACTED_SECRET:…]`.
 fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
+    // `${NAME:?what is said if it is missing}`, and what stands there if it is not.
+    let behind = &text[start + lower.len()..];
+    let spoken = text[..start].ends_with(b"${")
+        && [&b":?"[..], b"?", b":+", b"+"]
+            .iter()
+            .any(|mark| behind.starts_with(mark));
+    if spoken {
+        return true;
+    }
     let command = EXPANSIONS.iter().any(|mark| text[..start].ends_with(mark));
-    (command && lower == b"pwd") || lower.ends_with(b".pw")
+    let marker = matches!(text[..start].last(), Some(b'[' | b'<' | b'{' | b'*'))
+        && MARKERS
+            .iter()
+            .any(|word| lower.starts_with(word.as_bytes()));
+    (command && lower == b"pwd") || lower.ends_with(b".pw") || marker
 }
 
 /// What a name says once the words behind the telling one are read: `secretKey` and `tokenSecret`
@@ -130,7 +192,9 @@ fn whole_word(word: &[u8]) -> bool {
 fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     let spaceless = text[word.start] >= 0xE0;
     let joined = |b: &u8| b.is_ascii_alphanumeric();
-    let inside = text[..word.start].last().is_some_and(joined)
+    let this = text[word.clone()].to_ascii_lowercase();
+    let compound = COMPOUNDS.iter().any(|end| this == end.as_bytes());
+    let inside = text[..word.start].last().is_some_and(joined) && !compound
         || text.get(word.end).is_some_and(joined)
         // Letters beyond ASCII that go on in the same script.
         || (!spaceless && matches!(text.get(word.end), Some(0xC3..=0xD4)));
@@ -154,9 +218,13 @@ fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
 
 /// What a word in a name says; `access` if it is the `PAT` of a personal access token.
 fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strength, &'static str)> {
+    if before == Some(b"hashed") {
+        return None;
+    }
     let denied = before.is_some_and(|before| holds(NOT_OF, before));
     let says = |list: &[&str]| holds(list, this);
-    let said = if says(PASSWORDS) {
+    let compound = |end: &&str| this.ends_with(end.as_bytes());
+    let said = if says(PASSWORDS) || COMPOUNDS.iter().any(compound) {
         (Strength::Password, "password")
     } else if says(SECRETS) {
         (Strength::Secret, "secret")

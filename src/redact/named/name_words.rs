@@ -1,5 +1,20 @@
 //! Words inside a name that say what it names, and words before them that say otherwise.
 
+/// Words for password that other words are put before without a blank: `Routerkennwort`.
+pub(super) const COMPOUNDS: &[&str] = &[
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+    "lösenord",
+    "lösenordet",
+    "losenord",
+    "adgangskode",
+    "adgangskoden",
+    "passord",
+    "passordet",
+    "salasana",
+];
+
 /// Words for password inside a name.
 pub(super) const PASSWORDS: &[&str] = &[
     "pass",

@@ -107,12 +107,14 @@ const STARTS: &[&str] = &[
     "%7b",
     "%24",
     "&lt;",
+    "&#x3c;",
+    "&#60;",
     "//",
 ];
 
 /// Marks of patterns and of code that no value holds.
 const PATTERN_MARKS: &[&[u8]] = &[
-    b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.",
+    b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.", b")$",
 ];
 
 /// Ends of names that are followed by `:` and a value.
@@ -128,7 +130,11 @@ pub(super) fn refers(value: &[u8]) -> bool {
     STARTS.iter().any(begins)
         || sealed(value)
         || dereferences(value)
+        || casts(value)
+        || issue(value)
+        || validates(value)
         || number(value)
+        || required_type(value)
         || PATTERN_MARKS
             .iter()
             .any(|mark| memchr::memmem::find(value, mark).is_some())
@@ -157,9 +163,55 @@ fn dereferences(value: &[u8]) -> bool {
     marks > 0 && !rest.is_empty() && (member(rest) || calls(rest) || rest[0] == b'$')
 }
 
-/// A number in hexadecimal, as code writes it.
+/// The type of a pointer in brackets, whole or from its star on, and what is turned into it:
+/// `(struct login*)data`.
+fn casts(value: &[u8]) -> bool {
+    let name = value.strip_prefix(b"(").map_or(0, |rest| {
+        let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        1 + rest.iter().take_while(part).count()
+    });
+    value[name..].starts_with(b"*)")
+}
+
+/// The number of an issue: `#1010254`.
+fn issue(value: &[u8]) -> bool {
+    let number = value.strip_prefix(b"#").unwrap_or_default();
+    (1..=8).contains(&number.len()) && number.iter().all(u8::is_ascii_digit)
+}
+
+/// Rules that a form is checked by: `required|min:8|confirmed`.
+fn validates(value: &[u8]) -> bool {
+    let word =
+        |part: &[u8]| !part.is_empty() && part.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
+    let argument = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b',' | b'.');
+    let mut rules = value.split(|b| *b == b'|');
+    value.contains(&b'|')
+        && rules.all(|rule| match memchr::memchr(b':', rule) {
+            Some(colon) => word(&rule[..colon]) && rule[colon + 1..].iter().all(argument),
+            None => word(rule),
+        })
+}
+
+/// A number in hexadecimal, as code writes it; an address of a chain, which is 20 bytes.
 fn number(value: &[u8]) -> bool {
-    value.starts_with(b"0x") && value.len() <= 18 && value[2..].iter().all(u8::is_ascii_hexdigit)
+    value.starts_with(b"0x")
+        && (value.len() <= 18 || value.len() == 42)
+        && value[2..].iter().all(u8::is_ascii_hexdigit)
+}
+
+/// A type that must have a value: `String!`.
+fn required_type(value: &[u8]) -> bool {
+    let name = value.strip_suffix(b"!").unwrap_or_default();
+    let name = name.strip_suffix(b"]").unwrap_or(name);
+    [
+        &b"String"[..],
+        b"ID",
+        b"Int",
+        b"Float",
+        b"Boolean",
+        b"Password",
+    ]
+    .contains(&name)
 }
 
 /// What the first sign of a value says: a variable, a symbol, a type, a tag.
@@ -201,7 +253,7 @@ fn variable(rest: &[u8]) -> bool {
         )
 }
 
-/// `name(…`, `name[…`, `a::b`, `a->b`.
+/// `name(…`, `name[…`, `name{a:b`, `a::b`, `a->b`.
 fn calls(value: &[u8]) -> bool {
     let head = value
         .iter()
@@ -214,7 +266,15 @@ fn calls(value: &[u8]) -> bool {
         || memchr::memmem::find(value, b"=>").is_some();
     let name = &value[..head];
     let named = head >= 2 && name[0].is_ascii_alphabetic() && judge::unrest(name) < 400;
-    (opens && named && (closes || value[head] == b'(' && head + 1 == value.len()))
+    // The first argument, where a blank cuts the call off behind it.
+    let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
+    let cut = cut && identifier(&value[head + 1..]);
+    // A rule of a style sheet, the beginning of a block.
+    let block = value.get(head) == Some(&b'{');
+    let block = block && (value.ends_with(b"{") || value[head..].contains(&b':'));
+    block && named
+        || (opens && named && (closes || value[head] == b'(' && head + 1 == value.len()))
+        || cut
         || (arrow && judge::unrest(value) < 400)
         || value.ends_with(b"()")
         || value.ends_with(b"(") && named
@@ -224,10 +284,24 @@ fn calls(value: &[u8]) -> bool {
 fn member(value: &[u8]) -> bool {
     let mut parts = value.split(|b| *b == b'.');
     let count = parts.clone().count();
+    let (digits, capitals) = (
+        value.iter().any(u8::is_ascii_digit),
+        value[0].is_ascii_uppercase(),
+    );
+    // Names of code have no hyphens, and seldom a capital and a number: `Blue.heron-7`.
+    let chosen = value.contains(&b'-') && value.iter().any(u8::is_ascii_uppercase)
+        || digits && value.iter().any(u8::is_ascii_uppercase) && !capitals
+        || digits && capitals && value.last().is_some_and(u8::is_ascii_digit);
     count >= 2
+        && !chosen
         && parts.all(|part| {
             identifier(part) && (judge::unrest(part) < 340 || part.len() <= 5) && !is_leet(part)
         })
+}
+
+fn ends_in_name(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    NAMES.iter().any(|word| lower.ends_with(word.as_bytes()))
 }
 
 /// A name of its own with its value: `api_key=…`, `key:…`.
@@ -237,12 +311,11 @@ pub(super) fn names(value: &[u8]) -> bool {
     let words =
         judge::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
     match value.get(name) {
-        Some(b'=') => name >= 4 && words && value.get(name + 1).is_some_and(|b| *b != b'='),
-        Some(b':') => NAMES.iter().any(|word| {
-            value[..name]
-                .to_ascii_lowercase()
-                .ends_with(word.as_bytes())
-        }),
+        Some(b'=') => {
+            let named = name >= 4 && words || ends_in_name(&value[..name]);
+            named && value.get(name + 1).is_some_and(|b| *b != b'=')
+        }
+        Some(b':') => ends_in_name(&value[..name]),
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::likely::Joint;
+use super::decide::Joint;
 use super::name::Strength;
 use super::sentence_words::{
     ends_sentence, equates, fills, identifies, introduced, joins, qualified,
@@ -163,8 +163,10 @@ impl Seek<'_> {
     /// The first run of ASCII in a sentence without spaces.
     pub(super) fn spaceless(&self, at: usize, end: usize, found: &mut Vec<Span>) {
         let graphic = |b: &u8| b.is_ascii_graphic() && !b":=,;".contains(b);
+        let stop = memchr::memmem::find(&self.text[at..end], "。".as_bytes());
+        let end = stop.map_or(end, |stop| at + stop);
         let mut place = at;
-        for _ in 0..3 {
+        for _ in 0..4 {
             let Some(gap) = self.text[place..end].iter().position(graphic) else {
                 return;
             };
@@ -174,9 +176,10 @@ impl Seek<'_> {
                 continue;
             };
             let value = value.alone();
-            if self.accept(&value, Joint::Near, found) {
+            if value.range.end > end {
                 return;
             }
+            self.accept(&value, Joint::Near, found);
             place = value.after.max(place + 1).min(end);
         }
     }

@@ -9,7 +9,14 @@ fn marked(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     for (word, strength) in WORDS {
         for (at, _) in lower.match_indices(word) {
-            super::at(text.as_bytes(), at..at + word.len(), *strength, &mut found);
+            let columns = &mut super::Columns::default();
+            super::at(
+                text.as_bytes(),
+                at..at + word.len(),
+                *strength,
+                columns,
+                &mut found,
+            );
         }
     }
     found.sort_by_key(|span| (span.start, span.end));

@@ -128,7 +128,14 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
             }
             let open = if escapes == 0 && same >= 3 { 3 } else { 1 };
             let begin = at + escapes + open;
-            let end = close(text, begin, quote, escapes)?;
+            let end = if open == 3 {
+                let rest = &text[begin..text.len().min(begin + VALUE_BYTES_MAX)];
+                begin
+                    + memchr::memmem::find(rest, &[quote; 3])
+                        .filter(|end| !rest[..*end].contains(&b'\n'))?
+            } else {
+                close(text, begin, quote, escapes)?
+            };
             Some(Value {
                 range: begin..end,
                 frame: Frame::Quoted,
@@ -201,6 +208,8 @@ fn bare(text: &[u8], at: usize) -> Option<Value> {
     let alone = comment.is_empty()
         || comment.starts_with(b"#")
         || comment.starts_with(b"//")
+        || comment.starts_with(b"</")
+        || comment.starts_with(b"|")
         || comment.starts_with(b"\\n");
     Some(Value {
         range: at..end,
@@ -245,7 +254,8 @@ fn separates(text: &[u8], at: usize, limit: usize, read: &Read) -> bool {
 fn trails(text: &[u8], at: usize, end: usize) -> bool {
     let value = &text[at..end];
     match text[end - 1] {
-        b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' => true,
+        // A bracket opens a remark: `X (for tests)`, also where a view has made it ASCII.
+        b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' | b'(' | b'[' | b'{' => true,
         b'*' => {
             value.ends_with(b"**")
                 || text[..at].ends_with(b"*")
@@ -314,7 +324,7 @@ mod tests {
         for (text, cut, frame) in [
             ("\"a b\" c", "a b", Frame::Quoted),
             ("\\\"a1\\\" c", "a1", Frame::Quoted),
-            ("\"\"\"a\"b\"\"\"", "a", Frame::Quoted),
+            ("\"\"\"a\"b\"\"\"", "a\"b", Frame::Quoted),
             ("b'a1'", "a1", Frame::Quoted),
             ("**`a1`**", "a1", Frame::Quoted),
             ("„a1“", "a1", Frame::Quoted),

@@ -1,9 +1,9 @@
 //! The build script: makes a static table of the rules in `*.toml` beside this file.
 //!
 //! A rule that cannot work ends the build with its file and line. docs/rules.md says how a rule is
-//! written.
+//! written. The options of programs in `flags.toml` become a table of their own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use toml::Spanned;
 
 #[cfg(test)]
 use crate::redact::rules::form;
-use form::{Check, Class, Severity, Tail};
+use form::{Check, Class, Form, Severity, Tail};
 
 #[cfg(not(test))]
 #[allow(unreachable_pub)] // the library shows them
@@ -23,7 +23,7 @@ use form::{Check, Class, Severity, Tail};
 mod form;
 
 /// Every file of rules. Where two rules have the same literal, the first one decides.
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 13] = [
     "code",
     "cloud",
     "hosting",
@@ -34,9 +34,13 @@ const FAMILIES: [&str; 12] = [
     "watching",
     "work",
     "keyed",
+    "codes",
     "generic",
     "structural",
 ];
+
+/// Modules of scanners of their own, beside `structure`.
+const SCANNERS: [&str; 4] = ["codes", "code_list", "mnemonic", "named"];
 
 /// A file of rules.
 #[derive(Deserialize)]
@@ -64,8 +68,12 @@ struct Row {
     lead: usize,
     reach: Option<usize>,
     tail: Option<Tail>,
-    /// The function in `src/redact/structure` that reads what a literal announces.
+    /// The function in `src/redact/structure`, or in one of [`SCANNERS`], that reads what a literal
+    /// announces.
     scanner: Option<String>,
+    /// Whether the options and programs of `flags.toml` are literals too.
+    #[serde(default)]
+    flags: bool,
     #[serde(default)]
     checks: Vec<Check>,
 }
@@ -74,17 +82,100 @@ struct Row {
 fn main() -> ExitCode {
     let folder = Path::new("src/redact/rules");
     println!("cargo::rerun-if-changed={}", folder.display());
-    let made = read(folder).and_then(|families| table(&families));
-    let written = made.and_then(|table| {
-        let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
-        fs::write(Path::new(&place).join("rules.rs"), table).map_err(|e| e.to_string())
-    });
-    match written {
+    match write(folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("cargo::error={}", why.replace('\n', " "));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Writes both tables.
+fn write(folder: &Path) -> Result<(), String> {
+    let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
+    let write = |name, table: String| {
+        fs::write(Path::new(&place).join(name), table).map_err(|e| e.to_string())
+    };
+    let path = folder.join("flags.toml");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let flags = Flags::read(&path.display().to_string(), &text)?;
+    write("rules.rs", table(&read(folder)?, &flags)?)?;
+    write("flags.rs", flags.to_rust())
+}
+
+/// The options of programs that take a password, by how it stands, and by program.
+#[derive(Default)]
+struct Flags(BTreeMap<Form, BTreeMap<String, Vec<String>>>);
+
+impl Flags {
+    /// Reads the file. An error begins with file and line.
+    fn read(path: &str, text: &str) -> Result<Self, String> {
+        let read = toml::from_str(text).map(Self).map_err(|error| {
+            let line = error
+                .span()
+                .map_or(0, |s| text[..s.start].matches('\n').count() + 1);
+            format!("{path}:{line}: {}", error.message())
+        })?;
+        for (form, program, option) in read.rows() {
+            let fits = match form {
+                Form::Argument | Form::Line => {
+                    matches!(option.as_bytes(), [b'1'..=b'9' | b':' | b'/'])
+                }
+                Form::Input => true,
+                _ => option.len() > 1 && option.starts_with(['-', '/']),
+            };
+            if !fits || program != program.to_lowercase() {
+                return Err(format!(
+                    "{path}: `{program}` with `{option}` cannot stand there"
+                ));
+            }
+        }
+        Ok(read)
+    }
+
+    /// How the password stands, the program and the option of every entry.
+    fn rows(&self) -> impl Iterator<Item = (Form, &str, &str)> {
+        self.0.iter().flat_map(|(form, programs)| {
+            programs.iter().flat_map(|(program, options)| {
+                let none = options.is_empty().then_some("");
+                let options = options.iter().map(String::as_str).chain(none);
+                options.map(|option| (*form, program.as_str(), option))
+            })
+        })
+    }
+
+    /// What stands where an option of them does, as written and in any case.
+    fn literals(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let (mut exact, mut folded) = (BTreeSet::new(), BTreeSet::new());
+        for (form, program, option) in self.rows() {
+            match form {
+                Form::Argument | Form::Line => {
+                    folded.insert(format!("{program} "));
+                }
+                Form::Input | Form::Other => {}
+                _ if option.starts_with('/') => {
+                    let before = [" ", "\"", "'"];
+                    folded.extend(before.map(|b| format!("{b}{option}").to_lowercase()));
+                }
+                _ => exact.extend([" ", "\"", "'"].map(|before| format!("{before}{option}"))),
+            }
+        }
+        (exact, folded)
+    }
+
+    /// The table as Rust.
+    fn to_rust(&self) -> String {
+        let mut rows = String::new();
+        for (form, program, option) in self.rows() {
+            let program: Vec<&str> = program.split(' ').collect();
+            writeln!(
+                rows,
+                "    Flag {{ program: &{program:?}, option: {option:?}, form: Form::{form:?} }},"
+            )
+            .expect("memory");
+        }
+        format!("static FLAGS: &[Flag] = &[\n{rows}];\n")
     }
 }
 
@@ -100,7 +191,7 @@ fn read(folder: &Path) -> Result<Vec<(String, String)>, String> {
 }
 
 /// The table of rules as Rust, from files with their paths. An error begins with file and line.
-fn table(families: &[(String, String)]) -> Result<String, String> {
+fn table(families: &[(String, String)], flags: &Flags) -> Result<String, String> {
     let mut rows = String::new();
     let mut count = 0;
     let mut kinds: HashMap<String, String> = HashMap::new();
@@ -112,8 +203,13 @@ fn table(families: &[(String, String)]) -> Result<String, String> {
                 .map_or(path.clone(), |span| line_at(span.start));
             format!("{place}: {}", error.message())
         })?;
-        for row in &family.rule {
-            let (place, row) = (line_at(row.span().start), row.get_ref());
+        for row in family.rule {
+            let (place, mut row) = (line_at(row.span().start), row.into_inner());
+            if row.flags {
+                let (exact, folded) = flags.literals();
+                row.literals.extend(exact);
+                row.keywords.extend(folded);
+            }
             let class = row.class.or(family.class);
             let class = class.ok_or_else(|| format!("{place}: `class` is missing"))?;
             let written = row
@@ -144,7 +240,13 @@ impl Row {
                 self.shape_to_rust(class, shape)?
             }
             (Class::Structural, None, Some(scanner)) => {
-                format!("Finder::Scan(ScanFn(structure::{scanner}))")
+                let module = scanner.split_once("::").map_or("", |(module, _)| module);
+                let place = if SCANNERS.contains(&module) {
+                    ""
+                } else {
+                    "structure::"
+                };
+                format!("Finder::Scan(ScanFn({place}{scanner}))")
             }
             (Class::Named, None, None) => "Finder::Named".into(),
             (Class::Personal, None, None) => "Finder::Personal".into(),
@@ -210,7 +312,7 @@ impl Row {
 mod tests {
     use std::ops::Range;
 
-    use super::{Family, table};
+    use super::{Family, Flags, table};
     use crate::redact::budget::Budget;
     use crate::redact::engine::Engine;
     use crate::redact::rule::{Class, Finder, Rule, Severity, Shape, Tail};
@@ -219,7 +321,8 @@ mod tests {
     const PAGE: &str = include_str!("../../../docs/rules.md");
 
     fn built(rules: &str) -> Result<String, String> {
-        table(&[("one.toml".into(), format!("class = \"marked\"\n\n{rules}"))])
+        let family = format!("class = \"marked\"\n\n{rules}");
+        table(&[("one.toml".into(), family)], &Flags::default())
     }
 
     /// The lines of the page's block in this language.
@@ -339,6 +442,29 @@ mod tests {
             let refused = built(rules).expect_err(rules);
             assert!(refused.starts_with(wanted), "{rules}\n{refused}");
         }
-        assert!(table(&[("two.toml".into(), format!("[[rule]]\n{one}"))]).is_err());
+        let two = [("two.toml".into(), format!("[[rule]]\n{one}"))];
+        assert!(table(&two, &Flags::default()).is_err());
+    }
+
+    #[test]
+    fn a_bad_flag_ends_the_build_with_its_file() {
+        for (flags, wanted) in [
+            ("[word]\na = 7", "flags.toml:2: "),
+            ("[words]\na = []", "flags.toml:1: unknown variant `words`"),
+            ("[word]\nA = [\"-p\"]", "flags.toml: `A` with `-p`"),
+            ("[word]\na = [\"p\"]", "flags.toml: `a` with `p`"),
+            ("[argument]\na = [\"0\"]", "flags.toml: `a` with `0`"),
+        ] {
+            let refused = Flags::read("flags.toml", flags).err().expect(flags);
+            assert!(refused.starts_with(wanted), "{flags}\n{refused}");
+        }
+        let flags =
+            Flags::read("flags.toml", "[input]\nsu = []\n[word]\n'a b' = ['-p']").expect("good");
+        assert!(
+            flags
+                .to_rust()
+                .contains("&[\"a\", \"b\"], option: \"-p\", form: Form::Word")
+        );
+        assert!(flags.literals().0.contains(" -p"));
     }
 }

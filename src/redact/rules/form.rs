@@ -75,3 +75,35 @@ pub enum Check {
     /// The first part must decode from base64url to decimal digits (Discord).
     NumberPart,
 }
+
+/// How a password stands among the arguments of a command: the sections of `flags.toml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Form {
+    /// The next word, or behind `=`.
+    Word,
+    /// Right behind the option.
+    Attached,
+    /// One or the other.
+    Either,
+    /// `user:password`.
+    Colon,
+    /// `user%password`.
+    Percent,
+    /// `user,password`.
+    Comma,
+    /// `pass:password`.
+    Prefixed,
+    /// `name=password`.
+    Item,
+    /// `name=value,password=value`.
+    Field,
+    /// A word that is no option, behind the program.
+    Argument,
+    /// The same, where the program begins its line.
+    Line,
+    /// Standard input.
+    Input,
+    /// Something else.
+    Other,
+}

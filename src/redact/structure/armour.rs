@@ -9,8 +9,9 @@ use std::ops::Range;
 use super::lines::{
     PREFIX_MAX, break_at, break_back, line_at, line_back, prefix_before, skip_break, strip,
 };
-use super::near::{BLANK, ahead, find, is_base64, is_blank, run, run_back, stands, trim};
+use super::near::{ahead, find, is_base64, is_blank, run, run_back, stands, trim};
 use super::value::is_placeholder;
+use crate::redact::marker::BLANK;
 use crate::redact::span::{Rank, Span};
 
 const PEM: &str = "private-key-pem";
@@ -55,12 +56,14 @@ fn push_around_markers(text: &[u8], body: Range<usize>, kind: &'static str, foun
     }
 }
 
-/// The end of a header or footer whose label says that it is a private key's.
+/// The end of a header or footer whose label says that it is a private key's, or one that two hosts
+/// share (`OpenVPN Static key V1`).
 fn header_end(text: &[u8], at: usize) -> Option<usize> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'+' | b'%' | b'_');
     let end = at + run(ahead(text, at, LABEL_MAX), 0, fits);
     let label = &text[at..end];
-    let private = find(label, "private").is_some() && find(label, "key").is_some();
+    let private = find(label, "private").is_some() && find(label, "key").is_some()
+        || find(label, "static key").is_some();
     let close = run(text, end, |b| b == b'-');
     (private && close >= end + 4).then_some(close)
 }

@@ -1,96 +1,48 @@
-//! Passwords that programs take as arguments: `mysql -pX`, `curl -u user:X`, `sshpass -p X`.
+//! Passwords among the arguments of a command. `flags` reads the table of programs; what is here has
+//! no place in a table.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::near::{
-    ahead, find, has_any_word, has_word, is_blank, line_before, report, run, stands, words,
-};
+use super::near::{ahead, find, line_before, report, run, stands, words};
 use super::option::{KIND, argument, is_shell, long, variable};
 use super::value::{is_opaque, is_placeholder};
+use super::{echo, flags, prompt};
 use crate::redact::judge::Makeup;
 use crate::redact::named::refers;
 use crate::redact::span::Span;
 
-/// How far a program's name may stand before its option on a line.
+/// How far a user may be named before a password on a line.
 const COMMAND_MAX: usize = 256;
 
-/// Programs whose `-p` takes the password right after it.
-static ATTACHED: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    words(&[
-        "mysql",
-        "mysqldump",
-        "mysqladmin",
-        "mysqlimport",
-        "mysqlshow",
-        "mysqlcheck",
-        "mariadb",
-        "mariadb-dump",
-        "mariadb-admin",
-        "sshpass",
-        "7z",
-        "7za",
-        "7zz",
-        "rar",
-        "unrar",
-    ])
-});
-
-/// Programs whose `-p` takes the password as the next word.
-static SEPARATE: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    words(&[
-        "docker login",
-        "podman login",
-        "nerdctl login",
-        "helm registry login",
-        "buildah login",
-        "skopeo login",
-        "oc login",
-        "az login",
-        "cf login",
-        "crane auth login",
-        "sshpass",
-        "mongo",
-        "mongosh",
-        "mongodump",
-        "mongorestore",
-        "mongoexport",
-        "mongoimport",
-        "sqlcmd",
-        "snmpget",
-        "rabbitmqadmin",
-        "oras login",
-        "xfreerdp",
-        "crackmapexec",
-        "evil-winrm",
-        "influx",
-        "bcp",
-    ])
-});
-
-/// Programs whose `-u` or `--user` takes `user:password`.
-static PAIRED: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    words(&[
-        "curl", "http", "https", "xh", "curlie", "hey", "wrk", "grpcurl",
-    ])
-});
-
-/// Finds the password that the option at `at` takes.
+/// Finds the password that the option or program at `at` takes.
 pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
-    if text[at] == b' ' {
-        short(text, at, found);
-    } else if text[at] == b'|' {
-        piped(text, at, found);
-    } else if stands(text, at, b"htpasswd") {
+    let next = text.get(at + 1);
+    if matches!(text[at], b' ' | b'"' | b'\'') && matches!(next, Some(b'-' | b'/')) {
+        if !flags::option(text, at, found) && stands(text, at, b" -p ") {
+            beside_user(text, at, found);
+        }
+    } else if text[at] == b'<' {
+        echo::here(text, at, found);
+    } else if stands(text, at, b"echo ") || stands(text, at, b"printf ") {
+        echo::written(text, at, found);
+    } else if stands(text, at, b"send") {
+        prompt::answer(text, at, found);
+    } else if stands(text, at, b"htpasswd ") {
         htpasswd(text, at, found);
-    } else if stands(text, at, b"net user") {
+    } else if stands(text, at, b"net user ") {
         net_user(text, at, found);
-    } else if text[at].is_ascii_uppercase()
-        && !stands(text, at, b"PASSWORD ")
-        && is_variable(text, at)
-    {
+    } else if !flags::behind_program(text, at, found) {
+        named(text, at, found);
+    }
+}
+
+/// A variable or an option whose name says what it holds.
+fn named(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let upper = text[at].is_ascii_uppercase() && !stands(text, at, b"PASSWORD ");
+    if upper && is_variable(text, at) {
         variable(text, at, found);
     } else {
         long(text, at, found);
@@ -118,68 +70,15 @@ fn is_variable(text: &[u8], at: usize) -> bool {
     ends && text.get(at + name) == Some(&b'=') && (at == 0 || text[at - 1] != b'-')
 }
 
-/// The short options: which program reads them is said before on the line.
-fn short(text: &[u8], at: usize, found: &mut Vec<Span>) {
+/// `-p` of any program, beside the name of a user.
+fn beside_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line_before(text, at, COMMAND_MAX);
     // Only the last command of a line counts.
-    let cut = line
-        .iter()
-        .rposition(|b| matches!(b, b'|' | b';' | b'&'))
-        .map_or(0, |i| i + 1);
-    let line = &line[cut..];
-    let Some(next) = text.get(at + 3) else {
-        return;
-    };
-    let apart = *next == b' ';
-    let is = |programs: &[&str]| has_word(line, programs);
-    let called = |programs: &LazyLock<AhoCorasick>| has_any_word(line, programs);
-    let argument_of = || argument(text, at + 3).0;
-    // Most options take none, and another option is no password.
-    let value = &text[argument_of()];
-    let other = text[at + 2] == b'-' || stands(text, at, b" -pass");
-    if !other && (value.is_empty() || value.starts_with(b"-")) {
-        return;
-    }
-    match text[at + 2] {
-        b'p' if stands(text, at, b" -pass") => openssl(text, at, found),
-        b'p' if apart && called(&SEPARATE) => plain(text, argument_of(), found),
-        b'p' if !apart && called(&ATTACHED) => plain(text, argument_of(), found),
-        b'p' if apart && NAMES_USER.is_match(line) => {
-            let value = argument_of();
-            if is_strong(&text[value.clone()]) {
-                plain(text, value, found);
-            }
-        }
-        b'P' if apart && is(&["sqlcmd", "bcp", "unzip", "zip", "ipmitool"]) => {
-            plain(text, argument_of(), found);
-        }
-        b'a' if apart && is(&["redis-cli", "valkey-cli", "keydb-cli"]) => {
-            plain(text, argument_of(), found);
-        }
-        b'a' if apart && is(&["http", "https", "xh"]) => pair(text, argument_of(), b':', found),
-        b'w' if apart
-            && is(&[
-                "ldapsearch",
-                "ldapmodify",
-                "ldapadd",
-                "ldapdelete",
-                "ldapwhoami",
-                "ldappasswd",
-            ]) =>
-        {
-            plain(text, argument_of(), found);
-        }
-        b'u' if called(&PAIRED) => pair(text, argument_of(), b':', found),
-        b'U' if apart && is(&["smbclient", "rpcclient", "smbmap", "net"]) => {
-            pair(text, argument_of(), b'%', found);
-        }
-        b'-' if stands(text, at, b" --user") => {
-            let end = at + " --user".len();
-            if matches!(text.get(end), Some(b' ' | b'=')) && called(&PAIRED) {
-                pair(text, argument(text, end + 1).0, b':', found);
-            }
-        }
-        _ => {}
+    let cut = line.iter().rposition(|b| matches!(b, b'|' | b';' | b'&'));
+    let line = &line[cut.map_or(0, |i| i + 1)..];
+    let (value, _) = argument(text, at + " -p".len());
+    if NAMES_USER.is_match(line) && is_strong(&text[value.clone()]) {
+        plain(text, value, found);
     }
 }
 
@@ -202,88 +101,6 @@ fn is_strong(value: &[u8]) -> bool {
 fn plain(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     if !text[value.clone()].starts_with(b"-") {
         report(text, value, KIND, found);
-    }
-}
-
-/// What follows the mark in `user:password`.
-fn pair(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
-    let colon = text[value.clone()].iter().position(|b| *b == mark);
-    if let Some(colon) = colon.filter(|at| *at < value.len())
-        && !text[value.clone()].windows(3).any(|s| s == b"://")
-    {
-        let password = value.start + colon + 1..value.end;
-        let empty = password.is_empty();
-        let user = value.start..value.start + colon;
-        // An API key as the user with no password: `curl -u KEY:`.
-        if empty && is_opaque(&text[user.clone()], 12) {
-            report(text, user, KIND, found);
-        } else if !empty {
-            report(text, password, KIND, found);
-        }
-    } else if colon.is_none()
-        && text.get(value.end) == Some(&b':')
-        && is_opaque(&text[value.clone()], 12)
-    {
-        report(text, value, KIND, found);
-    }
-}
-
-/// `-pass`, `-passin` and `-passout` of OpenSSL: `pass:password`.
-fn openssl(text: &[u8], at: usize, found: &mut Vec<Span>) {
-    let name = run(ahead(text, at + 1, 24), 0, |b| {
-        b == b'-' || b.is_ascii_alphabetic()
-    }) + at
-        + 1;
-    let (value, _) = argument(text, name);
-    if stands(text, value.start, b"pass:") && value.len() > "pass:".len() {
-        plain(text, value.start + "pass:".len()..value.end, found);
-    } else if matches!(&text[at..name], b" -password") {
-        long(text, at + 1, found);
-    }
-}
-
-/// What `echo` sends into a command that reads a password.
-fn piped(text: &[u8], at: usize, found: &mut Vec<Span>) {
-    let start = at + 1 + run(ahead(text, at + 1, 8), 0, is_blank);
-    let end = start
-        + run(ahead(text, start, 256), 0, |b| {
-            !matches!(b, b'\n' | b'|' | b';' | b'&' | b'`')
-        });
-    let command = &text[start..end];
-    let sudo = find(command, "sudo -S").is_some();
-    let chpasswd = find(command, "chpasswd").is_some();
-    let passwd = chpasswd || find(command, "passwd --stdin").is_some();
-    if !sudo && !passwd && find(command, "--password-stdin").is_none() {
-        return;
-    }
-    let line = line_before(text, at, COMMAND_MAX);
-    let base = at - line.len();
-    let word = ["echo ", "printf "].iter().find_map(|word| {
-        let from = line
-            .windows(word.len())
-            .rposition(|s| s == word.as_bytes())?;
-        Some(base + from + word.len())
-    });
-    let Some(mut start) = word else {
-        return;
-    };
-    while let Some(option) = ["-n ", "-e ", "-ne ", "-en ", "'%s' ", "\"%s\" ", "'%s\\n' "]
-        .iter()
-        .find(|o| stands(text, start, o.as_bytes()))
-    {
-        start += option.len();
-    }
-    let (value, next) = argument(text, start);
-    if next > at {
-        return;
-    }
-    if chpasswd {
-        // The user stays, also where a marker has taken the password's place.
-        if text[value.clone()].contains(&b':') {
-            pair(text, value, b':', found);
-        }
-    } else {
-        plain(text, value, found);
     }
 }
 

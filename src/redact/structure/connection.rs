@@ -77,9 +77,19 @@ pub(in crate::redact) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if before == b'-' || !known && !query && !has_parts(text, at, joint) {
         return;
     }
-    let value = value(text, joint + 1, query);
-    // Code puts the string together: `'AccountKey=', parameters('key')`.
-    if text[value.clone()].starts_with(b",") {
+    let mut value = value(text, joint + 1, query);
+    // The options of a mount stand between commas: `username=a,password=b,uid=1`.
+    if before == b','
+        && let Some(comma) = memchr::memchr(b',', &text[value.clone()])
+    {
+        value.end = value.start + comma;
+    }
+    // Code puts the string together: `'AccountKey=', parameters('key')`, `"Password=" & Read() & ";"`.
+    let joined = [&b","[..], b" & ", b" + ", b" . "];
+    if joined
+        .iter()
+        .any(|mark| text[value.clone()].starts_with(mark))
+    {
         return;
     }
     // With blanks around the sign it may be code: `user = passwd = other`.
@@ -254,6 +264,7 @@ mod tests {
                 "psql \"host=db user=app password=«S3cret»\"",
                 "Use Server=db;Password=«S3cret». Then go.",
                 "app:«S3cret»@tcp(db:3306)/x",
+                "mount -o username=bob,password=«S3cret»,uid=1 //h/s /mnt",
                 "jdbc:oracle:thin:scott/«T1ger»@//h:1521/x",
                 "Server=db;Password=«hunter2»\r\nNext",
                 "Server=db;Pwd=«S3cret»。",

@@ -189,7 +189,9 @@ fn parameters(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
 /// A header of a vendor's, with nothing but a key.
 fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = run(ahead(text, at, 64), 0, |b| is_word(b) || b == b'-') + at;
-    let inside = at > 0 && (text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'.');
+    // Behind `://` it is the user of a URI, whose password ends before the host.
+    let inside =
+        at > 0 && (text[at - 1].is_ascii_alphanumeric() || matches!(text[at - 1], b'.' | b'/'));
     if inside || !is_key_name(&text[at..end]) {
         return;
     }

@@ -1,5 +1,6 @@
 //! Small steps over bytes that all scanners take.
 
+use crate::redact::marker::BLANK;
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
@@ -14,9 +15,6 @@ pub(super) const REACH: usize = 4096;
 
 /// How far the closing quote of a value is looked for.
 const QUOTED_MAX: usize = 1024;
-
-/// What blanks our own markers before the scan; it bounds every value.
-pub(super) const BLANK: u8 = 1;
 
 /// Reports a value of the place the scanner knows, unless it stands for one or is empty.
 pub(super) fn report(

@@ -27,15 +27,20 @@ pub(in crate::redact) fn long(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let (start, attached) = match text.get(name) {
         Some(b'=') => (name + 1, true),
         Some(b' ') => (name + run(ahead(text, name, 8), 0, is_blank), false),
-        Some(b'"' | b'\'') => (list_item(text, name), true),
+        Some(b'"' | b'\'') => match list_item(text, name) {
+            Some(item) => (item, true),
+            None => return,
+        },
         _ => return,
     };
     let (range, next) = value(text, start, is_shell);
     let bytes = &text[range.clone()];
-    if bytes.starts_with(b"-") && !attached || is_path(bytes) || is_mount(bytes) {
+    let quoted = range.start > start;
+    // PowerShell makes a value in brackets: `-Password (Read-Host)`.
+    let other = !attached && (bytes.starts_with(b"-") || !quoted && bytes.starts_with(b"("));
+    if other || is_path(bytes) || is_mount(bytes) {
         return;
     }
-    let quoted = range.start > start;
     let password = is_password_option(option);
     let plain = password && ends_command(text, next) && bytes.len() >= 4;
     if is_opaque(bytes, 4) && (password || !is_name(bytes))
@@ -77,11 +82,11 @@ fn in_sentence(text: &[u8], option: usize, value: &[u8]) -> bool {
 }
 
 /// Where the item after the closing quote of an option in a list begins: `["--password", "x"]`.
-fn list_item(text: &[u8], at: usize) -> usize {
-    at + 1
-        + run(ahead(text, at + 1, 8), 0, |b| {
-            matches!(b, b',' | b' ' | b'\n')
-        })
+fn list_item(text: &[u8], at: usize) -> Option<usize> {
+    let gap = run(ahead(text, at + 1, 8), 0, |b| {
+        matches!(b, b',' | b' ' | b'\n')
+    });
+    (gap > 0).then_some(at + 1 + gap)
 }
 
 /// Whether an option's last word says that a secret follows.
@@ -125,7 +130,7 @@ fn is_name(value: &[u8]) -> bool {
 }
 
 /// Whether a value is a path, of which a file of a key may be one.
-fn is_path(value: &[u8]) -> bool {
+pub(super) fn is_path(value: &[u8]) -> bool {
     value.starts_with(b"/")
         || value.starts_with(b"./")
         || value.starts_with(b"~/")

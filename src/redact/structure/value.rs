@@ -1,6 +1,7 @@
 //! Which values are no secrets: they stand for one, refer to one, or hide one already.
 
-use super::near::{BLANK, REACH, find};
+use super::near::{REACH, find};
+use crate::redact::marker::BLANK;
 
 /// Words of which placeholders are made: a value of these alone is none.
 const WORDS: &[&str] = &[
@@ -270,6 +271,8 @@ fn is_masked(value: &[u8]) -> bool {
     let crossed = |b: &u8| matches!(b, b'x' | b'X' | b'*' | b'-' | b'.' | b'_' | b'#' | b'?');
     let has = |word: &str| find(value, word).is_some();
     one || value.iter().all(crossed)
+        // The keys in the manuals of AWS.
+        || has("EXAMPLE")
         || has("xxxx")
         || has("****")
         || has("...")
@@ -289,6 +292,10 @@ fn is_variable(value: &[u8]) -> bool {
         (first, last),
         (b'<', b'>') | (b'{', b'}') | (b'[', b']') | (b'%', b'%') | (b'(', b')')
     ) && value.len() > 1;
+    // `!NAME!` of a batch file; `<ask the team>`, of which an unquoted word is the first.
+    let named =
+        value.len() > 2 && first == b'!' && last == b'!' && is_name(&value[1..value.len() - 1]);
+    let opened = value.len() > 1 && first == b'<' && is_name(&value[1..]);
     let inside = ["${", "$(", "{{", "<%", "#{", "%{", "%("];
     let sign = match first {
         b'$' => is_shell_name(&value[1..]),
@@ -298,7 +305,12 @@ fn is_variable(value: &[u8]) -> bool {
     };
     let angle = value.iter().position(|b| *b == b'<');
     let tag = angle.is_some_and(|at| value[at..].contains(&b'>'));
-    wrapped || sign || tag || inside.iter().any(|mark| find(value, mark).is_some())
+    wrapped
+        || named
+        || opened
+        || sign
+        || tag
+        || inside.iter().any(|mark| find(value, mark).is_some())
 }
 
 fn is_name(value: &[u8]) -> bool {
@@ -346,11 +358,16 @@ fn is_code(value: &[u8]) -> bool {
     }
 }
 
+/// What a placeholder begins with that says whose it is to be.
+const YOURS: [&str; 8] = [
+    "your", "votre-", "votre_", "dein-", "dein_", "deine-", "ihr-", "jouw-",
+];
+
 /// Made of nothing but the words of placeholders: `your_password`, `mySecretToken`, `API_KEY`.
 fn is_made_of_words(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let name = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b' ' | b'.');
-    if lower.starts_with(b"your") && value.iter().all(name) {
+    if YOURS.iter().any(|word| lower.starts_with(word.as_bytes())) && value.iter().all(name) {
         return true;
     }
     if WEAK_ALONE.iter().any(|word| lower == word.as_bytes()) {

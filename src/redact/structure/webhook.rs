@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::near::{BLANK, ahead, behind, find, is_bare, report, run, run_back, trim};
+use super::near::{ahead, behind, find, is_bare, report, run, run_back, trim};
 use super::value::is_placeholder;
+use crate::redact::marker::BLANK;
 use crate::redact::span::Span;
 
 /// Longest URL of a webhook.

@@ -1,7 +1,7 @@
 //! Whether a value behind a name is the secret that the name promises.
 
+use super::chosen::{self, numbered_words, phrase};
 use super::name::Strength;
-use super::phrase::{numbered_words, phrase, plain_phrase};
 use super::refers::refers;
 use super::shape::{
     bare_hex, camel, date_time, fingerprint, is_leet, is_version, is_words, name_like, plain_id,
@@ -28,7 +28,7 @@ pub(super) enum Joint {
 }
 
 impl Joint {
-    fn is_sentence(self) -> bool {
+    pub(super) fn is_sentence(self) -> bool {
         matches!(self, Self::Near | Self::Prose)
     }
 }
@@ -37,6 +37,11 @@ impl Joint {
 pub(super) fn tells(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     makeup.digits > 0 && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
+}
+
+/// Whether a word stands where a value would: `required`, `none`.
+pub(super) fn stands_for_value(value: &[u8]) -> bool {
+    holds(NO_VALUE, value) || refers(value) || judge::placeholder(value)
 }
 
 /// Whether a value is one to take out.
@@ -74,13 +79,13 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
 /// Four to eight digits, not all the same, not a year.
 fn pin(value: &[u8], joint: Joint) -> bool {
     let year = value.len() == 4
-        && joint == Joint::Prose
+        && joint.is_sentence()
         && (value.starts_with(b"19") || value.starts_with(b"20"));
     let one = value.iter().all(|b| *b == value[0]);
     (4..=8).contains(&value.len()) && value.iter().all(u8::is_ascii_digit) && !year && !one
 }
 
-/// A password: two classes of characters, one of them digits or symbols, and no mere words.
+/// A password: what a machine rolled, or what people choose, as far as its label is a strong one.
 fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
     let makeup = Makeup::of(value);
     let spaces = value.iter().filter(|b| b.is_ascii_whitespace()).count();
@@ -99,7 +104,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
         let only = makeup.symbols == 0 && !joint.is_sentence() && frame != Frame::Bare;
         return (only || strong > 0 && makeup.digits > 0) && makeup.digits >= 6 && value.len() >= 6;
     }
-    if frame != Frame::Bare && plain_phrase(value, b'-') {
+    if chosen::is_chosen(value, joint, frame) {
         return true;
     }
     if makeup.digits == 0 && strong == 0 {
@@ -110,10 +115,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
             && frame != Frame::Bare
             && judge::random(value);
     }
-    if is_words(value) {
-        return numbered_words(value) && (frame != Frame::Bare || joint != Joint::Assigned);
-    }
-    if joint.is_sentence() && camel(value) {
+    if is_words(value) || joint.is_sentence() && camel(value) {
         return false;
     }
     let mixed = makeup.digits > 0 && makeup.letters() + makeup.foreign > 0;
@@ -141,6 +143,7 @@ fn passcode(value: &[u8], joint: Joint, frame: Frame) -> bool {
     let strict = !joint.is_sentence() || frame == Frame::Quoted;
     value.len() >= 8
         && strict
+        && !value.contains(&b' ')
         && makeup.digits > 0
         && makeup.letters() > 0
         && !bare_hex(value)

@@ -1,0 +1,331 @@
+//! Seed phrases of wallets: words of BIP-39's English list, 12 to 24 of them.
+//!
+//! A phrase whose checksum holds goes wherever it stands; behind a label it goes without that. The
+//! words may be numbered, quoted, on one line or on many.
+
+use std::ops::Range;
+
+use bip39::{Language, Mnemonic};
+
+use super::span::{Rank, Span};
+
+/// How many words a phrase has, the most first.
+const LENGTHS: [usize; 5] = [24, 21, 18, 15, 12];
+/// How far apart a text is asked for a word, in bytes: 12 words of 3 letters and the blanks between
+/// them are 47.
+const STEP: usize = 40;
+/// Most words of a run: a longer one is a list of words.
+const RUN_WORDS_MAX: usize = 40;
+/// Most bytes between two words of a phrase: a line break with an indent, a number, a bullet.
+const BETWEEN_BYTES_MAX: usize = 24;
+/// How far behind a label a phrase may begin, in bytes.
+const LABEL_BYTES_MAX: usize = 120;
+/// Fewest different words of a real phrase.
+const DISTINCT_MIN: usize = 4;
+/// Shortest and longest word of the list, in bytes.
+const WORD_BYTES: std::ops::RangeInclusive<usize> = 3..=8;
+
+/// Finds phrases whose checksum holds.
+pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
+    let mut at = 0;
+    while at < text.len() {
+        let Some(word) = word_near(text, at) else {
+            at += STEP;
+            continue;
+        };
+        let run = run(text, word);
+        let end = run.last().map_or(at, |word| word.end);
+        if let Some(phrase) = proven(text, &run) {
+            report(text, &run[phrase], found);
+        }
+        at = end.max(at + STEP);
+    }
+}
+
+/// Finds the phrase behind a label, whether its checksum holds or not.
+pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let limit = text.len().min(at + LABEL_BYTES_MAX);
+    let mut from = at;
+    while from < limit {
+        let Some(word) = next_word(text, from, limit) else {
+            return;
+        };
+        from = word.end;
+        if !is_listed(&text[word.clone()]) {
+            continue;
+        }
+        let mut words = vec![word];
+        forward(text, &mut words);
+        from = words.last().map_or(from, |word| word.end);
+        if words.len() < LENGTHS[LENGTHS.len() - 1] {
+            continue;
+        }
+        // The sentence before a phrase may end in a word of the list, and the one behind it begin so.
+        let begin = (0..words.len().min(4)).find(|begin| LENGTHS.contains(&(words.len() - begin)));
+        let phrase = proven(text, &words)
+            .or_else(|| whole_lines(text, &words))
+            .or_else(|| {
+                let begin = begin.unwrap_or(0);
+                let count = LENGTHS
+                    .iter()
+                    .find(|length| **length <= words.len() - begin)?;
+                (words.len() <= RUN_WORDS_MAX && is_real(text, &words[begin..begin + count]))
+                    .then_some(begin..begin + count)
+            });
+        if let Some(phrase) = phrase {
+            report(text, &words[phrase], found);
+        }
+        return;
+    }
+}
+
+/// Reports a phrase: what of it stands on each line.
+fn report(text: &[u8], words: &[Range<usize>], found: &mut Vec<Span>) {
+    let mut line: Option<Range<usize>> = None;
+    for word in words {
+        line = Some(match line {
+            Some(line) if !text[line.end..word.start].contains(&b'\n') => line.start..word.end,
+            done => {
+                found.extend(done.map(|line| Span::new(line, "seed-phrase", Rank::Structural)));
+                word.clone()
+            }
+        });
+    }
+    found.extend(line.map(|line| Span::new(line, "seed-phrase", Rank::Structural)));
+}
+
+/// The first words of a run, if they end with a line and are as many as a phrase has.
+fn whole_lines(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
+    let mut lengths = LENGTHS.iter();
+    let length = lengths.find(|length| **length <= run.len() && is_edge(text, run, **length))?;
+    is_real(text, &run[..*length]).then_some(0..*length)
+}
+
+/// Whether a run is at its end, or on the next line, behind so many words.
+fn is_edge(text: &[u8], run: &[Range<usize>], count: usize) -> bool {
+    count == 0 || count == run.len() || text[run[count - 1].end..run[count].start].contains(&b'\n')
+}
+
+/// The words of a run that are a phrase whose checksum holds. One of several lines has them whole: by
+/// chance a checksum holds for one in sixteen rows of words.
+fn proven(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
+    if run.len() > RUN_WORDS_MAX {
+        return None;
+    }
+    LENGTHS
+        .iter()
+        .filter(|length| **length <= run.len())
+        .find_map(|length| {
+            (0..=run.len() - length).find_map(|start| {
+                let words = &run[start..start + length];
+                let wraps = text[words[0].start..words[length - 1].end].contains(&b'\n');
+                let whole = is_edge(text, run, start) && is_edge(text, run, start + length);
+                ((whole || !wraps) && is_real(text, words) && holds(text, words))
+                    .then_some(start..start + length)
+            })
+        })
+}
+
+/// Whether the checksum of these words holds.
+fn holds(text: &[u8], words: &[Range<usize>]) -> bool {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| String::from_utf8_lossy(&text[word.clone()]).to_ascii_lowercase())
+        .collect();
+    Mnemonic::parse_in_normalized(Language::English, &words.join(" ")).is_ok()
+}
+
+/// Whether words are no part of the list itself, and not one word again and again.
+fn is_real(text: &[u8], words: &[Range<usize>]) -> bool {
+    let mut sorted: Vec<&[u8]> = words.iter().map(|word| &text[word.clone()]).collect();
+    if sorted.is_sorted() {
+        return false;
+    }
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len() >= DISTINCT_MIN
+}
+
+/// The word of the list at `at`, or the one that begins next.
+fn word_near(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let most = *WORD_BYTES.end();
+    let word = if text[at].is_ascii_alphabetic() {
+        let back = text[at.saturating_sub(most)..at].iter().rev();
+        let start = at - back.take_while(|b| b.is_ascii_alphabetic()).count();
+        word_at(text, start)
+    } else {
+        next_word(text, at, text.len().min(at + BETWEEN_BYTES_MAX))?
+    };
+    is_listed(&text[word.clone()]).then_some(word)
+}
+
+/// The next run of letters that begins before `limit`.
+fn next_word(text: &[u8], at: usize, limit: usize) -> Option<Range<usize>> {
+    let skip = text[at..limit].iter().position(u8::is_ascii_alphabetic)?;
+    Some(word_at(text, at + skip))
+}
+
+/// The letters at `start`, no more than tell a word of the list from a longer one.
+fn word_at(text: &[u8], start: usize) -> Range<usize> {
+    let most = text.len().min(start + WORD_BYTES.end() + 1);
+    let length = text[start..most]
+        .iter()
+        .take_while(|b| b.is_ascii_alphabetic())
+        .count();
+    start..start + length
+}
+
+/// Whether the list has a word, in any case.
+fn is_listed(word: &[u8]) -> bool {
+    if !WORD_BYTES.contains(&word.len()) {
+        return false;
+    }
+    let mut lower = [0; 8];
+    let lower = &mut lower[..word.len()];
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    std::str::from_utf8(lower).is_ok_and(|word| Language::English.find_word(word).is_some())
+}
+
+/// Whether what stands between two words keeps them in one phrase.
+fn joins(between: &[u8]) -> bool {
+    let fits = |b: &u8| {
+        b.is_ascii_whitespace() || b.is_ascii_digit() || b",.;:)(\"'`|>-*#[]/\\".contains(b)
+    };
+    !between.is_empty() && between.len() <= BETWEEN_BYTES_MAX && between.iter().all(fits)
+}
+
+/// All words of the list around this one, which nothing but marks and numbers parts.
+fn run(text: &[u8], word: Range<usize>) -> Vec<Range<usize>> {
+    let mut before = Vec::new();
+    let mut first = word.start;
+    while before.len() <= RUN_WORDS_MAX {
+        let floor = first.saturating_sub(BETWEEN_BYTES_MAX);
+        let Some(end) = text[floor..first].iter().rposition(u8::is_ascii_alphabetic) else {
+            break;
+        };
+        let end = floor + end + 1;
+        let back = text[end.saturating_sub(WORD_BYTES.end() + 1)..end]
+            .iter()
+            .rev();
+        let start = end - back.take_while(|b| b.is_ascii_alphabetic()).count();
+        if !joins(&text[end..first]) || !is_listed(&text[start..end]) {
+            break;
+        }
+        before.push(start..end);
+        first = start;
+    }
+    before.reverse();
+    before.push(word);
+    forward(text, &mut before);
+    before
+}
+
+/// Adds the words of the list that follow the last one.
+fn forward(text: &[u8], words: &mut Vec<Range<usize>>) {
+    while words.len() <= 2 * RUN_WORDS_MAX {
+        let Some(end) = words.last().map(|word| word.end) else {
+            return;
+        };
+        let limit = text.len().min(end + BETWEEN_BYTES_MAX + 1);
+        let Some(next) = next_word(text, end, limit) else {
+            return;
+        };
+        if !joins(&text[end..next.start]) || !is_listed(&text[next.clone()]) {
+            return;
+        }
+        words.push(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PHRASE: &str =
+        "wink error alone electric fresh cruel kit anxiety focus fence mirror sample";
+
+    fn found(text: &str) -> Vec<String> {
+        let mut spans = Vec::new();
+        scan(text.as_bytes(), &mut spans);
+        spans
+            .iter()
+            .map(|span| text[span.start..span.end].to_owned())
+            .collect()
+    }
+
+    fn behind(text: &str) -> Vec<String> {
+        let mut spans = Vec::new();
+        labelled(text.as_bytes(), 0, &mut spans);
+        spans
+            .iter()
+            .map(|span| text[span.start..span.end].to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_phrase_that_proves_itself_needs_no_label() {
+        for (before, after) in [
+            ("", ""),
+            ("Note: ", "."),
+            ("so it reads ", ", he says"),
+            ("\"", "\""),
+        ] {
+            assert_eq!(
+                found(&format!("{before}{PHRASE}{after}")),
+                [PHRASE],
+                "{before}{after}"
+            );
+        }
+        let upper = PHRASE.to_uppercase();
+        assert_eq!(found(&upper), std::slice::from_ref(&upper));
+        let other = PHRASE.replace("wink", "zoo");
+        assert!(found(&other).is_empty());
+    }
+
+    #[test]
+    fn wherever_it_stands_it_is_probed() {
+        for lead in 0..2 * STEP {
+            let text = format!("{}\n{PHRASE}\n{}", ".".repeat(lead), "x y ".repeat(20));
+            assert_eq!(found(&text), [PHRASE], "{lead}");
+        }
+    }
+
+    #[test]
+    fn each_line_is_a_span_of_its_own() {
+        let wrapped = PHRASE.replacen(" kit", "\n  kit", 1);
+        let (first, second) = PHRASE.split_once(" kit").expect("it holds the word");
+        assert_eq!(found(&wrapped), [first.to_owned(), format!("kit{second}")]);
+        let numbered: Vec<String> = PHRASE
+            .split(' ')
+            .zip(1..)
+            .map(|(word, n)| format!("{n}. {word}"))
+            .collect();
+        assert_eq!(found(&numbered.join("\n")).len(), 12);
+        assert_eq!(found(&numbered.join(" ")), [&numbered.join(" ")[3..]]);
+        assert_eq!(
+            found(&PHRASE.replace(' ', ", ")),
+            [PHRASE.replace(' ', ", ")]
+        );
+    }
+
+    #[test]
+    fn a_label_does_without_the_checksum() {
+        let other = PHRASE.replace("wink", "zoo");
+        assert_eq!(
+            behind(&format!("seed phrase ledger: {other}")),
+            std::slice::from_ref(&other)
+        );
+        assert!(
+            behind("seed phrase is written on paper only, twelve words, in the bank").is_empty()
+        );
+        assert!(behind("mnemonic: abandon ability able about above absent absorb abstract absurd abuse access accident").is_empty());
+    }
+
+    #[test]
+    fn the_list_and_test_vectors_stay() {
+        let list = Language::English.word_list();
+        assert!(found(&list.join("\n")).is_empty());
+        assert!(found(&format!("{}about", "abandon ".repeat(11))).is_empty());
+    }
+}
