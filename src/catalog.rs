@@ -295,8 +295,17 @@ impl Catalog {
         if self.rows.at(&key(&path)).is_some() {
             return Err("it writes to a path that is taken");
         }
+        if self.stands_in_the_way(&path) {
+            return Err("it writes to a path above or below another memory");
+        }
         self.put(touch, old, path, (blob, sealed), time);
         Ok(())
+    }
+
+    /// Whether a memory is above a path or below it: where there is a file, there is no directory.
+    fn stands_in_the_way(&self, path: &MemoryPath) -> bool {
+        let mut above = path.ancestors();
+        above.any(|path| self.rows.at(&key(&path)).is_some()) || self.below(path).next().is_some()
     }
 
     /// Puts a memory at a path that is free, in the version a touch wrote.

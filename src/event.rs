@@ -5,6 +5,7 @@
 //! was asked for, under the audit identity alone.
 
 mod command;
+mod contents;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 mod record;
@@ -21,8 +22,9 @@ pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile,
     REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
-    UPGRADE_COMMAND, is_done_by, may_alter,
+    UPGRADE_COMMAND,
 };
+pub(crate) use self::contents::{Misfit, may_alter, may_leave};
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
 pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
@@ -42,6 +44,10 @@ use crate::version::size_class;
 const FORMAT: u32 = 2;
 /// Smallest size class of a record, in bytes of JSON.
 const SIZE_CLASS_MIN: usize = 512;
+/// Longest armored record, in bytes: so much for a record, which may list all that an erasure reaches,
+/// and so much more for each memory that it touches.
+const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
+const RECORD_BYTES_MAX_EACH: usize = 16 * 1024;
 /// Longest text kept of a path that was refused or is unknown, in characters.
 const ASKED_CHARACTERS_MAX: usize = 256;
 /// Longest text kept of each part of the context, in characters.
@@ -445,7 +451,7 @@ impl Event {
 
     /// The public file it puts in place anew.
     pub(crate) fn decides(&self) -> Option<PublicFile> {
-        PublicFile::changed_by(&self.command)
+        PublicFile::changed_by(&self.command).filter(|_| self.outcome == Outcome::Ok)
     }
 
     fn trailers(&self) -> String {
@@ -519,6 +525,10 @@ impl<'a> Message<'a> {
 
     /// Opens the record.
     pub(crate) fn open(&self, opener: &PathOpener<'_>) -> Result<Event, EventFault> {
+        let memories = self.trailers.lines().count();
+        if self.armored.len() > RECORD_BYTES_MAX + memories * RECORD_BYTES_MAX_EACH {
+            return Err("its record is longer than any".into());
+        }
         let plain = opener.keyring.open_record(self.armored).map_err(|fault| {
             EventFault::Closed(match fault {
                 OpenFault::WrongKey => "its record is sealed to another audit identity",

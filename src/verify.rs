@@ -343,6 +343,11 @@ impl Run<'_> {
                 self.findings
                     .add_outside(Fault::new("keyring", error.to_string()));
             }
+            if keyring.replica().is_none() {
+                let what =
+                    "audit.age names no replica, and every keyring of a store of format 2 does";
+                self.findings.add_outside(Fault::new("keyring", what));
+            }
         }
         let first = known.unwrap_or_default();
         outcome.erased = keys::check(keyring, first, fold, &mut self.findings)?;

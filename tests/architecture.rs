@@ -42,6 +42,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sha1::", &["src/repository/pack"]),
+    ("bip39::", &["src/redact/mnemonic.rs"]),
     ("sha2::", &["src/digest.rs"]),
     ("ed25519_dalek", &["src/sign.rs", "src/sign/authority.rs"]),
     ("signature::", &["src/sign.rs", "src/sign/authority.rs"]),
@@ -53,7 +54,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
     (
         "toml::",
-        &["src/policy", "src/redact/gitleaks", "src/cli/mcp_config"],
+        &[
+            "src/policy",
+            "src/redact/codes/words.rs",
+            "src/redact/gitleaks",
+            "src/cli/mcp_config",
+        ],
     ),
     ("unicode_normalization", &["src/path.rs"]),
     ("zlib_rs", &["src/repository/loose.rs"]),

@@ -193,13 +193,20 @@ impl std::fmt::Display for NextId {
     }
 }
 
-/// A pack: what git and agekeep name after its checksum, 40 lowercase hexadecimal digits.
+/// A pack: 40 lowercase hexadecimal digits. Stock git names a pack after its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PackId(pub(crate) [u8; 20]);
 
 impl PackId {
     /// What stock git keeps beside a pack. The index comes first: without it a pack is not looked at.
     pub(crate) const BESIDE: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "promisor"];
+
+    /// A name that no pack had before. Stock git, which repacks without asking for a lock, removes
+    /// the packs that were there when it began, by their names: one that was made again under its
+    /// old name would go with them.
+    pub(crate) fn random() -> Self {
+        Self(crate::aead::random())
+    }
 
     pub(crate) fn pack(self) -> Name {
         self.file("pack", 1 << 40)

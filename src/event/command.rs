@@ -1,6 +1,4 @@
-//! The commands of the people who look after a store, what each may change, and the public files.
-
-use super::Change;
+//! The commands of the people who look after a store, and the public files.
 
 /// The command of an event that changes the policy: no door lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
@@ -76,65 +74,6 @@ pub const OWNER_COMMANDS: [&str; 28] = [
     EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND,
 ];
-
-/// Commands that leave every memory as it is, whatever they are asked.
-const UNALTERING: [&str; 23] = [
-    "init",
-    UPGRADE_COMMAND,
-    POLICY_COMMAND,
-    ADD_MEMBER_COMMAND,
-    "keys_export",
-    SIGNERS_ADD,
-    SIGNERS_RM,
-    SIGNERS_SET,
-    "view",
-    "view_at",
-    "memory_read",
-    "show",
-    "diff",
-    "blame",
-    "log",
-    "grep",
-    "unknown",
-    ACCEPT_COMMAND,
-    HOLD_ADD_COMMAND,
-    HOLD_RM_COMMAND,
-    "scan",
-    EXPORT_COMMAND,
-    EXPORT_HISTORY_COMMAND,
-];
-
-/// Whether a command may change a memory; one that is not known may.
-pub(crate) fn may_alter(command: &str) -> bool {
-    !UNALTERING.contains(&command)
-}
-
-/// Whether changes of memories are what a command does; one that is not known may do anything.
-pub(crate) fn is_done_by(command: &str, changes: &[Change]) -> bool {
-    use Change::{Add, Edit, Expire, Move, Redact, Remove, Reseal};
-    let all = |kind| changes.iter().all(|change| *change == kind);
-    // What has expired makes way for what is written to its path.
-    let own: Vec<Change> = changes.iter().copied().filter(|c| *c != Expire).collect();
-    let makes_way = own.len() == changes.len() || !own.is_empty();
-    match command {
-        "create" | "memory_write" => makes_way && matches!(own[..], [] | [Add | Edit]),
-        "str_replace" | "insert" => matches!(changes, [] | [Edit]),
-        "delete" => all(Remove),
-        "rename" => makes_way && own.iter().all(|change| *change == Move),
-        EXPIRE_COMMAND => all(Expire),
-        ERASE_COMMAND => changes
-            .iter()
-            .all(|change| matches!(change, Remove | Reseal)),
-        REDACT_COMMAND => matches!(changes, [] | [Redact]),
-        REMOVE_MEMBER_COMMAND | REKEY_COMMAND => all(Reseal),
-        _ => {
-            (may_alter(command) || changes.is_empty())
-                && !changes.contains(&Reseal)
-                && !changes.contains(&Redact)
-                && makes_way
-        }
-    }
-}
 
 /// A file that is public by design, and that only a command which says so may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,13 @@ use crate::keyring::{KeyCommitment, Keyring};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 
+/// Most bytes of text that a version says it has: no object is longer.
+const TEXT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The largest number of an event or a version: more than there can be, and far from where one more
+/// would be none.
+const NUMBER_MAX: u64 = 1 << 48;
+
 /// The record as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -206,21 +213,31 @@ impl RecordJson {
         if rfc3339(time.to_utc()) != self.time {
             return Err("its time is not in UTC and milliseconds");
         }
+        if self.event > NUMBER_MAX {
+            return Err("its number is larger than any");
+        }
         let memories = self.memories.into_iter().map(|touch| {
+            if touch.version > NUMBER_MAX || touch.bytes > TEXT_BYTES_MAX {
+                return Err("a version or a size in it is larger than any");
+            }
             let id = MemoryId::from_hex(&touch.id).ok_or("a memory id in it is not one")?;
             let blob = match (touch.blob, touch.sha256) {
                 (Some(blob), Some(digest)) => Some((blob, digest)),
                 (None, None) => None,
                 _ => return Err("it names a blob without its digest, or the reverse"),
             };
+            let path = match (touch.change, touch.path.is_empty()) {
+                (Change::Erase | Change::Remove | Change::Expire, true) => None,
+                (Change::Erase, false) => return Err("it has a path of an erased memory"),
+                _ => opener.open(id, &touch.path)?,
+            };
+            if path.as_ref().is_some_and(MemoryPath::is_root) {
+                return Err("a memory in it is /memories itself");
+            }
             Ok(Touch {
                 id,
                 change: touch.change,
-                path: match (touch.change, touch.path.is_empty()) {
-                    (Change::Erase | Change::Remove | Change::Expire, true) => None,
-                    (Change::Erase, false) => return Err("it has a path of an erased memory"),
-                    _ => opener.open(id, &touch.path)?,
-                },
+                path,
                 version: touch.version,
                 bytes: touch.bytes,
                 blob,

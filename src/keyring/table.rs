@@ -335,9 +335,38 @@ impl Table {
         if count > KEY_ENTRIES_MAX {
             return Err(self.damaged("it has more entries than any keyring"));
         }
-        self.count = count;
-        self.torn_bytes = bytes % entry_bytes;
+        let zeros_from = self.zeros_from(count)?;
+        if zeros_from < self.count {
+            return Err(self.damaged("entries of it became zeros while the store was open"));
+        }
+        self.count = zeros_from;
+        self.torn_bytes = bytes - u64::from(zeros_from) * entry_bytes;
         Ok(())
+    }
+
+    /// The slot from which on the table is nothing but zeros, as a file that was made longer and not
+    /// written; `count` if its last entry is one. No entry begins with zeros, so this looks at the last
+    /// alone, and where that is none, at a few more.
+    fn zeros_from(&self, count: u32) -> Result<u32> {
+        let is_entry = |slot: u32| {
+            let mut id = [0; ID_BYTES];
+            let read = self.file.read_exact_at(&mut id, self.header.offset(slot));
+            read.map(|()| id != [0; ID_BYTES])
+                .map_err(self.fault("read"))
+        };
+        if count <= self.count || is_entry(count - 1)? {
+            return Ok(count);
+        }
+        let (mut first, mut end) = (self.count, count - 1);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            if is_entry(middle)? {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        Ok(first)
     }
 
     /// The slot of a memory's newest entry.

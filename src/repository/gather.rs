@@ -26,8 +26,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(repository: &Repository) -> io::Result<Self> {
-        let loose = loose::all(repository.objects()?)?;
+    fn of(repository: &Repository, loose: Vec<ObjectId>) -> io::Result<Self> {
         let (mut packs, mut names) = (Vec::new(), loose.clone());
         let folder = repository.made_pack_folder()?;
         let files = pack::files(&folder)?;
@@ -83,26 +82,36 @@ impl Repository {
     /// How many packs there are, and how many loose objects.
     pub(crate) fn tally(&self) -> Result<Tally> {
         let counted = || {
-            let packs = match self.pack_folder() {
+            Ok(match self.pack_folder() {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
                 folder => pack::files(&folder?)?.len() as u64,
-            };
-            let loose = loose::all(self.objects()?)?.len() as u64;
-            Ok(Tally { packs, loose })
+            })
         };
-        counted().map_err(self.objects_fault())
+        Ok(Tally {
+            packs: counted().map_err(self.objects_fault())?,
+            loose: self.loose()?.len() as u64,
+        })
     }
 
-    /// Makes one pack of everything, from `head` back, and then removes what is in it. What is not
-    /// whole stays where it is, and is answered. Called in turn with others who write packs.
+    /// The loose objects.
+    pub(crate) fn loose(&self) -> Result<Vec<ObjectId>> {
+        let found = self.objects().and_then(loose::all);
+        found.map_err(self.objects_fault())
+    }
+
+    /// Makes one pack of all packs and of these loose objects, from `head` back, and then removes
+    /// what is in it. What is not whole stays where it is, and is answered. Called in turn with
+    /// others who write packs. The branch leads to the loose objects already, or they are in nobody's
+    /// use: stock git takes what is in a pack and what no branch leads to for garbage.
     pub(crate) fn gather(
         &self,
         head: ObjectId,
+        loose: Vec<ObjectId>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<ObjectId>> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
-        let parts = Parts::of(self).map_err(|e| self.pack_fault(e))?;
+        let parts = Parts::of(self, loose).map_err(|e| self.pack_fault(e))?;
         if parts.are_one() {
             return Ok(Vec::new());
         }
@@ -149,11 +158,11 @@ impl Repository {
     /// Removes what the new pack has. A pack with something in it that is not whole stays.
     fn remove_gathered(&self, folder: &Folder, placed: PackId, parts: &Parts, torn: &[ObjectId]) {
         let torn: HashSet<&ObjectId> = torn.iter().collect();
-        for file in parts.packs.iter().filter(|file| file.id != placed) {
+        for file in &parts.packs {
             let pack = Pack::at(folder, file.id);
             let mut has = torn.iter().map(|id| pack.find(**id));
             if has.all(|found| matches!(found, Ok(None))) {
-                pack::remove(folder, file.id);
+                pack::remove(folder, file.id, placed);
             }
         }
         if let Ok(objects) = self.objects() {

@@ -10,7 +10,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use zlib_rs::adler32::adler32;
 
 use super::object::{Kind, Object, ObjectId};
-use crate::disk::{Folder, Name};
+use crate::disk::{self, Folder, Name};
 use crate::id::{hex, hex_bytes};
 
 /// Largest object that is read, in bytes: the record of a directory of 100,000 memories, with room.
@@ -35,6 +35,11 @@ const PEEKED_FILE_BYTES: usize = 1024;
 /// some 8 KiB, and few commits have as much.
 const SMALL_FILE_BYTES_MAX: usize = 32 * 1024;
 const SMALL_BYTES_MAX: usize = 64 * 1024;
+
+/// An object of more than so many bytes is none of a store's if its file would have to swell to more
+/// than so many times its length: ciphertext does not shrink, and no tree is that large.
+const SHRUNK_BYTES_MIN: u64 = 4 * 1024 * 1024;
+const SHRINK_MAX: u64 = 100;
 
 /// Most that one stored block of a zlib stream holds.
 const STORED_BYTES_MAX: usize = 65_535;
@@ -125,6 +130,11 @@ impl Reader {
         {
             return Ok(Loose::Whole(kind, bytes.to_vec()));
         }
+        if self.promises_too_much(length, disk::length(&file)?) {
+            return Ok(Loose::Damaged(
+                "it says that it is far longer than its file",
+            ));
+        }
         // Whatever is large or not whole is read as a stream, which also tells what is wrong.
         let found = match inflate(BufReader::new(self.file[..length].chain(file))) {
             Ok(found) => found,
@@ -136,6 +146,25 @@ impl Reader {
             Some((kind, bytes)) if super::name(kind, &bytes) == id => Loose::Whole(kind, bytes),
             Some(_) => Loose::Damaged("its file does not hash to its name"),
         })
+    }
+
+    /// Whether an object says that it has more bytes than a file of this length can hold of what a
+    /// store keeps; of its file so much is in memory.
+    fn promises_too_much(&mut self, length: usize, file_bytes: u64) -> bool {
+        let promised = self.begin(length).map_or(0, |(_, bytes, _)| bytes);
+        promised > SHRUNK_BYTES_MIN && promised / SHRINK_MAX > file_bytes
+    }
+
+    /// The kind of the object in memory and its length as its header says, and what follows that.
+    fn begin(&mut self, length: usize) -> Option<(Kind, u64, &[u8])> {
+        self.inflater.reset(true);
+        let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
+        // An error ends what can be had, and what was inflated before it is counted.
+        let _ = self.inflater.decompress(file, start, FlushDecompress::None);
+        let inflated = usize::try_from(self.inflater.total_out()).ok()?;
+        let (header, begun) = split_header(&self.content[..inflated])?;
+        let (kind, bytes) = parse_header(header)?;
+        Some((kind, bytes, begun))
     }
 
     /// What [`inflate`] answers for the file in memory, if that is all of it, it is small, and
@@ -162,13 +191,8 @@ impl Reader {
     pub(super) fn peek(&mut self, objects: &Folder, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
         let mut file = objects.open_read(&Name::object(id)).ok()?;
         let length = file.read(&mut self.file[..PEEKED_FILE_BYTES]).ok()?;
-        self.inflater.reset(true);
-        let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
-        // An error ends what can be had, and what was inflated before it is counted.
-        let _ = self.inflater.decompress(file, start, FlushDecompress::None);
-        let inflated = usize::try_from(self.inflater.total_out()).ok()?;
-        let (header, begun) = split_header(&self.content[..inflated])?;
-        Some((parse_header(header)?.0, begun.to_vec()))
+        let (kind, _, begun) = self.begin(length)?;
+        Some((kind, begun.to_vec()))
     }
 }
 
@@ -421,6 +445,25 @@ mod tests {
                 let found = inflate(&file[..]).expect("in memory").expect("whole");
                 assert!(found == (kind, noise[..length].to_vec()), "{length}");
             }
+        }
+    }
+
+    #[test]
+    fn what_would_swell_beyond_all_measure_is_not_inflated() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let objects = Folder::at(folder.path()).expect("opens");
+        let dense = |bytes: &[u8]| {
+            let mut file = flate2::write::ZlibEncoder::new(Vec::new(), Compression::best());
+            file.write_all(bytes).expect("in memory");
+            file.finish().expect("in memory")
+        };
+        for (bytes, is_read) in [(1 << 20, true), (8 << 20, false)] {
+            let object = object(&vec![0; bytes]);
+            let header = format!("blob {bytes}\0");
+            let file = dense(&[header.as_bytes(), &object.bytes].concat());
+            put(&objects, object.id, &file).expect("written");
+            let found = Reader::new().read(&objects, object.id).expect("readable");
+            assert_eq!(matches!(found, Loose::Whole(..)), is_read, "{bytes}");
         }
     }
 

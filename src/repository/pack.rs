@@ -271,6 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn a_pack_stays_where_the_one_that_replaces_it_is_gone() {
+        let (_root, folder) = folders();
+        let objects = history(3);
+        write(&folder, &objects);
+        let old = files(&folder).expect("lists")[0].id;
+        remove(&folder, old, PackId([9; 20]));
+        remove(&folder, old, old);
+        assert_all_there(&folder, &objects);
+        write(&folder, &objects);
+        let both = files(&folder).expect("lists");
+        let new = both.iter().find(|file| file.id != old).expect("another");
+        remove(&folder, old, new.id);
+        assert_eq!(files(&folder).expect("lists").len(), 1);
+        assert_all_there(&folder, &objects);
+    }
+
+    #[test]
     fn a_pack_that_was_given_up_leaves_nothing() {
         let (_root, folder) = folders();
         drop(Writer::begin(&folder, 1).expect("begins"));

@@ -252,6 +252,9 @@ impl Store {
         if event.keys.is_none() {
             event.keys = self.keyring.new_commitment(event.parent)?;
         }
+        if let Some((_, why)) = event.misfit() {
+            return Err(Error::damaged("the record of this command", why));
+        }
         let message = event.to_message(&self.keyring, |id| sealing.name_key(id))?;
         let head = self.newest();
         let commit = Object::commit(signed_commit(

@@ -58,9 +58,9 @@ impl Store {
         self.refresh()?;
         let before = self.kept()?;
         checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        let head = self.journal.head();
+        let (head, loose) = (self.journal.head(), self.repository.loose()?);
         drop(lock);
-        let torn = self.repository.gather(head, progress)?;
+        let torn = self.repository.gather(head, loose, progress)?;
         drop(taken);
         Ok(Compacted {
             before,

@@ -6,7 +6,7 @@ use super::examine::{Beyond, Examined, Limited, read_signers};
 use super::findings::{Fault, Findings, Spot};
 use crate::catalog::{Catalog, Memory, Step};
 use crate::error::Result;
-use crate::event::{self, Change, ERASE_COMMAND, Erased, Event, Touch};
+use crate::event::{Change, ERASE_COMMAND, Erased, Event, Misfit, Touch};
 use crate::id::MemoryId;
 use crate::repository::Repository;
 use crate::repository::object::ObjectId;
@@ -173,6 +173,14 @@ impl Fold {
         }
         self.follows = true;
         self.catalog.events = event.number;
+        let misfit = event.misfit();
+        let is_told = examined
+            .faults
+            .iter()
+            .any(|fault| fault.id == "tree-change");
+        if let Some((memory, what)) = misfit.filter(|_| !is_told) {
+            self.state_fault(memory, what, findings, spot);
+        }
         let step = Step::of(event, commit, examined.bytes);
         if !examined.sound {
             self.doubt(examined);
@@ -182,7 +190,7 @@ impl Fold {
             return;
         }
         let unsure = event.memories.iter().any(|touch| self.is_unsure(touch.id));
-        let fault = if unsure {
+        let fault = if unsure || misfit.is_some() {
             self.catalog.assume(&step);
             None
         } else {
@@ -198,14 +206,25 @@ impl Fold {
             }
         };
         if let Some((memory, what)) = fault {
-            self.fits = false;
-            let fault = Fault {
-                memory,
-                ..Fault::new("state", what)
-            };
-            findings.add(fault, spot);
+            self.state_fault(memory, what, findings, spot);
         }
         self.note(event);
+    }
+
+    /// Says that an event does not fit the state, or its own command.
+    fn state_fault(
+        &mut self,
+        memory: Option<MemoryId>,
+        what: &str,
+        findings: &mut Findings,
+        spot: Spot,
+    ) {
+        self.fits = false;
+        let fault = Fault {
+            memory,
+            ..Fault::new("state", what)
+        };
+        findings.add(fault, spot);
     }
 
     /// Keeps what the catalog does not: memories that are gone, and those that are new or changed.
@@ -278,7 +297,7 @@ impl Fold {
         let behind = u64::try_from(behind).unwrap_or(0);
         let said = event.clock_behind_ms.unwrap_or(0);
         // A clock that is finer than a millisecond may have said one less.
-        let fits = said == behind || (behind > 0 && said + 1 == behind);
+        let fits = said == behind || (behind > 0 && said == behind - 1);
         (!fits).then(|| {
             let what = format!(
                 "its time is {behind} ms before the event before, and its record says {said} ms"
@@ -288,7 +307,7 @@ impl Fold {
     }
 
     /// What the catalog does not refuse by itself.
-    fn misfit(&self, event: &Event) -> Option<(Option<MemoryId>, &'static str)> {
+    fn misfit(&self, event: &Event) -> Option<Misfit> {
         let why = |touch: &Touch| {
             let live = self.catalog.memory(touch.id);
             let gone = self.removed.get(&touch.id);
@@ -327,22 +346,6 @@ impl Fold {
                 _ => None,
             }
         };
-        let altering = event.memories.iter().map(|touch| touch.change);
-        let changes: Vec<Change> = altering.filter(|change| change.alters()).collect();
-        if !event::is_done_by(&event.command, &changes) {
-            return Some((None, "it changes memories as its command never does"));
-        }
-        let says_erased = |touch: &Touch| matches!(touch.change, Change::Mark | Change::Erase);
-        if !event.erases() && (event.receipt.is_some() || event.memories.iter().any(says_erased)) {
-            return Some((None, "it erases memories, and its command never does"));
-        }
-        let is_hold = matches!(event.command.as_str(), "hold_add" | "hold_rm");
-        if event.hold.is_some() && !is_hold {
-            return Some((None, "it is about a hold, and its command never is"));
-        }
-        if let Some(misfit) = receipt_misfit(event) {
-            return Some(misfit);
-        }
         let mut touches = event.memories.iter();
         touches.find_map(|touch| Some((Some(touch.id), why(touch)?)))
     }
@@ -354,41 +357,4 @@ fn is_elsewhere(memory: &Memory, touch: &Touch) -> bool {
         Some(path) => *path != memory.path,
         None => !memory.is_nameless(),
     }
-}
-
-/// Where a receipt does not say what the rest of its record does: it is about the memories that are
-/// erased, and those of which older versions are.
-fn receipt_misfit(event: &Event) -> Option<(Option<MemoryId>, &'static str)> {
-    let of = |changes: &[Change]| -> HashSet<MemoryId> {
-        let touches = event.memories.iter();
-        let touches = touches.filter(|touch| changes.contains(&touch.change));
-        touches.map(|touch| touch.id).collect()
-    };
-    let erased = of(&[Change::Erase]);
-    let Some(receipt) = &event.receipt else {
-        return erased
-            .into_iter()
-            .next()
-            .map(|id| (Some(id), "it erases a memory without a receipt"));
-    };
-    let kept = of(&[Change::Reseal, Change::Redact]);
-    let listed = receipt.memories.iter();
-    let wrong = listed
-        .map(|m| (m.memory, m.kept.is_some()))
-        .find(|(id, is_kept)| {
-            let right = if *is_kept { &kept } else { &erased };
-            !right.contains(id)
-        });
-    if let Some((id, _)) = wrong {
-        return Some((
-            Some(id),
-            "its receipt is about a memory that it does not erase",
-        ));
-    }
-    let count = erased.len() + kept.len();
-    let listed: HashSet<MemoryId> = receipt.memories.iter().map(|m| m.memory).collect();
-    (listed.len() != count || receipt.memories.len() != count).then_some((
-        None,
-        "its receipt does not list every memory that it erases",
-    ))
 }

@@ -1,7 +1,7 @@
 //! The point up to which history was verified, kept outside the store: the next run begins there.
 //!
 //! ```text
-//! <state>/places/<id>/verified   "agekeep-verify-5" 16 | AEAD under the user's key
+//! <state>/places/<id>/verified   "agekeep-verify-6" 16 | AEAD under the user's key
 //! ```
 //! Inside it is once more an AEAD, under the names key. The user's key keeps whoever holds keys of the
 //! store, which an auditor and somebody who has left do, from making a point that skips what they have
@@ -22,7 +22,7 @@ use crate::keyring::Keyring;
 use crate::pin::Place;
 use crate::repository::object::ObjectId;
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-5";
+const MAGIC: &[u8; 16] = b"agekeep-verify-6";
 /// More than the largest store's point takes.
 const BYTES_MAX: u64 = 1 << 30;
 

@@ -252,3 +252,21 @@ fn files_of_several_moments_stop_writes() {
         assert_eq!(ran.code, Some(13), "{from:?}: {}", ran.stderr);
     }
 }
+
+/// Entries vouch for the header they stand behind; where there are none, its seal does.
+#[test]
+fn a_header_with_nothing_behind_it_is_believed_only_under_its_seal() {
+    for name in ["ring", "names"] {
+        for (at, value) in [(40, 7), (48, 1)] {
+            let home = Home::with_store();
+            let mut table = Table::read(&home.store(), name);
+            assert!(table.entries.is_empty(), "the control");
+            assert_ne!(table.number(at), value, "the control");
+            table.set_number(at, value);
+            table.write(&home.store());
+            let ran = probe::run_in(&home, &["write", "a.md", "--text", "x"], "");
+            assert_eq!(ran.code, Some(13), "{name}, byte {at}: {}", ran.stderr);
+            assert!(ran.stderr.contains(name), "{name}: {}", ran.stderr);
+        }
+    }
+}

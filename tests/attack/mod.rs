@@ -15,6 +15,7 @@ mod law;
 mod opener;
 mod plant;
 mod probe;
+mod record_stories;
 mod scene;
 mod store_stories;
 mod swap_stories;

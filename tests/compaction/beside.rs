@@ -1,5 +1,6 @@
 //! A compaction beside writers, readers, stock git and another compaction.
 
+use std::fs;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -43,6 +44,15 @@ fn spawn(home: &Home, args: &[&str]) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command.spawn().expect("starts")
+}
+
+/// What goes on until this is dropped, also where a test ends by a failure.
+struct Until<'a>(&'a AtomicBool);
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -89,10 +99,11 @@ fn everybody_goes_on_while_a_store_is_compacted() {
                 }
             }
         });
+        let until = Until(writing);
         for writer in writers {
             writer.join().expect("writes");
         }
-        writing.store(false, Ordering::Relaxed);
+        drop(until);
     });
     let events = 1 + WRITERS * CALLS_EACH;
     check_log(&home, events as u64, "after all of them");
@@ -113,6 +124,30 @@ fn everybody_goes_on_while_a_store_is_compacted() {
     compact(&home, &[]);
     assert_eq!((packs(&home).len(), loose(&home).len()), (1, 0));
     assert_nothing_aside(&home, "in the end");
+}
+
+/// Stock git removes the packs that were there when it began, by their names. A compaction may come
+/// between that and the pack that git made of them.
+#[test]
+fn a_compaction_while_git_repacks_loses_nothing() {
+    let (home, mut model) = with_history(20);
+    compact(&home, &[]);
+    let first = packs(&home).remove(0);
+    let files = ["pack", "idx"].map(|end| first.with_extension(end));
+    let kept = files.clone().map(|file| fs::read(file).expect("reads"));
+    let repacked = home.git(&["repack", "-a", "-d", "-q", "-f"]);
+    assert!(repacked.status.success(), "{}", stderr(&repacked));
+    // As git has it before it removes the first one.
+    for (file, bytes) in files.iter().zip(kept) {
+        fs::write(file, bytes).expect("writes");
+    }
+    assert_eq!(packs(&home).len(), 2, "git's pack is another");
+    compact(&home, &[]);
+    for file in &files {
+        drop(fs::remove_file(file));
+    }
+    assert_eq!(packs(&home).len(), 1);
+    assert_whole(&home, &mut model, "after git's removal");
 }
 
 #[test]

@@ -155,7 +155,10 @@ impl Scene {
         let touches = changes.iter().map(|change| Self::touch(memory, change));
         let touches: Vec<Value> = touches.collect();
         Made {
-            said: json!({"command": command, "memories": touches}),
+            said: json!({
+                "command": command, "memories": touches,
+                "path": {"of": [memory.id, memory.sealed_path]},
+            }),
             without: Some(memory.id.clone()),
             ..Made::default()
         }

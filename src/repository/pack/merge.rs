@@ -77,8 +77,9 @@ fn merge(
         }
     }
     let placed = writer.finish()?;
-    let old = parts.iter().filter(|part| part.id != placed);
-    old.for_each(|part| remove(folder, part.id));
+    for part in parts {
+        remove(folder, part.id, placed);
+    }
     Ok(Some(placed))
 }
 

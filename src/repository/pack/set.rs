@@ -55,8 +55,12 @@ pub(in super::super) fn without_index(folder: &Folder) -> io::Result<Option<Pack
     }))
 }
 
-/// Removes a pack whose objects are all in another.
-pub(in super::super) fn remove(folder: &Folder, id: PackId) {
+/// Removes a pack whose objects are all in another, if that is still there: stock git may have put
+/// them into a third meanwhile, which can be this one, made again.
+pub(in super::super) fn remove(folder: &Folder, id: PackId, other: PackId) {
+    if id == other || !folder.has(&other.index()) || !folder.has(&other.pack()) {
+        return;
+    }
     // Stock git takes what an index over several packs names for there.
     drop(folder.remove(&Name::INDEX_OF_ALL));
     for beside in id.beside() {

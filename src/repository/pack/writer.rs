@@ -130,7 +130,7 @@ impl Writer {
         disk::sync_file(self.out.get_ref())?;
         let (folder, index_aside) = (self.folder.clone(), Name::new_aside());
         let index_file = folder.create_new(&index_aside, 0o444)?;
-        let id = PackId(trailer);
+        let id = PackId::random();
         let placed = index::write(&index_file, &mut self.entries, &trailer)
             .and_then(|()| disk::sync_file(&index_file))
             .and_then(|()| folder.rename(&self.aside, &id.pack()))

@@ -64,6 +64,9 @@ impl<'a> Fold<'a> {
             (None, None) => return Err(fault("history does not begin with it")),
         };
         self.check_signer(checked, known.signers)?;
+        if let Some((_, why)) = checked.event.misfit() {
+            return Err(made_by_hand(checked.id, why));
+        }
         match checked.decided {
             None if self.last.is_some_and(|(_, tree)| tree == checked.tree) => {}
             None => return Err(fault("its record changes nothing, and its tree does")),
@@ -109,7 +112,10 @@ impl<'a> Fold<'a> {
         let are_begun = |memories: &[Erased]| self.are_begun(memories);
         match role.beyond(&checked.event, is_held, are_begun)? {
             None => Ok(()),
-            Some(what) => Err(not_allowed(checked.id, &role.refuses(&name, &what))),
+            Some(what) => {
+                let why = format!("its signer {}", role.refuses(&name, &what));
+                Err(made_by_hand(checked.id, why))
+            }
         }
     }
 
@@ -163,11 +169,11 @@ fn have_erased(
     Ok(left.is_empty())
 }
 
-/// The error for a commit that is beyond its signer's role.
-fn not_allowed(commit: ObjectId, why: &str) -> Error {
+/// The error for a commit that is beyond its signer's role, or holds what its command never does.
+fn made_by_hand(commit: ObjectId, why: impl Into<String>) -> Error {
     Error::damaged_with_hint(
         format!("commit {commit}"),
-        format!("its signer {why}"),
+        why,
         "somebody made it by hand, around agekeep: find out who has that key; `agekeep verify` names \
          every such commit, and a backup or a clone from before it shows what was there",
     )

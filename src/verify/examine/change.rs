@@ -8,7 +8,7 @@ use super::said::Said;
 use super::{Before, Changed, Examined, Examiner};
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::event::{Change, Event, PublicFile, Touch};
+use crate::event::{self, Change, Event, PublicFile, Touch};
 use crate::id::MemoryId;
 use crate::policy::Policy;
 use crate::repository::object::{Kind, ObjectId};
@@ -283,6 +283,11 @@ fn exceeds(said: &Said<'_>, changed: &[Changed]) -> Option<Misfit> {
     if !said.may_write() {
         let what = "its subject says that it changes no memory, and its tree does";
         return Some((Some(first.id), what.into()));
+    }
+    let leaves = |c: &Changed| event::may_leave(said.command, c.old.is_some(), c.new.is_some());
+    if let Some(other) = changed.iter().find(|c| !leaves(c)) {
+        let what = "it changes a memory as its command never does";
+        return Some((Some(other.id), what.into()));
     }
     let unnamed = changed.iter().find(|c| !said.memories.contains(&c.id))?;
     let what = "it changes a memory that its trailers do not name";

@@ -1,0 +1,250 @@
+//! What the record of each command holds, and no more.
+//!
+//! Whether a signer may give a command is asked by its name. So nothing may come in under a name
+//! that such a command does not do, and a command that was not carried out does nothing.
+
+use std::collections::HashSet;
+
+use super::command::{
+    ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
+    EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, REDACT_COMMAND,
+    REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET, UPGRADE_COMMAND,
+};
+use super::{Change, Event, HoldChange, Outcome, Place};
+use crate::id::MemoryId;
+
+/// What a record holds that its command never does, and of which memory, where it is one.
+pub(crate) type Misfit = (Option<MemoryId>, &'static str);
+
+/// The changes of memories that a command records; `None` for one that is not known.
+fn changes_of(command: &str) -> Option<&'static [Change]> {
+    use Change::{
+        Add, Edit, Erase, Expire, Look, Mark, Move, None, Read, Redact, Remove, Reseal, Restore,
+    };
+    Some(match command {
+        "view" | "memory_read" => &[None, Read],
+        // What has expired makes way for what is written to its path.
+        "create" | "memory_write" => &[None, Add, Edit, Expire],
+        "str_replace" | "insert" => &[None, Edit],
+        "delete" => &[None, Remove],
+        "rename" => &[None, Move, Expire],
+        "unknown" => &[None],
+        "restore" | "revert" | "rollback" => &[Edit, Move, Remove, Restore, Expire],
+        EXPIRE_COMMAND => &[Expire, Mark, Erase],
+        ERASE_COMMAND => &[Remove, Mark, Erase, Reseal],
+        REDACT_COMMAND => &[Redact],
+        REMOVE_MEMBER_COMMAND | REKEY_COMMAND => &[Reseal],
+        "keys_export"
+        | "view_at"
+        | "show"
+        | "diff"
+        | "blame"
+        | "log"
+        | "grep"
+        | EXPORT_COMMAND
+        | EXPORT_HISTORY_COMMAND => &[Look],
+        "init" | UPGRADE_COMMAND | POLICY_COMMAND | ADD_MEMBER_COMMAND | SIGNERS_ADD
+        | SIGNERS_RM | SIGNERS_SET | ACCEPT_COMMAND | HOLD_ADD_COMMAND | HOLD_RM_COMMAND
+        | "scan" => &[],
+        _ => return Option::None,
+    })
+}
+
+/// Whether a command may change a memory; one that is not known may.
+pub(crate) fn may_alter(command: &str) -> bool {
+    changes_of(command).is_none_or(|all| all.iter().any(|change| change.alters()))
+}
+
+/// Whether a command may leave the place of a memory in the tree as it is, when it was as it was
+/// before; one that is not known may.
+pub(crate) fn may_leave(command: &str, was_there: bool, is_there: bool) -> bool {
+    let fits = |change: &Change| match (was_there, is_there) {
+        (false, _) => matches!(change, Change::Add | Change::Restore),
+        (true, true) => change.writes() && !matches!(change, Change::Add | Change::Restore),
+        (true, false) => change.removes(),
+    };
+    changes_of(command).is_none_or(|all| all.iter().any(fits))
+}
+
+/// Whether changes of memories are what a command records, and as many of them as it does.
+fn is_done_by(command: &str, changes: &[Change]) -> bool {
+    let all = changes_of(command).unwrap_or_default();
+    let count = |such: fn(Change) -> bool| changes.iter().filter(|change| such(**change)).count();
+    let makes_way = matches!(command, "create" | "memory_write" | "rename")
+        || matches!(command, "restore" | "revert" | "rollback");
+    let own = count(|change| change.alters() && change != Change::Expire);
+    let only_one = matches!(
+        command,
+        "view" | "memory_read" | "create" | "memory_write" | "str_replace" | "insert"
+    ) || command == REDACT_COMMAND;
+    changes.iter().all(|change| all.contains(change))
+        && !(only_one && own + count(|change| change == Change::Read) > 1)
+        && !(makes_way && own == 0 && changes.contains(&Change::Expire))
+}
+
+impl Event {
+    /// What its record holds that its command never does: every reader refuses such an event.
+    pub(crate) fn misfit(&self) -> Option<Misfit> {
+        let changes: Vec<Change> = self.memories.iter().map(|touch| touch.change).collect();
+        if self.outcome != Outcome::Ok && !self.changes_nothing(&changes) {
+            let what = "it was not carried out, and its record says that it changed something";
+            return Some((None, what));
+        }
+        if !is_done_by(&self.command, &changes) {
+            return Some((None, "it changes memories as its command never does"));
+        }
+        let is_root = self.path == Some(Place::Root) && changes.iter().any(|c| c.alters());
+        if is_root && matches!(self.command.as_str(), "delete" | "rename") {
+            return Some((
+                None,
+                "it takes away /memories itself, as its command never does",
+            ));
+        }
+        self.other_misfit().or_else(|| self.receipt_misfit())
+    }
+
+    /// Whether it says nothing but what it was about.
+    fn changes_nothing(&self, changes: &[Change]) -> bool {
+        changes.iter().all(|change| *change == Change::None)
+            && self.hold.is_none()
+            && self.receipt.is_none()
+            && self.keys.is_none()
+            && self.member.is_none()
+            && self.lost.is_none()
+            && self.undone.is_empty()
+            && !self.clock_accepted
+    }
+
+    /// What it says that is about no memory, where its command says no such thing.
+    fn other_misfit(&self) -> Option<Misfit> {
+        let command = self.command.as_str();
+        let holds = match &self.hold {
+            None => true,
+            Some(HoldChange::Add(_)) => command == HOLD_ADD_COMMAND,
+            Some(HoldChange::Lift(_)) => command == HOLD_RM_COMMAND,
+        };
+        let of_members = [
+            ADD_MEMBER_COMMAND,
+            REMOVE_MEMBER_COMMAND,
+            SIGNERS_ADD,
+            SIGNERS_RM,
+            SIGNERS_SET,
+        ];
+        let has_keys = self.keys.is_some();
+        let what = if !holds {
+            "it is about a hold, and its command never is"
+        } else if self.receipt.is_some() && !self.erases() {
+            "it erases memories, and its command never does"
+        } else if has_keys
+            && !(self.may_change_keys() && (self.receipt.is_some() || !self.erases()))
+        {
+            "it puts other keys in force, and its command never does"
+        } else if self.member.is_some() && !of_members.contains(&command) {
+            "it is about a reader or a signer, and its command never is"
+        } else if self.lost.is_some() && command != ACCEPT_COMMAND {
+            "it accepts another history, and its command never does"
+        } else if !self.undone.is_empty() && command != "revert" {
+            "it undoes events, and its command never does"
+        } else if self.clock_accepted && command != EXPIRE_COMMAND {
+            "it accepts a clock, and its command never does"
+        } else {
+            return None;
+        };
+        Some((None, what))
+    }
+
+    /// Where a receipt does not say what the rest of its record does: it is about the memories that
+    /// are erased, and those of which older versions are.
+    fn receipt_misfit(&self) -> Option<Misfit> {
+        let of = |changes: &[Change]| -> HashSet<MemoryId> {
+            let touches = self.memories.iter();
+            let touches = touches.filter(|touch| changes.contains(&touch.change));
+            touches.map(|touch| touch.id).collect()
+        };
+        let erased = of(&[Change::Erase]);
+        let kept = of(&[Change::Reseal, Change::Redact]);
+        if self.command == ERASE_COMMAND {
+            let ended = of(&[Change::Mark, Change::Erase]);
+            if let Some(id) = of(&[Change::Remove]).difference(&ended).next() {
+                return Some((Some(*id), "it removes a memory, and does not erase it"));
+            }
+        }
+        let Some(receipt) = &self.receipt else {
+            let kept = kept.iter().filter(|_| self.erases());
+            let first = erased.iter().chain(kept).next();
+            return first.map(|id| (Some(*id), "it erases a memory without a receipt"));
+        };
+        let listed = receipt.memories.iter();
+        let wrong = listed
+            .map(|m| (m.memory, m.kept.is_some()))
+            .find(|(id, is_kept)| {
+                let right = if *is_kept { &kept } else { &erased };
+                !right.contains(id)
+            });
+        if let Some((id, _)) = wrong {
+            return Some((
+                Some(id),
+                "its receipt is about a memory that it does not erase",
+            ));
+        }
+        let count = erased.len() + kept.len();
+        let listed: HashSet<MemoryId> = receipt.memories.iter().map(|m| m.memory).collect();
+        (listed.len() != count || receipt.memories.len() != count).then_some((
+            None,
+            "its receipt does not list every memory that it erases",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::OWNER_COMMANDS;
+    use super::*;
+    use crate::command::NAMES;
+
+    #[test]
+    fn the_table_has_every_command_and_no_other() {
+        for command in NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]) {
+            assert!(changes_of(command).is_some(), "{command}");
+        }
+        for word in ["", "policy", "erase ", "Erase", "signers_take"] {
+            assert!(changes_of(word).is_none(), "{word:?}");
+            assert!(is_done_by(word, &[]) && !is_done_by(word, &[Change::None]));
+        }
+    }
+
+    #[test]
+    fn only_what_agents_read_by_is_an_access() {
+        let all = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);
+        let reads = all.filter(|command| is_done_by(command, &[Change::Read]));
+        let reads: Vec<&&str> = reads.collect();
+        assert_eq!(reads, [&"view", &"memory_read"]);
+        assert!(!is_done_by("view", &[Change::Read, Change::Read]));
+    }
+
+    #[test]
+    fn what_expired_goes_only_with_something_that_takes_its_place() {
+        use Change::{Add, Expire, Move};
+        assert!(is_done_by("create", &[Add, Expire, Expire]));
+        assert!(is_done_by("rename", &[Move, Move, Expire]));
+        for (command, changes) in [
+            ("create", &[Expire][..]),
+            ("create", &[Add, Add]),
+            ("rename", &[Expire]),
+            ("rollback", &[Expire]),
+            ("delete", &[Expire]),
+        ] {
+            assert!(!is_done_by(command, changes), "{command} {changes:?}");
+        }
+        assert!(is_done_by("expire", &[Expire, Expire]));
+    }
+
+    #[test]
+    fn what_a_command_may_leave_in_the_tree_is_what_it_changes() {
+        assert!(may_leave("create", false, true) && may_leave("create", true, false));
+        assert!(may_leave("delete", true, false) && !may_leave("delete", true, true));
+        assert!(may_leave("rekey", true, true) && !may_leave("rekey", false, true));
+        assert!(!may_leave("log", true, false) && !may_alter("hold_add"));
+        assert!(may_leave("signers_take", true, false) && may_alter("signers_take"));
+    }
+}
