@@ -358,6 +358,26 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_larger_than_any_object_is_refused_before_it_is_read() {
+        let (_root, folder) = folders();
+        let id = ObjectId([7; 20]);
+        let bytes = usize::try_from(OBJECT_BYTES_MAX).expect("small") + 1;
+        let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
+        put_start(&mut file, Type::Blob as u8, bytes);
+        file.extend_from_slice(&[0; TRAILER_BYTES]);
+        let path = |name| folder.path_of(&name);
+        fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
+        let (offset, crc) = (HEADER_BYTES as u64, 0);
+        let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
+        index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20]).expect("writes");
+        let found = read(&mut Packs::list(&folder).expect("lists"), id);
+        let Packed::Damaged(why) = found else {
+            panic!("no store has such an object");
+        };
+        assert!(why.contains("larger than any"), "{why}");
+    }
+
+    #[test]
     fn an_object_that_one_pack_has_torn_is_read_from_another() {
         let (_root, folder) = folders();
         let objects = history(20);

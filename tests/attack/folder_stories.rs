@@ -1,15 +1,20 @@
 //! Something in the folder of a store that is no file, is elsewhere, or is far too long.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use crate::attack::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
 use crate::attack::plant;
 use crate::attack::probe::{self, Ran};
 use crate::attack::scene::run;
-use crate::support::{Home, stderr, stdout};
+use crate::support::{Home, git, stderr, stdout};
 
 /// Commands that open a store, the last two with no key.
 const COMMANDS: [&[&str]; 8] = [
@@ -246,4 +251,112 @@ fn no_store_is_made_in_somebody_else_s_folder() {
         0,
         "nothing is left in it"
     );
+}
+
+/// Runs a command in a process that may have so much memory, in megabytes.
+fn run_within(home: &Home, megabytes: u32, args: &[&str]) -> Ran {
+    let command = home.command(args);
+    let mut shell = Command::new("/bin/sh");
+    let script = format!("ulimit -v {megabytes}000; exec \"$0\" \"$@\"");
+    shell.env_clear().current_dir(home.path());
+    let set = command.get_envs();
+    shell.envs(set.filter_map(|(name, value)| Some((name, value?))));
+    shell.args(["-c", &script]).arg(command.get_program());
+    probe::run(shell.args(command.get_args()), "")
+}
+
+#[test]
+fn no_room_is_made_for_a_long_record_before_its_checksum_fits() {
+    let home = home();
+    let path = home.store().join("journal");
+    let mut bytes = fs::read(&path).expect("there");
+    bytes[128..132].copy_from_slice(&(500_u32 << 20).to_le_bytes());
+    fs::write(&path, bytes).expect("written");
+    let file = fs::OpenOptions::new().write(true).open(&path);
+    file.expect("opens").set_len(600 << 20).expect("is sparse");
+    let ran = run_within(&home, 400, &["verify", "--identity", "/nowhere"]);
+    assert_eq!(ran.fault(), None);
+    assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
+}
+
+/// As `gzip` bombs are made: a gigabyte of zeros in one megabyte, whose header promises three bytes.
+#[test]
+fn an_object_that_goes_on_behind_its_end_is_not_inflated() {
+    let home = home();
+    let listed = stdout(&git(&home.store(), &["rev-parse", "main"]));
+    let (fan, name) = listed.trim().split_at(2);
+    let mut bomb = ZlibEncoder::new(Vec::new(), Compression::fast());
+    bomb.write_all(b"blob 3\0abc").expect("in memory");
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..1024 {
+        bomb.write_all(&zeros).expect("in memory");
+    }
+    let path = home.store().join("objects").join(fan).join(name);
+    plant::clear(&path);
+    fs::write(&path, bomb.finish().expect("in memory")).expect("written");
+    // What the journal has of it would do.
+    plant::clear(&home.store().join("journal"));
+    for args in [&["view"][..], &["verify", "--identity", "/nowhere"]] {
+        let ran = run_within(&home, 400, args);
+        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
+    }
+}
+
+/// `verify` names what is no file where a file belongs, with a key and without.
+#[test]
+fn a_folder_in_the_place_of_a_file_is_found() {
+    for (name, finding) in [
+        ("keyring/ring", "keyring"),
+        ("keyring/audit.age", "keyring"),
+        ("main.before", "stray"),
+        ("catalog", "stray"),
+        ("timeline", "stray"),
+    ] {
+        let home = home();
+        let path = home.store().join(name);
+        plant::clear(&path);
+        fs::create_dir(&path).expect("made");
+        let args = ["verify", "--json", "--identity", "/nowhere"];
+        let ran = probe::run_in(&home, &args, "");
+        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{name}");
+        let said = format!("\"{finding}\"");
+        assert!(ran.stdout.contains(&said), "{name}: {}", ran.stdout);
+    }
+}
+
+/// What is read beside a store, at a path that the user names.
+#[test]
+fn a_pipe_in_the_place_of_a_key_is_refused() {
+    let home = home();
+    plant::fifo(&home.path().join("pipe"));
+    for args in [
+        ["status", "--identity", "pipe"],
+        ["verify", "--identity", "pipe"],
+    ] {
+        let ran = probe::run_in(&home, &args, "");
+        assert_eq!((ran.fault(), ran.code), (None, Some(12)), "{}", ran.stderr);
+    }
+}
+
+/// What this user has seen of stores, in files that somebody else could write to.
+#[test]
+fn what_was_seen_is_read_no_further_than_it_may_be_long() {
+    let home = home();
+    run(&home, &["verify"]); // what it has seen, it seals under a key of this user's
+    let mut files = plant::list(&home.state());
+    files.retain(|name| home.state().join(name).is_file());
+    for end in ["pin", "place", "verified", "key"] {
+        let name = files.iter().find(|name| name.ends_with(end));
+        let name = name.unwrap_or_else(|| panic!("{end} in {files:?}"));
+        let path = home.state().join(name);
+        let before = fs::read(&path).expect("there");
+        for (what, deed) in [("long", plant::grow as fn(&Path)), ("a pipe", plant::fifo)] {
+            deed(&path);
+            all_end(&home, &format!("{end} {what}"));
+            plant::clear(&path);
+            fs::write(&path, &before).expect("written");
+            plant::set_mode(&path, 0o600);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use age::secrecy::ExposeSecret;
 use age::x25519::{Identity, Recipient};
 use base64ct::{Base64Unpadded, Encoding};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::attack::case::{Case, Deed};
 use crate::attack::opener::Opener;
@@ -436,22 +436,25 @@ pub(crate) fn forge_epoch(store: &Path) {
     );
 }
 
-fn forge_audit(store: &Path) {
+/// The same of `audit.age`, sealed to everybody.
+pub(crate) fn forge_audit(store: &Path) {
     let table = Table::read(store, "names");
     let key = Base64Unpadded::encode_string(&FORGED_KEY);
     let identity = forged_identity().to_string();
     let said = json!({"agekeep": 2, "store": hex(&table.header[16..32]),
         "epoch": table.number(32), "identities": [identity.expose_secret()], "names_key": key,
         "replica": "0123456789abcdef"});
-    put(
-        store,
-        "audit.age",
-        &seal_to_members(store, "", said.to_string().as_bytes()),
-    );
+    put_audit(store, &said);
+}
+
+/// An `audit.age` that says this, sealed to everybody.
+pub(crate) fn put_audit(store: &Path, said: &Value) {
+    let sealed = seal_to_members(store, "", said.to_string().as_bytes());
+    put(store, "audit.age", &sealed);
 }
 
 /// A table with an entry under the forged key for each that there is, or none.
-fn forge_table(store: &Path, name: &'static str, secret: impl Fn(&[u8]) -> Vec<u8>) {
+pub(crate) fn forge_table(store: &Path, name: &'static str, secret: impl Fn(&[u8]) -> Vec<u8>) {
     let mut table = Table::read(store, name);
     let ids: Vec<_> = table
         .entries

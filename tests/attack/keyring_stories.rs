@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use age::secrecy::ExposeSecret;
 use base64ct::{Base64Unpadded, Encoding};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::attack::keyring::{self, FORGED_KEY, Table};
 use crate::attack::opener::{Opener, journaled};
@@ -191,6 +192,17 @@ fn an_epoch_key_of_a_stranger_s_is_not_believed() {
         "opens with a key that a stranger chose"
     );
     assert_eq!(ran.code, Some(13), "{}", ran.stderr);
+
+    // With a table that is right under the same key, so that only history can tell.
+    keyring::forge_epoch(&store);
+    keyring::forge_table(&store, "ring", |_| Vec::new());
+    let ran = probe::run_in(&home, &args, "");
+    assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+    let words = "its keys are not those that history names";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let full = probe::run_in(&home, &["verify", "--full", "--json"], "");
+    assert_eq!(full.code, Some(13), "{}", full.stdout);
+    assert!(full.stdout.contains("\"keyring\""), "{}", full.stdout);
 }
 
 /// A memory with keys of several epochs: each opens versions that nothing else does.
@@ -269,4 +281,101 @@ fn a_header_with_nothing_behind_it_is_believed_only_under_its_seal() {
             assert!(ran.stderr.contains(name), "{name}: {}", ran.stderr);
         }
     }
+}
+
+/// All four files, right and of one moment, of which an owner has said that others take their place.
+#[test]
+fn keys_that_were_given_up_do_not_come_back() {
+    let home = Home::with_store();
+    run(&home, &["write", "a.md", "--text", "first\n"]);
+    let (store, old, new) = (
+        home.store(),
+        home.path().join("old"),
+        home.path().join("new"),
+    );
+    plant::copy(&store, &old);
+    run(&home, &["rekey"]);
+    plant::copy(&store.join("keyring"), &new);
+    let write = |name: &str| probe::run_in(&home, &["write", name, "--text", "x\n"], "");
+    // A backup of the repository alone.
+    plant::clear(&store);
+    plant::copy(&old, &store);
+    let keys = |from: &Path| {
+        plant::clear(&store.join("keyring"));
+        plant::copy(from, &store.join("keyring"));
+    };
+    keys(&new);
+    assert_eq!(write("b.md").code, Some(13), "the control");
+    run(&home, &["accept-rollback", "--reason", "a backup"]);
+    assert!(write("b.md").is_ok());
+    plant::clear(&new);
+    plant::copy(&store.join("keyring"), &new);
+    keys(&old.join("keyring"));
+    let ran = write("c.md");
+    assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+    keys(&new);
+    assert!(write("c.md").is_ok());
+}
+
+/// A store in which an auditor can look, and what `audit.age` says there.
+fn audited() -> (Home, PathBuf, Value) {
+    let home = Home::with_store();
+    run(&home, &["write", "a.md", "--text", "first\n"]);
+    let auditor = home.path().join("auditor.txt");
+    private(&auditor, &agekeep::store::Identity::generate().to_file());
+    let key = recipient(&auditor);
+    let add = ["recipients", "add", "auditor", &key, "--role", "auditor"];
+    run(&home, &add);
+    let opener = Opener::of(&home.identity(), []);
+    let audit = opener.read_sealed(&home.store().join("keyring/audit.age"));
+    let audit = audit.expect("the owner opens it");
+    (home, auditor, audit)
+}
+
+/// By what is in the clear alone: the recipients.
+#[test]
+fn an_auditor_believes_no_names_key_of_a_stranger_s() {
+    let (home, auditor, _) = audited();
+    let log = ["log", "-i", auditor.to_str().expect("UTF-8")];
+    assert!(probe::run_in(&home, &log, "").is_ok(), "the control");
+    keyring::forge_audit(&home.store());
+    keyring::forge_table(&home.store(), "names", |_| vec![9; 32]);
+    let ran = probe::run_in(&home, &log, "");
+    assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+}
+
+/// An auditor has what `audit.age` says, and seals it anew with one thing changed.
+#[test]
+fn an_auditor_changes_neither_the_names_key_nor_the_identities() {
+    let write = ["write", "b.md", "--text", "x\n"];
+    for deed in ["none", "another names key", "one more identity"] {
+        let (home, _, mut audit) = audited();
+        if deed == "another names key" {
+            let key = Base64Unpadded::encode_string(&FORGED_KEY);
+            audit["names_key"] = key.into();
+            keyring::forge_table(&home.store(), "names", |_| vec![9; 32]);
+        } else if deed == "one more identity" {
+            let more = keyring::forged_identity().to_string();
+            let identities = audit["identities"].as_array_mut().expect("a list");
+            identities.push(more.expose_secret().into());
+        }
+        keyring::put_audit(&home.store(), &audit);
+        let ran = probe::run_in(&home, &write, "");
+        let code = if deed == "none" { 0 } else { 13 };
+        assert_eq!(ran.fault(), None, "{deed}");
+        assert_eq!(ran.code, Some(code), "{deed}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_keyring_that_names_no_replica_is_found() {
+    let (home, _, mut audit) = audited();
+    let fields = audit.as_object_mut().expect("an object");
+    fields.remove("replica").expect("it names one");
+    keyring::put_audit(&home.store(), &audit);
+    let ran = probe::run_in(&home, &["verify"], "");
+    assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stdout);
+    assert!(ran.stdout.contains("names no replica"), "{}", ran.stdout);
+    let ran = probe::run_in(&home, &["write", "b.md", "--text", "x\n"], "");
+    assert!(ran.fault().is_none() && !ran.is_ok(), "{}", ran.stderr);
 }

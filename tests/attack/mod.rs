@@ -13,7 +13,7 @@ mod keyring;
 mod keyring_stories;
 mod law;
 mod opener;
-mod plant;
+pub(crate) mod plant;
 mod probe;
 mod record_stories;
 mod scene;

@@ -2,12 +2,14 @@
 
 use std::fs;
 
+use base64ct::{Base64Unpadded, Encoding};
+use ed25519_dalek::{Signer as _, SigningKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::attack::plant;
 use crate::attack::probe;
-use crate::support::forge::{Means, has_means, private};
+use crate::support::forge::{Means, has_means, keyed, private, unhex};
 use crate::support::{Home, git, json_lines, stderr, stdout};
 
 // Every commit that is forged here is of 2026-01-01T00:00:00Z.
@@ -408,4 +410,150 @@ fn a_table_of_keys_that_goes_on_with_zeros_ends_before_them() {
         let ran = scene.run(&["view", path]);
         assert!(ran.is_ok(), "{}", ran.stderr);
     }
+}
+
+/// The keys in force, as the first record names them, with a proof by an epoch key that they follow
+/// those before, behind the head.
+fn keys(scene: &Scene, by: Option<&[u8]>) -> Value {
+    let first = scene
+        .means
+        .git(&["rev-list", "--max-parents=0", "refs/heads/main"]);
+    let mut keys = scene.means.record(&first)["keys"].clone();
+    let Some(epoch_key) = by else { return keys };
+    let seed = keyed(epoch_key, "agekeep/2 epoch authority");
+    let authority = SigningKey::from_bytes(&seed.try_into().expect("32 bytes"));
+    let head = git(&scene.home.store(), &["cat-file", "commit", "main"]).stdout;
+    let number = |value: &Value| value.as_u64().expect("a number").to_le_bytes();
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let base64 = |value: &Value| Base64Unpadded::decode_vec(&text(value)).expect("base64");
+    let said = [
+        b"agekeep/2 keys ".to_vec(),
+        Sha256::digest(head).to_vec(),
+        number(&keys["epoch"][0]).to_vec(),
+        base64(&keys["epoch"][1]),
+        number(&keys["names"][0]).to_vec(),
+        unhex(&text(&keys["names"][1])),
+        unhex(&text(&keys["audit"])),
+        number(&keys["entries"][0]).to_vec(),
+        number(&keys["entries"][1]).to_vec(),
+    ]
+    .concat();
+    let proof = authority.sign(&said).to_bytes();
+    keys["proof"] = Base64Unpadded::encode_string(&proof).into();
+    keys
+}
+
+/// A record of today's format, which alone has keys.
+fn with_keys(scene: &Scene, command: &str, keys: &Value) -> Value {
+    let replica = &scene.means.audit["replica"];
+    json!({"agekeep": 2, "replica": replica, "command": command, "keys": keys})
+}
+
+#[test]
+fn keys_are_accepted_by_an_owner_alone() {
+    let Some(scene) = Scene::new() else { return };
+    let said = with_keys(&scene, "accept_rollback", &keys(&scene, None));
+    for signer in ["writer", "sweeper", "auditor"] {
+        scene.refused(signer, &said, Tree::Same, "the acceptance of other keys");
+        let without = json!({"command": "accept_rollback"});
+        scene.accepted(signer, &without, Tree::Same);
+    }
+    scene.accepted("owner", &said, Tree::Same);
+}
+
+#[test]
+fn keys_follow_keys_only_by_who_held_those_before() {
+    let Some(scene) = Scene::new() else { return };
+    let own = scene.means.epoch["key"].as_str().expect("text");
+    let own = Base64Unpadded::decode_vec(own).expect("base64");
+    let rekey = |keys: &Value| with_keys(&scene, "rekey", keys);
+    let proven = keys(&scene, Some(&own));
+    let mut of_another_moment = proven.clone();
+    of_another_moment["entries"] = json!([1, 1]);
+    for wrong in [
+        keys(&scene, None),
+        keys(&scene, Some(&[7; 32])),
+        of_another_moment,
+    ] {
+        let words = "it puts other keys in force, and no holder of those before did";
+        scene.refused("owner", &rekey(&wrong), Tree::Same, words);
+    }
+    scene.accepted("owner", &rekey(&proven), Tree::Same);
+    // Behind the next commit, the same proof proves nothing.
+    scene.put("owner", &rekey(&proven), Tree::Same);
+    let words = "it puts other keys in force, and no holder of those before did";
+    scene.refused("owner", &rekey(&proven), Tree::Same, words);
+}
+
+#[test]
+fn keys_come_into_force_by_no_other_command() {
+    let Some(scene) = Scene::new() else { return };
+    let own = scene.means.epoch["key"].as_str().expect("text");
+    let own = Base64Unpadded::decode_vec(own).expect("base64");
+    let proven = keys(&scene, Some(&own));
+    for (signer, command) in [
+        ("writer", "view"),
+        ("sweeper", "hold_add"),
+        // Without a receipt, nothing was erased.
+        ("sweeper", "erase"),
+        ("sweeper", "expire"),
+        ("auditor", "log"),
+        ("owner", "signers_add"),
+    ] {
+        let said = with_keys(&scene, command, &proven);
+        let words = "it puts other keys in force, and its command never does";
+        scene.refused(signer, &said, Tree::Same, words);
+    }
+}
+
+#[test]
+fn nothing_else_is_said_under_a_name_that_never_says_it() {
+    let Some(scene) = Scene::new() else { return };
+    let head = scene.means.git(&["rev-parse", "main"]);
+    for (field, value, words) in [
+        ("member", json!("eve"), "it is about a reader or a signer"),
+        (
+            "lost",
+            json!({"event": 1, "commit": head}),
+            "it accepts another history",
+        ),
+        ("undone", json!([[1, 1]]), "it undoes events"),
+        ("clock_accepted", json!(true), "it accepts a clock"),
+    ] {
+        let words = format!("{words}, and its command never");
+        for (signer, command) in [("auditor", "log"), ("writer", "view"), ("owner", "scan")] {
+            let mut said = json!({"command": command});
+            said[field] = value.clone();
+            scene.refused(signer, &said, Tree::Same, &words);
+        }
+    }
+    let said = json!({"command": "expire", "clock_accepted": true});
+    scene.accepted("sweeper", &said, Tree::Same);
+}
+
+#[test]
+fn what_is_there_is_not_marked() {
+    let Some(scene) = Scene::new() else { return };
+    let words = "it erases a memory that is there";
+    for signer in ["sweeper", "owner"] {
+        let said = scene.record("erase", &["mark"]);
+        scene.refused(signer, &said, Tree::Same, words);
+    }
+    scene.accepted("sweeper", &json!({"command": "erase"}), Tree::Same);
+}
+
+#[test]
+fn what_is_marked_is_not_restored() {
+    let Some(scene) = Scene::new() else { return };
+    let (blob, touch) = scene.next_version("restore", PATH);
+    let restore = json!({"command": "restore", "memories": [touch]});
+    // The control: what was only deleted comes back.
+    let head = scene.put("owner", &scene.record("delete", &["remove"]), Tree::Without);
+    scene.accepted("owner", &restore, Tree::With(&blob));
+    scene.means.adopt(&head);
+    scene.forget_caches();
+    let marked = scene.record("erase", &["remove", "mark"]);
+    scene.put("owner", &marked, Tree::Without);
+    let words = "the version it writes is not the next";
+    scene.refused("owner", &restore, Tree::With(&blob), words);
 }

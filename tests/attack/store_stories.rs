@@ -364,3 +364,84 @@ fn a_copy_can_be_looked_at_and_accuses_nobody() {
         run(&home, &[&store[..], args].concat());
     }
 }
+
+/// The first record of a journal: where it stands, and where its first object's content begins.
+fn first_record(bytes: &[u8]) -> (usize, usize) {
+    let length = u32::from_le_bytes(bytes[128..132].try_into().expect("four"));
+    assert!(length > 0, "a journal with a record");
+    (164 + length as usize, 164 + 44 + 25)
+}
+
+/// Checksums keep nobody out: whoever changes a record makes them anew.
+#[test]
+fn an_object_of_the_journal_that_is_another_than_its_name_says_is_refused() {
+    for is_changed in [false, true] {
+        let home = home();
+        let path = home.store().join("journal");
+        let mut bytes = fs::read(&path).expect("there");
+        let (end, content) = first_record(&bytes);
+        bytes[content] ^= u8::from(is_changed);
+        let sealed = [&bytes[16..32], &128_u64.to_le_bytes(), &bytes[164..end]].concat();
+        let sum = Sha256::digest(sealed);
+        bytes[132..164].copy_from_slice(&sum);
+        fs::write(&path, &bytes).expect("written");
+        let base: String = bytes[32..52].iter().map(|b| format!("{b:02x}")).collect();
+        let branch = home.store().join("refs/heads/main");
+        fs::write(branch, format!("{base}\n")).expect("written");
+        let ran = all_end(&home, &[&["status"]]).remove(0);
+        let code = if is_changed { 13 } else { 0 };
+        assert_eq!(ran.code, Some(code), "{}{}", ran.stdout, ran.stderr);
+    }
+}
+
+/// An index whose checksum is right, and which has two versions in each other's places.
+#[test]
+fn an_index_that_exchanges_two_objects_shows_no_other_text() {
+    let home = home();
+    let other = ["create", "/memories/b.md", "--text", "another's text\n"];
+    run(&home, &other);
+    run(&home, &["compact"]);
+    let listed = stdout(&git(&home.store(), &["ls-tree", "-r", "main"]));
+    let blobs = listed.lines().filter(|line| line.contains('/'));
+    let blobs: Vec<_> = blobs
+        .filter_map(|line| line.split_whitespace().nth(2).map(unhex))
+        .collect();
+    let pack = home.store().join("objects/pack");
+    let mut files = plant::list(&pack).into_iter();
+    let index = files.find(|name| name.extension().is_some_and(|end| end == "idx"));
+    let index = pack.join(index.expect("compacted"));
+    let mut bytes = fs::read(&index).expect("there");
+    let names = 8 + 1024;
+    let count = u32::from_be_bytes(bytes[names - 4..names].try_into().expect("four")) as usize;
+    let slot = |name: &Vec<u8>| {
+        let mut slots = 0..count;
+        let found = slots.find(|n| bytes[names + 20 * n..][..20] == name[..]);
+        found.expect("in the pack")
+    };
+    let (one, two) = (slot(&blobs[0]), slot(&blobs[1]));
+    // Checksums of entries, then their offsets.
+    for table in [names + 20 * count, names + 24 * count] {
+        for byte in 0..4 {
+            bytes.swap(table + 4 * one + byte, table + 4 * two + byte);
+        }
+    }
+    let end = bytes.len() - 20;
+    let sum = sha1::Sha1::digest(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum);
+    plant::set_mode(&index, 0o600);
+    fs::write(&index, bytes).expect("written");
+    let commands = [
+        &["read", "a.md"][..],
+        &["view", "/memories/b.md"],
+        &["verify", "--json"],
+    ];
+    let ran = all_end(&home, &commands);
+    for ran in &ran {
+        assert_eq!(ran.code, Some(13), "{}{}", ran.stdout, ran.stderr);
+    }
+    assert!(
+        ran[2].stdout.contains("object-damaged"),
+        "{}",
+        ran[2].stdout
+    );
+}

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::attack::plant;
 use crate::mcp::client::{OLDER, events, introduction};
 use crate::mcp::http::{knock, refused, view};
 use crate::mcp::web::{Web, post_bytes};
@@ -86,15 +87,18 @@ fn a_token_that_others_could_know_or_guess_is_none() {
         );
     }
     let folder = home.path().display().to_string();
-    for (file, words) in [("none", "none"), (folder.as_str(), folder.as_str())] {
+    plant::fifo(&home.path().join("pipe"));
+    let no_file = "not a regular file";
+    for (file, code, words) in [
+        ("none", 16, "none"),
+        (folder.as_str(), 12, no_file),
+        ("pipe", 12, no_file),
+        ("/dev/zero", 12, no_file),
+    ] {
         let output = refused(&home, &["--http", "127.0.0.1:0", "--token-file", file]);
-        assert_eq!(
-            output.status.code(),
-            Some(16),
-            "{file}: {}",
-            stderr(&output)
-        );
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{file}: {said}");
+        assert!(said.contains(words) && said.contains(file), "{said}");
     }
     // Without HTTP a token protects nothing.
     let file = token_file(&home, TOKEN, 0o600);

@@ -3,6 +3,7 @@
 use std::io::{BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::Output;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,11 +11,15 @@ use serde_json::{Value, json};
 
 use crate::mcp::client::{NEWER, OLDER, PATIENCE, call, events, last_event, meta, request};
 use crate::mcp::web::{Response, Web, newer_request, post_bytes, read_chunk, read_head};
-use crate::support::{Home, stderr, stdout};
+use crate::support::{Home, feed, stderr, stdout};
 
 /// A server that must not come to listen.
 pub(crate) fn refused(home: &Home, args: &[&str]) -> Output {
-    let output = home.run(&[&["mcp"], args].concat());
+    let command = home.command(&[&["mcp"], args].concat());
+    let (send, ended) = mpsc::channel();
+    thread::spawn(move || send.send(feed(command, b"")));
+    let output = ended.recv_timeout(Duration::from_secs(20));
+    let output = output.expect("it refuses, and does not wait or serve");
     assert!(!output.status.success() && output.stdout.is_empty());
     assert!(!stderr(&output).contains("serving"), "{}", stderr(&output));
     output

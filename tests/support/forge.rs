@@ -160,6 +160,21 @@ impl Means {
         String::from_utf8(sealed).expect("armor").trim_end().into()
     }
 
+    /// The record of a commit, opened with stock age.
+    pub(crate) fn record(&self, commit: &str) -> Value {
+        let message = self.git(&["log", "-1", "--format=%B", commit]);
+        let begin = message.find("-----BEGIN AGE").expect("a record");
+        let end = "-----END AGE ENCRYPTED FILE-----";
+        let until = message.find(end).expect("its end") + end.len();
+        let key = self.scratch.join("opening.key");
+        let identity = self.audit["identities"][0].as_str().expect("an identity");
+        private(&key, identity);
+        let mut age = Process::new("age");
+        age.arg("-d").arg("-i").arg(&key);
+        let plain = run(age, message[begin..until].as_bytes());
+        serde_json::from_slice(&plain).expect("JSON")
+    }
+
     /// Seals a plaintext to a memory's own key, as only a reader can; the name of the blob.
     pub(crate) fn seal_version(&self, id: &str, plain: &str) -> String {
         let identity = self.memory_identity(id);

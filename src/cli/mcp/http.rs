@@ -352,7 +352,10 @@ fn token(path: &Path) -> Result<Digest> {
         why: why.into(),
     };
     let about = fs::metadata(path).map_err(failed)?;
-    if about.is_file() && about.permissions().mode() & 0o077 != 0 {
+    if !about.is_file() {
+        return Err(bad("it is not a regular file"));
+    }
+    if about.permissions().mode() & 0o077 != 0 {
         let path = path.into();
         return Err(Error::Key(KeyFault::NotPrivate { what: WHAT, path }));
     }
