@@ -6,7 +6,7 @@
 //! `codes/words.toml` and in the rules.
 
 mod answer;
-mod value;
+pub(super) mod value;
 pub(super) mod words;
 
 use std::collections::HashMap;
@@ -362,13 +362,16 @@ impl<'a> Label<'a> {
             return false;
         }
         let words = &*WORDS;
+        // `pin … to 2024`: in English no more than a verb.
+        let is_verb = self.sort == Sort::Pin && self.written == "pin" && is_year(code);
+        if is_verb && lower.trim_end().ends_with(" to") {
+            return false;
+        }
         if self.sort == Sort::Pin && self.written == "pin" && gap == Gap::Tight {
             let said = lower.contains([':', '=']) || words.is.is_in(&lower);
             let known = words.card.is_in(&self.context) || words.thing.is_in(&self.context);
             let counts = self.near.trim().ends_with("to pin");
-            // `pin to 2024`: in English no more than a verb.
-            let verb = is_year(code) && lower.trim() == "to";
-            return (said || known) && !counts && !verb;
+            return (said || known) && !counts;
         }
         match gap {
             Gap::Tight => true,

@@ -8,6 +8,7 @@ use super::budget::{Budget, OverBudget};
 use super::gate::{Gate, Trigger};
 use super::named;
 use super::named::name::{FOREIGN, WORDS};
+use super::named::notes::{self, Label, Says};
 use super::rule::{Class, Finder, Rule, ScanFn};
 use super::rules;
 use super::span::Span;
@@ -26,6 +27,8 @@ pub(super) struct Engine {
 struct Scanner {
     scan: ScanFn,
     window: Option<usize>,
+    /// What its words say of what stands near them.
+    says: Option<Says>,
 }
 
 /// The built-in rules. Built when first needed; each shape is compiled when its literal first
@@ -82,6 +85,7 @@ impl Engine {
                     scanners.push(Scanner {
                         scan: *scan,
                         window: structure::window(rule.kind),
+                        says: Says::of_rule(rule.kind),
                     });
                     let number = scanners.len() - 1;
                     Trigger::Scan(u16::try_from(number).expect("fewer than 65,536 rules"))
@@ -95,6 +99,8 @@ impl Engine {
             );
             literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
         }
+        let accounts = notes::accounts().into_iter();
+        literals.extend(accounts.map(|word| (word, false, Trigger::Label)));
         let words = WORDS.iter().chain(FOREIGN);
         literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
         let folded = literals.iter().filter(|(_, exact, _)| !exact);
@@ -123,12 +129,25 @@ impl Engine {
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
         let mut named_until = 0;
         let mut columns = named::Columns::default();
+        let mut labels = Vec::new();
         for hit in self.gate.hits(text) {
             let (group, number) = match hit.trigger {
                 Trigger::Token(number) => (0, number),
                 Trigger::Keyed(number) => (1, number),
-                Trigger::Scan(number) => (2, number),
+                Trigger::Scan(number) => {
+                    let range = hit.start..hit.end;
+                    let says = self.scanners[usize::from(number)].says;
+                    labels.extend(says.map(|says| Label { range, says }));
+                    (2, number)
+                }
+                Trigger::Label => {
+                    let (range, says) = (hit.start..hit.end, Says::Account);
+                    labels.push(Label { range, says });
+                    continue;
+                }
                 Trigger::Name(strength) => {
+                    let range = hit.start..hit.end;
+                    labels.extend(Says::of_name(strength).map(|says| Label { range, says }));
                     if hit.start >= named_until
                         && let Some(end) =
                             named::at(text, hit.start..hit.end, strength, &mut columns, found)
@@ -154,7 +173,7 @@ impl Engine {
                     }
                 }
                 Trigger::Scan(_) => self.scanners[usize::from(number)].at(text, hit.start, found),
-                Trigger::Name(_) => {}
+                Trigger::Name(_) | Trigger::Label => {}
             }
             if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
                 done.insert((group, number), end);
@@ -166,6 +185,7 @@ impl Engine {
                 }
             }
         }
+        notes::scan(text, &labels, found);
         Ok(())
     }
 }

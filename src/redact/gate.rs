@@ -14,6 +14,8 @@ pub(super) enum Trigger {
     Keyed(u16),
     /// The scanner of this number.
     Scan(u16),
+    /// Nothing: a word for what one logs in to, which says something of what stands near it.
+    Label,
     /// A word of this strength that names a secret.
     Name(super::named::Strength),
 }

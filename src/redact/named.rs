@@ -15,6 +15,7 @@ mod login;
 mod mark;
 pub(super) mod name;
 mod name_words;
+pub(super) mod notes;
 mod place;
 mod refers;
 mod sentence;

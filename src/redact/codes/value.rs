@@ -9,15 +9,15 @@ const WORD_BYTES_MAX: usize = 48;
 
 /// A code as it stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Value {
+pub(in crate::redact) struct Value {
     /// Where it ends.
-    pub(super) end: usize,
-    pub(super) digits: usize,
-    pub(super) letters: usize,
+    pub(in crate::redact) end: usize,
+    pub(in crate::redact) digits: usize,
+    pub(in crate::redact) letters: usize,
     /// Whether `#` or `*` stands around it.
-    pub(super) marked: bool,
+    pub(in crate::redact) marked: bool,
     /// How many groups of digits or letters it has.
-    pub(super) groups: usize,
+    pub(in crate::redact) groups: usize,
 }
 
 /// The value of a decimal digit of any script that has its own.
@@ -42,7 +42,7 @@ fn run(text: &str, at: usize, fits: impl Fn(char) -> bool) -> (usize, usize) {
 }
 
 /// Reads digits, perhaps in groups, perhaps between `#` and `*`, at `at`.
-pub(super) fn digits(text: &str, at: usize) -> Option<Value> {
+pub(in crate::redact) fn digits(text: &str, at: usize) -> Option<Value> {
     let is_digit = |c: char| digit(c).is_some();
     let is_mark = |c: char| matches!(c, '#' | '*');
     let (start, marks) = run(text, at, is_mark);
@@ -116,7 +116,7 @@ fn is_date(text: &str, groups: usize) -> bool {
 }
 
 /// Reads letters and digits of ASCII, in one group or two, with at least one of each.
-pub(super) fn mixed(text: &str, at: usize) -> Option<Value> {
+pub(in crate::redact) fn mixed(text: &str, at: usize) -> Option<Value> {
     let part = |c: char| c.is_ascii_alphanumeric();
     let (mut end, first) = run(text, at, part);
     let mut groups = 1;
@@ -149,7 +149,7 @@ pub(super) fn mixed(text: &str, at: usize) -> Option<Value> {
 }
 
 /// Whether what stands before a code leaves it one: no sign of money, no path, no part of a number.
-pub(super) fn begins(before: &str) -> bool {
+pub(in crate::redact) fn begins(before: &str) -> bool {
     let mut back = before.chars().rev();
     match back.next() {
         None => true,
@@ -166,7 +166,7 @@ pub(super) fn begins(before: &str) -> bool {
 }
 
 /// Whether what stands behind a code leaves it one: no unit, no part of a longer number.
-pub(super) fn ends(after: &str) -> bool {
+pub(in crate::redact) fn ends(after: &str) -> bool {
     let mut ahead = after.chars();
     let (first, second) = (ahead.next(), ahead.next());
     let number = second.is_some_and(|c| digit(c).is_some());
@@ -193,12 +193,12 @@ pub(super) fn ends(after: &str) -> bool {
 }
 
 /// Whether digits could be a year.
-pub(super) fn is_year(text: &str) -> bool {
+pub(in crate::redact) fn is_year(text: &str) -> bool {
     text.len() == 4 && (text.starts_with("19") || text.starts_with("20"))
 }
 
 /// Whether digits stand in for a code: all the same, or one climb.
-pub(super) fn stands_in(text: &str) -> bool {
+pub(in crate::redact) fn stands_in(text: &str) -> bool {
     let all: Vec<u32> = text.chars().filter_map(digit).collect();
     let letters = text.bytes().any(|b| b.is_ascii_alphabetic());
     let same = all.windows(2).all(|pair| pair[0] == pair[1]);

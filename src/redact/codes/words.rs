@@ -30,21 +30,21 @@ struct File {
 }
 
 /// Lists of words, each for one question about what stands around a code.
-pub(super) struct Vocabulary {
+pub(in crate::redact) struct Vocabulary {
     /// Things that a code opens.
-    pub(super) thing: List,
+    pub(in crate::redact) thing: List,
     /// Words of a label that say that a code opens something.
-    pub(super) opens: List,
+    pub(in crate::redact) opens: List,
     /// Words of a label that say that a code is for one login.
     pub(super) once: List,
     /// What stands near the code of a message.
     pub(super) message: List,
     /// Payment cards and banks.
-    pub(super) card: List,
+    pub(in crate::redact) card: List,
     /// Words that make something else of a word for code.
-    pub(super) other: List,
+    pub(in crate::redact) other: List,
     /// Sentences in which a pin is a part of a device.
-    pub(super) wiring: List,
+    pub(in crate::redact) wiring: List,
     /// Words behind which a value stands.
     pub(super) is: List,
     /// Words that stand only before a value that follows at once.
@@ -66,11 +66,11 @@ pub(super) struct Vocabulary {
     /// Words that join an answer and what is said besides.
     pub(super) and: List,
     /// What is done with a code.
-    pub(super) act: List,
+    pub(in crate::redact) act: List,
 }
 
 /// The words, read when first needed.
-pub(super) static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
+pub(in crate::redact) static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     let file: File = toml::from_str(include_str!("words.toml")).expect("the file is a table");
     Vocabulary {
         thing: List::new(&file.thing),
@@ -106,7 +106,7 @@ enum Form {
 }
 
 /// A list of words in lower case.
-pub(super) struct List {
+pub(in crate::redact) struct List {
     found: AhoCorasick,
     words: Vec<(String, Form)>,
 }
@@ -137,7 +137,7 @@ impl List {
     }
 
     /// Whether one of the words stands in a text, which is in lower case.
-    pub(super) fn is_in(&self, lower: &str) -> bool {
+    pub(in crate::redact) fn is_in(&self, lower: &str) -> bool {
         self.found.find_overlapping_iter(lower).any(|hit| {
             let begins = !lower[..hit.start()].ends_with(char::is_alphanumeric);
             let ends = !lower[hit.end()..].starts_with(char::is_alphanumeric);
@@ -150,7 +150,7 @@ impl List {
     }
 
     /// Whether a word is one of them, without any other before it.
-    pub(super) fn begins(&self, lower: &str) -> bool {
+    pub(in crate::redact) fn begins(&self, lower: &str) -> bool {
         self.words.iter().any(|(word, form)| {
             lower.strip_prefix(word.as_str()).is_some_and(|rest| {
                 *form != Form::Whole || !rest.starts_with(char::is_alphanumeric)

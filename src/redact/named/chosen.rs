@@ -15,29 +15,29 @@ const JOINERS: &[u8] = b"-_.";
 /// What a value without blanks is made of.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is asked alone
-struct Made {
-    letters: usize,
-    digits: usize,
+pub(super) struct Made {
+    pub(super) letters: usize,
+    pub(super) digits: usize,
     /// Runs of letters, each hump of camel case by itself.
-    words: usize,
+    pub(super) words: usize,
     /// A letter in upper case.
-    capital: bool,
+    pub(super) capital: bool,
     /// One that is not the first byte.
-    inner_capital: bool,
-    marks: usize,
+    pub(super) inner_capital: bool,
+    pub(super) marks: usize,
     /// A mark that is neither the first byte nor the last.
-    inner_mark: bool,
-    joiners: usize,
+    pub(super) inner_mark: bool,
+    pub(super) joiners: usize,
     /// A byte that is no letter, digit, mark or joiner.
-    other: bool,
+    pub(super) other: bool,
     /// A word of code or of sentences, a format, a unit.
-    common: bool,
+    pub(super) common: bool,
     /// The shortest word, in bytes.
-    shortest: usize,
+    pub(super) shortest: usize,
 }
 
 impl Made {
-    fn of(value: &[u8]) -> Self {
+    pub(super) fn of(value: &[u8]) -> Self {
         let mut made = Self {
             shortest: usize::MAX,
             ..Self::default()

@@ -44,6 +44,8 @@ const SERVICES: &[(&str, &[Part])] = &[
         "qyapi.weixin.qq.com/cgi-bin/webhook/send",
         &[Part::After("key=")],
     ),
+    ("conda.anaconda.org/t/", &[Part::Segment(0)]),
+    ("infura.io/v3/", &[Part::Segment(0)]),
     ("/hooks/", &[Part::Last]),
 ];
 
