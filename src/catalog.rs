@@ -29,6 +29,7 @@ use chrono::{DateTime, Utc};
 use self::base::Base;
 pub(crate) use self::base::Refold;
 pub(crate) use self::hold::Hold;
+pub(crate) use self::recent::is_of_agents;
 use self::recent::{Recent, Recorded};
 use self::rows::Rows;
 pub(crate) use self::step::Step;

@@ -27,7 +27,8 @@ pub(crate) use self::lock::Lock;
 pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, NextId, PACK_OBJECTS_MAX, PackId};
 pub(crate) use self::outside::{
     absolute, make_folder, make_private_folder, make_private_folder_durably, make_secret,
-    open_chosen, open_plain, read_plain, replace, replace_durably, user,
+    open_chosen, open_plain, read_plain, remove_plain, replace, replace_chosen_durably,
+    replace_durably, user,
 };
 pub(crate) use self::refused::{Kind, Refused};
 use crate::error::{Error, Result};

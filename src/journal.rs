@@ -452,14 +452,19 @@ impl Journal {
     }
 }
 
-/// The object of this name in the journal of a store's folder, where there is one.
-pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
+/// The object of this name in the journal of a store's folder, where there is one that has it: the
+/// checksum of a record keeps nobody from writing another object under a name.
+pub(crate) fn find(
+    folder: &Folder,
+    id: ObjectId,
+    has_its_name: impl Fn(&Object) -> bool,
+) -> Result<Option<Object>> {
     if !folder.has(&Name::JOURNAL) {
         return Ok(None);
     }
     let records = Journal::open(folder)?.records()?;
     let mut objects = records.into_iter().flat_map(|record| record.objects);
-    Ok(objects.find(|object| object.id == id))
+    Ok(objects.find(|object| object.id == id && has_its_name(object)))
 }
 
 /// What it holds is in its place too, unless the last stop was unclean.

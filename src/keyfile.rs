@@ -135,7 +135,7 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
         let public = read_signing_key(path)?.public_line() + "\n";
         let mut name = path.as_os_str().to_owned();
         name.push(".pub");
-        disk::replace_durably(Path::new(&name), public.as_bytes(), 0o644)?;
+        disk::replace_chosen_durably(Path::new(&name), public.as_bytes(), 0o644)?;
     }
     Ok(made)
 }

@@ -471,7 +471,8 @@ impl Repository {
     /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
     /// if it is recent, and is written anew from there.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
-        let found = journal::find(&self.root, id)?;
+        let has_its_name = |object: &Object| name(object.kind, &object.bytes) == object.id;
+        let found = journal::find(&self.root, id, has_its_name)?;
         let object = found.ok_or_else(|| self.lost(id, why))?;
         self.write(&object)?;
         Ok((object.kind, object.bytes))

@@ -49,15 +49,21 @@ pub(crate) struct Lately {
     pub(crate) refused: bool,
 }
 
+/// Whether what comes through a door is an agent's, also what looks into the past.
+pub(crate) fn is_of_agents(door: &str) -> bool {
+    matches!(door, "mcp" | "tool")
+}
+
 impl Recorded {
     #[cfg(test)]
     pub(super) fn by(session: u64, refused: bool) -> Self {
         Self { session, refused }
     }
 
-    /// `None` for what an owner's command recorded.
+    /// `None` for what an owner's command recorded, unless an agent gave it.
     pub(super) fn of(event: &Event) -> Option<Self> {
-        (!OWNER_COMMANDS.contains(&event.command.as_str())).then(|| Self {
+        let is_owners = OWNER_COMMANDS.contains(&event.command.as_str());
+        (!is_owners || is_of_agents(&event.door)).then(|| Self {
             session: name(event.session.as_deref()),
             refused: event.refuses_too_many(),
         })

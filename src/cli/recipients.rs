@@ -1,6 +1,7 @@
 //! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
@@ -12,6 +13,9 @@ use serde_json::json;
 
 use super::output::Bar;
 use super::{Global, output, recovery};
+
+/// How much of a file is looked for a key in, in bytes.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Args)]
 pub(super) struct Recipients {
@@ -147,7 +151,10 @@ fn read_recipient(text: &str) -> Result<Recipient> {
             error
         });
     }
-    let read = fs::read_to_string(path).map_err(|_| invalid("the file cannot be read as text"))?;
+    let mut read = String::new();
+    let file = fs::File::open(path).map(|file| file.take(FILE_BYTES_MAX));
+    file.and_then(|mut file| file.read_to_string(&mut read))
+        .map_err(|_| invalid("the file cannot be read as text"))?;
     let lines = read.lines().map(str::trim);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let line = lines.next().unwrap_or_default();

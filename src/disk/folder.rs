@@ -77,16 +77,24 @@ impl Folder {
     /// Opens the folder at a path that a person or the policy named. Links on the way to it are
     /// whose path it is.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
-        let opened = File::open(if path.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            path
-        })?;
-        if !opened.metadata()?.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
+        Self::opened(path, OFlags::empty())
+    }
+
+    /// The same, where no link leads from the last folder on the way to it.
+    pub(crate) fn at_itself(path: &Path) -> io::Result<Self> {
+        Self::opened(path, OFlags::NOFOLLOW)
+    }
+
+    fn opened(path: &Path, more: OFlags) -> io::Result<Self> {
+        let here = path.as_os_str().is_empty();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | more;
+        let opened = rustix::fs::open(
+            if here { Path::new(".") } else { path },
+            flags,
+            Mode::empty(),
+        );
         Ok(Self {
-            descriptor: Arc::new(opened.into()),
+            descriptor: Arc::new(opened.map_err(open::io_error)?),
             path: path.to_owned(),
         })
     }

@@ -64,7 +64,7 @@ pub(crate) fn make_secret(
     if !above.is_dir() {
         make_private_folder(&above)?;
     }
-    let (folder, name) = place(path).map_err(fault())?;
+    let (folder, name) = chosen_place(path).map_err(fault())?;
     let aside = Name::new_aside();
     let written = (|| {
         let mut file = folder.create_new(&aside, 0o600)?;
@@ -90,6 +90,12 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// As [`replace`], and durable when it returns.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let (folder, name) = place(path).map_err(Error::io("write", path))?;
+    folder.replace_durably(&name, bytes, mode)
+}
+
+/// As [`replace_durably`], at a path that a person chose: a link may lead to its folder.
+pub(crate) fn replace_chosen_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let (folder, name) = chosen_place(path).map_err(Error::io("write", path))?;
     folder.replace_durably(&name, bytes, mode)
 }
 
@@ -134,10 +140,34 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }
 
+/// Removes a file of agekeep's own outside a store. One that is not there is removed already.
+pub(crate) fn remove_plain(path: &Path) -> Result<()> {
+    let removed = place(path).and_then(|(folder, name)| folder.remove(&name));
+    match removed {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path)(e)),
+        _ => Ok(()),
+    }
+}
+
 /// The folder that a file is in, open, and what it is called there.
-fn place(path: &Path) -> io::Result<(Folder, Name)> {
+fn chosen_place(path: &Path) -> io::Result<(Folder, Name)> {
     let name = Name::chosen(path).ok_or(io::ErrorKind::InvalidFilename)?;
     Ok((Folder::at(&above(path))?, name))
+}
+
+/// The same of a file of agekeep's own, whose folder is no link to another.
+fn place(path: &Path) -> io::Result<(Folder, Name)> {
+    let name = Name::chosen(path).ok_or(io::ErrorKind::InvalidFilename)?;
+    let above = above(path);
+    let folder = Folder::at_itself(&above).map_err(|error| match above.symlink_metadata() {
+        Ok(found) if !found.is_dir() => {
+            let found = Kind::of(FileType::from_raw_mode(found.mode()));
+            let wanted = Kind::Folder;
+            Refused::error(above, What::Kind { found, wanted })
+        }
+        _ => error,
+    })?;
+    Ok((folder, name))
 }
 
 fn above(path: &Path) -> PathBuf {

@@ -343,3 +343,24 @@ fn a_file_is_opened_with_what_keeps_it_from_waiting() {
         assert!(open::FILE.contains(flag), "{flag:?}");
     }
 }
+
+#[test]
+fn a_file_outside_a_store_is_read_no_further_than_it_may_be_long() {
+    let scene = Scene::new();
+    let file = scene.elsewhere().join("secret");
+    assert_eq!(read_plain(&file, 6).expect("reads"), b"theirs");
+    let longer = read_plain(&file, 5).expect_err("it is longer");
+    assert_eq!(longer.kind(), std::io::ErrorKind::InvalidData);
+    let pipe = scene.elsewhere().join("pipe");
+    let made = mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
+    made.expect("makes");
+    for opened in [
+        open_plain(&pipe, false).map(drop),
+        open_plain(&pipe, true).map(drop),
+        open_chosen(&pipe).map(drop),
+        read_plain(&pipe, 5).map(drop),
+    ] {
+        let error = opened.expect_err("it is no file");
+        assert!(Refused::in_error(&error).is_some(), "{error}");
+    }
+}

@@ -16,6 +16,11 @@ impl KeyEntry {
     /// The table of an entry that is the name of a keyring that was made ready.
     pub(crate) const NEXT: u8 = 2;
 
+    /// Whether it puts others in the place of all keys.
+    pub(crate) fn is_of_all(&self) -> bool {
+        self.table == Self::NEXT
+    }
+
     /// Whether it is no name, or one that can be no path.
     pub(super) fn names_no_path(&self) -> bool {
         self.table != Self::NEXT || NextId::parse(&self.bytes).is_some()

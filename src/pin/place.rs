@@ -87,6 +87,12 @@ impl Place {
     /// The place of the store at `root`, by a user's state folder.
     pub(crate) fn of(state: &Path, root: &Path) -> Result<Self> {
         let folder = root.canonicalize().map_err(Error::io("find", root))?;
+        // Where the folder of all is a link, that is the user's own; below it nothing is one.
+        let state = &state.canonicalize().unwrap_or_else(|_| state.to_owned());
+        let places = state.join("places");
+        if places.is_symlink() {
+            return Err(bad(&places, "it is a link, not a folder"));
+        }
         let name = full_name(root)?;
         Ok(Self {
             state: state.to_owned(),
@@ -199,7 +205,7 @@ impl Place {
     pub(crate) fn remove_before(&self, store: StoreId) {
         let folder = self.state.join(store.to_string());
         for name in ["pin", "verified"] {
-            drop(fs::remove_file(folder.join(name)));
+            drop(disk::remove_plain(&folder.join(name)));
         }
         drop(fs::remove_dir(folder));
     }
@@ -208,15 +214,10 @@ impl Place {
     pub(crate) fn forget(&self) -> Result<()> {
         let known = ["pin", "place", "verified"].map(|name| self.file(self.id, name));
         let name = self.file(self.named, "place");
-        for file in known.iter().chain([&name]) {
-            match fs::remove_file(file) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io("remove", file)(e));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        known
+            .iter()
+            .chain([&name])
+            .try_for_each(|file| disk::remove_plain(file))
     }
 
     pub(crate) fn id(&self) -> PlaceId {
@@ -239,9 +240,13 @@ impl Place {
         if let Some(key) = self.key() {
             return Ok(key);
         }
-        let new = Key::random();
+        let (path, new) = (self.state.join("key"), Key::random());
+        let is_ours = |found: fs::Metadata| found.is_file() && found.len() <= KEY_BYTES;
+        if path.symlink_metadata().is_ok_and(|found| !is_ours(found)) {
+            return Err(bad(&path, "it is no key of agekeep's"));
+        }
         disk::make_private_folder(&self.state)?;
-        disk::replace(&self.state.join("key"), new.expose(), 0o600)?;
+        disk::replace(&path, new.expose(), 0o600)?;
         // Another process may have put its own there a moment later.
         Ok(self.key().unwrap_or(new))
     }

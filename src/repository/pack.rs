@@ -25,6 +25,8 @@ pub(super) use self::writer::Writer;
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Most bytes that are made on the way to an object, from one delta to the next.
+const CHAIN_BYTES_MAX: u64 = 2 * OBJECT_BYTES_MAX;
 
 const MAGIC: &[u8; 4] = b"PACK";
 const VERSION: u32 = 2;

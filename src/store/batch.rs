@@ -158,8 +158,14 @@ impl Store {
         self.pinning
             .finish(waiting.last().expect("it is not empty").seen);
         // From here on the commands are durable. If bringing them to their places fails, the ref
-        // still points at a commit before, and the next command or open does it again.
-        let _ = self.put_in_place(&waiting, objects);
+        // still points at a commit before, and the next command or open does it again. Only of keys
+        // that are still there nobody may be told that they are gone.
+        let placed = self.put_in_place(&waiting, objects);
+        let mut keys = waiting.iter().flat_map(|made| &made.keys);
+        let placed = placed.or_else(|error| match keys.any(KeyEntry::is_of_all) {
+            true => Err(self.unfinished(&error)),
+            false => Ok(()),
+        });
         self.keyring.let_go();
         for made in waiting {
             self.catalog_file
@@ -167,7 +173,16 @@ impl Store {
             self.follow_in_timeline(&made.event, made.parent, made.seen.moment.commit);
         }
         self.renew_catalog_file();
-        Ok(())
+        placed
+    }
+
+    /// What is said of a change of keys that is recorded, and whose files are not in their places.
+    fn unfinished(&self, error: &Error) -> Error {
+        Error::Io {
+            doing: "finish a change of keys that is recorded, and that the next command goes on with, in",
+            path: self.keyring.folder().path().to_owned(),
+            source: io::Error::other(error.to_string()),
+        }
     }
 
     /// Brings commands to their places one after the other: what the ref does not lead to yet, stock

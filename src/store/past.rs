@@ -336,6 +336,7 @@ impl Store {
 
     pub(super) fn try_record_look(&mut self, look: Look, context: &Context) -> Result<u64> {
         self.check_reserve()?;
+        self.check_pace(context)?;
         let mut redactions = Vec::new();
         let mut event = self.event(look.command, context, &mut redactions)?;
         event.path = look.path;

@@ -1,6 +1,7 @@
 //! What agents may add to history: how much in all, and how many events a minute.
 
 use crate::answer::Refusal;
+use crate::catalog::is_of_agents;
 use crate::error::{Error, Result};
 use crate::event::{Context, Said};
 use crate::version;
@@ -69,6 +70,17 @@ impl Store {
             bytes: self.catalog.history_bytes,
             bytes_max: self.limits().history_bytes,
         }
+    }
+
+    /// Refuses a look into the past by an agent whose session has recorded too many events. That
+    /// leaves no record.
+    pub(super) fn check_pace(&self, context: &Context) -> Result<()> {
+        let is_agents = context.door.is_some_and(is_of_agents);
+        if is_agents && self.plan_too_many(context)?.is_some() {
+            let events_max = self.limits().session_events_per_minute as u64;
+            return Err(Error::TooManyEvents { events_max });
+        }
+        Ok(())
     }
 
     /// The plan that records that a session's events are too many; `None` if they are not.

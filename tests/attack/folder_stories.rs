@@ -9,11 +9,13 @@ use std::thread;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use sha1::Digest as _;
 
 use crate::attack::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
 use crate::attack::plant;
 use crate::attack::probe::{self, Ran};
 use crate::attack::scene::run;
+use crate::support::forge::unhex;
 use crate::support::{Home, git, stderr, stdout};
 
 /// Commands that open a store, the last two with no key.
@@ -354,9 +356,58 @@ fn what_was_seen_is_read_no_further_than_it_may_be_long() {
         for (what, deed) in [("long", plant::grow as fn(&Path)), ("a pipe", plant::fifo)] {
             deed(&path);
             all_end(&home, &format!("{end} {what}"));
+            let ran = run_within(&home, 400, &["status"]);
+            let why = format!("{end} {what}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("out of memory"), "{why}");
             plant::clear(&path);
             fs::write(&path, &before).expect("written");
             plant::set_mode(&path, 0o600);
         }
+    }
+}
+
+/// The same in a pack, whose index leads there.
+#[test]
+fn a_packed_object_that_goes_on_behind_its_end_is_not_inflated() {
+    let home = home();
+    run(&home, &["compact"]);
+    let head = stdout(&git(&home.store(), &["rev-parse", "main"]));
+    let head = unhex(head.trim());
+    let folder = home.store().join("objects/pack");
+    let file = |end: &str| {
+        let mut files = plant::list(&folder).into_iter();
+        let found = files.find(|name| name.extension().is_some_and(|found| found == end));
+        folder.join(found.expect("compacted"))
+    };
+    let (pack, index) = (file("pack"), file("idx"));
+    // How a commit of three bytes begins.
+    let mut bomb = ZlibEncoder::new(vec![0x13], Compression::fast());
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..1024 {
+        bomb.write_all(&zeros).expect("in memory");
+    }
+    let bomb = bomb.finish().expect("in memory");
+    let mut bytes = fs::read(&pack).expect("there");
+    let at = bytes.len() - 20;
+    bytes.splice(at..at, bomb);
+    plant::clear(&pack);
+    fs::write(&pack, bytes).expect("written");
+    let mut bytes = fs::read(&index).expect("there");
+    let names = 8 + 1024;
+    let count = u32::from_be_bytes(bytes[names - 4..names].try_into().expect("four")) as usize;
+    let slot = (0..count).find(|n| bytes[names + 20 * n..][..20] == head[..]);
+    let offset = names + 24 * count + 4 * slot.expect("in the pack");
+    let at = u32::try_from(at).expect("a small pack");
+    bytes[offset..offset + 4].copy_from_slice(&at.to_be_bytes());
+    let end = bytes.len() - 20;
+    let sum = sha1::Sha1::digest(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum);
+    plant::clear(&index);
+    fs::write(&index, bytes).expect("written");
+    plant::clear(&home.store().join("journal"));
+    for args in [&["view"][..], &["verify", "--identity", "/nowhere"]] {
+        let ran = run_within(&home, 400, args);
+        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
     }
 }

@@ -15,7 +15,7 @@ use crate::attack::plant;
 use crate::attack::probe;
 use crate::attack::scene::{Scene, recipient, run};
 use crate::support::forge::{has_means, private};
-use crate::support::{Home, feed, git, stderr, stdout};
+use crate::support::{Home, feed, git, json_lines, stderr, stdout};
 
 /// A store that a reader has left, with everything they could copy.
 struct Left {
@@ -286,17 +286,32 @@ fn a_header_with_nothing_behind_it_is_believed_only_under_its_seal() {
 /// All four files, right and of one moment, of which an owner has said that others take their place.
 #[test]
 fn keys_that_were_given_up_do_not_come_back() {
+    for changed_by in ["rekey", "erase"] {
+        given_up(changed_by);
+    }
+}
+
+/// After an erasure the audit identities are the same: records open with the keys from before it too.
+fn given_up(changed_by: &str) {
     let home = Home::with_store();
-    run(&home, &["write", "a.md", "--text", "first\n"]);
+    for name in ["a.md", "gone.md"] {
+        run(&home, &["write", name, "--text", "first\n"]);
+    }
+    run(&home, &["delete", "/memories/gone.md"]);
+    let log = json_lines(run(&home, &["log", "-n", "1", "--json"]).as_bytes());
+    let gone = log[0]["memories"][0]["memory"].as_str().expect("an id");
     let (store, old, new) = (
         home.store(),
         home.path().join("old"),
         home.path().join("new"),
     );
     plant::copy(&store, &old);
-    run(&home, &["rekey"]);
+    match changed_by {
+        "erase" => run(&home, &["erase", gone]),
+        verb => run(&home, &[verb]),
+    };
     plant::copy(&store.join("keyring"), &new);
-    let write = |name: &str| probe::run_in(&home, &["write", name, "--text", "x\n"], "");
+    let write = |text: &str| probe::run_in(&home, &["write", "a.md", "--text", text], "");
     // A backup of the repository alone.
     plant::clear(&store);
     plant::copy(&old, &store);
@@ -305,16 +320,16 @@ fn keys_that_were_given_up_do_not_come_back() {
         plant::copy(from, &store.join("keyring"));
     };
     keys(&new);
-    assert_eq!(write("b.md").code, Some(13), "the control");
+    assert_eq!(write("second\n").code, Some(13), "the control");
     run(&home, &["accept-rollback", "--reason", "a backup"]);
-    assert!(write("b.md").is_ok());
+    assert!(write("second\n").is_ok());
     plant::clear(&new);
     plant::copy(&store.join("keyring"), &new);
     keys(&old.join("keyring"));
-    let ran = write("c.md");
+    let ran = write("third\n");
     assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
     keys(&new);
-    assert!(write("c.md").is_ok());
+    assert!(write("third\n").is_ok());
 }
 
 /// A store in which an auditor can look, and what `audit.age` says there.
@@ -349,7 +364,7 @@ fn an_auditor_believes_no_names_key_of_a_stranger_s() {
 fn an_auditor_changes_neither_the_names_key_nor_the_identities() {
     let write = ["write", "b.md", "--text", "x\n"];
     for deed in ["none", "another names key", "one more identity"] {
-        let (home, _, mut audit) = audited();
+        let (home, auditor, mut audit) = audited();
         if deed == "another names key" {
             let key = Base64Unpadded::encode_string(&FORGED_KEY);
             audit["names_key"] = key.into();
@@ -360,10 +375,14 @@ fn an_auditor_changes_neither_the_names_key_nor_the_identities() {
             identities.push(more.expose_secret().into());
         }
         keyring::put_audit(&home.store(), &audit);
-        let ran = probe::run_in(&home, &write, "");
         let code = if deed == "none" { 0 } else { 13 };
-        assert_eq!(ran.fault(), None, "{deed}");
-        assert_eq!(ran.code, Some(code), "{deed}: {}", ran.stderr);
+        // Nor in the eyes of another auditor.
+        let log = ["log", "-i", auditor.to_str().expect("UTF-8")];
+        for args in [&log[..], &write] {
+            let ran = probe::run_in(&home, args, "");
+            assert_eq!(ran.fault(), None, "{deed}");
+            assert_eq!(ran.code, Some(code), "{deed} {args:?}: {}", ran.stderr);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::attack::canary::{self, AUTHORIZED_KEYS, DOCUMENTS};
+use crate::attack::keyring::Table;
 use crate::attack::plant;
 use crate::attack::probe;
 use crate::attack::scene::{ERASED, Scene};
@@ -146,5 +147,40 @@ fn exchanged(scene: &Scene, deed: fn(&Path, &Path)) -> Result<(), String> {
         Ok(())
     } else {
         Err(touched.join(", "))
+    }
+}
+
+/// The same file, in which there is less, or something else, than the process has seen.
+#[test]
+fn a_table_that_changes_in_its_place_is_not_gone_on_with() {
+    type Deed = fn(&mut Table);
+    let deeds: [(&str, Deed); 2] = [
+        ("it became shorter", |table| drop(table.entries.pop())),
+        ("its generation changed", |table| table.set_number(40, 9)),
+    ];
+    let create = |name: &str| {
+        let path = format!("/memories/{name}");
+        json!({"command": "create", "path": path, "file_text": "x\n"})
+    };
+    for name in ["ring", "names"] {
+        for (words, deed) in deeds {
+            let home = Home::with_store();
+            let mut session = Session::open(&home);
+            let mut call = |call: Value| session.call(&call).expect("it answers");
+            for name in ["a.md", "b.md"] {
+                assert_eq!(call(create(name))["is_error"], false);
+            }
+            let whole = Table::read(&home.store(), name);
+            let mut changed = whole.clone();
+            deed(&mut changed);
+            changed.write(&home.store());
+            for said in [view("a.md"), create("c.md")] {
+                let answer = call(said);
+                assert_eq!(answer["is_error"], true, "{name}, {words}: {answer}");
+                assert!(answer.to_string().contains(words), "{name}: {answer}");
+            }
+            whole.write(&home.store());
+            assert_eq!(call(view("a.md"))["is_error"], false, "{name}, {words}");
+        }
     }
 }

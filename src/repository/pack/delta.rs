@@ -174,6 +174,12 @@ fn take_size(delta: &mut &[u8]) -> Option<u64> {
     }
 }
 
+/// How many bytes a delta says that it makes; 0 where it does not say.
+pub(super) fn size(mut delta: &[u8]) -> u64 {
+    let _base = take_size(&mut delta);
+    take_size(&mut delta).unwrap_or(0)
+}
+
 /// Makes the target from its base; `None` if the delta does not fit that, or makes more than
 /// `bytes_max`.
 pub(super) fn apply(base: &[u8], mut delta: &[u8], bytes_max: u64) -> Option<Vec<u8>> {

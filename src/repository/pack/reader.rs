@@ -11,8 +11,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::super::object::ObjectId;
 use super::index::{Index, Indexed, fault};
 use super::{
-    BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES, Type, VERSION, delta,
-    parse_distance, parse_start,
+    BY_NAME, BY_OFFSET, CHAIN_BYTES_MAX, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES,
+    Type, VERSION, delta, parse_distance, parse_start,
 };
 use crate::disk::{self, File, FileExt, Folder, PackId};
 
@@ -151,6 +151,10 @@ impl Pack {
                 return Err(fault("its pack entry goes back through too many others"));
             }
         };
+        let sizes = deltas.iter().map(|(_, delta)| delta::size(delta));
+        if sizes.fold(0, u64::saturating_add) > CHAIN_BYTES_MAX {
+            return Err(fault("its pack entry is made of more than any object is"));
+        }
         while let Some((at, delta)) = deltas.pop() {
             let made = delta::apply(&bytes, &delta, OBJECT_BYTES_MAX);
             let made = made.ok_or_else(|| fault("its pack entry does not fit its base"))?;
