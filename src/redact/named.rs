@@ -20,6 +20,7 @@ mod place;
 mod refers;
 mod sentence;
 mod sentence_words;
+mod setting;
 mod shape;
 mod table;
 mod talk;
@@ -58,6 +59,11 @@ pub(super) fn is_password(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     value.iter().all(u8::is_ascii_graphic)
         && decide::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
+}
+
+/// Whether a value is words that somebody chose for a password, and none of code.
+pub(super) fn is_chosen(value: &[u8]) -> bool {
+    setting::is_chosen(value)
 }
 
 /// Whether a value is code, a path or points to where the secret is kept.
@@ -131,6 +137,9 @@ impl Seek<'_> {
                 if self.takes_login() && matches!(self.text.get(at), Some(b'(' | b'[')) {
                     return self.call(at + 1, true, found);
                 }
+                if self.setting(at, joint, found) {
+                    return;
+                }
                 if self.name.strength == Strength::Login {
                     return self.login(at, found);
                 }
@@ -147,11 +156,14 @@ impl Seek<'_> {
             Lead::Call { at, second } => self.call(at, second, found),
             Lead::Below { at, joint } => self.below(at, joint, found),
             Lead::Pair { at } => {
-                self.take(at, Joint::Said, found);
+                if !self.setting(at, Joint::Said, found) {
+                    self.take(at, Joint::Said, found);
+                }
             }
             Lead::Sentence { at, joined } => {
                 let joint = if joined { Joint::Said } else { Joint::Prose };
-                if !self.promised(at, joint, found) {
+                let setting = self.setting(at, joint, found);
+                if !setting && !self.promised(at, joint, found) {
                     self.sentence(at, joined, found);
                 }
             }
@@ -186,8 +198,9 @@ impl Seek<'_> {
             return false;
         }
         let read = value::read(self.text, at);
-        read.is_some_and(|value| self.accept(&value, joint, found))
-            || self.take_behind_a_bracket(at, joint, found)
+        read.is_some_and(|value| {
+            !value::is_called(self.text, &value) && self.accept(&value, joint, found)
+        }) || self.take_behind_a_bracket(at, joint, found)
     }
 
     /// The rest of the line, where the name promises several words: `passphrase: …`, `DB_PASSWORD=…`.

@@ -6,6 +6,7 @@
 //! whole value and none of the punctuation of the sentence that it stands in.
 
 pub(super) mod account;
+pub(super) mod argument;
 pub(super) mod armour;
 pub(super) mod aws;
 pub(super) mod cloud;

@@ -359,6 +359,39 @@ mod tests {
         }
     }
 
+    /// Each of them is no larger than an object may be, and all together would take minutes.
+    #[test]
+    fn deltas_that_make_far_too_much_are_refused_before_they_are_applied() {
+        let (_root, folder) = folders();
+        let id = ObjectId([7; 20]);
+        let deflate = |bytes: &[u8]| loose::Writer::new().deflate(Kind::Blob, b"", bytes);
+        let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
+        let mut last = file.len();
+        put_start(&mut file, Type::Tree as u8, 4);
+        file.extend(deflate(b"base").expect("to memory"));
+        let size = [0x80, 0x80, 0x80, 0x7d];
+        let delta = [&size[..], &size].concat();
+        assert_eq!(delta::size(&delta), 250 << 20);
+        for _ in 0..3 {
+            let at = file.len();
+            put_start(&mut file, BY_OFFSET, delta.len());
+            put_distance(&mut file, (at - last) as u64);
+            file.extend(deflate(&delta).expect("to memory"));
+            last = at;
+        }
+        file.extend_from_slice(&[0; TRAILER_BYTES]);
+        let path = |name| folder.path_of(&name);
+        fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
+        let (offset, crc) = (last as u64, 0);
+        let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
+        index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20]).expect("writes");
+        let found = read(&mut Packs::list(&folder).expect("lists"), id);
+        let Packed::Damaged(why) = found else {
+            panic!("no store has such an object");
+        };
+        assert!(why.contains("made of more than any"), "{why}");
+    }
+
     #[test]
     fn an_entry_larger_than_any_object_is_refused_before_it_is_read() {
         let (_root, folder) = folders();

@@ -411,3 +411,97 @@ fn a_packed_object_that_goes_on_behind_its_end_is_not_inflated() {
         assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
     }
 }
+
+/// Nobody ever writes to it, and a folder is opened in another way than a file.
+#[test]
+fn a_pipe_in_the_place_of_a_folder_outside_the_store_keeps_nobody_waiting() {
+    let home = home();
+    let places = home.state().join("places");
+    let folder = plant::list(&places)
+        .into_iter()
+        .find(|name| name.components().count() == 1);
+    let folder = places.join(folder.expect("the store's"));
+    plant::fifo(&folder);
+    for ran in all_end(&home, "the folder of a place") {
+        assert!(
+            !ran.is_ok() || ran.args.contains("/nowhere"),
+            "{}",
+            ran.args
+        );
+    }
+    plant::clear(&folder);
+    // The first use of a place.
+    plant::fifo(&places.join("c".repeat(32)));
+    all_end(&home, "the folder of another place");
+    let keyring = home.path().join("keyring");
+    plant::copy(&home.store().join("keyring"), &keyring);
+    plant::clear(&keyring);
+    plant::fifo(&keyring);
+    let ran = probe::run_in(&home, &["status", "--keyring", "keyring"], "");
+    assert!(ran.fault().is_none() && !ran.is_ok(), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_is_written_or_removed_through_a_link_in_the_state_folder() {
+    for what in ["place", "places", "key"] {
+        let home = home();
+        run(&home, &["verify"]);
+        let victim = home.path().join("victim");
+        fs::create_dir(&victim).expect("made");
+        for name in ["verified", "pin", "place", "key"] {
+            fs::write(
+                victim.join(name),
+                "mine, and longer than any key of theirs is",
+            )
+            .expect("made");
+        }
+        let places = home.state().join("places");
+        let folder = plant::list(&places)
+            .into_iter()
+            .find(|name| name.components().count() == 1);
+        match what {
+            "place" => plant::link(&places.join(folder.expect("the store's")), &victim),
+            "places" => plant::link(&places, &victim),
+            _ => plant::link(&home.state(), &victim),
+        }
+        for args in [&["status"][..], &["view"], &["verify"], &["log"]] {
+            let ran = probe::run_in(&home, args, "");
+            assert_eq!(ran.fault(), None, "{what}");
+            for name in ["verified", "pin", "place", "key"] {
+                let there = fs::read_to_string(victim.join(name)).expect("still there");
+                assert!(there.starts_with("mine, "), "{what} {args:?}: {name}");
+            }
+        }
+    }
+}
+
+/// As a mounted file is: nothing takes its place.
+#[test]
+fn nobody_is_told_that_keys_are_gone_while_they_are_there() {
+    let bind = |args: &[&str], path: &Path| {
+        let done = Command::new("mount")
+            .args(args)
+            .arg(path)
+            .arg(path)
+            .output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    let home = home();
+    let ring = home.store().join("keyring/ring");
+    let before = fs::read(&ring).expect("there");
+    if !plant::is_root() || !bind(&["--bind"], &ring) {
+        eprintln!("*** NOT TESTED: a file that cannot be replaced takes root, and mounts ***");
+        return;
+    }
+    let erase = ["erase", "/memories/a.md", "--reason", "asked"];
+    let ran = probe::run_in(&home, &erase, "");
+    let same = fs::read(&ring).expect("there") == before;
+    let freed = Command::new("umount").arg(&ring).status().expect("runs");
+    assert!(freed.success() && same, "the control");
+    assert_eq!((ran.fault(), ran.code), (None, Some(16)), "{}", ran.stdout);
+    assert!(ran.stderr.contains("is recorded"), "{}", ran.stderr);
+    // The next command goes on with it.
+    run(&home, &["status"]);
+    assert_ne!(fs::read(&ring).expect("there"), before);
+    run(&home, &["verify", "--full"]);
+}

@@ -129,4 +129,14 @@ fn every_door_is_as_narrow() {
         "{}",
         answers[6]
     );
+    // What an agent asks of the past counts too.
+    let before = events(&home);
+    let ask = vec![json!({}); 7];
+    let answers = mcp(&home, &["--session", "s-3"], "memory_history", &ask);
+    assert_eq!(events(&home) - before, 4);
+    let told: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["isError"] == true)
+        .collect();
+    assert_eq!(told, [false, false, false, false, true, true, true]);
 }

@@ -28,8 +28,9 @@ impl Seek<'_> {
                 continue;
             }
             let begin = start + marks;
-            // A line that ends in a colon is a name of its own.
-            if body.ends_with(b":") || (joint == Joint::Prose && !self.heads()) {
+            // A line that ends in a colon is a name of its own, and so is what `=` follows.
+            if body.ends_with(b":") || is_setting(body) || (joint == Joint::Prose && !self.heads())
+            {
                 return;
             }
             if let Some(value) = value::read(self.text, begin) {
@@ -63,4 +64,12 @@ impl Seek<'_> {
             && before.iter().all(heading)
             && after.iter().all(heading)
     }
+}
+
+/// Whether a line is a name, `=` and a value: `JWT_TTL=3600`.
+fn is_setting(line: &[u8]) -> bool {
+    let part = |b: &&u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-');
+    let name = line.iter().take_while(part).count();
+    let rest = line[name..].trim_ascii_start();
+    name > 0 && rest.starts_with(b"=") && !rest.starts_with(b"==") && rest.len() > 1
 }

@@ -3,6 +3,7 @@
 use super::Seek;
 use super::decide::Joint;
 use super::name::Strength;
+use super::setting::{is_chosen, is_literal};
 use super::value::{self, Frame, line_end};
 use super::words::holds;
 use crate::redact::span::Span;
@@ -42,6 +43,22 @@ impl Seek<'_> {
         self.name.strength == Strength::Login || auth
     }
 
+    /// Whether the call is one of a client of Redis, which takes a password alone: `redis:auth("…")`.
+    fn is_of_redis(&self) -> bool {
+        let before = &self.text[..self.name.range.start];
+        let name = &self.text[self.name.range.clone()];
+        let name = name.to_ascii_lowercase();
+        let object = name.strip_suffix(b".auth").unwrap_or(b"");
+        let arrow = [&b":"[..], b"->"].iter().any(|mark| {
+            before.strip_suffix(*mark).is_some_and(|before| {
+                let low = before.len().saturating_sub(8);
+                let object = before[low..].to_ascii_lowercase();
+                object.ends_with(b"red") || object.ends_with(b"redis")
+            })
+        });
+        object.ends_with(b"red") || object.ends_with(b"redis") || name == b"auth" && arrow
+    }
+
     /// Code that reads the value from elsewhere may still hold one in case there is none there.
     pub(super) fn fallback(&self, at: usize, found: &mut Vec<Span>) {
         if let Some(quote) = wrapped(&self.text[at..])
@@ -70,7 +87,15 @@ impl Seek<'_> {
     pub(super) fn call(&self, at: usize, second: bool, found: &mut Vec<Span>) {
         if !second {
             if let Some(first) = value::quoted(self.text, at) {
-                self.accept(&first, Joint::Assigned, found);
+                let sets = self.text[self.name.range.clone()]
+                    .split(|b| *b == b'.')
+                    .next_back();
+                let sets = sets.is_some_and(|name| name.eq_ignore_ascii_case(b"setPassword"));
+                if sets && is_chosen(&self.text[first.range.clone()]) {
+                    found.push(self.span(first.range));
+                } else {
+                    self.accept(&first, Joint::Assigned, found);
+                }
             }
             return;
         }
@@ -80,7 +105,7 @@ impl Seek<'_> {
         for number in 0..ARGUMENTS_MAX {
             let value = value::quoted(self.text, place);
             let after = match &value {
-                Some(value) => value.after,
+                Some(value) => value.after + turned(&self.text[value.after..]),
                 None => place + expression(&self.text[place..]),
             };
             last = value.filter(|_| number > 0).or(last);
@@ -92,15 +117,34 @@ impl Seek<'_> {
             }
             place = after + gap;
         }
+        let redis = last.is_none() && self.is_of_redis();
+        if redis {
+            last = value::quoted(self.text, at);
+        }
         if let Some(value) = last {
             let range = self.trimmed(&value);
             let strength = match self.name.strength {
                 Strength::Login | Strength::Weak => Strength::Password,
                 strength => strength,
             };
-            self.accept_as(range, strength, Joint::Assigned, Frame::Quoted, found);
+            let bytes = &self.text[range.clone()];
+            // `auth=('bob', '…')` is a login, and so is a client of Redis alone.
+            let pair = self.text.get(self.name.range.end) != Some(&b'(');
+            let chosen = is_literal(bytes) || (redis || pair) && is_chosen(bytes);
+            if chosen && strength == Strength::Password {
+                found.push(self.span(range));
+            } else {
+                self.accept_as(range, strength, Joint::Assigned, Frame::Quoted, found);
+            }
         }
     }
+}
+
+/// The width of a call that only turns the literal before it into another type: `.to_owned()`.
+fn turned(rest: &[u8]) -> usize {
+    let name = expression(rest);
+    let call = rest.starts_with(b".") && rest[name..].starts_with(b"()");
+    if call { name + 2 } else { 0 }
 }
 
 /// The width of an argument without quotes: a name, a number, a member.

@@ -5,7 +5,7 @@ use super::name::Strength;
 use super::refers::refers;
 use super::shape::{
     bare_hex, camel, date_time, fingerprint, is_leet, is_version, is_words, name_like, plain_id,
-    token,
+    rolled, token,
 };
 use super::value::Frame;
 use super::value_words::NO_VALUE;
@@ -46,6 +46,9 @@ pub(super) fn stands_for_value(value: &[u8]) -> bool {
 
 /// Whether a value is one to take out.
 pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Frame) -> bool {
+    if frame == Frame::Quoted && rolled(value) {
+        return true;
+    }
     let least = if strength == Strength::Pin { 4 } else { 6 };
     if value.len() < least || value.contains(&0x01) || refers(value) {
         return false;

@@ -249,6 +249,7 @@ pub(super) const STILL: &[&str] = &[
     "again",
     "data",
     "is",
+    "or",
     "pass",
     "password",
     "auth",

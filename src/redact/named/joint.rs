@@ -125,6 +125,23 @@ fn unmarked(text: &[u8], name: &Name, at: usize, closed: usize, quoted: bool) ->
     if flag(text, name) && at > name.range.end {
         return said(at);
     }
+    // `pre-shared-key ascii-text "…"` of Junos, `ENV PASSWORD …` of a Dockerfile.
+    if text[at..].starts_with(b"ascii-text \"") {
+        return said(at + b"ascii-text ".len());
+    }
+    if at == closed + 1 && text[..name.range.start].ends_with(b"ENV ") {
+        return Lead::Value {
+            at,
+            joint: Joint::Tight,
+        };
+    }
+    // `Credentials::new(user, password)`.
+    if name.strength == Strength::Login && text[closed..].starts_with(b"::new(") {
+        return Lead::Call {
+            at: spaces(text, closed + b"::new(".len()),
+            second: true,
+        };
+    }
     if quoted && let Some(pair) = pair(text, at) {
         return pair;
     }
@@ -227,6 +244,8 @@ fn joined(text: &[u8], name: &Name, at: usize, width: usize) -> Lead {
     }
     match text.get(next) {
         None => Lead::Nothing,
+        // A setting without a value.
+        Some(b'\n' | b'\r') if tight => Lead::Nothing,
         Some(b'\n' | b'\r') => below(text, next, name, Joint::Said),
         Some(b'|' | b'>') if is_block(text, next) => {
             below(text, line_end(text, next), name, Joint::Said)

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::endings::{ABOUT, STILL};
 use super::identifier::{around, in_resource_name, split, word_before};
 use super::name_words::{
-    API_KEYS, COMPOUNDS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, TOKENS,
-    VAGUE, VERBS,
+    API_KEYS, CHOSEN_KEYS, COMPOUNDS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS,
+    SECRETS, TOKENS, VAGUE, VERBS,
 };
 pub(in crate::redact) use super::words::{FOREIGN, WORDS};
 use super::words::{WHOLE, holds};
@@ -88,6 +88,14 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     }
     let (strength, kind) = classify(&this, before.as_deref(), name == b"PAT")?;
     let strength = ended(strength, (place + 1..words.len()).map(lower))?;
+    let chosen = CHOSEN_KEYS
+        .iter()
+        .any(|key| lower_name.ends_with(key.as_bytes()));
+    let (strength, kind) = if chosen {
+        (Strength::Password, "password")
+    } else {
+        (strength, kind)
+    };
     let range_start = range.start;
     Some(Name {
         range,
@@ -222,6 +230,7 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
         return None;
     }
     let denied = before.is_some_and(|before| holds(NOT_OF, before));
+    let before_is = |list: &[&str]| before.is_some_and(|before| holds(list, before));
     let says = |list: &[&str]| holds(list, this);
     let compound = |end: &&str| this.ends_with(end.as_bytes());
     let said = if says(PASSWORDS) || COMPOUNDS.iter().any(compound) {
@@ -233,6 +242,10 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
     } else if says(API_KEYS) {
         (Strength::Secret, "api-key")
     } else if this == b"seed" && before.is_some_and(|before| holds(ONE_TIME, before)) {
+        (Strength::Secret, "secret")
+    } else if this == b"key" && before_is(&["csrf", "xsrf"])
+        || this == b"cookie" && before_is(&["erlang"])
+    {
         (Strength::Secret, "secret")
     } else if this == b"key" && !denied {
         match before {

@@ -13,6 +13,8 @@ pub(super) const COMPOUNDS: &[&str] = &[
     "passord",
     "passordet",
     "salasana",
+    "password",
+    "passwd",
 ];
 
 /// Words for password inside a name.
@@ -54,6 +56,20 @@ pub(super) const PASSWORDS: &[&str] = &[
     "oldpassword",
     "basicpass",
     "webpass",
+    "rootpw",
+    "bindpw",
+    "dbpw",
+    "userpw",
+    "adminpw",
+    "dbpwd",
+    "userpwd",
+    "rootpwd",
+    "mailpass",
+    "adminpass",
+    "sqlpass",
+    "ldappass",
+    "proxypass",
+    "privpass",
 ];
 
 /// Words for a secret inside a name.
@@ -107,6 +123,18 @@ pub(super) const API_KEYS: &[&str] = &[
     "accesskeyid",
 ];
 
+/// Ends of names of keys that people choose as they do passwords: of IPsec, wireless networks, SNMP.
+pub(super) const CHOSEN_KEYS: &[&str] = &[
+    "pre-shared-key",
+    "pre_shared_key",
+    "presharedkey",
+    "wpa-key",
+    "wpa_key",
+    "auth-key",
+    "priv-key",
+    "authentication-key",
+];
+
 /// Words for a user and a password together.
 pub(super) const LOGINS: &[&str] = &[
     "credential",
@@ -121,7 +149,7 @@ pub(super) const LOGINS: &[&str] = &[
 ];
 
 /// Words that say little: their value has to say the rest.
-pub(super) const VAGUE: &[&str] = &["auth", "bearer", "dsn", "salt"];
+pub(super) const VAGUE: &[&str] = &["auth", "bearer", "dsn", "salt", "encrypt", "session"];
 
 /// Words before `seed` with which it is that of one-time codes.
 pub(super) const ONE_TIME: &[&str] = &["fa", "2fa", "totp", "otp", "mfa"];
@@ -182,6 +210,8 @@ pub(super) const KEY_OF: &[&str] = &[
     "app",
     "application",
     "activation",
+    "validation",
+    "decryption",
     "product",
     "recovery",
     "live",

@@ -7,6 +7,7 @@ use crate::redact::judge;
 /// What a reference, a type, a public key or a mask begins with, in lower case.
 const STARTS: &[&str] = &[
     "${",
+    "$__",
     "{{",
     "$(",
     "%(",
@@ -114,7 +115,8 @@ const STARTS: &[&str] = &[
 
 /// Marks of patterns and of code that no value holds.
 const PATTERN_MARKS: &[&[u8]] = &[
-    b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.", b")$",
+    b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.", b")$", b"]{",
+    b"\\s", b"\\w", b"\\d{",
 ];
 
 /// Ends of names that are followed by `:` and a value.
@@ -125,6 +127,11 @@ const SEALED_BYTES_MIN: usize = 150;
 
 /// Whether a value is code or points elsewhere: the environment, a vault, a file, a type.
 pub(super) fn refers(value: &[u8]) -> bool {
+    points(value) || hostname(value) || member(value)
+}
+
+/// The same, but for names between dots, which a literal has too: `obs.wren.pg`.
+pub(super) fn points(value: &[u8]) -> bool {
     let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
     let begins = |start: &&str| head.starts_with(start.as_bytes());
     STARTS.iter().any(begins)
@@ -139,11 +146,9 @@ pub(super) fn refers(value: &[u8]) -> bool {
             .iter()
             .any(|mark| memchr::memmem::find(value, mark).is_some())
         || names(value)
-        || hostname(value)
         || path_like(value)
         || spelled(value)
         || calls(value)
-        || member(value)
         || url(&head, value)
         || address(value)
 }

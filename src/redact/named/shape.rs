@@ -27,6 +27,27 @@ pub(super) fn token(value: &[u8]) -> bool {
     judge::random(value) || broken && judge::entropy(value) >= 3.2 && makeup.symbols == 0
 }
 
+/// Letters of both cases, digits and so many marks between them that no pattern and no code has the
+/// same: what a machine rolls from the whole keyboard.
+pub(super) fn rolled(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    let mut marks: Vec<u8> = value.to_vec();
+    marks.retain(u8::is_ascii_punctuation);
+    marks.sort_unstable();
+    marks.dedup();
+    let pattern = [&b"a-z"[..], b"A-Z", b"0-9", b"(?", b"\\"];
+    (24..=128).contains(&value.len())
+        && value.iter().all(|b| (b' '..=b'~').contains(b))
+        && makeup.lower >= 4
+        && makeup.upper >= 4
+        && makeup.digits >= 3
+        && marks.len() >= 8
+        && judge::unrest(value) >= 500
+        && !pattern
+            .iter()
+            .any(|part| memchr::memmem::find(value, part).is_some())
+}
+
 /// What is an id or digest unless a name straight beside it says otherwise.
 pub(super) fn plain_id(value: &[u8]) -> bool {
     uuid(value) || bare_hex(value)

@@ -116,6 +116,14 @@ pub(super) fn read(text: &[u8], at: usize) -> Option<Value> {
     bare(text, at)
 }
 
+/// Whether a bare value is the name of a call whose first argument has quotes: `fetch!("X")`.
+pub(super) fn is_called(text: &[u8], value: &Value) -> bool {
+    let name = |b: &u8| b.is_ascii_alphanumeric() || b"_.:!?".contains(b);
+    value.frame != Frame::Quoted
+        && text[value.range.clone()].iter().all(name)
+        && matches!(&text[value.range.end..], [b'(', b'"' | b'\'' | b'`', ..])
+}
+
 /// Reads a quoted value.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
     let rest = &text[at..];
@@ -174,6 +182,11 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
         if text[found] != quote {
             return None;
         }
+        // A quote that is written twice is one of the value: `'it''s'`.
+        if escapes == 0 && is_doubled(text, found, quote) {
+            at = found + 2;
+            continue;
+        }
         let before = text[begin..found].iter().rev();
         let slashes = before.take_while(|b| **b == b'\\').count();
         if slashes == escapes
@@ -185,6 +198,15 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
         at = found + 1;
     }
     None
+}
+
+/// Whether the quote at `at` is written twice, and the value goes on behind it.
+fn is_doubled(text: &[u8], at: usize, quote: u8) -> bool {
+    quote != b'`'
+        && text.get(at + 1) == Some(&quote)
+        && text.get(at + 2).is_some_and(u8::is_ascii_alphanumeric)
+        && at > 0
+        && text[at - 1].is_ascii_alphanumeric()
 }
 
 /// Reads a bare value: up to white space, a quote, or what ends a value in its notation.

@@ -33,6 +33,9 @@ pub(in crate::redact) const WORDS: &[(&str, Strength)] = &[
     ("pin", Strength::Pin),
     ("psk", Strength::Password),
     ("seed", Strength::Weak),
+    ("encrypt", Strength::Weak),
+    ("session", Strength::Weak),
+    ("cookie", Strength::Weak),
 ];
 
 /// Words of other languages: whole words for password, or for key and token.

@@ -74,7 +74,9 @@ pub(in crate::redact) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     let before = at.checked_sub(1).map_or(b' ', |i| text[i]);
     let query = matches!(before, b'?' | b'&') || behind(text, at, 5) == b"&amp;";
-    if before == b'-' || !known && !query && !has_parts(text, at, joint) {
+    // The working directory of a shell.
+    let directory = &text[at..name] == b"PWD" && text.get(joint + 1) == Some(&b'/');
+    if directory || before == b'-' || !known && !query && !has_parts(text, at, joint) {
         return;
     }
     let mut value = value(text, joint + 1, query);
@@ -142,6 +144,13 @@ fn value(text: &[u8], at: usize, query: bool) -> Range<usize> {
     {
         end = run(text, end + 1, open);
     }
+    // A quote of the value, escaped in the string around it: `"…;Password=Ll@ma\"quote;…"`.
+    while text[at..end].ends_with(b"\\")
+        && text.get(end) == Some(&b'"')
+        && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric)
+    {
+        end = run(text, end + 1, open);
+    }
     let stop = text.get(end);
     let whole = match stop {
         Some(b';') => ends_pair(text, end + 1),
@@ -167,7 +176,15 @@ fn value(text: &[u8], at: usize, query: bool) -> Range<usize> {
 fn enclosed(text: &[u8], at: usize) -> Option<Range<usize>> {
     if text.get(at) == Some(&b'{') {
         let end = line_end(text, at, CONTEXT);
-        let close = text[at..end].iter().position(|b| *b == b'}')?;
+        // A brace of the value is written twice.
+        let mut close = 0;
+        loop {
+            close += text[at + close..end].iter().position(|b| *b == b'}')?;
+            if text.get(at + close + 1) != Some(&b'}') {
+                break;
+            }
+            close += 2;
+        }
         let odbc = matches!(
             text.get(at + close + 1),
             None | Some(b';' | b'"' | b'\'' | b'\n' | b'\r')

@@ -207,7 +207,17 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
     let start = at + mark.len();
     let last = mark[mark.len() - 1];
     let mut end = start;
+    let mut doubled = false;
     for b in ahead(text, start, QUOTED_MAX) {
+        // A quote that is written twice is one of the value: `'it''s'`.
+        let twice = text.get(end + 1) == Some(&last)
+            && text.get(end + 2).is_some_and(u8::is_ascii_alphanumeric)
+            && text[end - 1].is_ascii_alphanumeric();
+        if *b == last && mark.len() == 1 && last != b'`' && (doubled || twice) {
+            doubled = !doubled;
+            end += 1;
+            continue;
+        }
         if matches!(*b, b'\n' | b'\r' | BLANK) {
             break;
         }
@@ -248,6 +258,8 @@ mod tests {
             ("abc1. Next", "abc1"),
             ("\"a b c\" d", "a b c"),
             ("'it\\'s' x", "it\\'s"),
+            ("'it''s' x", "it''s"),
+            ("'it''", "it"),
             (r#"\"abc\", \"d\""#, "abc"),
             (r#"\\"abc\\", x"#, "abc"),
             ("\"open end", "open"),

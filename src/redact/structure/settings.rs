@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use super::near::{ahead, is_blank, line_end, quote, report, run, run_back, stands};
+use super::near::{
+    after_any, ahead, behind, find, is_bare, is_blank, line_end, quote, report, run, run_back,
+    stands, value,
+};
 use super::option::is_path;
 use super::title::{NAME_BYTES_MAX, says_code, says_secret, says_secrets};
 use super::value::{is_placeholder, is_token};
@@ -30,8 +33,29 @@ const WPA_BYTES: std::ops::RangeInclusive<usize> = 8..=63;
 pub(in crate::redact) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if stands(text, at, b"wpa_passphrase=") || stands(text, at, b"sae_password=") {
         passphrase(text, at, found);
-    } else if stands(text, at, b"psk=\"") {
-        quoted(text, at + "psk=".len(), found);
+    } else if let Some(open) = after_any(text, at, &["psk=", "psk ", "eap ", "xauth "])
+        && text.get(open) == Some(&b'"')
+    {
+        quoted(text, open, found);
+    } else if stands(text, at, b"<auth-user-pass>") {
+        let password = lines_below(text, at).nth(1).map(|line| trimmed(text, line));
+        if let Some(password) = password.filter(|line| !text[line.clone()].starts_with(b"<")) {
+            report(text, password, KIND, found);
+        }
+    } else if stands(text, at, b"\"random_password\"") {
+        state(text, at, found);
+    } else if stands(text, at, b"chpasswd:") {
+        chpasswd(text, at, found);
+    } else if let Some(user) = after_any(text, at, &["snmp-server user ", "createuser "]) {
+        usm(text, user, found);
+    } else if stands(text, at, b"community") {
+        setting(text, at, found);
+    } else if stands(text, at, b"/snmp community") {
+        community(text, at, found);
+    } else if stands(text, at, b"register =>") {
+        registration(text, at, found);
+    } else if let Some(host) = after_any(text, at, &["tacacs-server host", "radius-server host"]) {
+        device(text, host, found);
     } else if text[at] == b'=' {
         raw(text, at, found);
     } else if stands(text, at, b"chap-secrets") || stands(text, at, b"pap-secrets") {
@@ -99,6 +123,126 @@ fn quoted(text: &[u8], at: usize, found: &mut Vec<Span>) {
         && WPA_BYTES.contains(&close)
     {
         report(text, at + 1..at + 1 + close, KIND, found);
+    }
+}
+
+/// The password that Terraform has rolled, in its state.
+fn state(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let mark = "\"result\": \"";
+    if let Some(result) = find(ahead(text, at, SECTION_BYTES_MAX), mark) {
+        quoted(text, at + result + mark.len() - 1, found);
+    }
+}
+
+/// Words before a passphrase of a user of SNMP, and before that its length may stand.
+const CIPHERS: &[&str] = &[
+    "md5", "sha", "sha224", "sha256", "sha384", "sha512", "des", "3des", "aes",
+];
+
+/// The passphrases of a user of SNMP: `createUser ops SHA "…" AES "…"`.
+fn usm(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let line = line(text, at);
+    let mut next = line.start;
+    let mut named = false;
+    while next < line.end {
+        let words = fields(text, next..line.end);
+        let Some(word) = words.first() else { return };
+        let bytes = &text[word.clone()];
+        let is = |cipher: &&str| bytes.eq_ignore_ascii_case(cipher.as_bytes());
+        let length = bytes.iter().all(u8::is_ascii_digit) && bytes.len() == 3;
+        let cipher = CIPHERS.iter().any(is);
+        if named && !cipher && !length && bytes.len() >= 8 && !refers(bytes) {
+            report(text, word.clone(), KIND, found);
+        }
+        named = cipher || named && length;
+        next = word.end + 1;
+    }
+}
+
+/// The lines `user:password` in a list for `chpasswd`, as cloud-init has it.
+fn chpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    for line in lines_below(text, at) {
+        let line = trimmed(text, line);
+        let bytes = &text[line.clone()];
+        let Some(colon) = memchr::memchr(b':', bytes) else {
+            break;
+        };
+        let value = &bytes[colon + 1..];
+        // A setting has a blank behind its colon.
+        if value.first().is_some_and(|b| !is_blank(*b) && *b != b'$')
+            && value != b"RANDOM"
+            && value != b"R"
+        {
+            report(text, line.start + colon + 1..line.end, KIND, found);
+        }
+    }
+}
+
+/// How far before its setting a community is said to be one of SNMP, in bytes.
+const SNMP_BYTES_MAX: usize = 160;
+
+/// The community in a setting of SNMP: `community: …`.
+fn setting(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let name = at + "community".len();
+    let name = name
+        + run(ahead(text, name, 2), 0, |b| {
+            matches!(b, b'"' | b'\'' | b'}')
+        });
+    let mark = name + run(ahead(text, name, 4), 0, is_blank);
+    let known = find(behind(text, at, SNMP_BYTES_MAX), "snmp").is_some();
+    if !known || !matches!(text.get(mark), Some(b':' | b'=')) {
+        return;
+    }
+    let start = mark + 1 + run(ahead(text, mark + 1, 4), 0, is_blank);
+    let (value, _) = value(text, start, |b| is_bare(b) && b != b',' && b != b';');
+    let bytes = &text[value.clone()];
+    if bytes.len() >= 4 && !refers(bytes) && !bytes.starts_with(b"{") && !bytes.starts_with(b"!") {
+        report(text, value, KIND, found);
+    }
+}
+
+/// The community that the line below names, as RouterOS exports it.
+fn community(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let Some(line) = lines_below(text, at).next() else {
+        return;
+    };
+    if let Some(name) = find(&text[line.clone()], " name=") {
+        let start = line.start + name + " name=".len();
+        let start = start + usize::from(text.get(start) == Some(&b'"'));
+        let end = start + run(&text[start..line.end], 0, |b| !is_blank(b) && b != b'"');
+        report(text, start..end, KIND, found);
+    }
+}
+
+/// The password in `register => user:password@host` of Asterisk.
+fn registration(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let line = line(text, at + "register =>".len());
+    let bytes = &text[line.clone()];
+    let host = memchr::memrchr(b'@', bytes);
+    let colon = host.and_then(|host| memchr::memchr(b':', &bytes[..host]));
+    if let (Some(colon), Some(host)) = (colon, host) {
+        // The name for the authentication may follow.
+        let value = &bytes[colon + 1..host];
+        let width = memchr::memchr(b':', value).unwrap_or(value.len());
+        let start = line.start + colon + 1;
+        report(text, start..start + width, KIND, found);
+    }
+}
+
+/// The key at the end of the line that names a server of TACACS or RADIUS.
+fn device(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let line = line(text, at);
+    let Some(key) = find(&text[line.clone()], " key ") else {
+        return;
+    };
+    let start = line.start + key + " key ".len();
+    let kind = usize::from(matches!(
+        text[start..line.end],
+        [b'0' | b'6' | b'7', b' ', ..]
+    )) * 2;
+    let value = unquoted(text, trimmed(text, start + kind..line.end));
+    if !text[value.clone()].contains(&b' ') {
+        report(text, value, KIND, found);
     }
 }
 
@@ -228,7 +372,7 @@ fn section(text: &[u8], at: usize, found: &mut Vec<Span>) {
         let value = unquoted(text, trimmed(text, range.start + colon + 1..range.end));
         let bytes = &text[value.clone()];
         let real = bytes.len() >= KEY_BYTES_MIN
-            && bytes.iter().all(u8::is_ascii_graphic)
+            && bytes.iter().all(|b| (b' '..=b'~').contains(b))
             && !is_path(bytes)
             && !refers(bytes);
         if SIGNING.iter().any(|known| name == known.as_bytes()) && real {

@@ -298,7 +298,11 @@ fn is_variable(value: &[u8]) -> bool {
     let opened = value.len() > 1 && first == b'<' && is_name(&value[1..]);
     let inside = ["${", "$(", "{{", "<%", "#{", "%{", "%("];
     let sign = match first {
-        b'$' => is_shell_name(&value[1..]),
+        b'$' => is_shell_name(&value[1..]) || value.starts_with(b"$__"),
+        // A class of a pattern.
+        b'/' | b'^' => ["[a-z", "[0-9", "(?="]
+            .iter()
+            .any(|mark| find(value, mark).is_some()),
         b':' | b'@' => is_name(&value[1..]) && value.len() > 3,
         b'%' => matches!(&value[1..], b"s" | b"d" | b"v" | b"q" | b"r" | b"w" | b"@"),
         _ => false,

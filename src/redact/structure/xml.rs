@@ -4,7 +4,7 @@
 use super::near::{ahead, run, run_back};
 use super::title::{NAME_BYTES_MAX, says_secret};
 use super::value::{is_opaque, is_placeholder};
-use crate::redact::named::refers;
+use crate::redact::named::{self, refers};
 use crate::redact::span::{Rank, Span};
 
 const KIND: &str = "xml-secret";
@@ -48,7 +48,8 @@ fn listed(text: &[u8], at: usize, width: usize, found: &mut Vec<Span>) {
         let start = at + width;
         let end = start + run(ahead(text, start, ELEMENT_BYTES_MAX), 0, is_text);
         if ahead(text, end, 2) == b"</" {
-            take(text, start, end, false, found);
+            let chosen = named::is_chosen(text[start..end].trim_ascii());
+            take(text, start, end, chosen, found);
         }
     }
 }
@@ -85,6 +86,8 @@ fn element(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
     let sure = attributes.windows(12).any(|s| s == b"PasswordText");
+    // The strings of a form are texts for people.
+    let sure = sure || local != b"string" && named::is_chosen(text[start..end].trim_ascii());
     if says_secret(local) || attribute(attributes) {
         take(text, start, end, sure, found);
     }
