@@ -162,10 +162,10 @@ impl Store {
         // that are still there nobody may be told that they are gone.
         let placed = self.put_in_place(&waiting, objects);
         let mut keys = waiting.iter().flat_map(|made| &made.keys);
-        let placed = placed.or_else(|error| match keys.any(KeyEntry::is_of_all) {
-            true => Err(self.unfinished(&error)),
-            false => Ok(()),
-        });
+        let placed = match placed {
+            Err(error) if keys.any(KeyEntry::is_of_all) => Err(self.unfinished(&error)),
+            _ => Ok(()),
+        };
         self.keyring.let_go();
         for made in waiting {
             self.catalog_file

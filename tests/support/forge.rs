@@ -171,7 +171,7 @@ impl Means {
         private(&key, identity);
         let mut age = Process::new("age");
         age.arg("-d").arg("-i").arg(&key);
-        let plain = run(age, message[begin..until].as_bytes());
+        let plain = run(age, &message.as_bytes()[begin..until]);
         serde_json::from_slice(&plain).expect("JSON")
     }
 

@@ -241,9 +241,8 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
         (Strength::Secret, "token")
     } else if says(API_KEYS) {
         (Strength::Secret, "api-key")
-    } else if this == b"seed" && before.is_some_and(|before| holds(ONE_TIME, before)) {
-        (Strength::Secret, "secret")
-    } else if this == b"key" && before_is(&["csrf", "xsrf"])
+    } else if this == b"seed" && before_is(ONE_TIME)
+        || this == b"key" && before_is(&["csrf", "xsrf"])
         || this == b"cookie" && before_is(&["erlang"])
     {
         (Strength::Secret, "secret")

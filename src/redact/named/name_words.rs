@@ -123,7 +123,7 @@ pub(super) const API_KEYS: &[&str] = &[
     "accesskeyid",
 ];
 
-/// Ends of names of keys that people choose as they do passwords: of IPsec, wireless networks, SNMP.
+/// Ends of names of keys that people choose as they do passwords: of tunnels, wireless networks, SNMP.
 pub(super) const CHOSEN_KEYS: &[&str] = &[
     "pre-shared-key",
     "pre_shared_key",

@@ -255,9 +255,12 @@ fn read<'a>(
             let Range { start, end } = word.range;
             let first = labels.partition_point(|label| label.range.end <= start);
             let label = labels.get(first).filter(|label| label.range.start < end);
-            word.label = label.map(|label| match label.range.start > start {
-                true => label.says,
-                false => label.says.as_written(&word.lower),
+            word.label = label.map(|label| {
+                if label.range.start > start {
+                    label.says
+                } else {
+                    label.says.as_written(&word.lower)
+                }
             });
             let first = taken.partition_point(|span| span.1 <= start);
             let hit = taken.get(first).is_some_and(|span| span.0 < end);

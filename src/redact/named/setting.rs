@@ -158,9 +158,10 @@ impl Seek<'_> {
         if !known || self.asks() {
             return false;
         }
-        let range = match self.is_joined(at) && !joint.is_sentence() {
-            true => self.literal(at).or_else(|| self.unquoted(at, joint)),
-            false => self.device(at),
+        let range = if self.is_joined(at) && !joint.is_sentence() {
+            self.literal(at).or_else(|| self.unquoted(at, joint))
+        } else {
+            self.device(at)
         };
         let Some(range) = range.filter(|range| !range.is_empty()) else {
             return false;
@@ -244,7 +245,7 @@ impl Seek<'_> {
             .filter(|value| !first.eq_ignore_ascii_case(b"set") || value.frame == Frame::Quoted)?;
         let whole = value.after >= at + line.len() && prefix.len() <= LINE_BYTES_MAX;
         let bytes = &self.text[value.range.clone()];
-        (whole && self.fits(bytes, bytes.contains(&b' '))).then_some(value.range)
+        (whole && fits(bytes, bytes.contains(&b' '))).then_some(value.range)
     }
 
     /// Whether the name is behind the `ENV` of a Dockerfile.
@@ -342,7 +343,7 @@ impl Seek<'_> {
         if joint == Joint::Tight && (option || self.is_logged()) {
             let value = value::read(self.text, at)?;
             let bytes = &self.text[value.range.clone()];
-            return self.fits(bytes, false).then_some(value.range);
+            return fits(bytes, false).then_some(value.range);
         }
         let pair = self.is_pair(at) && !self.is_variable_of_image();
         let prefix = if pair { b"" } else { self.prefix() };
@@ -369,7 +370,7 @@ impl Seek<'_> {
         let parted = value.iter().rposition(|b| matches!(b, b'&' | b';' | b','));
         let more = parted.is_some_and(|at| value[at..].contains(&b'='));
         let secret = self.name.strength == Strength::Secret;
-        if more || secret && blanks || !self.fits(&value[encoder..], blanks) {
+        if more || secret && blanks || !fits(&value[encoder..], blanks) {
             return None;
         }
         if pair || self.is_variable_of_image() {
@@ -399,22 +400,6 @@ impl Seek<'_> {
             _ => login || !blanks && odd || scoped,
         };
         (enough && !any(Beside::Code)).then(|| at..at + value.len())
-    }
-
-    /// Whether the words of a value without quotes could be a password.
-    fn fits(&self, value: &[u8], blanks: bool) -> bool {
-        let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b" -'!?.&#@*+".contains(b);
-        let code = |b: &u8| b"(){}|\"`<>\\".contains(b);
-        let ends = matches!(value.last(), Some(b';' | b',' | b'{' | b':' | b'['));
-        let shaped = if blanks {
-            value.iter().all(part)
-        } else {
-            !value.iter().any(code)
-        };
-        // What has digits is judged by its look, but for phrases.
-        shaped
-            && !ends
-            && words(value).is_some_and(|words| words.all > words.common && words.longest >= 4)
     }
 
     /// Whether the name stands in a line of a log that names a user as well: `user=ines pw=…`.
@@ -463,6 +448,22 @@ impl Seek<'_> {
     fn is_translated(&self) -> bool {
         self.lines_beside().any(is_text)
     }
+}
+
+/// Whether the words of a value without quotes could be a password.
+fn fits(value: &[u8], blanks: bool) -> bool {
+    let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b" -'!?.&#@*+".contains(b);
+    let code = |b: &u8| b"(){}|\"`<>\\".contains(b);
+    let ends = matches!(value.last(), Some(b';' | b',' | b'{' | b':' | b'['));
+    let shaped = if blanks {
+        value.iter().all(part)
+    } else {
+        !value.iter().any(code)
+    };
+    // What has digits is judged by its look, but for phrases.
+    shaped
+        && !ends
+        && words(value).is_some_and(|words| words.all > words.common && words.longest >= 4)
 }
 
 /// Whether an argument in the place of a password, or what stands between marks of code behind its
@@ -526,7 +527,8 @@ fn beside(line: &[u8]) -> Beside {
     let tight = line.get(name) == Some(&b'=') && line.get(name + 1).is_some_and(|b| *b != b' ');
     let item = line.ends_with(b"\",") || line.ends_with(b"',");
     let ends = matches!(line.last(), Some(b'{' | b'}' | b';' | b'(' | b')' | b','));
-    if keyword || ends && !(tight && !line[..name].contains(&b' ')) && !item {
+    let spaced = !tight || line[..name].contains(&b' ');
+    if keyword || ends && spaced && !item {
         return Beside::Code;
     }
     if name == 0 || !matches!(line.get(name), Some(b'=' | b':')) {

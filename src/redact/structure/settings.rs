@@ -201,7 +201,7 @@ fn setting(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The community that the line below names, as RouterOS exports it.
+/// The community that the line below names, as `RouterOS` exports it.
 fn community(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let Some(line) = lines_below(text, at).next() else {
         return;
