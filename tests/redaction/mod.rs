@@ -8,5 +8,6 @@ mod doors;
 mod frames;
 mod harmless;
 mod laws;
+mod notes;
 mod policy;
 pub(crate) mod texts;
