@@ -49,7 +49,7 @@ fn as_many_secrets_go_as_the_documentation_says_and_honest_texts_stay() {
                 changed.push(&note.id);
             }
         }
-        println!("{name}: {gone} of {all} secrets gone; honest texts changed: {changed:?}");
+        eprintln!("{name}: {gone} of {all} secrets gone; honest texts changed: {changed:?}");
         assert!(gone * 100 >= all * least, "{name}: {gone} of {all}");
         assert!(changed.len() <= CHANGED_MAX, "{name}: {changed:?}");
     }
