@@ -333,28 +333,34 @@ mod tests {
         assert!(matches!(found, Packed::Absent), "no index, no pack");
     }
 
+    /// The object that [`refusal`] asks for.
+    const REFUSED: ObjectId = ObjectId([7; 20]);
+
+    /// Why an object is refused that stands at an offset of a pack of these bytes.
+    fn refusal(mut file: Vec<u8>, offset: usize) -> String {
+        let (_root, folder) = folders();
+        file.extend_from_slice(&[0; TRAILER_BYTES]);
+        let path = |name| folder.path_of(&name);
+        fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
+        let (id, crc, offset) = (REFUSED, 0, offset as u64);
+        let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
+        index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20]).expect("writes");
+        match read(&mut Packs::list(&folder).expect("lists"), id) {
+            Packed::Damaged(why) => why,
+            _ => panic!("no store has such an object"),
+        }
+    }
+
     /// Such a chain takes as much memory as it is long, and as each of its deltas inflates to.
     #[test]
     fn deltas_that_never_come_to_an_end_are_refused() {
         for bytes in [1, 64 << 20] {
-            let (_root, folder) = folders();
-            let id = ObjectId([7; 20]);
             let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
             put_start(&mut file, BY_NAME, bytes);
-            file.extend_from_slice(&id.0);
+            file.extend_from_slice(&REFUSED.0);
             let delta = loose::Writer::new().deflate(Kind::Tree, b"", &vec![0; bytes]);
             file.extend(delta.expect("to memory"));
-            file.extend_from_slice(&[0; TRAILER_BYTES]);
-            let path = |name| folder.path_of(&name);
-            fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
-            let (offset, crc) = (HEADER_BYTES as u64, 0);
-            let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
-            index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20])
-                .expect("writes");
-            let found = read(&mut Packs::list(&folder).expect("lists"), id);
-            let Packed::Damaged(why) = found else {
-                panic!("an object without a beginning");
-            };
+            let why = refusal(file, HEADER_BYTES);
             assert!(why.contains("through too many others"), "{why}");
         }
     }
@@ -362,8 +368,6 @@ mod tests {
     /// Each of them is no larger than an object may be, and all together would take minutes.
     #[test]
     fn deltas_that_make_far_too_much_are_refused_before_they_are_applied() {
-        let (_root, folder) = folders();
-        let id = ObjectId([7; 20]);
         let deflate = |bytes: &[u8]| loose::Writer::new().deflate(Kind::Blob, b"", bytes);
         let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
         let mut last = file.len();
@@ -379,36 +383,16 @@ mod tests {
             file.extend(deflate(&delta).expect("to memory"));
             last = at;
         }
-        file.extend_from_slice(&[0; TRAILER_BYTES]);
-        let path = |name| folder.path_of(&name);
-        fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
-        let (offset, crc) = (last as u64, 0);
-        let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
-        index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20]).expect("writes");
-        let found = read(&mut Packs::list(&folder).expect("lists"), id);
-        let Packed::Damaged(why) = found else {
-            panic!("no store has such an object");
-        };
+        let why = refusal(file, last);
         assert!(why.contains("made of more than any"), "{why}");
     }
 
     #[test]
     fn an_entry_larger_than_any_object_is_refused_before_it_is_read() {
-        let (_root, folder) = folders();
-        let id = ObjectId([7; 20]);
         let bytes = usize::try_from(OBJECT_BYTES_MAX).expect("small") + 1;
         let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
         put_start(&mut file, Type::Blob as u8, bytes);
-        file.extend_from_slice(&[0; TRAILER_BYTES]);
-        let path = |name| folder.path_of(&name);
-        fs::write(path(PackId([0; 20]).pack()), &file).expect("writes");
-        let (offset, crc) = (HEADER_BYTES as u64, 0);
-        let index = fs::File::create(path(PackId([0; 20]).index())).expect("makes");
-        index::write(&index, &mut [index::Indexed { id, crc, offset }], &[0; 20]).expect("writes");
-        let found = read(&mut Packs::list(&folder).expect("lists"), id);
-        let Packed::Damaged(why) = found else {
-            panic!("no store has such an object");
-        };
+        let why = refusal(file, HEADER_BYTES);
         assert!(why.contains("larger than any"), "{why}");
     }
 

@@ -267,6 +267,15 @@ fn run_within(home: &Home, megabytes: u32, args: &[&str]) -> Ran {
     probe::run(shell.args(command.get_args()), "")
 }
 
+/// What is damaged is refused, and no room is made for what it would swell to.
+fn refused_in_little_memory(home: &Home) {
+    for args in [&["view"][..], &["verify", "--identity", "/nowhere"]] {
+        let ran = run_within(home, 400, args);
+        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn no_room_is_made_for_a_long_record_before_its_checksum_fits() {
     let home = home();
@@ -298,11 +307,7 @@ fn an_object_that_goes_on_behind_its_end_is_not_inflated() {
     fs::write(&path, bomb.finish().expect("in memory")).expect("written");
     // What the journal has of it would do.
     plant::clear(&home.store().join("journal"));
-    for args in [&["view"][..], &["verify", "--identity", "/nowhere"]] {
-        let ran = run_within(&home, 400, args);
-        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
-        assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
-    }
+    refused_in_little_memory(&home);
 }
 
 /// `verify` names what is no file where a file belongs, with a key and without.
@@ -405,11 +410,14 @@ fn a_packed_object_that_goes_on_behind_its_end_is_not_inflated() {
     plant::clear(&index);
     fs::write(&index, bytes).expect("written");
     plant::clear(&home.store().join("journal"));
-    for args in [&["view"][..], &["verify", "--identity", "/nowhere"]] {
-        let ran = run_within(&home, 400, args);
-        assert_eq!((ran.fault(), ran.code), (None, Some(13)), "{}", ran.stderr);
-        assert!(!ran.stderr.contains("memory"), "{}", ran.stderr);
-    }
+    refused_in_little_memory(&home);
+}
+
+/// The folder of the one place that is known.
+fn place_in(places: &Path) -> PathBuf {
+    let mut found = plant::list(places).into_iter();
+    let name = found.find(|name| name.components().count() == 1);
+    places.join(name.expect("the store's"))
 }
 
 /// Nobody ever writes to it, and a folder is opened in another way than a file.
@@ -417,10 +425,7 @@ fn a_packed_object_that_goes_on_behind_its_end_is_not_inflated() {
 fn a_pipe_in_the_place_of_a_folder_outside_the_store_keeps_nobody_waiting() {
     let home = home();
     let places = home.state().join("places");
-    let folder = plant::list(&places)
-        .into_iter()
-        .find(|name| name.components().count() == 1);
-    let folder = places.join(folder.expect("the store's"));
+    let folder = place_in(&places);
     plant::fifo(&folder);
     for ran in all_end(&home, "the folder of a place") {
         assert!(
@@ -443,34 +448,31 @@ fn a_pipe_in_the_place_of_a_folder_outside_the_store_keeps_nobody_waiting() {
 
 #[test]
 fn nothing_is_written_or_removed_through_a_link_in_the_state_folder() {
-    for what in ["place", "places", "key"] {
+    // A link in the place of the whole folder is the user's own: only what stands there stays.
+    for (what, theirs, is_own) in [
+        ("a place", "verified", false),
+        ("places", "letter", false),
+        ("state", "key", true),
+    ] {
         let home = home();
         run(&home, &["verify"]);
         let victim = home.path().join("victim");
         fs::create_dir(&victim).expect("made");
-        for name in ["verified", "pin", "place", "key"] {
-            fs::write(
-                victim.join(name),
-                "mine, and longer than any key of theirs is",
-            )
-            .expect("made");
-        }
+        let text = "longer than any key of agekeep's is";
+        fs::write(victim.join(theirs), text).expect("written");
         let places = home.state().join("places");
-        let folder = plant::list(&places)
-            .into_iter()
-            .find(|name| name.components().count() == 1);
         match what {
-            "place" => plant::link(&places.join(folder.expect("the store's")), &victim),
+            "a place" => plant::link(&place_in(&places), &victim),
             "places" => plant::link(&places, &victim),
             _ => plant::link(&home.state(), &victim),
         }
         for args in [&["status"][..], &["view"], &["verify"], &["log"]] {
             let ran = probe::run_in(&home, args, "");
             assert_eq!(ran.fault(), None, "{what}");
-            for name in ["verified", "pin", "place", "key"] {
-                let there = fs::read_to_string(victim.join(name)).expect("still there");
-                assert!(there.starts_with("mine, "), "{what} {args:?}: {name}");
-            }
+            let there = fs::read_to_string(victim.join(theirs));
+            assert_eq!(there.expect("still there"), text, "{what} {args:?}");
+            let count = plant::list(&victim).len();
+            assert!(is_own || count == 1, "{what} {args:?}: something was made");
         }
     }
 }
