@@ -21,6 +21,8 @@ const REACH_BYTES: usize = 220;
 /// How many lines before it are, and how many behind it.
 const LINES_BEFORE: usize = 1;
 const LINES_BEHIND: usize = 3;
+/// How much is weighed together, in bytes: every word of it may be asked for each.
+const REGION_BYTES_MAX: usize = 1_500;
 /// Shortest and longest password that is weighed, in bytes.
 const BYTES: RangeInclusive<usize> = 6..=48;
 /// From so many points on a word is a password or a code.
@@ -153,7 +155,10 @@ pub(in crate::redact) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Spa
         let mut region = around(text, &labels[at].range);
         let first = at;
         at += 1;
-        while at < labels.len() && labels[at].range.start < region.end {
+        while at < labels.len()
+            && labels[at].range.start < region.end
+            && region.len() < REGION_BYTES_MAX
+        {
             region.end = region.end.max(around(text, &labels[at].range).end);
             at += 1;
         }
