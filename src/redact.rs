@@ -8,8 +8,9 @@
 //!   gate: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
 //!                             │                     checksums, placeholders, randomness
 //!                             ├──▶ structure: blocks, URIs, headers, files, command lines
-//!                             ├──▶ codes, code_list, mnemonic: codes of doors and cards, lists of codes, seed phrases
+//!                             ├──▶ answer, code_list, mnemonic: security answers, lists of codes, seed phrases
 //!                             ├──▶ named: a name that says password, token or key, and its value
+//!                             ├──▶ notes: words near a label, weighed by how they look and what is around
 //!                             ├──▶ personal: numbers with check digits, addresses
 //!                             ├──▶ gitleaks: the owner's rules in that form
 //!                             └──▶ view, decode: the same again on what is escaped, split, encoded
@@ -19,10 +20,10 @@
 //! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
 //! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
 
+mod answer;
 mod budget;
 mod checksum;
 mod code_list;
-mod codes;
 mod decode;
 mod engine;
 mod gate;
@@ -31,6 +32,7 @@ mod judge;
 mod marker;
 mod mnemonic;
 mod named;
+mod notes;
 mod personal;
 mod redactor;
 mod report;
@@ -41,6 +43,7 @@ mod span;
 mod structure;
 mod token;
 mod view;
+mod window;
 
 pub use self::redactor::{Finding, Redacted, Redactor, Withheld};
 pub(crate) use self::redactor::{FingerprintKey, check_pattern, is_known, is_personal};

@@ -8,7 +8,7 @@ use super::budget::{Budget, OverBudget};
 use super::gate::{Gate, Trigger};
 use super::named;
 use super::named::name::{FOREIGN, WORDS};
-use super::named::notes::{self, Label, Says};
+use super::notes;
 use super::rule::{Class, Finder, Rule, ScanFn};
 use super::rules;
 use super::span::Span;
@@ -27,8 +27,6 @@ pub(super) struct Engine {
 struct Scanner {
     scan: ScanFn,
     window: Option<usize>,
-    /// What its words say of what stands near them.
-    says: Option<Says>,
 }
 
 /// The built-in rules. Built when first needed; each shape is compiled when its literal first
@@ -85,7 +83,6 @@ impl Engine {
                     scanners.push(Scanner {
                         scan: *scan,
                         window: structure::window(rule.kind),
-                        says: Says::of_rule(rule.kind),
                     });
                     let number = scanners.len() - 1;
                     Trigger::Scan(u16::try_from(number).expect("fewer than 65,536 rules"))
@@ -99,8 +96,7 @@ impl Engine {
             );
             literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
         }
-        let accounts = notes::accounts().into_iter();
-        literals.extend(accounts.map(|word| (word, false, Trigger::Label)));
+        literals.extend(notes::labels().map(|word| (word, false, Trigger::Label)));
         let words = WORDS.iter().chain(FOREIGN);
         literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
         let folded = literals.iter().filter(|(_, exact, _)| !exact);
@@ -115,6 +111,14 @@ impl Engine {
             tokens,
             scanners,
         }
+    }
+
+    /// Where words stand that say that a secret is near.
+    #[cfg(test)]
+    pub(super) fn labels(&self, text: &[u8]) -> Vec<usize> {
+        let hits = self.gate.hits(text);
+        let labels = hits.filter(|hit| hit.trigger == Trigger::Label);
+        labels.map(|hit| hit.start).collect()
     }
 
     /// What stands plainly in a text.
@@ -134,20 +138,12 @@ impl Engine {
             let (group, number) = match hit.trigger {
                 Trigger::Token(number) => (0, number),
                 Trigger::Keyed(number) => (1, number),
-                Trigger::Scan(number) => {
-                    let range = hit.start..hit.end;
-                    let says = self.scanners[usize::from(number)].says;
-                    labels.extend(says.map(|says| Label { range, says }));
-                    (2, number)
-                }
+                Trigger::Scan(number) => (2, number),
                 Trigger::Label => {
-                    let (range, says) = (hit.start..hit.end, Says::Account);
-                    labels.push(Label { range, says });
+                    labels.push(hit.start);
                     continue;
                 }
                 Trigger::Name(strength) => {
-                    let range = hit.start..hit.end;
-                    labels.extend(Says::of_name(strength).map(|says| Label { range, says }));
                     if hit.start >= named_until
                         && let Some(end) =
                             named::at(text, hit.start..hit.end, strength, &mut columns, found)

@@ -14,7 +14,7 @@ pub(super) enum Trigger {
     Keyed(u16),
     /// The scanner of this number.
     Scan(u16),
-    /// Nothing: a word for what one logs in to, which says something of what stands near it.
+    /// Nothing: a word that says that a secret is near.
     Label,
     /// A word of this strength that names a secret.
     Name(super::named::Strength),

@@ -15,7 +15,6 @@ mod login;
 mod mark;
 pub(super) mod name;
 mod name_words;
-pub(super) mod notes;
 mod place;
 mod refers;
 mod sentence;

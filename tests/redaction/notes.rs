@@ -17,22 +17,20 @@ struct Note {
     secrets: Vec<String>,
 }
 
-/// The file, and how many secrets of a hundred go at least.
-const FILES: [(&str, usize); 6] = [
-    ("english-read", 48),
-    ("english-held-back", 30),
-    ("languages-read", 41),
-    ("languages-held-back", 25),
-    ("settings-read", 97),
-    ("settings-held-back", 78),
+/// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
+const FILES: [(&str, usize, usize); 6] = [
+    ("english-read", 62, 1),
+    ("english-held-back", 43, 3),
+    ("languages-read", 70, 2),
+    ("languages-held-back", 48, 2),
+    ("settings-read", 97, 2),
+    ("settings-held-back", 80, 6),
 ];
-/// How many honest texts of a file change at most.
-const CHANGED_MAX: usize = 4;
 
 #[test]
 fn as_many_secrets_go_as_the_documentation_says_and_honest_texts_stay() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/redaction/notes");
-    for (name, least) in FILES {
+    for (name, least, most) in FILES {
         let file = fs::read_to_string(folder.join(name).with_extension("jsonl")).expect("there");
         // A mark keeps other scanners from taking what was made up for a live token.
         let lines = file.lines().map(|line| line.replace('¦', ""));
@@ -51,6 +49,6 @@ fn as_many_secrets_go_as_the_documentation_says_and_honest_texts_stay() {
         }
         eprintln!("{name}: {gone} of {all} secrets gone; honest texts changed: {changed:?}");
         assert!(gone * 100 >= all * least, "{name}: {gone} of {all}");
-        assert!(changed.len() <= CHANGED_MAX, "{name}: {changed:?}");
+        assert!(changed.len() <= most, "{name}: {changed:?}");
     }
 }

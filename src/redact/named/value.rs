@@ -243,6 +243,10 @@ fn bare(text: &[u8], at: usize) -> Option<Value> {
 /// Whether a bare value ends at this byte in any notation.
 fn breaks(text: &[u8], at: usize) -> bool {
     let b = text[at];
+    // Most bytes, told at once: a text of one long word is read again for each name in it.
+    if b.is_ascii_alphanumeric() {
+        return false;
+    }
     let escape = b == b'\\' && text.get(at + 1).is_some_and(|b| b"nrt\"'".contains(b));
     // Ideographs, their punctuation and full-width forms: the sentence goes on without a space.
     let wide = matches!(b, 0xE3..=0xED | 0xEF);
@@ -252,7 +256,7 @@ fn breaks(text: &[u8], at: usize) -> bool {
         || matches!(b, b'"' | b'\'' | b'`' | b'|' | b'<')
         || escape
         || wide
-        || BREAKING.iter().any(mark)
+        || !b.is_ascii() && BREAKING.iter().any(mark)
 }
 
 /// Whether a separator ends the value read so far: only where something else could follow it.
@@ -315,7 +319,7 @@ impl Read {
         self.bytes += 1;
         self.letters += usize::from(b.is_ascii_alphabetic());
         self.digits += usize::from(b.is_ascii_digit());
-        self.marks += usize::from(b"_-+/=.".contains(&b));
+        self.marks += usize::from(matches!(b, b'_' | b'-' | b'+' | b'/' | b'=' | b'.'));
     }
 
     /// Whether it is as long and as plain as a token.

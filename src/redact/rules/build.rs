@@ -22,6 +22,10 @@ use form::{Check, Class, Form, Severity, Tail};
 #[path = "form.rs"]
 mod form;
 
+#[allow(dead_code, unreachable_pub)] // the tests of the library call more of it
+#[path = "../notes/build.rs"]
+pub(crate) mod notes;
+
 /// Every file of rules. Where two rules have the same literal, the first one decides.
 const FAMILIES: [&str; 13] = [
     "code",
@@ -40,7 +44,7 @@ const FAMILIES: [&str; 13] = [
 ];
 
 /// Modules of scanners of their own, beside `structure`.
-const SCANNERS: [&str; 4] = ["codes", "code_list", "mnemonic", "named"];
+const SCANNERS: [&str; 4] = ["answer", "code_list", "mnemonic", "named"];
 
 /// A file of rules.
 #[derive(Deserialize)]
@@ -81,8 +85,11 @@ struct Row {
 #[allow(clippy::print_stdout)] // so a build script speaks to cargo
 fn main() -> ExitCode {
     let folder = Path::new("src/redact/rules");
-    println!("cargo::rerun-if-changed={}", folder.display());
-    match write(folder) {
+    let notes = Path::new("src/redact/notes");
+    for folder in [folder, notes] {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    match write(folder).and_then(|()| notes::write(notes)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("cargo::error={}", why.replace('\n', " "));

@@ -4,7 +4,7 @@
 //! What must vanish stands between `«` and `»`, all else must stay. `¦` is dropped: it keeps scanners
 //! of this repository from taking a sample for a live token.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -27,8 +27,8 @@ enum Line {
     Kept { kind: String, clean: String },
 }
 
-static SAMPLES: LazyLock<HashMap<String, Samples>> = LazyLock::new(|| {
-    let mut all: HashMap<String, Samples> = HashMap::new();
+static SAMPLES: LazyLock<BTreeMap<String, Samples>> = LazyLock::new(|| {
+    let mut all: BTreeMap<String, Samples> = BTreeMap::new();
     for (number, line) in (1..).zip(FIXTURE.lines()) {
         match serde_json::from_str(line) {
             Ok(Line::Found { kind, text }) => all.entry(kind).or_default().found.push(text),
@@ -39,9 +39,14 @@ static SAMPLES: LazyLock<HashMap<String, Samples>> = LazyLock::new(|| {
     all
 });
 
-/// The kinds that have samples.
+/// The kinds that have samples, in order.
 pub(in crate::redact) fn kinds() -> impl Iterator<Item = &'static str> {
     SAMPLES.keys().map(String::as_str)
+}
+
+/// The samples of a kind.
+pub(in crate::redact) fn of_kind(kind: &str) -> &'static Samples {
+    &SAMPLES[kind]
 }
 
 /// The samples of a rule: at least three in which it finds something, and three that stay.

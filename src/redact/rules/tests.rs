@@ -10,7 +10,7 @@ use super::*;
 /// The build script, whose own tests run here.
 #[allow(dead_code, unreachable_pub)] // the build calls it
 #[path = "build.rs"]
-mod build;
+pub(in crate::redact) mod build;
 mod whole;
 
 /// What a rule's core may weigh once compiled.

@@ -1,9 +1,12 @@
 //! Answers to the questions that a bank or a site asks: a first pet, a mother's maiden name.
 
-use super::words::{WORDS, ahead, behind, is_joined};
-use crate::redact::judge;
-use crate::redact::named;
-use crate::redact::span::{Rank, Span};
+mod words;
+
+use self::words::WORDS;
+use super::judge;
+use super::named;
+use super::span::{Rank, Span};
+use super::window::{ahead, behind, is_joined};
 
 /// How far behind its question an answer is looked for, in bytes.
 const AHEAD_BYTES_MAX: usize = 320;
@@ -74,7 +77,7 @@ const ENDS: &[&str] = &[
 ];
 
 /// Finds the answer to the question at `at`.
-pub(in crate::redact) fn answer(text: &[u8], at: usize, found: &mut Vec<Span>) {
+pub(super) fn answer(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let asked = ahead(text, at, AHEAD_BYTES_MAX);
     if behind(text, at, 4).ends_with(|c: char| c.is_alphanumeric() && !is_joined(c)) {
         return;

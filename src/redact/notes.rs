@@ -1,0 +1,96 @@
+//! Passwords and codes in notes: each word near a label is weighed.
+//!
+//! People name a password and say it somewhere near, in any order and in any words, so no grammar
+//! finds it. A linear model does: what a word looks like, and what stands around it, each count some
+//! points for or against it. The points are data, learnt from the notes in
+//! `fixtures/redaction/notes`; docs/rules.md says how.
+//!
+//! ```text
+//! labels (from the gate) ─▶ page: the lines near them, as words with their classes
+//!                             └─▶ weigh: each word that could be a secret, in order ─▶ spans
+//! ```
+//!
+//! Each line is read once and each word is weighed once, against a bounded number of others: the
+//! time is linear in the text.
+
+pub(super) mod hash;
+mod look;
+mod page;
+#[cfg(test)]
+#[path = "notes/tests/train.rs"]
+mod train;
+mod vocabulary;
+mod weigh;
+
+use self::page::{Page, Word};
+use self::vocabulary::{Class, Classes};
+use super::named;
+use super::span::{Rank, Span};
+
+/// From so many points on a word is a secret.
+const ENOUGH: i32 = 10;
+
+/// A word that says what stands near it, as the gate found it.
+pub(super) type Label = usize;
+
+/// Words that the gate has to look for, because secrets stand near them.
+pub(super) fn labels() -> impl Iterator<Item = &'static str> {
+    vocabulary::LABELS.iter().copied()
+}
+
+/// Weighs the words near the labels of a text. `found` has what was found in it so far.
+pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
+    if labels.is_empty() {
+        return;
+    }
+    let page = Page::read(text, labels, found);
+    let mut spans: Vec<Span> = Vec::new();
+    page.decide(|page, at, history| {
+        let word = &page.words[at];
+        let likely = weigh::points(page, at, history) >= ENOUGH;
+        // What points to where a secret is kept is none.
+        let secret = likely && !named::refers(word.text.as_bytes());
+        if secret {
+            let kind = kind(page, word);
+            let range = word.range();
+            match spans.last_mut().filter(|last| goes_on(text, last, word)) {
+                Some(last) => last.end = range.end,
+                None => spans.push(Span::new(range, kind, Rank::Named)),
+            }
+        }
+        secret
+    });
+    found.append(&mut spans);
+}
+
+/// Whether a number goes on with the group before it: `559 204`.
+fn goes_on(text: &[u8], last: &Span, word: &Word) -> bool {
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .all(|b| b.is_ascii_digit() || b"#*- ".contains(b))
+    };
+    word.look.is_number()
+        && number(&text[last.start..last.end])
+        && matches!(text.get(last.end..word.start), Some(b" " | b"-" | b" - "))
+}
+
+/// What a secret is, by the words around it.
+fn kind(page: &Page, word: &Word) -> &'static str {
+    if !word.look.is_number() {
+        return "password";
+    }
+    let here = page.lines[word.line].classes;
+    let above = page
+        .above(word.line, 1)
+        .map_or(Classes::default(), |line| line.classes);
+    let kinds = [
+        (Class::Otp, "one-time-code"),
+        (Class::Card, "card-code"),
+        (Class::Pin, "pin"),
+    ];
+    let said = |classes: Classes| kinds.iter().find(|(class, _)| classes.has(*class));
+    said(here)
+        .or_else(|| said(above))
+        .map_or("access-code", |(_, kind)| kind)
+}

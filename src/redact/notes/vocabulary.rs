@@ -1,0 +1,231 @@
+//! What words say: the lists of `vocabulary.txt`, as the build script makes a table of them.
+//!
+//! The table has hashes of 32 bits and no text: two words are taken for one another once in a million.
+
+use super::hash;
+
+/// What a word is a word for, as far as more than its points depend on it: the number of the class in
+/// `vocabulary.txt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Class {
+    Password = 0,
+    Secret = 1,
+    Code = 2,
+    /// What is done with a code.
+    Act = 3,
+    /// What a code opens.
+    Thing = 4,
+    Pin = 5,
+    Otp = 6,
+    Card = 7,
+    Answer = 9,
+    Recovery = 10,
+    Opens = 11,
+    /// What one logs in to.
+    Account = 12,
+    Login = 13,
+    Equals = 16,
+    Fill = 18,
+    /// Words beside which a number is none that opens anything: pins of a board, places to deliver to.
+    Elsewhere = 22,
+}
+
+/// How many classes there are.
+pub(super) const CLASSES: usize = 28;
+
+/// A set of classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Classes(pub(super) u32);
+
+impl Classes {
+    /// Classes of words that say that a secret stands near.
+    pub(super) const LABELS: Self = Self::of(&[
+        Class::Password,
+        Class::Pin,
+        Class::Code,
+        Class::Otp,
+        Class::Card,
+        Class::Answer,
+        Class::Recovery,
+        Class::Login,
+        Class::Secret,
+        Class::Act,
+        Class::Thing,
+        Class::Opens,
+        Class::Account,
+    ]);
+    /// Those of them that say so by themselves.
+    pub(super) const STRONG: Self =
+        Self(Self::LABELS.0 & !Self::of(&[Class::Thing, Class::Account]).0);
+    /// Words between a label and its value that say nothing.
+    pub(super) const EMPTY: Self = Self::of(&[Class::Fill, Class::Equals]);
+
+    pub(super) const fn of(classes: &[Class]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < classes.len() {
+            bits |= 1 << classes[at] as u8;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub(super) const fn has(self, class: Class) -> bool {
+        self.0 >> class as u8 & 1 != 0
+    }
+
+    pub(super) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The number of each class in the set.
+    pub(super) fn numbers(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let next = (left != 0).then(|| left.trailing_zeros() as usize);
+            left &= left.wrapping_sub(1);
+            next
+        })
+    }
+}
+
+/// Longest ending of a word behind its stem, in characters.
+const ENDING_CHARS_MAX: usize = 6;
+/// Longest entry that stands inside a word, in characters.
+const PART_CHARS_MAX: usize = 16;
+/// How much of a long word is looked up, in characters.
+const WORD_CHARS_MAX: usize = 40;
+
+/// How an entry stands in a word. The number goes into its hash.
+const WHOLE: u32 = 0;
+const STEM: u32 = 1;
+const PART: u32 = 2;
+
+include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
+
+/// The classes of an entry.
+fn look_up(hash: u32, form: u32) -> u32 {
+    let number = hash::feature(0, hash, form, 0).max(1);
+    let mut place = hash::place(number, BITS);
+    loop {
+        match NUMBERS[place] {
+            0 => return 0,
+            there if there == number => return SETS[place],
+            _ => place = (place + 1) % NUMBERS.len(),
+        }
+    }
+}
+
+/// The classes of a word in lower case, and its hash.
+pub(super) fn classes(lower: &str) -> (Classes, u32) {
+    let bytes = lower.as_bytes();
+    let chars = if lower.is_ascii() {
+        bytes.len()
+    } else {
+        lower.chars().count()
+    };
+    let (mut bits, mut hash, mut count) = (0, hash::SEED, 0);
+    for (at, c) in lower.char_indices() {
+        for byte in &bytes[at..at + c.len_utf8()] {
+            hash = hash::add(hash, *byte);
+        }
+        count += 1;
+        if count >= 2 && chars - count <= ENDING_CHARS_MAX {
+            bits |= look_up(hash, STEM);
+        }
+    }
+    bits |= look_up(hash, WHOLE);
+    for (at, _) in lower.char_indices().take(WORD_CHARS_MAX) {
+        if !is_head(PART_HEADS.as_slice(), &bytes[at..]) {
+            continue;
+        }
+        let mut hash = hash::SEED;
+        for c in lower[at..].chars().take(PART_CHARS_MAX) {
+            let mut buffer = [0; 4];
+            hash = c.encode_utf8(&mut buffer).bytes().fold(hash, hash::add);
+            bits |= look_up(hash, PART);
+        }
+    }
+    (Classes(bits), hash)
+}
+
+/// Whether an entry may begin as a text does: by a bit for the hash of two or three bytes.
+fn is_head(heads: &[u64], text: &[u8]) -> bool {
+    let bit = |bytes: &[u8]| {
+        let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
+        let bit = hash::place(hash, HEAD_BITS);
+        heads[bit / 64] >> (bit % 64) & 1 != 0
+    };
+    text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
+}
+
+/// The phrases that begin with a word: the hashes of the words behind it, and what they say. The last
+/// word may have an ending where it is a stem.
+pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
+    let bit = hash::place(first, HEAD_BITS);
+    let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
+    let begin = if begins {
+        PHRASES.partition_point(|phrase| phrase.first < first)
+    } else {
+        PHRASES.len()
+    };
+    PHRASES[begin..]
+        .iter()
+        .take_while(move |phrase| phrase.first == first)
+}
+
+/// Several words that say something together.
+pub(super) struct Phrase {
+    first: u32,
+    pub(super) rest: &'static [u32],
+    pub(super) classes: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_the_classes_of_its_entries() {
+        for (word, class) in [
+            ("passwords", Class::Password),
+            ("routerkennwort", Class::Password),
+            ("padlock", Class::Thing),
+            ("密码是", Class::Password),
+            ("лозинке", Class::Password),
+        ] {
+            assert!(classes(word).0.has(class), "{word}");
+        }
+        assert!(!classes("passenger").0.has(Class::Password));
+    }
+
+    #[test]
+    fn the_file_has_the_classes_in_their_order() {
+        let file = include_str!("vocabulary.txt");
+        let named = file
+            .lines()
+            .filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
+        let order: Vec<&str> = named.collect();
+        assert_eq!(order.len(), CLASSES);
+        for (name, class) in [
+            ("password", Class::Password),
+            ("secret", Class::Secret),
+            ("code", Class::Code),
+            ("act", Class::Act),
+            ("thing", Class::Thing),
+            ("pin", Class::Pin),
+            ("otp", Class::Otp),
+            ("card", Class::Card),
+            ("answer", Class::Answer),
+            ("recovery", Class::Recovery),
+            ("opens", Class::Opens),
+            ("account", Class::Account),
+            ("login", Class::Login),
+            ("equals", Class::Equals),
+            ("fill", Class::Fill),
+            ("elsewhere", Class::Elsewhere),
+        ] {
+            assert_eq!(order[class as usize], name);
+        }
+    }
+}
