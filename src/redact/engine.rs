@@ -8,7 +8,7 @@ use super::budget::{Budget, OverBudget};
 use super::gate::{Gate, Trigger};
 use super::named;
 use super::named::name::{FOREIGN, WORDS};
-use super::notes;
+use super::notes::{self, Label};
 use super::rule::{Class, Finder, Rule, ScanFn};
 use super::rules;
 use super::span::Span;
@@ -121,11 +121,12 @@ impl Engine {
         labels.map(|hit| hit.start).collect()
     }
 
-    /// What stands plainly in a text.
+    /// What stands plainly in a text, and where words stand that say that a secret is near.
     pub(super) fn plain(
         &self,
         text: &[u8],
         budget: &mut Budget,
+        labels: &mut Vec<Label>,
         found: &mut Vec<Span>,
     ) -> Result<(), OverBudget> {
         budget.read(text.len())?;
@@ -133,7 +134,6 @@ impl Engine {
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
         let mut named_until = 0;
         let mut columns = named::Columns::default();
-        let mut labels = Vec::new();
         for hit in self.gate.hits(text) {
             let (group, number) = match hit.trigger {
                 Trigger::Token(number) => (0, number),
@@ -181,7 +181,6 @@ impl Engine {
                 }
             }
         }
-        notes::scan(text, &labels, found);
         Ok(())
     }
 }

@@ -15,6 +15,7 @@ use super::gitleaks::Gitleaks;
 use super::judge;
 use super::mnemonic;
 use super::named;
+use super::notes::{self, Label};
 use super::personal::{self, Personal};
 use super::rules;
 use super::span::{Kind, Rank, Span};
@@ -63,13 +64,15 @@ pub(super) struct Scan<'a> {
 impl Scan<'_> {
     /// Every secret in a text whose markers have been blanked. Spans may overlap.
     pub(super) fn of(&self, text: &[u8], budget: &mut Budget) -> Result<Vec<Span>, OverBudget> {
-        let mut found = Vec::new();
-        self.plain(text, budget, &mut found)?;
+        let (mut labels, mut found) = (Vec::new(), Vec::new());
+        self.labelled(text, budget, &mut labels, &mut found)?;
         personal::scan(text, self.switches.personal, &mut found);
         if let Some(gitleaks) = self.gitleaks {
             gitleaks.scan(text, self.path, budget, &mut found)?;
         }
         self.views(text, budget, &mut found, DEPTH_MAX)?;
+        // Once, and last: what others found is the best that is known of what stands around.
+        notes::scan(text, &labels, &mut found);
         found.retain(|span| !self.switches.off.contains(&span.kind));
         repeats(text, &mut found);
         Ok(found)
@@ -81,11 +84,22 @@ impl Scan<'_> {
         budget: &mut Budget,
         found: &mut Vec<Span>,
     ) -> Result<(), OverBudget> {
-        BUILT_IN.plain(text, budget, found)?;
+        self.labelled(text, budget, &mut Vec::new(), found)
+    }
+
+    /// What stands plainly in a text, and the words that say that a secret is near.
+    fn labelled(
+        &self,
+        text: &[u8],
+        budget: &mut Budget,
+        labels: &mut Vec<Label>,
+        found: &mut Vec<Span>,
+    ) -> Result<(), OverBudget> {
+        BUILT_IN.plain(text, budget, labels, found)?;
         mnemonic::scan(text, found);
         code_list::disk_keys(text, found);
         self.own
-            .map_or(Ok(()), |own| own.plain(text, budget, found))
+            .map_or(Ok(()), |own| own.plain(text, budget, labels, found))
     }
 
     /// What is encoded, escaped, disguised or split.

@@ -369,7 +369,8 @@ mod tests {
             let text = sample["text"].as_str().or(sample["clean"].as_str());
             let (text, secrets) = example(text.expect("a text"));
             let mut spans = Vec::new();
-            let scanned = engine.plain(&text, &mut Budget::new(1 << 20, 100), &mut spans);
+            let budget = &mut Budget::new(1 << 20, 100);
+            let scanned = engine.plain(&text, budget, &mut Vec::new(), &mut spans);
             scanned.expect("a short text");
             spans.retain(|span| span.kind.as_str() == rule.kind);
             let found: Vec<Range<usize>> = spans.iter().map(|s| s.start..s.end).collect();
