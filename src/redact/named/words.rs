@@ -277,6 +277,11 @@ pub(super) const WHOLE: &[&str] = &[
 
 /// Whether a list of words in lower case holds this one, in whatever case it is written.
 pub(super) fn holds(list: &[&str], word: &[u8]) -> bool {
-    list.iter()
-        .any(|entry| word.eq_ignore_ascii_case(entry.as_bytes()))
+    let Some(first) = word.first().map(u8::to_ascii_lowercase) else {
+        return false;
+    };
+    // Most entries are told by their length and first byte.
+    let like = |entry: &&&str| entry.len() == word.len() && entry.as_bytes()[0] == first;
+    let mut alike = list.iter().filter(like);
+    alike.any(|entry| word.eq_ignore_ascii_case(entry.as_bytes()))
 }

@@ -119,7 +119,16 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
         return false;
     }
     if word.look.sort() != Sort::Plain {
-        return Classes(here.0 | below).meets(Classes::LABELS);
+        // A word that says something itself labels others, and not itself.
+        let others = if word.classes.meets(Classes::LABELS) {
+            let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
+            let to = (at + WORDS_ALIKE).min(line.words.end);
+            let others = (from..to).filter(|other| *other != at);
+            others.fold(0, |all, other| all | page.words[other].classes.0)
+        } else {
+            line.classes.0
+        };
+        return Classes(others | above.0 | below).meets(Classes::LABELS);
     }
     if history.last
         || word.before & marks::QUOTE != 0 && here.meets(Classes::STRONG)
