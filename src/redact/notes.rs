@@ -30,7 +30,7 @@ use super::span::{Rank, Span};
 /// From so many points on a word is a secret.
 const ENOUGH: i32 = 10;
 
-/// A word that says what stands near it, as the gate found it.
+/// Where a word begins that says what stands near it, as the gate found it.
 pub(super) type Label = usize;
 
 /// Words that the gate has to look for, because secrets stand near them.

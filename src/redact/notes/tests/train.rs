@@ -1,8 +1,9 @@
 //! Learns the points from notes in which the secrets are marked.
 //!
 //! `AGEKEEP_LEARN=clean.jsonl cargo test --release --lib redact::notes::train` writes `points.txt`
-//! from the notes in `fixtures/redaction/notes` that are not held back and texts without secrets that are named there
-//! (files, with colons between them). Without the variable, it only looks whether the file is one.
+//! from the notes in `fixtures/redaction/notes` that are not held back, the samples of the rules, and
+//! the texts without secrets that it names: files, with colons between them. Without the variable,
+//! it only reads the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -14,7 +15,6 @@ use serde::Deserialize;
 
 use super::page::Page;
 use super::weigh::{self, Feature, Kind};
-use super::{ENOUGH, hash};
 use crate::redact::engine::BUILT_IN;
 use crate::redact::rules::samples;
 use crate::redact::rules::tests::build::notes::{KINDS, OF_CLASS, Vocabulary, row};
@@ -25,7 +25,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/redact/notes");
 const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/redaction/notes");
 /// What the names of files have in them that nothing is learnt from.
 const HELD_BACK: [&str; 2] = ["held-back", "settings"];
-/// What one unit of a weight is in points, and how much surer than even a word must be.
+/// What one unit of a weight is in points.
 const SCALE: f32 = 16.0;
 /// How often all texts are learnt from.
 const ROUNDS: usize = 8;
@@ -199,7 +199,8 @@ impl Learnt {
                 rows.insert(*feature, points);
             }
         }
-        let mut text = String::from("# What counts for a word and against it: see train.rs.\n");
+        let mut text =
+            String::from("# What counts for a word and against it: see tests/train.rs.\n");
         for (Feature(kind, one, two, three), points) in rows {
             let name = KINDS[usize::from(kind)];
             let one = match vocabulary
@@ -254,5 +255,5 @@ fn points_are_learnt_from_notes() {
         .collect();
     let faults: Vec<&&str> = rows.iter().filter_map(|row| row.as_ref().err()).collect();
     assert_eq!(faults, Vec::<&&str>::new());
-    assert!(rows.len() > 500 && ENOUGH > 0 && hash::of("a") != hash::SEED);
+    assert!(rows.len() > 500, "{}", rows.len());
 }
