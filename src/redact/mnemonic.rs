@@ -44,12 +44,17 @@ pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
 
 /// Finds the phrase behind a label, whether its checksum holds or not.
 pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    if let Some(words) = listed(text, at).or_else(|| mostly_listed(text, at)) {
+        report(text, &words, found);
+    }
+}
+
+/// The words behind a label that all are of the list.
+fn listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
     let limit = text.len().min(at + LABEL_BYTES_MAX);
     let mut from = at;
     while from < limit {
-        let Some(word) = next_word(text, from, limit) else {
-            return;
-        };
+        let word = next_word(text, from, limit)?;
         from = word.end;
         if !is_listed(&text[word.clone()]) {
             continue;
@@ -72,11 +77,46 @@ pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
                 (words.len() <= RUN_WORDS_MAX && is_real(text, &words[begin..begin + count]))
                     .then_some(begin..begin + count)
             });
-        if let Some(phrase) = phrase {
-            report(text, &words[phrase], found);
-        }
-        return;
+        return phrase.map(|phrase| words[phrase].to_vec());
     }
+    None
+}
+
+/// The words behind a label, from a mark or a line break on, of which most are of the list: people
+/// mistype, and wallets have lists of their own. They are as many as a phrase has, on one line, and
+/// nothing goes on behind them.
+fn mostly_listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
+    let limit = text.len().min(at + LABEL_BYTES_MAX);
+    let begins = |mark: &usize| b":=-)\"'\n".contains(&text[*mark]);
+    (at..limit).filter(begins).find_map(|mark| {
+        let first = next_word(text, mark, limit)?;
+        let words = plain_words(text, first);
+        let listed = words
+            .iter()
+            .filter(|word| is_listed(&text[(*word).clone()]));
+        let most = listed.count() * 4 >= words.len() * 3;
+        (LENGTHS.contains(&words.len()) && most && is_real(text, &words)).then_some(words)
+    })
+}
+
+/// A word and those behind it, in lower case, with blanks or commas between them.
+fn plain_words(text: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
+    let mut words = vec![first];
+    while words.len() <= LENGTHS[0] {
+        let end = words[words.len() - 1].end;
+        let limit = text.len().min(end + BETWEEN_BYTES_MAX);
+        let next = next_word(text, end, limit).filter(|next| {
+            let between = text[end..next.start]
+                .iter()
+                .all(|b| matches!(b, b' ' | b','));
+            between && text[next.clone()].iter().all(u8::is_ascii_lowercase)
+        });
+        match next.filter(|next| WORD_BYTES.contains(&next.len())) {
+            Some(next) => words.push(next),
+            None => break,
+        }
+    }
+    words
 }
 
 /// Reports a phrase: what of it stands on each line.
@@ -320,6 +360,14 @@ mod tests {
             behind("seed phrase is written on paper only, twelve words, in the bank").is_empty()
         );
         assert!(behind("mnemonic: abandon ability able about above absent absorb abstract absurd abuse access accident").is_empty());
+    }
+
+    #[test]
+    fn behind_a_label_some_words_may_be_of_another_list() {
+        let other = PHRASE.replace("wink", "tulips").replace("cruel", "mellow");
+        assert_eq!(behind(&format!("seed: {other}.")), [other]);
+        let prose = "seed phrase must never be stored here because other people can read this file";
+        assert!(behind(prose).is_empty());
     }
 
     #[test]

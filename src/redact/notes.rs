@@ -28,7 +28,7 @@ use super::named;
 use super::span::{Rank, Span};
 
 /// From so many points on a word is a secret.
-const ENOUGH: i32 = 10;
+const ENOUGH: i32 = 0;
 
 /// Where a word begins that says what stands near it, as the gate found it.
 pub(super) type Label = usize;
@@ -51,28 +51,11 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         // What points to where a secret is kept is none.
         let secret = likely && !named::refers(word.text.as_bytes());
         if secret {
-            let kind = kind(page, word);
-            let range = word.range();
-            match spans.last_mut().filter(|last| goes_on(text, last, word)) {
-                Some(last) => last.end = range.end,
-                None => spans.push(Span::new(range, kind, Rank::Named)),
-            }
+            spans.push(Span::new(word.range(), kind(page, word), Rank::Named));
         }
         secret
     });
     found.append(&mut spans);
-}
-
-/// Whether a number goes on with the group before it: `559 204`.
-fn goes_on(text: &[u8], last: &Span, word: &Word) -> bool {
-    let number = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .all(|b| b.is_ascii_digit() || b"#*- ".contains(b))
-    };
-    word.look.is_number()
-        && number(&text[last.start..last.end])
-        && matches!(text.get(last.end..word.start), Some(b" " | b"-" | b" - "))
 }
 
 /// What a secret is, by the words around it.

@@ -5,7 +5,7 @@ use super::name::Strength;
 use super::refers::refers;
 use super::shape::{
     bare_hex, camel, date_time, fingerprint, is_leet, is_version, is_words, name_like, plain_id,
-    rolled, token,
+    rolled, token, type_name,
 };
 use super::value::Frame;
 use super::value_words::NO_VALUE;
@@ -153,6 +153,7 @@ fn passcode(value: &[u8], joint: Joint, frame: Frame) -> bool {
         && !name_like(value)
         && !is_version(value)
         && !camel(value)
+        && (frame == Frame::Quoted || !type_name(value))
         && password(value, joint, frame)
         && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
 }

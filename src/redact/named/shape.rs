@@ -161,6 +161,19 @@ pub(super) fn camel(value: &[u8]) -> bool {
         && judge::unrest(value) < 400
 }
 
+/// Whether a value is the name of a type with a number inside: `Ed25519PrivateKey`.
+pub(super) fn type_name(value: &[u8]) -> bool {
+    let word = |piece: &[u8]| piece.is_empty() || judge::unrest(piece) < 400;
+    let mut pieces = value
+        .split(u8::is_ascii_digit)
+        .filter(|piece| !piece.is_empty());
+    value.iter().all(u8::is_ascii_alphanumeric)
+        && value[0].is_ascii_uppercase()
+        && value[value.len() - 1].is_ascii_lowercase()
+        && pieces.clone().count() == 2
+        && pieces.all(|piece| piece[0].is_ascii_uppercase() && word(piece))
+}
+
 /// Whether a value could be the name of a variable: words, then perhaps a number.
 pub(super) fn name_like(value: &[u8]) -> bool {
     let stem = value

@@ -25,7 +25,7 @@ const LABEL_BYTES_MIN: usize = 3;
 const HEAD_BITS: u32 = 14;
 
 /// The kinds of what counts, in the order of `Kind` in `weigh.rs`.
-pub(crate) const KINDS: [&str; 28] = [
+pub(crate) const KINDS: [&str; 30] = [
     "always",
     "group",
     "length",
@@ -54,6 +54,8 @@ pub(crate) const KINDS: [&str; 28] = [
     "technical",
     "technical-group",
     "technical-nearest",
+    "inside",
+    "repeated",
 ];
 /// Those whose first number is a class.
 pub(crate) const OF_CLASS: [&str; 6] = [

@@ -37,6 +37,10 @@ pub(super) enum Group {
     Other,
     /// Seven or more hexadecimal digits.
     Hex,
+    /// Several words with blanks, in quotes or behind a label.
+    Phrase,
+    /// A number said or turned a digit at a time: `four nine two`, `left 12, right 40`.
+    Spoken,
 }
 
 /// A coarser sort than [`Group`], for what stands around a word.
@@ -69,16 +73,24 @@ impl Look {
         use Group::{
             Camel, Capital, Date, DigitGroups, Digits2, Digits3, Digits4, Digits6, Digits8,
             Digits9, Foreign, Hex, Joined, JoinedDigits, Lower, LowerDigits, Marked, MixedDigits,
-            Other, Upper, UpperDigits,
+            Other, Phrase, Spoken, Upper, UpperDigits,
         };
         match self.group {
-            Digits2 | Digits3 | Digits4 | Digits6 | Digits8 | Digits9 | DigitGroups | Date => {
-                Sort::Number
-            }
+            Digits2 | Digits3 | Digits4 | Digits6 | Digits8 | Digits9 | DigitGroups | Date
+            | Spoken => Sort::Number,
             LowerDigits | MixedDigits | UpperDigits | Marked | JoinedDigits | Hex => Sort::Odd,
-            Joined | Camel => Sort::Words,
+            Joined | Camel | Phrase => Sort::Words,
             Lower | Capital | Upper | Foreign => Sort::Plain,
             Other => Sort::Other,
+        }
+    }
+
+    /// What several words look like that are one.
+    pub(super) fn of_several(group: Group, chars: usize) -> Self {
+        Self {
+            group,
+            length: length(chars),
+            traits: 0,
         }
     }
 

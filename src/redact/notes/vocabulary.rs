@@ -29,10 +29,12 @@ pub(super) enum Class {
     Fill = 18,
     /// Words beside which a number is none that opens anything: pins of a board, places to deliver to.
     Elsewhere = 22,
+    /// Digits in words, and ways to turn a dial.
+    Spoken = 28,
 }
 
 /// How many classes there are.
-pub(super) const CLASSES: usize = 28;
+pub(super) const CLASSES: usize = 29;
 
 /// A set of classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -224,6 +226,7 @@ mod tests {
             ("equals", Class::Equals),
             ("fill", Class::Fill),
             ("elsewhere", Class::Elsewhere),
+            ("spoken", Class::Spoken),
         ] {
             assert_eq!(order[class as usize], name);
         }

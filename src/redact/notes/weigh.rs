@@ -68,6 +68,8 @@ pub(super) enum Kind {
     Technical,
     TechnicalGroup,
     TechnicalNearest,
+    Inside,
+    Repeated,
 }
 
 /// Something that counts: its kind, and three numbers.
@@ -115,7 +117,7 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     let above = Classes(above.fold(0, |all, line| all | line.classes.0));
     let below = page.below(word.line).map_or(0, |line| line.classes.0);
     let here = Classes(line.classes.0 | above.0);
-    if word.look.is_number() && line.classes.has(Class::Elsewhere) {
+    if word.look.is_number() && is_elsewhere(page, at) {
         return false;
     }
     if word.look.sort() != Sort::Plain {
@@ -160,6 +162,24 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
         Classes::STRONG,
         1,
     )
+}
+
+/// Whether a number is of a board or a delivery: a word that says so stands in the sentence.
+fn is_elsewhere(page: &Page, at: usize) -> bool {
+    let line = &page.lines[page.words[at].line];
+    if !line.classes.has(Class::Elsewhere) {
+        return false;
+    }
+    let elsewhere = |word: &Word| word.classes.has(Class::Elsewhere);
+    let ends = |mark: u16| mark & marks::END != 0;
+    let before = (line.words.start..at).rev().take(WORDS_BEFORE);
+    let behind = (at + 1..line.words.end).take(WORDS_BEHIND);
+    before
+        .take_while(|other| !ends(page.words[*other + 1].before))
+        .any(|other| elsewhere(&page.words[other]))
+        || behind
+            .take_while(|other| !ends(page.words[*other].before))
+            .any(|other| elsewhere(&page.words[other]))
 }
 
 /// No such word stands near.
@@ -306,6 +326,11 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     for class in word.classes.numbers() {
         see(Kind::Says, as_u32(class), sort, 0);
     }
+    if word.look.group == Group::Phrase {
+        for part in word.text.split(' ') {
+            see(Kind::Inside, 0, 0, hash::of(&part.to_lowercase()));
+        }
+    }
     // Single words.
     let named = |word: Option<&Word>| match word {
         None => 1,
@@ -354,6 +379,7 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
         .iter()
         .filter(|other| other.look.group == word.look.group);
     see(Kind::Alike, as_u32(alike.count().min(6)), group, 0);
+    see(Kind::Repeated, u32::from(word.repeated), sort, group);
     let technical = as_u32(page.technical(word.line).min(6));
     see(Kind::Technical, technical, sort, 0);
     see(Kind::TechnicalGroup, technical, group, 0);

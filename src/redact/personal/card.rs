@@ -208,6 +208,7 @@ impl Groups {
             && !(digits.len() <= PHONE_DIGITS_MAX && text[..start].ends_with(b"+"))
             && !(count > 1 && in_a_row(text, start, end) && !named(text, start, end))
             && (count > 1 || !doubtful(digits.len()) || named(text, start, end))
+            && !(count == 1 && in_an_array(text, start, end) && !named(text, start, end))
     }
 }
 
@@ -230,6 +231,32 @@ fn issued(digits: &[u8]) -> bool {
 
 fn named(text: &[u8], start: usize, end: usize) -> bool {
     beside(text, start, end, WORDS)
+}
+
+/// Whether a number stands alone on its line, with a comma, and one that is no card's stands so on a
+/// line beside it, as in an array of a program.
+fn in_an_array(text: &[u8], start: usize, end: usize) -> bool {
+    let item = |line: &[u8]| {
+        let digits = line.trim_ascii().strip_suffix(b",")?;
+        let number = digits.len() >= BARCODE_LENGTH && digits.iter().all(u8::is_ascii_digit);
+        number.then(|| !(issued(digits) && luhn(digits)))
+    };
+    let begin = memchr::memrchr(b'\n', &text[..start]).map_or(0, |at| at + 1);
+    let stop = memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |at| end + at);
+    if item(&text[begin..stop]).is_none() {
+        return false;
+    }
+    let above = text[..begin.saturating_sub(1)]
+        .rsplit(|b| *b == b'\n')
+        .next();
+    let below = text
+        .get(stop + 1..)
+        .and_then(|rest| rest.split(|b| *b == b'\n').next());
+    [above, below]
+        .into_iter()
+        .flatten()
+        .filter_map(item)
+        .any(|other| other)
 }
 
 /// Whether groups of four decimal or hexadecimal digits go on after a space to either side, as in a

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::hash;
 use super::page::Page;
 use super::weigh::{self, Feature, Kind};
 use crate::redact::engine::BUILT_IN;
@@ -24,7 +25,7 @@ use crate::redact::span::{Rank, Span};
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/redact/notes");
 const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/redaction/notes");
 /// What the names of files have in them that nothing is learnt from.
-const HELD_BACK: [&str; 2] = ["held-back", "settings"];
+const HELD_BACK: &str = "held-back";
 /// What one unit of a weight is in points.
 const SCALE: f32 = 16.0;
 /// How often all texts are learnt from.
@@ -33,7 +34,7 @@ const ROUNDS: usize = 8;
 const RATE: f32 = 0.2;
 const SPARSE: f32 = 6.0;
 /// How much a text without secrets counts that nobody wrote for this.
-const CLEAN_COUNTS: f32 = 2.0;
+const CLEAN_COUNTS: f32 = 10.0;
 /// How much a sample of a rule counts: all of them have to come out as they are.
 const SAMPLE_COUNTS: f32 = 16.0;
 /// Rules whose secrets people say in notes. What other rules find, is found before words are weighed.
@@ -149,6 +150,11 @@ impl Learnt {
             let plain = word.text.trim_end_matches(['!', '?']).to_lowercase();
             self.words.insert(word.hash, plain.replace('’', "'"));
         }
+        for word in page.words.iter().filter(|word| word.text.contains(' ')) {
+            for part in word.text.to_lowercase().split(' ') {
+                self.words.insert(hash::of(part), part.to_owned());
+            }
+        }
     }
 
     /// The weight of each feature.
@@ -211,7 +217,8 @@ impl Learnt {
                 Some((class, _)) => (*class).to_owned(),
                 None => one.to_string(),
             };
-            let worded = (Kind::WordBefore as u8..=Kind::WordsBefore as u8).contains(&kind);
+            let worded = (Kind::WordBefore as u8..=Kind::WordsBefore as u8).contains(&kind)
+                || kind == Kind::Inside as u8;
             let word = self.words.get(&three).filter(|_| worded && three > 64);
             let three = word.map_or(three.to_string(), |word| format!("\"{word}\""));
             writeln!(text, "{name} {one} {two} {three} {points}").expect("memory");
@@ -230,11 +237,7 @@ fn points_are_learnt_from_notes() {
         let mut notes: Vec<_> = fs::read_dir(NOTES)
             .expect("a folder")
             .map(|entry| entry.expect("a file").path())
-            .filter(|path| {
-                !HELD_BACK
-                    .iter()
-                    .any(|part| path.to_string_lossy().contains(part))
-            })
+            .filter(|path| !path.to_string_lossy().contains(HELD_BACK))
             .collect();
         notes.sort();
         for file in notes {
