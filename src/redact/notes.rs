@@ -28,7 +28,7 @@ use super::named;
 use super::span::{Rank, Span};
 
 /// From so many points on a word is a secret.
-const ENOUGH: i32 = 0;
+const ENOUGH: i32 = -3;
 
 /// Where a word begins that says what stands near it, as the gate found it.
 pub(super) type Label = usize;

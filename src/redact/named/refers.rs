@@ -140,6 +140,8 @@ pub(super) fn points(value: &[u8]) -> bool {
         || casts(value)
         || issue(value)
         || validates(value)
+        || expands(value)
+        || scope(value)
         || number(value)
         || required_type(value)
         || PATTERN_MARKS
@@ -176,6 +178,25 @@ fn casts(value: &[u8]) -> bool {
         1 + rest.iter().take_while(part).count()
     });
     value[name..].starts_with(b"*)")
+}
+
+/// Variables of a shell, and options between them: `$common $lock --registry`.
+fn expands(value: &[u8]) -> bool {
+    let part = |part: &[u8]| {
+        let name = part.strip_prefix(b"$").or_else(|| part.strip_prefix(b"--"));
+        name.is_some_and(|name| {
+            let fits = |b: &u8| b.is_ascii_alphanumeric() || b"_-{}".contains(b);
+            name.iter().all(fits)
+        })
+    };
+    value.starts_with(b"$") && value.contains(&b' ') && value.split(|b| *b == b' ').all(part)
+}
+
+/// A scope of a grammar, as editors name it: `string.quoted.double.source`.
+fn scope(value: &[u8]) -> bool {
+    let word = |word: &[u8]| word.len() >= 2 && word.iter().all(u8::is_ascii_lowercase);
+    let dots = memchr::memchr_iter(b'.', value).count();
+    dots >= 3 && value.split(|b| *b == b'.').all(word)
 }
 
 /// The number of an issue: `#1010254`.

@@ -4,6 +4,9 @@ use super::value_words::{TECHNICAL, UNITS};
 use super::words::holds;
 use crate::redact::judge::{self, Makeup};
 
+/// Least unrest of letters that no name of a program has: `xmlSecKeysMngrGetKey` has 450.
+const LETTERS_UNREST: usize = 500;
+
 /// A token: 16 bytes and more that a machine has rolled.
 pub(super) fn token(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
@@ -21,7 +24,11 @@ pub(super) fn token(value: &[u8]) -> bool {
         return false;
     }
     if makeup.digits == 0 {
-        return value.len() >= 20 && makeup.lower > 0 && makeup.upper > 0 && judge::random(value);
+        return value.len() >= 20
+            && makeup.lower > 0
+            && makeup.upper > 0
+            && judge::unrest(value) >= LETTERS_UNREST
+            && judge::random(value);
     }
     let broken = judge::words(value) * 2 < makeup.letters() && is_leet(value);
     judge::random(value) || broken && judge::entropy(value) >= 3.2 && makeup.symbols == 0

@@ -34,7 +34,7 @@ const ROUNDS: usize = 8;
 const RATE: f32 = 0.2;
 const SPARSE: f32 = 6.0;
 /// How much a text without secrets counts that nobody wrote for this.
-const CLEAN_COUNTS: f32 = 10.0;
+const CLEAN_COUNTS: f32 = 20.0;
 /// How much a sample of a rule counts: all of them have to come out as they are.
 const SAMPLE_COUNTS: f32 = 16.0;
 /// Rules whose secrets people say in notes. What other rules find, is found before words are weighed.
