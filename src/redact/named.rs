@@ -22,7 +22,6 @@ mod sentence_words;
 mod setting;
 mod shape;
 mod table;
-mod talk;
 mod value;
 mod value_words;
 mod words;
@@ -182,11 +181,6 @@ impl Seek<'_> {
             self.column(columns, found);
             self.csv(columns, found);
             self.aligned(columns, found);
-        }
-        if found.len() == begun {
-            self.talk(found);
-        } else if self.name.strength == Strength::Password {
-            self.changed(found);
         }
     }
 
