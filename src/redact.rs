@@ -20,7 +20,6 @@
 //! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
 //! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
 
-mod answer;
 mod budget;
 mod checksum;
 mod code_list;

@@ -54,12 +54,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
     (
         "toml::",
-        &[
-            "src/policy",
-            "src/redact/answer/words.rs",
-            "src/redact/gitleaks",
-            "src/cli/mcp_config",
-        ],
+        &["src/policy", "src/redact/gitleaks", "src/cli/mcp_config"],
     ),
     ("unicode_normalization", &["src/path.rs"]),
     ("zlib_rs", &["src/repository/loose.rs"]),

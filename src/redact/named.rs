@@ -139,7 +139,7 @@ impl Seek<'_> {
                     return;
                 }
                 if self.name.strength == Strength::Login {
-                    return self.login(at, found);
+                    return;
                 }
                 let taken = self.take(at, joint, found) || self.promised(at, joint, found);
                 if !taken && matches!(joint, Joint::Said | Joint::Assigned) {

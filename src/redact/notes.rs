@@ -28,14 +28,28 @@ use super::named;
 use super::span::{Rank, Span};
 
 /// From so many points on a word is a secret.
-const ENOUGH: i32 = -3;
+const ENOUGH: i32 = 3;
+
+/// Kinds of numbers, and of other words, by the labels near them: the first that is there.
+const NUMBERS: [(Class, &str); 3] = [
+    (Class::Otp, "one-time-code"),
+    (Class::Card, "card-code"),
+    (Class::Pin, "pin"),
+];
+const WORDS: [(Class, &str); 2] = [
+    (Class::Password, "password"),
+    (Class::Answer, "security-answer"),
+];
+
+/// Labels too short for the vocabulary's, with what ends them.
+const SHORT_LABELS: [&str; 4] = ["pw ", "pw:", "pw=", "pw,"];
 
 /// Where a word begins that says what stands near it, as the gate found it.
 pub(super) type Label = usize;
 
 /// Words that the gate has to look for, because secrets stand near them.
 pub(super) fn labels() -> impl Iterator<Item = &'static str> {
-    vocabulary::LABELS.iter().copied()
+    vocabulary::LABELS.iter().chain(&SHORT_LABELS).copied()
 }
 
 /// Weighs the words near the labels of a text. `found` has what was found in it so far.
@@ -51,7 +65,14 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         // What points to where a secret is kept is none.
         let secret = likely && !named::refers(word.text.as_bytes());
         if secret {
-            spans.push(Span::new(word.range(), kind(page, word), Rank::Named));
+            let range = word.range();
+            match spans
+                .last_mut()
+                .filter(|last| history.last && text.get(last.end..range.start) == Some(b" "))
+            {
+                Some(last) => last.end = range.end,
+                None => spans.push(Span::new(range, kind(page, word), Rank::Named)),
+            }
         }
         secret
     });
@@ -60,20 +81,17 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
 
 /// What a secret is, by the words around it.
 fn kind(page: &Page, word: &Word) -> &'static str {
-    if !word.look.is_number() {
-        return "password";
-    }
     let here = page.lines[word.line].classes;
     let above = page
         .above(word.line, 1)
         .map_or(Classes::default(), |line| line.classes);
-    let kinds = [
-        (Class::Otp, "one-time-code"),
-        (Class::Card, "card-code"),
-        (Class::Pin, "pin"),
-    ];
+    let (kinds, other): (&[_], _) = if word.look.is_number() {
+        (&NUMBERS, "access-code")
+    } else {
+        (&WORDS, "password")
+    };
     let said = |classes: Classes| kinds.iter().find(|(class, _)| classes.has(*class));
     said(here)
         .or_else(|| said(above))
-        .map_or("access-code", |(_, kind)| kind)
+        .map_or(other, |(_, kind)| kind)
 }

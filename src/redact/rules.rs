@@ -7,7 +7,7 @@ pub(super) mod samples;
 pub(super) mod tests;
 
 use super::rule::{Check, Class, Finder, Rule, ScanFn, Severity, Shape, Tail};
-use super::{answer, code_list, mnemonic, named, structure};
+use super::{code_list, mnemonic, named, structure};
 
 /// The version of the rule set, which every event names. It grows with every change of what is
 /// found.

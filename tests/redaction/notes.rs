@@ -18,13 +18,19 @@ struct Note {
 }
 
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
-const FILES: [(&str, usize, usize); 6] = [
-    ("english-read", 62, 1),
-    ("english-held-back", 43, 3),
-    ("languages-read", 70, 2),
-    ("languages-held-back", 48, 2),
-    ("settings-read", 97, 2),
-    ("settings-held-back", 80, 6),
+const FILES: [(&str, usize, usize); 12] = [
+    ("english-read", 73, 1),
+    ("english-held-back", 52, 4),
+    ("languages-read", 76, 2),
+    ("languages-held-back", 57, 2),
+    ("settings-read", 98, 2),
+    ("settings-held-back", 82, 9),
+    ("plain-english-read", 90, 0),
+    ("plain-english-held-back", 85, 0),
+    ("plain-languages-read", 98, 0),
+    ("plain-languages-held-back", 89, 1),
+    ("plain-mixed-held-back", 89, 1),
+    ("plain-mixed-2-held-back", 89, 0),
 ];
 
 #[test]

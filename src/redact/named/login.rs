@@ -3,25 +3,9 @@
 use super::chosen;
 use super::decide::{Joint, stands_for_value};
 use super::place::address;
-use super::value::{self, Frame, line_end};
-use super::{SENTENCE_REACH, Seek};
+use super::value::{self, Frame};
 use crate::redact::judge::{self, Makeup};
 use crate::redact::span::{Rank, Span};
-
-/// What stands between a user and a password, and whether the user may be two words before it.
-const SEPARATORS: &[(&[u8], bool)] = &[
-    (b" / ", true),
-    (b" : ", true),
-    (b": ", true),
-    (b" | ", true),
-    (b" - ", true),
-    (b", ", true),
-    (b" with ", true),
-    (b" and ", true),
-    (b"/", false),
-    (b":", false),
-    (b" ", true),
-];
 
 /// Longest name of a user, in bytes.
 const USER_BYTES_MAX: usize = 64;
@@ -95,50 +79,5 @@ pub(in crate::redact) fn login_pair(text: &[u8], at: usize, found: &mut Vec<Span
     };
     if takes && !judge::placeholder(bytes) {
         found.push(Span::new(value.range, "login-password", Rank::Structural));
-    }
-}
-
-impl Seek<'_> {
-    /// `admin / hunter2!`, `admin:hunter2!`: the second half of a login.
-    pub(super) fn login(&self, at: usize, found: &mut Vec<Span>) {
-        let end = line_end(self.text, at).min(at + SENTENCE_REACH);
-        let line = &self.text[at..end];
-        for (separator, open) in SEPARATORS {
-            let Some(place) = memchr::memmem::find(line, separator) else {
-                continue;
-            };
-            // What stands before the separator is one name, not a sentence.
-            let user = line[..place].trim_ascii();
-            if user.is_empty()
-                || user.len() > USER_BYTES_MAX
-                || memchr::memchr_iter(b' ', user).count() > 1
-            {
-                continue;
-            }
-            if !*open && user.contains(&b' ') {
-                continue;
-            }
-            let next = at + place + separator.len();
-            // The rest of `https://` is no password.
-            if self.text.get(next) == Some(&b'/') {
-                continue;
-            }
-            if let Some(value) = self
-                .text
-                .get(next)
-                .and_then(|_| value::read(self.text, next))
-                && self.accept(
-                    &value,
-                    if *separator == b" / " {
-                        Joint::Said
-                    } else {
-                        Joint::Prose
-                    },
-                    found,
-                )
-            {
-                return;
-            }
-        }
     }
 }

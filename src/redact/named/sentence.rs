@@ -105,12 +105,13 @@ impl Seek<'_> {
             } else {
                 said.joined = joins(bytes);
                 if self.name.verb && !said.joined {
-                    return self.command(at, end, found);
+                    return;
                 }
             }
             said.first = false;
-            if said.joined && self.goes_on(&word, end, found) {
-                return;
+            let line = line_end(self.text, end);
+            if said.joined && word.end == end && line < self.text.len() && bytes.ends_with(b":") {
+                return self.below(line + 1, Joint::Said, found);
             }
             place = match value {
                 Some(value) if value.frame == Frame::Quoted => value.after.max(word.end),
@@ -133,31 +134,6 @@ impl Seek<'_> {
             distance: if near { Distance::Near } else { Distance::Far },
             first: !self.name.verb,
         }
-    }
-
-    /// `login admin / …`: a verb that has no other verb behind it.
-    fn command(&self, at: usize, end: usize, found: &mut Vec<Span>) {
-        let pair = memchr::memmem::find(&self.text[at..end], b" / ").is_some_and(|i| i < 40);
-        if pair && self.name.strength == Strength::Login {
-            self.login(at, found);
-        }
-    }
-
-    /// Goes on behind a joining word where no sentence does: on the next line, or with a login.
-    fn goes_on(&self, word: &Range<usize>, end: usize, found: &mut Vec<Span>) -> bool {
-        let line = line_end(self.text, end);
-        let colon = self.text[word.clone()].ends_with(b":");
-        if word.end == end && line < self.text.len() && colon {
-            self.below(line + 1, Joint::Said, found);
-            return true;
-        }
-        if self.name.strength != Strength::Login {
-            return false;
-        }
-        let rest = self.text[word.end..end].iter();
-        let gap = rest.take_while(|b| **b == b' ').count();
-        self.login(word.end + gap, found);
-        true
     }
 
     /// The first run of ASCII in a sentence without spaces.

@@ -61,7 +61,6 @@ fn sentences_and_talk() {
         "🔐«ccfb6465-f19a-4779-80ff-2b5d0cc07210»🔐 is the Snyk API token",
         "dana> Gitea token? lee> «abbe90e712a63b533ac957e028aae98a34191e9f»",
         "door PIN «1333»",
-        "login admin / «Vn7!kqRz#2pL»",
     ]);
 }
 

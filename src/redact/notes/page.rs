@@ -12,18 +12,23 @@ use crate::redact::window::is_joined;
 /// How many lines before a label are read, and how many behind it.
 const LINES_BEFORE: usize = 1;
 const LINES_BEHIND: usize = 4;
-/// Longest word that is weighed, in bytes.
-const WORD_BYTES_MAX: usize = 64;
+/// Longest word and longest phrase that are weighed, in bytes.
+const WORD_BYTES_MAX: usize = 48;
+const PHRASE_BYTES_MAX: usize = 80;
 /// Shortest part of a joined word that is looked up, in bytes.
 const PART_BYTES_MIN: usize = 2;
-/// Most words of a phrase, of a number in groups, and of one that is said a digit at a time.
+/// Most words of a phrase, of one without a mark before it, of a number in groups, and of one that is said a digit at a time.
 const PHRASE_WORDS_MAX: usize = 7;
+const SAID_WORDS_MAX: usize = 4;
 const GROUPS_MAX: usize = 8;
 const SPOKEN_MAX: usize = 20;
 /// Longest group of digits that goes on in the next word, in characters.
 const GROUP_CHARS_MAX: usize = 5;
 /// How far before a phrase its label stands, in words.
 const LABEL_WORDS_MAX: usize = 8;
+/// What joins a label to its value in a script without blanks, and what ends the sentence.
+const COPULAS: [&str; 5] = ["は", "是", "为", "為", "就是"];
+const ENDINGS: [&str; 5] = ["です", "だよ", "でした", "哦", "了"];
 /// Labels whose secrets are often phrases.
 const PHRASED: Classes = Classes::of(&[
     Class::Password,
@@ -431,19 +436,27 @@ impl<'a> Text<'a> {
 
     /// Several words behind a label, to the end of the line: `passphrase: the heron stands still`.
     fn labelled(self, before: &[Word], words: &[Word]) -> Option<usize> {
-        let joint = words[0].before & (marks::COLON | marks::EQUALS | marks::ARROW) != 0
-            || before
-                .last()
-                .is_some_and(|word| word.classes.has(Class::Equals));
+        let marked = words[0].before & (marks::COLON | marks::EQUALS | marks::ARROW) != 0;
+        let joins = Classes::of(&[Class::Equals, Class::Answer]);
+        let said = before.last().is_some_and(|word| word.classes.meets(joins));
+        // A sentence goes on behind what it says.
+        let most = if marked {
+            PHRASE_WORDS_MAX
+        } else {
+            SAID_WORDS_MAX
+        };
         let label = |word: &Word| word.classes.meets(PHRASED);
-        if !joint || !words[0].is_plain() || !before.iter().rev().take(LABEL_WORDS_MAX).any(label) {
+        if !(marked || said)
+            || !words[0].is_plain()
+            || !before.iter().rev().take(LABEL_WORDS_MAX).any(label)
+        {
             return None;
         }
-        let count = self.run(words, PHRASE_WORDS_MAX + 1, |_, gap| gap == " ");
+        let count = self.run(words, most + 1, |_, gap| gap == " ");
         let end = &self.line[words[count - 1].range().end - self.start..];
         let end = end.trim_start_matches(['.', '!', '"', '\r']).trim_start();
         let ended = end.is_empty() || end.starts_with('(');
-        let fits = (2..=PHRASE_WORDS_MAX).contains(&count);
+        let fits = (2..=most).contains(&count);
         (fits && ended && !says(&words[..count])).then_some(count)
     }
 }
@@ -517,7 +530,9 @@ fn is_code(line: &str) -> bool {
     };
     // Two arguments in quotes.
     let quotes = |w: &[u8]| w[1] == b' ' && w[0] == w[2] && matches!(w[0], b'"' | b'\'');
+    let several = |mark| memchr::memchr_iter(mark, bytes).count() >= 2;
     bytes.ends_with(b";")
+        || several(b';') && several(b'=')
         || bytes.ends_with(b"{")
         || bytes.starts_with(b"//")
         || bytes.starts_with(b"@")
@@ -701,7 +716,18 @@ impl<'a> Reader<'a, '_> {
         self.marks = marks::of_all(&inner[word.len()..]);
     }
 
+    /// A word, which a script without blanks may join to its label: `答えはもなかです`.
     fn word(&mut self, word: &'a str, start: usize) {
+        let Some((label, value)) = joined_label(word) else {
+            return self.single(word, start);
+        };
+        self.single(&word[..label], start);
+        self.marks |= marks::TIGHT;
+        self.single(&word[value.clone()], start + value.start);
+        self.marks = 0;
+    }
+
+    fn single(&mut self, word: &'a str, start: usize) {
         let look = look(word);
         self.lower.clear();
         let bare = word.trim_end_matches(['!', '?']);
@@ -717,7 +743,7 @@ impl<'a> Reader<'a, '_> {
         if look.sort() == Sort::Words {
             for part in self.lower.split(['-', '_', '.', '\'', '/']) {
                 if part.len() >= PART_BYTES_MIN && part.len() < self.lower.len() {
-                    classes.0 |= vocabulary::classes(part).0.0;
+                    classes.0 |= vocabulary::classes(part).0.0 & Classes::LABELS.0;
                 }
             }
         }
@@ -753,6 +779,21 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+/// Where the label and its value stand in a word of a script without blanks.
+fn joined_label(word: &str) -> Option<(usize, Range<usize>)> {
+    if !word.starts_with(is_joined) {
+        return None;
+    }
+    let (at, particle) = COPULAS
+        .iter()
+        .find_map(|one| Some((word.find(one)?, one)))?;
+    let start = at + particle.len();
+    let ending = ENDINGS.iter().find(|ending| word.ends_with(*ending));
+    let end = word.len() - ending.map_or(0, |ending| ending.len());
+    let label = vocabulary::classes(&word[..at]).0.meets(Classes::LABELS);
+    (label && start < end).then_some((start, start..end))
+}
+
 /// Whether a mark parts a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
 fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bool {
     let rest = &chunk[at + c.len_utf8()..];
@@ -781,7 +822,13 @@ fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bo
 /// Whether a word is one that may be weighed at all.
 pub(super) fn fits(word: &Word) -> bool {
     let least = if word.look.is_number() { 1 } else { 2 };
-    (least..=WORD_BYTES_MAX).contains(&word.text.len()) && !stands_for_a_number(word.text)
+    // Lines of keys and certificates are longer.
+    let most = if word.text.contains(' ') {
+        PHRASE_BYTES_MAX
+    } else {
+        WORD_BYTES_MAX
+    };
+    (least..=most).contains(&word.text.len()) && !stands_for_a_number(word.text)
 }
 
 /// Three or more digits that stand for any number: `0000`, `123456`.

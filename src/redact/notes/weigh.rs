@@ -108,7 +108,7 @@ pub(super) fn points(page: &Page, at: usize, history: &History) -> i32 {
 pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     let word = &page.words[at];
     // A reference in code and an option of a program begin so.
-    let is_code = word.text.starts_with(['&', '%', '-']);
+    let is_code = word.text.starts_with(['&', '%', '-', '?']);
     if matches!(word.look.group, Group::Other | Group::Date) || is_code || !fits(word) {
         return false;
     }

@@ -44,7 +44,7 @@ const FAMILIES: [&str; 13] = [
 ];
 
 /// Modules of scanners of their own, beside `structure`.
-const SCANNERS: [&str; 4] = ["answer", "code_list", "mnemonic", "named"];
+const SCANNERS: [&str; 3] = ["code_list", "mnemonic", "named"];
 
 /// A file of rules.
 #[derive(Deserialize)]

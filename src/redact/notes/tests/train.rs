@@ -36,7 +36,7 @@ const SPARSE: f32 = 6.0;
 /// How much a text without secrets counts that nobody wrote for this.
 const CLEAN_COUNTS: f32 = 20.0;
 /// How much a sample of a rule counts: all of them have to come out as they are.
-const SAMPLE_COUNTS: f32 = 16.0;
+const SAMPLE_COUNTS: f32 = 40.0;
 /// Rules whose secrets people say in notes. What other rules find, is found before words are weighed.
 const OF_NOTES: [&str; 8] = [
     "access-code",
