@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::budget::{Budget, OverBudget};
 use super::gate::{Gate, Trigger};
 use super::named;
-use super::named::name::{FOREIGN, WORDS};
+use super::named::name::{WORDS, foreign_words};
 use super::notes::{self, Label};
 use super::rule::{Class, Finder, Rule, ScanFn};
 use super::rules;
@@ -97,8 +97,8 @@ impl Engine {
             literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
         }
         literals.extend(notes::labels().map(|word| (word, false, Trigger::Label)));
-        let words = WORDS.iter().chain(FOREIGN);
-        literals.extend(words.map(|(word, strength)| (*word, false, Trigger::Name(*strength))));
+        let words = WORDS.iter().copied().chain(foreign_words());
+        literals.extend(words.map(|(word, strength)| (word, false, Trigger::Name(strength))));
         let folded = literals.iter().filter(|(_, exact, _)| !exact);
         let upper: Vec<(String, Trigger)> = folded
             .flat_map(|(word, _, trigger)| capitals(word).map(|word| (word, *trigger)))

@@ -8,22 +8,18 @@ mod below;
 mod call;
 mod chosen;
 mod decide;
-mod endings;
 mod identifier;
 mod joint;
 mod login;
 mod mark;
 pub(super) mod name;
-mod name_words;
 mod place;
 mod refers;
 mod sentence;
-mod sentence_words;
 mod setting;
 mod shape;
 mod table;
 mod value;
-mod value_words;
 mod words;
 
 #[cfg(test)]

@@ -1,136 +1,14 @@
 //! Values that stand before their name: `X is the token`, `X as the password`, `X (password)`.
 
+use super::words::{ARTICLES, CLAUSES, COPULAS, DESCRIBED, FILLERS, LINKS, REMARKS, holds};
 use std::ops::Range;
 
 use super::decide::Joint;
-use super::sentence_words::identifies;
+use super::sentence::identifies;
 use super::shape::plain_id;
 use super::value::{Frame, Value, line_start};
-use super::words::holds;
 use super::{SENTENCE_REACH, Seek};
 use crate::redact::span::Span;
-
-/// Articles that open the phrase a name closes.
-const ARTICLES: &[&str] = &["the", "our", "my", "your", "their", "its", "an", "a"];
-
-/// Verbs between a value and such a phrase.
-const COPULAS: &[&str] = &["is", "was", "as"];
-
-/// Words that begin a clause of its own: the phrase is another one.
-const CLAUSES: &[&str] = &[
-    "of", "that", "which", "where", "for", "with", "to", "and", "or", "in", "on", "by",
-];
-
-/// Nouns that a name only describes, of which it is said that they have an id: `X is the token fix`.
-const DESCRIBED: &[&str] = &[
-    "branch",
-    "bug",
-    "build",
-    "bump",
-    "change",
-    "check",
-    "checksum",
-    "cleanup",
-    "commit",
-    "digest",
-    "endpoint",
-    "event",
-    "file",
-    "fix",
-    "flow",
-    "form",
-    "handler",
-    "handling",
-    "issue",
-    "job",
-    "merge",
-    "migration",
-    "page",
-    "parser",
-    "patch",
-    "refactor",
-    "refactoring",
-    "refresh",
-    "release",
-    "request",
-    "reset",
-    "revert",
-    "rewrite",
-    "rotation",
-    "service",
-    "session",
-    "test",
-    "tests",
-    "ticket",
-    "update",
-    "validation",
-    "version",
-];
-
-/// Marks behind which it is said what the value before them is.
-const REMARKS: &[&str] = &["<-", "<--", "←", "#", "//"];
-
-/// Words that may stand between a link and the name.
-const FILLERS: &[&str] = &[
-    "client",
-    "write",
-    "storage",
-    "signing",
-    "app",
-    "server",
-    "license",
-    "the",
-    "our",
-    "my",
-    "its",
-    "their",
-    "your",
-    "a",
-    "an",
-    "new",
-    "old",
-    "current",
-    "root",
-    "admin",
-    "db",
-    "api",
-    "access",
-    "auth",
-    "bearer",
-    "master",
-    "das",
-    "le",
-    "la",
-    "el",
-    "as",
-    "is",
-    "for",
-    "default",
-    "initial",
-    "temporary",
-    "temp",
-    "secret",
-    "database",
-    "user",
-    "service",
-    "account",
-    "deploy",
-    "test",
-    "staging",
-    "prod",
-    "production",
-    "dev",
-    "login",
-    "wifi",
-    "github",
-    "gitlab",
-    "slack",
-];
-
-/// Words that link a value to the name behind it.
-const LINKS: &[&str] = &[
-    "as", "is", "=", "was", "als", "como", "comme", "come", "jako", "som", "est", "ist", "es",
-];
 
 impl Seek<'_> {
     /// `… with X as the password`, `X is the token`, `X (password)`.

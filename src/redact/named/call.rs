@@ -5,26 +5,8 @@ use super::decide::Joint;
 use super::name::Strength;
 use super::setting::{is_chosen, is_literal};
 use super::value::{self, Frame, line_end};
-use super::words::holds;
+use super::words::{WRAPPERS, holds};
 use crate::redact::span::Span;
-
-/// Calls that do no more than hold their argument.
-const WRAPPERS: &[&str] = &[
-    "from",
-    "new",
-    "string",
-    "str",
-    "some",
-    "bytes",
-    "text",
-    "secret",
-    "securestring",
-    "secretstring",
-    "password",
-    "encode",
-    "literal",
-    "quote",
-];
 
 /// A type of YAML, and the mark of a string of wide characters in SQL.
 const PREFIXES: &[&[u8]] = &[b"!!str ", b"N"];

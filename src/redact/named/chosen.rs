@@ -3,8 +3,7 @@
 use super::decide::Joint;
 use super::shape::{is_leet, is_words};
 use super::value::Frame;
-use super::value_words::{NO_VALUE, OF_CODE, OF_SENTENCES, TECHNICAL, UNITS};
-use super::words::holds;
+use super::words::{NO_VALUE, OF_CODE, OF_SENTENCES, TECHNICAL, UNITS, holds};
 use crate::redact::judge::Makeup;
 
 /// Marks that seldom stand inside a word of a sentence or of code.

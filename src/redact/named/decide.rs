@@ -8,8 +8,7 @@ use super::shape::{
     rolled, token, type_name,
 };
 use super::value::Frame;
-use super::value_words::NO_VALUE;
-use super::words::holds;
+use super::words::{NO_VALUE, holds};
 use crate::redact::judge::{self, Makeup};
 
 /// How a value was joined to its name.

@@ -1,16 +1,14 @@
 //! Names that say a value is secret: `DB_PASSWORD`, `api key`, `contraseña`.
 
+use super::words::{
+    ABOUT, API_KEYS, CHOSEN_KEYS, COMPOUNDS, FOREIGN_LOGIN, FOREIGN_PASSWORD, FOREIGN_SECRET,
+    FOREIGN_WEAK, KEY_OF, LOGIN_CALLS, LOGINS, List, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, STILL,
+    TOKENS, VAGUE, VERBS, WHOLE, holds,
+};
 use std::ops::Range;
 
-use super::endings::{ABOUT, STILL};
 use super::identifier::{around, in_resource_name, split, word_before};
-use super::name_words::{
-    API_KEYS, CHOSEN_KEYS, COMPOUNDS, KEY_OF, LOGIN_CALLS, LOGINS, NOT_OF, ONE_TIME, PASSWORDS,
-    SECRETS, TOKENS, VAGUE, VERBS,
-};
-pub(in crate::redact) use super::words::{FOREIGN, WORDS};
-use super::words::{WHOLE, holds};
-
+pub(in crate::redact) use super::words::{WORDS, foreign_words};
 /// What opens a command or a variable of a shell.
 const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
 
@@ -188,11 +186,14 @@ fn logs_in(name: &[u8]) -> bool {
 
 /// Whether a word of the gate stands for itself, not for a part of a name.
 fn whole_word(word: &[u8]) -> bool {
-    let lower = word.to_ascii_lowercase();
-    holds(WHOLE, word)
-        || FOREIGN
-            .iter()
-            .any(|(foreign, _)| foreign.as_bytes() == lower)
+    let lists = [
+        WHOLE,
+        FOREIGN_LOGIN,
+        FOREIGN_PASSWORD,
+        FOREIGN_SECRET,
+        FOREIGN_WEAK,
+    ];
+    lists.iter().any(|list| holds(*list, word))
 }
 
 /// A word of another language stands for itself: not inside a longer one, unless its script knows
@@ -230,9 +231,9 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
         return None;
     }
     let denied = before.is_some_and(|before| holds(NOT_OF, before));
-    let before_is = |list: &[&str]| before.is_some_and(|before| holds(list, before));
-    let says = |list: &[&str]| holds(list, this);
-    let compound = |end: &&str| this.ends_with(end.as_bytes());
+    let before_is = |list: List| before.is_some_and(|before| holds(list, before));
+    let says = |list: List| holds(list, this);
+    let compound = |end: &str| this.ends_with(end.as_bytes());
     let said = if says(PASSWORDS) || COMPOUNDS.iter().any(compound) {
         (Strength::Password, "password")
     } else if says(SECRETS) {
@@ -242,8 +243,8 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
     } else if says(API_KEYS) {
         (Strength::Secret, "api-key")
     } else if this == b"seed" && before_is(ONE_TIME)
-        || this == b"key" && before_is(&["csrf", "xsrf"])
-        || this == b"cookie" && before_is(&["erlang"])
+        || this == b"key" && matches!(before, Some(b"csrf" | b"xsrf"))
+        || this == b"cookie" && before == Some(b"erlang")
     {
         (Strength::Secret, "secret")
     } else if this == b"key" && !denied {
@@ -272,10 +273,11 @@ mod tests {
         let start = text.to_ascii_lowercase().find(word).expect(text);
         let (_, opened) = WORDS
             .iter()
-            .chain(FOREIGN)
+            .copied()
+            .chain(foreign_words())
             .find(|(known, _)| *known == word)
             .expect(word);
-        let name = read(text.as_bytes(), start..start + word.len(), *opened)?;
+        let name = read(text.as_bytes(), start..start + word.len(), opened)?;
         Some((text[name.range].to_owned(), name.strength))
     }
 

@@ -1,12 +1,10 @@
 //! Values among the words of a sentence behind their name.
 
+use super::words::{BETWEEN, EQUATING, FILLING, IDENTIFYING, JOINING, OPENED, TELLING, holds};
 use std::ops::Range;
 
 use super::decide::Joint;
 use super::name::Strength;
-use super::sentence_words::{
-    ends_sentence, equates, fills, identifies, introduced, joins, qualified,
-};
 use super::value::{self, Frame, line_end};
 use super::{SENTENCE_REACH, Seek};
 use crate::redact::span::Span;
@@ -168,4 +166,52 @@ fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
         .take_while(|b| !b.is_ascii_whitespace())
         .count();
     at..at + width
+}
+
+/// Whether a word ends its sentence.
+fn ends_sentence(word: &[u8]) -> bool {
+    matches!(word.last(), Some(b'.' | b';' | b'?' | b'!')) || word.ends_with("。".as_bytes())
+}
+
+/// Whether a word joins a name to a value.
+fn joins(word: &[u8]) -> bool {
+    matches!(word.last(), Some(b':' | b'=')) || holds(JOINING, word)
+}
+
+/// Whether a word says that what follows is the value, whatever stands before it.
+fn equates(word: &[u8]) -> bool {
+    word.ends_with(b":") || holds(EQUATING, word)
+}
+
+/// Whether a word speaks of what has ids and digests.
+pub(super) fn identifies(word: &[u8]) -> bool {
+    holds(IDENTIFYING, word.strip_suffix(b":").unwrap_or(word))
+}
+
+/// Whether a word may stand between a verb and the value without meaning.
+fn fills(word: &[u8]) -> bool {
+    holds(FILLING, word)
+}
+
+/// Whether what stands before a name tells the reader to use it: `use the token …`.
+fn introduced(before: &[u8]) -> bool {
+    let words = before.rsplit(u8::is_ascii_whitespace);
+    for word in words.filter(|word| !word.is_empty()).take(6) {
+        if holds(TELLING, word) {
+            return true;
+        }
+        // A vendor's name, or one of the words that stand before a secret's.
+        if !holds(BETWEEN, word) && !word[0].is_ascii_uppercase() {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether the word before a name says what the secret opens: `deploy token`.
+fn qualified(before: &[u8]) -> bool {
+    before
+        .rsplit(u8::is_ascii_whitespace)
+        .find(|word| !word.is_empty())
+        .is_some_and(|word| holds(OPENED, word))
 }

@@ -3,6 +3,10 @@
 //! In a literal of code or of settings any words are the value. Without quotes they are it where the
 //! lines around are settings too: code has names there.
 
+use super::words::{
+    ACCOUNT_WORDS, ASKS, DEVICES, GIVING, KEYWORDS, NO_VALUE, OF_CODE, OF_SENTENCES, SESSIONS,
+    STATES, SURE, TECHNICAL, TYPES, USERS, foreign_words, holds,
+};
 use std::ops::Range;
 
 use super::Seek;
@@ -11,8 +15,6 @@ use super::name::Strength;
 use super::refers::points;
 use super::shape::{bare_hex, token};
 use super::value::{self, Frame, line_end, line_start};
-use super::value_words::{ASKS, NO_VALUE, OF_CODE, OF_SENTENCES, STATES, TECHNICAL, TYPES, USERS};
-use super::words::{FOREIGN, holds};
 use crate::redact::judge;
 use crate::redact::span::Span;
 
@@ -38,43 +40,6 @@ const OPTIONS: &[&[u8]] = &[
     b"--define ",
     b" -",
 ];
-/// Words that begin a line of code.
-const KEYWORDS: &[&str] = &[
-    "async",
-    "case",
-    "class",
-    "const",
-    "def",
-    "elif",
-    "else",
-    "enum",
-    "except",
-    "export",
-    "fn",
-    "for",
-    "from",
-    "func",
-    "function",
-    "if",
-    "import",
-    "interface",
-    "let",
-    "private",
-    "protected",
-    "pub",
-    "public",
-    "return",
-    "static",
-    "struct",
-    "switch",
-    "try",
-    "type",
-    "use",
-    "val",
-    "var",
-    "while",
-    "with",
-];
 /// Words of names inside a value, which then names one itself.
 const NAMING: &[&str] = &[
     "passw",
@@ -85,33 +50,6 @@ const NAMING: &[&str] = &[
     "token",
     "credential",
 ];
-
-/// Words that begin a line of a device's configuration.
-const DEVICES: &[&str] = &[
-    "username",
-    "neighbor",
-    "ip",
-    "ipv6",
-    "standby",
-    "vrrp",
-    "crypto",
-    "set",
-    "d-i",
-    "area",
-    "snmp-server",
-];
-/// Calls that are given a name and its value.
-const GIVING: &[&str] = &[
-    "define",
-    "put",
-    "property",
-    "setproperty",
-    "addproperty",
-    "setenv",
-    "putenv",
-];
-/// Names of a password alone, in whatever file they stand.
-const SURE: &[&str] = &["rootpw", "bindpw", "olcrootpw", "requirepass", "masterauth"];
 
 /// What a line beside a setting is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +111,7 @@ impl Seek<'_> {
     /// The id of a session straight behind its name, `session=…`, and a salt in hexadecimal digits.
     fn session(&self, at: usize, joint: Joint) -> Option<Range<usize>> {
         let name = &self.text[self.name.range.clone()];
-        let session = holds(&["session", "sessionid", "session_id"], name);
+        let session = holds(SESSIONS, name);
         let salt = name.to_ascii_lowercase().ends_with(b"salt");
         if !(session && joint == Joint::Tight || salt && !joint.is_sentence()) {
             return None;
@@ -231,7 +169,7 @@ impl Seek<'_> {
         let several = words.clone().next().is_some();
         let part = |b: &u8| b.is_ascii_alphanumeric() || b"-_./:@".contains(b);
         let plain = |word: &[u8]| {
-            let account = holds(&["admin", "user"], word);
+            let account = holds(ACCOUNT_WORDS, word);
             word.iter().all(part) && (account || !holds(OF_SENTENCES, word))
         };
         let known = if prefix.is_empty() {
@@ -571,9 +509,8 @@ fn words(value: &[u8]) -> Option<Words> {
         return None;
     }
     let lower = value.to_ascii_lowercase();
-    let foreign = FOREIGN
-        .iter()
-        .map(|(word, _)| *word)
+    let foreign = foreign_words()
+        .map(|(word, _)| word)
         .filter(|word| word.len() >= 5);
     let mut naming = NAMING.iter().copied().chain(foreign);
     if lower.ends_with(b"pass")
@@ -599,7 +536,7 @@ fn words(value: &[u8]) -> Option<Words> {
         if !word.is_empty() {
             words.all += 1;
             let lists = [NO_VALUE, OF_CODE, OF_SENTENCES, STATES, TECHNICAL];
-            if lists.iter().any(|list| holds(list, word)) {
+            if lists.iter().any(|list| holds(*list, word)) {
                 words.common += 1;
             } else {
                 words.longest = words.longest.max(word.len());

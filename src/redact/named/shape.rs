@@ -1,7 +1,6 @@
 //! What tokens, ids, words and names look like.
 
-use super::value_words::{TECHNICAL, UNITS};
-use super::words::holds;
+use super::words::{TECHNICAL, UNITS, holds};
 use crate::redact::judge::{self, Makeup};
 
 /// Least unrest of letters that no name of a program has: `xmlSecKeysMngrGetKey` has 450.

@@ -1,4 +1,6 @@
-//! The words that open the gate to names, and those that make a name of several words.
+//! The words that open the gate to names, and lists of words that names and values are told by.
+
+use std::cmp::Ordering;
 
 use super::name::Strength;
 
@@ -38,250 +40,72 @@ pub(in crate::redact) const WORDS: &[(&str, Strength)] = &[
     ("cookie", Strength::Weak),
 ];
 
-/// Words of other languages: whole words for password, or for key and token.
-pub(in crate::redact) const FOREIGN: &[(&str, Strength)] = &[
-    ("accounts", Strength::Login),
-    ("sign-in", Strength::Login),
-    ("sign in", Strength::Login),
-    ("signed in", Strength::Login),
-    ("logged in", Strength::Login),
-    ("accesso", Strength::Login),
-    ("credenziali", Strength::Login),
-    ("acceso", Strength::Login),
-    ("credenciales", Strength::Login),
-    ("credenciais", Strength::Login),
-    ("identifiants", Strength::Login),
-    ("inloggegevens", Strength::Login),
-    ("inloggen", Strength::Login),
-    ("anmeldedaten", Strength::Login),
-    ("anmelden", Strength::Login),
-    ("zaloguj", Strength::Login),
-    ("logowanie", Strength::Login),
-    ("přihlas", Strength::Login),
-    ("přihlášení", Strength::Login),
-    ("přihlašovací údaje", Strength::Login),
-    ("вход", Strength::Login),
-    ("логин", Strength::Login),
-    ("логін", Strength::Login),
-    ("giriş", Strength::Login),
-    ("inloggning", Strength::Login),
-    ("logga in", Strength::Login),
-    ("innlogging", Strength::Login),
-    ("logg inn", Strength::Login),
-    ("kirjaudu", Strength::Login),
-    ("kirjautuminen", Strength::Login),
-    ("belépés", Strength::Login),
-    ("autentificare", Strength::Login),
-    ("conectare", Strength::Login),
-    ("είσοδος", Strength::Login),
-    ("σύνδεση", Strength::Login),
-    ("đăng nhập", Strength::Login),
-    ("लॉगिन", Strength::Login),
-    ("تسجيل الدخول", Strength::Login),
-    ("התחברות", Strength::Login),
-    ("เข้าสู่ระบบ", Strength::Login),
-    ("ログイン", Strength::Login),
-    ("登录", Strength::Login),
-    ("登入", Strength::Login),
-    ("账号", Strength::Login),
-    ("帳號", Strength::Login),
-    ("로그인", Strength::Login),
-    ("계정", Strength::Login),
-    ("pasword", Strength::Password),
-    ("kennwort", Strength::Password),
-    ("contraseña", Strength::Password),
-    ("contrasena", Strength::Password),
-    ("contraseñas", Strength::Password),
-    ("contrasenya", Strength::Password),
-    ("clave", Strength::Password),
-    ("mot de passe", Strength::Password),
-    ("senha", Strength::Password),
-    ("palavra-passe", Strength::Password),
-    ("parola", Strength::Password),
-    ("parolă", Strength::Password),
-    ("wachtwoord", Strength::Password),
-    ("hasło", Strength::Password),
-    ("haslo", Strength::Password),
-    ("hasła", Strength::Password),
-    ("heslo", Strength::Password),
-    ("jelszó", Strength::Password),
-    ("jelszo", Strength::Password),
-    ("lösenord", Strength::Password),
-    ("losenord", Strength::Password),
-    ("passord", Strength::Password),
-    ("adgangskode", Strength::Password),
-    ("salasana", Strength::Password),
-    ("şifre", Strength::Password),
-    ("sifre", Strength::Password),
-    ("geslo", Strength::Password),
-    ("lozinka", Strength::Password),
-    ("mật khẩu", Strength::Password),
-    ("kata sandi", Strength::Password),
-    ("пароль", Strength::Password),
-    ("пароля", Strength::Password),
-    ("паролем", Strength::Password),
-    ("κωδικός", Strength::Password),
-    ("סיסמה", Strength::Password),
-    ("كلمة المرور", Strength::Password),
-    ("पासवर्ड", Strength::Password),
-    ("รหัสผ่าน", Strength::Password),
-    ("密码", Strength::Password),
-    ("密碼", Strength::Password),
-    ("口令", Strength::Password),
-    ("パスワード", Strength::Password),
-    ("비밀번호", Strength::Password),
-    ("패스워드", Strength::Password),
-    ("암호", Strength::Password),
-    ("密钥", Strength::Secret),
-    ("密鑰", Strength::Secret),
-    ("令牌", Strength::Secret),
-    ("トークン", Strength::Secret),
-    ("シークレット", Strength::Secret),
-    ("apiキー", Strength::Secret),
-    ("токен", Strength::Secret),
-    ("секрет", Strength::Secret),
-    ("ключ api", Strength::Secret),
-    ("clé api", Strength::Secret),
-    ("clé d'api", Strength::Secret),
-    ("clé secrète", Strength::Secret),
-    ("clave api", Strength::Secret),
-    ("clave de api", Strength::Secret),
-    ("clave secreta", Strength::Secret),
-    ("chave api", Strength::Secret),
-    ("chave de api", Strength::Secret),
-    ("chave secreta", Strength::Secret),
-    ("chiave api", Strength::Secret),
-    ("chiave segreta", Strength::Secret),
-    ("jeton", Strength::Secret),
-    ("schlüssel", Strength::Weak),
-    ("geheimnis", Strength::Weak),
-    ("sleutel", Strength::Weak),
-    ("klucz", Strength::Weak),
-    ("mots de passe", Strength::Password),
-    ("parola d'ordine", Strength::Password),
-    ("palavra passe", Strength::Password),
-    ("palavras-passe", Strength::Password),
-    ("wachtwoorden", Strength::Password),
-    ("ww", Strength::Password),
-    ("hasłem", Strength::Password),
-    ("haslem", Strength::Password),
-    ("hasla", Strength::Password),
-    ("hesla", Strength::Password),
-    ("heslem", Strength::Password),
-    ("heslu", Strength::Password),
-    ("jelszava", Strength::Password),
-    ("jelszót", Strength::Password),
-    ("jelszavam", Strength::Password),
-    ("lösenordet", Strength::Password),
-    ("passordet", Strength::Password),
-    ("adgangskoden", Strength::Password),
-    ("kodeord", Strength::Password),
-    ("kodeordet", Strength::Password),
-    ("salasanan", Strength::Password),
-    ("salasanaksi", Strength::Password),
-    ("salasanat", Strength::Password),
-    ("şifresi", Strength::Password),
-    ("şifreniz", Strength::Password),
-    ("şifrem", Strength::Password),
-    ("sifresi", Strength::Password),
-    ("parolası", Strength::Password),
-    ("parolanız", Strength::Password),
-    ("parolasi", Strength::Password),
-    ("parolei", Strength::Password),
-    ("lozinku", Strength::Password),
-    ("gesla", Strength::Password),
-    ("sandi", Strength::Password),
-    ("katasandi", Strength::Password),
-    ("sandinya", Strength::Password),
-    ("sandi wifi", Strength::Password),
-    ("пароли", Strength::Password),
-    ("паролю", Strength::Password),
-    ("паролі", Strength::Password),
-    ("κωδικό", Strength::Password),
-    ("κωδικός πρόσβασης", Strength::Password),
-    ("συνθηματικό", Strength::Password),
-    ("סיסמא", Strength::Password),
-    ("סיסמת", Strength::Password),
-    ("كلمة السر", Strength::Password),
-    ("الرقم السري", Strength::Password),
-    ("رقم سري", Strength::Password),
-    ("باسورد", Strength::Password),
-    ("รหัสไวไฟ", Strength::Password),
-    ("พาสเวิร์ด", Strength::Password),
-    ("通行码", Strength::Password),
-    ("通行碼", Strength::Password),
-    ("合言葉", Strength::Password),
-    ("パスフレーズ", Strength::Password),
-    ("비번", Strength::Password),
-    ("암구호", Strength::Password),
-    ("frase de contraseña", Strength::Password),
-    ("phrase secrète", Strength::Password),
-    ("phrase de passe", Strength::Password),
-    ("frase segreta", Strength::Password),
-    ("frase secreta", Strength::Password),
-    ("parola cümlesi", Strength::Password),
-    ("passfras", Strength::Password),
-    ("salalause", Strength::Password),
-    ("jeton d'accès", Strength::Secret),
-    ("token de acceso", Strength::Secret),
-    ("clé de licence", Strength::Secret),
-    ("åtkomsttoken", Strength::Secret),
-    ("zugriffstoken", Strength::Secret),
-    ("api-schlüssel", Strength::Secret),
-    ("apischlüssel", Strength::Secret),
-    ("klucz api", Strength::Secret),
-    ("klíč api", Strength::Secret),
-    ("ключ апи", Strength::Secret),
-    ("κλειδί api", Strength::Secret),
-    ("khóa api", Strength::Secret),
-    ("kunci api", Strength::Secret),
-    ("एपीआई कुंजी", Strength::Secret),
-    ("โทเคน", Strength::Secret),
-    ("โทเค็น", Strength::Secret),
-    ("api kulcs", Strength::Secret),
-    ("api-kulcs", Strength::Secret),
-    ("api anahtarı", Strength::Secret),
-    ("rajapinta-avain", Strength::Secret),
-    ("api-avain", Strength::Secret),
-    ("api-nyckel", Strength::Secret),
-    ("api-nøgle", Strength::Secret),
-    ("api-nøkkel", Strength::Secret),
-    ("api-sleutel", Strength::Secret),
-    ("api 金鑰", Strength::Secret),
-    ("api金鑰", Strength::Secret),
-    ("api 密鑰", Strength::Secret),
-    ("apiトークン", Strength::Secret),
-    ("액세스 토큰", Strength::Secret),
-    ("토큰", Strength::Secret),
-    ("시크릿", Strength::Secret),
-    ("api 키", Strength::Secret),
-    ("מפתח api", Strength::Secret),
-    ("رمز api", Strength::Secret),
-    ("مفتاح api", Strength::Secret),
-    ("chave de acesso", Strength::Secret),
-    ("clave de acceso api", Strength::Secret),
-    ("chiave di accesso", Strength::Secret),
-];
+/// Whole words of other languages, and what each names.
+pub(in crate::redact) fn foreign_words() -> impl Iterator<Item = (&'static str, Strength)> {
+    let lists = [
+        (FOREIGN_LOGIN, Strength::Login),
+        (FOREIGN_PASSWORD, Strength::Password),
+        (FOREIGN_SECRET, Strength::Secret),
+        (FOREIGN_WEAK, Strength::Weak),
+    ];
+    let words = |(list, strength): (List, _)| list.iter().map(move |word| (word, strength));
+    lists.into_iter().flat_map(words)
+}
 
-/// Words of the gate that stand for themselves, not for a part of a name.
-pub(super) const WHOLE: &[&str] = &[
-    "identified by",
-    "log in",
-    "logs in",
-    "convertto-securestring",
-    "signin",
-    "sign_in",
-    "mysqli_connect",
-    "mysql_connect",
-];
+/// A list of words in lower case, in their order: `words.txt`, as the build script makes tables of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct List {
+    /// All of them, one straight behind the other.
+    text: &'static str,
+    /// Where each ends.
+    ends: &'static [u16],
+}
 
-/// Whether a list of words in lower case holds this one, in whatever case it is written.
-pub(super) fn holds(list: &[&str], word: &[u8]) -> bool {
-    let Some(first) = word.first().map(u8::to_ascii_lowercase) else {
-        return false;
-    };
-    // Most entries are told by their length and first byte.
-    let like = |entry: &&&str| entry.len() == word.len() && entry.as_bytes()[0] == first;
-    let mut alike = list.iter().filter(like);
-    alike.any(|entry| word.eq_ignore_ascii_case(entry.as_bytes()))
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
+
+impl List {
+    fn word(self, at: usize) -> &'static str {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[usize::from(start)..usize::from(self.ends[at])]
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'static str> {
+        (0..self.ends.len()).map(move |at| self.word(at))
+    }
+}
+
+/// Whether a list holds a word, in whatever case it is written.
+pub(super) fn holds(list: List, word: &[u8]) -> bool {
+    let lower = || word.iter().map(u8::to_ascii_lowercase);
+    let (mut from, mut to) = (0, list.ends.len());
+    while from < to {
+        let middle = usize::midpoint(from, to);
+        match list.word(middle).bytes().cmp(lower()) {
+            Ordering::Equal => return true,
+            Ordering::Less => from = middle + 1,
+            Ordering::Greater => to = middle,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_holds_its_words_and_no_others() {
+        for word in OF_SENTENCES.iter() {
+            assert!(
+                holds(OF_SENTENCES, word.to_uppercase().as_bytes()),
+                "{word}"
+            );
+            assert!(
+                !holds(OF_SENTENCES, format!("{word}~").as_bytes()),
+                "{word}"
+            );
+        }
+        assert!(!holds(UNITS, b""));
+        assert!(holds(FILLERS, b"The") && !holds(FILLERS, b"th"));
+    }
 }

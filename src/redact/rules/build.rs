@@ -26,6 +26,10 @@ mod form;
 #[path = "../notes/build.rs"]
 pub(crate) mod notes;
 
+#[allow(dead_code)] // the tests of the library call none of it
+#[path = "../named/build.rs"]
+mod named;
+
 /// Every file of rules. Where two rules have the same literal, the first one decides.
 const FAMILIES: [&str; 13] = [
     "code",
@@ -86,10 +90,14 @@ struct Row {
 fn main() -> ExitCode {
     let folder = Path::new("src/redact/rules");
     let notes = Path::new("src/redact/notes");
-    for folder in [folder, notes] {
+    let named = Path::new("src/redact/named");
+    for folder in [folder, notes, named] {
         println!("cargo::rerun-if-changed={}", folder.display());
     }
-    match write(folder).and_then(|()| notes::write(notes)) {
+    match write(folder)
+        .and_then(|()| notes::write(notes))
+        .and_then(|()| named::write(named))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("cargo::error={}", why.replace('\n', " "));
