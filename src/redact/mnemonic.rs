@@ -44,13 +44,18 @@ pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
 
 /// Finds the phrase behind a label, whether its checksum holds or not.
 pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
-    if let Some(words) = listed(text, at).or_else(|| mostly_listed(text, at)) {
+    let mut read = at;
+    if let Some(words) = listed(text, at, &mut read).or_else(|| mostly_listed(text, at)) {
         report(text, &words, found);
+    } else if read > at {
+        // A long run of words of the list is read once, however many labels are among them.
+        found.push(Span::new(read..read, "seed-phrase", Rank::Structural));
     }
 }
 
-/// The words behind a label that all are of the list.
-fn listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
+/// The words behind a label that all are of the list. `read` becomes the end of a run that is too long
+/// for a phrase.
+fn listed(text: &[u8], at: usize, read: &mut usize) -> Option<Vec<Range<usize>>> {
     let limit = text.len().min(at + LABEL_BYTES_MAX);
     let mut from = at;
     while from < limit {
@@ -77,6 +82,9 @@ fn listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
                 (words.len() <= RUN_WORDS_MAX && is_real(text, &words[begin..begin + count]))
                     .then_some(begin..begin + count)
             });
+        if words.len() > RUN_WORDS_MAX {
+            *read = from;
+        }
         return phrase.map(|phrase| words[phrase].to_vec());
     }
     None
