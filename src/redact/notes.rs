@@ -14,6 +14,7 @@
 //! time is linear in the text.
 
 pub(super) mod hash;
+mod join;
 mod look;
 mod page;
 #[cfg(test)]
@@ -31,12 +32,12 @@ use super::span::{Rank, Span};
 const ENOUGH: i32 = 3;
 
 /// Kinds of numbers, and of other words, by the labels near them: the first that is there.
-const NUMBERS: [(Class, &str); 3] = [
+const NUMBER_KINDS: [(Class, &str); 3] = [
     (Class::Otp, "one-time-code"),
     (Class::Card, "card-code"),
     (Class::Pin, "pin"),
 ];
-const WORDS: [(Class, &str); 2] = [
+const WORD_KINDS: [(Class, &str); 2] = [
     (Class::Password, "password"),
     (Class::Answer, "security-answer"),
 ];
@@ -86,9 +87,9 @@ fn kind(page: &Page, word: &Word) -> &'static str {
         .above(word.line, 1)
         .map_or(Classes::default(), |line| line.classes);
     let (kinds, other): (&[_], _) = if word.look.is_number() {
-        (&NUMBERS, "access-code")
+        (&NUMBER_KINDS, "access-code")
     } else {
-        (&WORDS, "password")
+        (&WORD_KINDS, "password")
     };
     let said = |classes: Classes| kinds.iter().find(|(class, _)| classes.has(*class));
     said(here)

@@ -1,12 +1,12 @@
 //! Values that stand before their name: `X is the token`, `X as the password`, `X (password)`.
 
-use super::words::{ARTICLES, CLAUSES, COPULAS, DESCRIBED, FILLERS, LINKS, REMARKS, holds};
 use std::ops::Range;
 
 use super::decide::Joint;
 use super::sentence::identifies;
 use super::shape::plain_id;
 use super::value::{Frame, Value, line_start};
+use super::words::{ARTICLES, CLAUSES, COPULAS, DESCRIBED, FILLERS, LINKS, REMARKS, holds};
 use super::{SENTENCE_REACH, Seek};
 use crate::redact::span::Span;
 

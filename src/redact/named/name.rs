@@ -1,13 +1,12 @@
 //! Names that say a value is secret: `DB_PASSWORD`, `api key`, `contraseña`.
 
-use super::words::{
-    ABOUT, API_KEYS, CHOSEN_KEYS, COMPOUNDS, FOREIGN_LOGIN, FOREIGN_PASSWORD, FOREIGN_SECRET,
-    FOREIGN_WEAK, KEY_OF, LOGIN_CALLS, LOGINS, List, NOT_OF, ONE_TIME, PASSWORDS, SECRETS, STILL,
-    TOKENS, VAGUE, VERBS, WHOLE, holds,
-};
 use std::ops::Range;
 
 use super::identifier::{around, in_resource_name, split, word_before};
+use super::words::{
+    ABOUT, API_KEYS, CHOSEN_KEYS, COMPOUNDS, FOREIGN, KEY_OF, LOGIN_CALLS, LOGINS, List, NOT_OF,
+    ONE_TIME, PASSWORDS, SECRETS, STILL, TOKENS, VAGUE, VERBS, WHOLE, holds,
+};
 pub(in crate::redact) use super::words::{WORDS, foreign_words};
 /// What opens a command or a variable of a shell.
 const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
@@ -186,14 +185,7 @@ fn logs_in(name: &[u8]) -> bool {
 
 /// Whether a word of the gate stands for itself, not for a part of a name.
 fn whole_word(word: &[u8]) -> bool {
-    let lists = [
-        WHOLE,
-        FOREIGN_LOGIN,
-        FOREIGN_PASSWORD,
-        FOREIGN_SECRET,
-        FOREIGN_WEAK,
-    ];
-    lists.iter().any(|list| holds(*list, word))
+    holds(WHOLE, word) || FOREIGN.iter().any(|(list, _)| holds(*list, word))
 }
 
 /// A word of another language stands for itself: not inside a longer one, unless its script knows

@@ -1,11 +1,11 @@
 //! Values among the words of a sentence behind their name.
 
-use super::words::{BETWEEN, EQUATING, FILLING, IDENTIFYING, JOINING, OPENED, TELLING, holds};
 use std::ops::Range;
 
 use super::decide::Joint;
 use super::name::Strength;
 use super::value::{self, Frame, line_end};
+use super::words::{BETWEEN, EQUATING, FILLING, IDENTIFYING, JOINING, OPENED, TELLING, holds};
 use super::{SENTENCE_REACH, Seek};
 use crate::redact::span::Span;
 

@@ -3,10 +3,6 @@
 //! In a literal of code or of settings any words are the value. Without quotes they are it where the
 //! lines around are settings too: code has names there.
 
-use super::words::{
-    ACCOUNT_WORDS, ASKS, DEVICES, GIVING, KEYWORDS, NO_VALUE, OF_CODE, OF_SENTENCES, SESSIONS,
-    STATES, SURE, TECHNICAL, TYPES, USERS, foreign_words, holds,
-};
 use std::ops::Range;
 
 use super::Seek;
@@ -15,6 +11,10 @@ use super::name::Strength;
 use super::refers::points;
 use super::shape::{bare_hex, token};
 use super::value::{self, Frame, line_end, line_start};
+use super::words::{
+    ACCOUNT_WORDS, ASKS, DEVICES, GIVING, KEYWORDS, NO_VALUE, OF_CODE, OF_SENTENCES, SESSIONS,
+    STATES, SURE, TECHNICAL, TYPES, USERS, foreign_words, holds,
+};
 use crate::redact::judge;
 use crate::redact::span::Span;
 

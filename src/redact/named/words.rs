@@ -40,16 +40,18 @@ pub(in crate::redact) const WORDS: &[(&str, Strength)] = &[
     ("cookie", Strength::Weak),
 ];
 
-/// Whole words of other languages, and what each names.
+/// Lists of whole words of other languages, and what they name.
+pub(super) const FOREIGN: [(List, Strength); 4] = [
+    (FOREIGN_LOGIN, Strength::Login),
+    (FOREIGN_PASSWORD, Strength::Password),
+    (FOREIGN_SECRET, Strength::Secret),
+    (FOREIGN_WEAK, Strength::Weak),
+];
+
+/// The words of [`FOREIGN`], and what each names.
 pub(in crate::redact) fn foreign_words() -> impl Iterator<Item = (&'static str, Strength)> {
-    let lists = [
-        (FOREIGN_LOGIN, Strength::Login),
-        (FOREIGN_PASSWORD, Strength::Password),
-        (FOREIGN_SECRET, Strength::Secret),
-        (FOREIGN_WEAK, Strength::Weak),
-    ];
     let words = |(list, strength): (List, _)| list.iter().map(move |word| (word, strength));
-    lists.into_iter().flat_map(words)
+    FOREIGN.into_iter().flat_map(words)
 }
 
 /// A list of words in lower case, in their order: `words.txt`, as the build script makes tables of it.

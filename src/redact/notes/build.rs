@@ -67,10 +67,10 @@ pub(crate) const OF_CLASS: [&str; 6] = [
     "says",
 ];
 
-/// The lists of `vocabulary.txt`.
-pub(crate) struct Vocabulary<'a>(pub(crate) Vec<(&'a str, Vec<&'a str>)>);
+/// Lists of words, each behind a line of `[name]`: `vocabulary.txt`, and `words.txt` of names.
+pub(crate) struct Lists<'a>(pub(crate) Vec<(&'a str, Vec<&'a str>)>);
 
-impl<'a> Vocabulary<'a> {
+impl<'a> Lists<'a> {
     pub(crate) fn read(text: &'a str) -> Result<Self, String> {
         let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -113,7 +113,7 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
         fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
     };
     let words = read("vocabulary.txt")?;
-    let vocabulary = Vocabulary::read(&words).map_err(|why| format!("vocabulary.txt:{why}"))?;
+    let vocabulary = Lists::read(&words).map_err(|why| format!("vocabulary.txt:{why}"))?;
     let points = points(&read("points.txt")?, &vocabulary)?;
     let write = |name: &str, table: String| {
         fs::write(Path::new(&place).join(name), table).map_err(|e| e.to_string())
@@ -154,7 +154,7 @@ fn array<T: std::fmt::Display>(
     text + "];\n"
 }
 
-fn table_of_words(vocabulary: &Vocabulary) -> Result<String, String> {
+fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut entries: BTreeMap<u32, i64> = BTreeMap::new();
     let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
     let mut heads = vec![0u64; (1 << HEAD_BITS) / 64];
@@ -215,7 +215,7 @@ fn table_of_words(vocabulary: &Vocabulary) -> Result<String, String> {
 
 /// One row of `points.txt`: the kind, three numbers, and the points. The first number may be a class,
 /// the third a word.
-pub(crate) fn row(line: &str, vocabulary: &Vocabulary) -> Option<(u32, i64)> {
+pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
     let mut parts = line.split(' ');
     let kind = parts.next()?;
     let number = KINDS.iter().position(|known| *known == kind)?;
@@ -239,7 +239,7 @@ pub(crate) fn row(line: &str, vocabulary: &Vocabulary) -> Option<(u32, i64)> {
     parts.next().is_none().then_some((number, points.into()))
 }
 
-fn points(text: &str, vocabulary: &Vocabulary) -> Result<String, String> {
+fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
     let mut entries = BTreeMap::new();
     for (number, line) in text
         .lines()

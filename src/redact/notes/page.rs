@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::look::{Group, Look, Sort, is_digit, look};
-use super::vocabulary::{self, Class, Classes};
+use super::join;
+use super::look::{Look, Sort, is_digit, look};
+use super::vocabulary::{self, Classes};
 use super::weigh;
 use crate::redact::marker::BLANK;
 use crate::redact::span::Span;
@@ -17,26 +18,6 @@ const WORD_BYTES_MAX: usize = 48;
 const PHRASE_BYTES_MAX: usize = 80;
 /// Shortest part of a joined word that is looked up, in bytes.
 const PART_BYTES_MIN: usize = 2;
-/// Most words of a phrase, of one without a mark before it, of a number in groups, and of one that is said a digit at a time.
-const PHRASE_WORDS_MAX: usize = 7;
-const SAID_WORDS_MAX: usize = 4;
-const GROUPS_MAX: usize = 8;
-const SPOKEN_MAX: usize = 20;
-/// Longest group of digits that goes on in the next word, in characters.
-const GROUP_CHARS_MAX: usize = 5;
-/// How far before a phrase its label stands, in words.
-const LABEL_WORDS_MAX: usize = 8;
-/// What joins a label to its value in a script without blanks, and what ends the sentence.
-const COPULAS: [&str; 5] = ["は", "是", "为", "為", "就是"];
-const ENDINGS: [&str; 5] = ["です", "だよ", "でした", "哦", "了"];
-/// Labels whose secrets are often phrases.
-const PHRASED: Classes = Classes::of(&[
-    Class::Password,
-    Class::Recovery,
-    Class::Secret,
-    Class::Answer,
-]);
-
 /// Marks between two words: bits.
 pub(super) mod marks {
     pub(in super::super) const COLON: u16 = 1;
@@ -58,7 +39,7 @@ pub(super) mod marks {
     pub(in super::super) const START: u16 = 1 << 13;
 
     /// The mark that a character is.
-    pub(super) fn of(c: char) -> u16 {
+    pub(in super::super) fn of(c: char) -> u16 {
         match c {
             ':' | '：' => COLON,
             '=' | '＝' => EQUALS,
@@ -280,7 +261,7 @@ impl<'a> Page<'a> {
             self.words[at].behind = behind.unwrap_or(end);
             self.phrases(at, words.end);
         }
-        self.join(line, start, begun);
+        join::words(&mut self.words, begun, line, start);
         let words = begun..self.words.len();
         let of_line = &self.words[words.clone()];
         let item = line.trim_start();
@@ -301,46 +282,6 @@ impl<'a> Page<'a> {
         });
     }
 
-    /// Makes one word of several where people write one secret in several.
-    fn join(&mut self, line: &'a str, start: usize, begun: usize) {
-        let words = self.words.split_off(begun);
-        let line = Text { line, start };
-        let mut at = 0;
-        while at < words.len() {
-            let rest = &words[at..];
-            let joined = line
-                .groups(self.words[begun..].last(), rest)
-                .map(|count| (count, Group::DigitGroups))
-                .or_else(|| line.spoken(rest).map(|count| (count, Group::Spoken)))
-                .or_else(|| line.quoted(rest).map(|count| (count, Group::Phrase)))
-                .or_else(|| {
-                    let begun = &self.words[begun..];
-                    line.labelled(begun, rest)
-                        .map(|count| (count, Group::Phrase))
-                });
-            let Some((count, group)) = joined else {
-                self.words.push(rest[0].clone());
-                at += 1;
-                continue;
-            };
-            let (first, last) = (&rest[0], &rest[count - 1]);
-            let text = &line.line[first.start - start..last.range().end - start];
-            self.words.push(Word {
-                text,
-                hash: 0,
-                classes: Classes(
-                    rest[..count]
-                        .iter()
-                        .fold(0, |all, word| all | word.classes.0),
-                ),
-                look: Look::of_several(group, text.chars().count()),
-                behind: last.behind,
-                ..first.clone()
-            });
-            at += count;
-        }
-    }
-
     /// Gives the words of a phrase what they say together.
     fn phrases(&mut self, at: usize, end: usize) {
         for phrase in vocabulary::phrases(self.words[at].hash) {
@@ -355,117 +296,6 @@ impl<'a> Page<'a> {
             }
         }
     }
-}
-
-/// A line, with where it begins.
-#[derive(Clone, Copy)]
-struct Text<'a> {
-    line: &'a str,
-    start: usize,
-}
-
-impl<'a> Text<'a> {
-    fn between(self, one: &Word, next: &Word) -> &'a str {
-        let (from, to) = (one.range().end - self.start, next.start - self.start);
-        self.line.get(from..to).unwrap_or_default()
-    }
-
-    /// How many of the words go on: each with the one before it.
-    fn run(self, words: &[Word], most: usize, goes_on: impl Fn(&Word, &str) -> bool) -> usize {
-        let pairs = words.iter().zip(words.iter().skip(1)).take(most - 1);
-        let goes_on = |(one, next): &(&Word, &Word)| goes_on(next, self.between(one, next));
-        1 + pairs.take_while(goes_on).count()
-    }
-
-    /// A number in groups: `448 193`, `33 / 8 / 21`. A line of many numbers is a table.
-    fn groups(self, before: Option<&Word>, words: &[Word]) -> Option<usize> {
-        let group = |word: &Word| {
-            word.text.chars().count() <= GROUP_CHARS_MAX
-                && word.text.contains(is_digit)
-                && word
-                    .text
-                    .chars()
-                    .all(|c| is_digit(c) || matches!(c, '#' | '*'))
-        };
-        let goes_on =
-            |next: &Word, gap: &str| group(next) && matches!(gap, " " | " - " | " – " | " / ");
-        let first = &words[0];
-        let begun =
-            before.is_some_and(|word| group(word) && goes_on(first, self.between(word, first)));
-        let count = (group(first) && !begun).then(|| self.run(words, GROUPS_MAX, goes_on))?;
-        (2..GROUPS_MAX).contains(&count).then_some(count)
-    }
-
-    /// A number that is said or turned a digit at a time: `star four nine two`, `22 left, 9 right`.
-    fn spoken(self, words: &[Word]) -> Option<usize> {
-        let said = |word: &Word| word.classes.has(Class::Spoken);
-        let number = |word: &Word| word.text.chars().all(is_digit) && word.text.len() <= 3;
-        let goes_on = |next: &Word, gap: &str| {
-            (said(next) || number(next))
-                && gap
-                    .trim()
-                    .chars()
-                    .all(|c| matches!(c, ',' | '-' | '–' | '→'))
-                && gap.chars().count() <= 3
-        };
-        let first = &words[0];
-        let count = (said(first) || number(first)).then(|| self.run(words, SPOKEN_MAX, goes_on))?;
-        let spoken = words[..count].iter().filter(|word| said(word)).count();
-        let all = spoken >= 3 && spoken == count;
-        let turned = spoken >= 2 && count >= 4;
-        (all || turned).then_some(count)
-    }
-
-    /// Several words in quotation marks that name nothing: `"breathe in, breathe out"`.
-    fn quoted(self, words: &[Word]) -> Option<usize> {
-        let quote = |c: char| marks::of(c) & marks::QUOTE != 0;
-        let at = words[0].start - self.start;
-        let mut before = self.line[..at].chars().rev();
-        let opened =
-            before.next().is_some_and(quote) && before.next().is_none_or(|c| !c.is_alphanumeric());
-        if !opened {
-            return None;
-        }
-        let goes_on = |_: &Word, gap: &str| !gap.contains(quote) && gap.len() <= 3;
-        let count = self.run(words, PHRASE_WORDS_MAX, goes_on);
-        let closed = self.line[words[count - 1].range().end - self.start..]
-            .trim_start_matches(['!', '?', '.'])
-            .starts_with(quote);
-        (count >= 2 && closed && !says(&words[..count])).then_some(count)
-    }
-
-    /// Several words behind a label, to the end of the line: `passphrase: the heron stands still`.
-    fn labelled(self, before: &[Word], words: &[Word]) -> Option<usize> {
-        let marked = words[0].before & (marks::COLON | marks::EQUALS | marks::ARROW) != 0;
-        let joins = Classes::of(&[Class::Equals, Class::Answer]);
-        let said = before.last().is_some_and(|word| word.classes.meets(joins));
-        // A sentence goes on behind what it says.
-        let most = if marked {
-            PHRASE_WORDS_MAX
-        } else {
-            SAID_WORDS_MAX
-        };
-        let label = |word: &Word| word.classes.meets(PHRASED);
-        if !(marked || said)
-            || !words[0].is_plain()
-            || !before.iter().rev().take(LABEL_WORDS_MAX).any(label)
-        {
-            return None;
-        }
-        let count = self.run(words, most + 1, |_, gap| gap == " ");
-        let end = &self.line[words[count - 1].range().end - self.start..];
-        let end = end.trim_start_matches(['.', '!', '"', '\r']).trim_start();
-        let ended = end.is_empty() || end.starts_with('(');
-        let fits = (2..=most).contains(&count);
-        (fits && ended && !says(&words[..count])).then_some(count)
-    }
-}
-
-/// Whether words name what is secret, rather than being it.
-fn says(words: &[Word]) -> bool {
-    words
-        .iter()
-        .any(|word| word.taken || word.classes.meets(Classes::STRONG))
 }
 
 /// The lines near labels, with their numbers.
@@ -718,7 +548,7 @@ impl<'a> Reader<'a, '_> {
 
     /// A word, which a script without blanks may join to its label: `答えはもなかです`.
     fn word(&mut self, word: &'a str, start: usize) {
-        let Some((label, value)) = joined_label(word) else {
+        let Some((label, value)) = join::label(word) else {
             return self.single(word, start);
         };
         self.single(&word[..label], start);
@@ -777,21 +607,6 @@ impl<'a> Reader<'a, '_> {
         });
         self.marks = 0;
     }
-}
-
-/// Where the label and its value stand in a word of a script without blanks.
-fn joined_label(word: &str) -> Option<(usize, Range<usize>)> {
-    if !word.starts_with(is_joined) {
-        return None;
-    }
-    let (at, particle) = COPULAS
-        .iter()
-        .find_map(|one| Some((word.find(one)?, one)))?;
-    let start = at + particle.len();
-    let ending = ENDINGS.iter().find(|ending| word.ends_with(*ending));
-    let end = word.len() - ending.map_or(0, |ending| ending.len());
-    let label = vocabulary::classes(&word[..at]).0.meets(Classes::LABELS);
-    (label && start < end).then_some((start, start..end))
 }
 
 /// Whether a mark parts a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
@@ -862,38 +677,6 @@ mod tests {
             ["admin", "Frost-21", "in", "src/a/b"]
         );
         assert_eq!(words("Popcorn!Popcorn!"), ["Popcorn!Popcorn!"]);
-    }
-
-    #[test]
-    fn several_words_are_one_where_people_write_them_so() {
-        for (text, one) in [
-            ("the code is 448 193, he says", "448 193"),
-            ("33 / 8 / 21 opens it", "33 / 8 / 21"),
-            ("press star four nine two seven", "star four nine two seven"),
-            (
-                "safe: 22 left, 9 right, 41 left",
-                "22 left, 9 right, 41 left",
-            ),
-            (
-                "the word is \"breathe in, breathe out\" there",
-                "breathe in, breathe out",
-            ),
-            (
-                "passphrase for it: the heron stands still.",
-                "the heron stands still",
-            ),
-        ] {
-            assert!(words(text).contains(&one), "{:?}", words(text));
-        }
-        for text in [
-            "passphrase: hunter22, for the portal",
-            "he said \"the password is wrong\"",
-            "rows 1 2 3 4 5 6 7 8 9",
-            "two or three",
-        ] {
-            let joined = words(text).iter().any(|word| word.contains(' '));
-            assert!(!joined, "{:?}", words(text));
-        }
     }
 
     #[test]

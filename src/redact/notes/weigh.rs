@@ -107,7 +107,7 @@ pub(super) fn points(page: &Page, at: usize, history: &History) -> i32 {
 /// Whether a word could be a secret at all: labels must stand near, nearer for plain words.
 pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     let word = &page.words[at];
-    // A reference in code and an option of a program begin so.
+    // A reference in code, an option of a program and the query of a URL begin so.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
     if matches!(word.look.group, Group::Other | Group::Date) || is_code || !fits(word) {
         return false;

@@ -18,7 +18,7 @@ use super::page::Page;
 use super::weigh::{self, Feature, Kind};
 use crate::redact::engine::BUILT_IN;
 use crate::redact::rules::samples;
-use crate::redact::rules::tests::build::notes::{KINDS, OF_CLASS, Vocabulary, row};
+use crate::redact::rules::tests::build::notes::{KINDS, Lists, OF_CLASS, row};
 use crate::redact::rules::tests::example;
 use crate::redact::span::{Rank, Span};
 
@@ -196,7 +196,7 @@ impl Learnt {
     }
 
     /// The rows of `points.txt`.
-    fn rows(&self, weights: &[f32], vocabulary: &Vocabulary) -> String {
+    fn rows(&self, weights: &[f32], vocabulary: &Lists) -> String {
         let mut rows: BTreeMap<Feature, i32> = BTreeMap::new();
         for (feature, number) in &self.numbers {
             #[allow(clippy::cast_possible_truncation)] // some hundreds at the most
@@ -230,7 +230,7 @@ impl Learnt {
 #[test]
 fn points_are_learnt_from_notes() {
     let words = include_str!("../vocabulary.txt");
-    let vocabulary = Vocabulary::read(words).expect("lists of words");
+    let vocabulary = Lists::read(words).expect("lists of words");
     let path = Path::new(FOLDER).join("points.txt");
     if let Some(clean) = option_env!("AGEKEEP_LEARN") {
         let mut learnt = Learnt::default();
