@@ -379,6 +379,18 @@ mod tests {
     }
 
     #[test]
+    fn a_long_run_of_words_is_read_once() {
+        let text = "seed ".repeat(200);
+        let mut spans = Vec::new();
+        labelled(text.as_bytes(), 0, &mut spans);
+        let read: Vec<_> = spans.iter().map(|span| (span.start, span.end)).collect();
+        assert!(
+            matches!(read[..], [(start, end)] if start == end && start > 300),
+            "{read:?}"
+        );
+    }
+
+    #[test]
     fn the_list_and_test_vectors_stay() {
         let list = Language::English.word_list();
         assert!(found(&list.join("\n")).is_empty());

@@ -18,6 +18,9 @@ const WORD_BYTES_MAX: usize = 48;
 const PHRASE_BYTES_MAX: usize = 80;
 /// Shortest part of a joined word that is looked up, in bytes.
 const PART_BYTES_MIN: usize = 2;
+/// What the fingerprint of an SSH key begins with.
+const FINGERPRINT: &str = "SHA256:";
+
 /// Marks between two words: bits.
 pub(super) mod marks {
     pub(in super::super) const COLON: u16 = 1;
@@ -489,6 +492,11 @@ impl<'a> Reader<'a, '_> {
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
         let lead = &chunk[..chunk.len() - inner.len()];
         self.marks |= marks::of_all(lead);
+        if let Some(print) = fingerprint(inner) {
+            self.single(print, start + lead.len());
+            self.marks = marks::of_all(&inner[print.len()..]);
+            return;
+        }
         if lead.contains("..") {
             self.marks = self.marks & !marks::END | marks::DOTS;
         }
@@ -609,6 +617,20 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+/// The fingerprint of an SSH key that a chunk begins with, as `ssh-keygen -l` prints it. It is public.
+fn fingerprint(chunk: &str) -> Option<&str> {
+    const DIGEST: usize = 43;
+    let rest = chunk.strip_prefix(FINGERPRINT)?;
+    let base64 = |b: &u8| b.is_ascii_alphanumeric() || b"+/".contains(b);
+    let digest = rest.as_bytes().iter().take_while(|b| base64(b)).count();
+    (digest == DIGEST).then(|| &chunk[..FINGERPRINT.len() + DIGEST])
+}
+
+/// The name of a variable of the environment: `SSH_AUTH_SOCK`.
+fn is_variable(word: &str) -> bool {
+    word.contains('_') && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+}
+
 /// Whether a mark parts a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
 fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bool {
     let rest = &chunk[at + c.len_utf8()..];
@@ -643,7 +665,10 @@ pub(super) fn fits(word: &Word) -> bool {
     } else {
         WORD_BYTES_MAX
     };
-    (least..=most).contains(&word.text.len()) && !stands_for_a_number(word.text)
+    (least..=most).contains(&word.text.len())
+        && !stands_for_a_number(word.text)
+        && !is_variable(word.text)
+        && !word.text.starts_with(FINGERPRINT)
 }
 
 /// Three or more digits that stand for any number: `0000`, `123456`.
