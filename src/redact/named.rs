@@ -65,6 +65,12 @@ pub(super) fn refers(value: &[u8]) -> bool {
     !value.is_empty() && refers::refers(value)
 }
 
+/// Whether a value is code or points to where the secret is kept, however a path or a name with dots
+/// may look.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    !value.is_empty() && refers::is_reference(value)
+}
+
 /// Whether a text is a login and nothing else: `name:password`.
 pub(super) fn is_login(text: &[u8]) -> bool {
     let text = text.trim_ascii();

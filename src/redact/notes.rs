@@ -29,7 +29,7 @@ use super::named;
 use super::span::{Rank, Span};
 
 /// From so many points on a word is a secret.
-const ENOUGH: i32 = 3;
+const ENOUGH: i32 = -6;
 
 /// Kinds of numbers, and of other words, by the labels near them: the first that is there.
 const NUMBER_KINDS: [(Class, &str); 3] = [
@@ -64,7 +64,7 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         let word = &page.words[at];
         let likely = weigh::points(page, at, history) >= ENOUGH;
         // What points to where a secret is kept is none.
-        let secret = likely && !named::refers(word.text.as_bytes());
+        let secret = likely && !named::is_reference(word.text.as_bytes());
         if secret {
             let range = word.range();
             match spans

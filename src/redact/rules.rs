@@ -11,7 +11,7 @@ use super::{code_list, mnemonic, named, structure};
 
 /// The version of the rule set, which every event names. It grows with every change of what is
 /// found.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The kind of the rule for vendors that have none of their own.
 pub(super) const CATCH_ALL: &str = "vendor-marker-catchall";

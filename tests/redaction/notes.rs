@@ -18,19 +18,20 @@ struct Note {
 }
 
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
-const FILES: [(&str, usize, usize); 12] = [
-    ("english-read", 73, 1),
-    ("english-held-back", 52, 4),
-    ("languages-read", 76, 2),
-    ("languages-held-back", 57, 2),
-    ("settings-read", 98, 2),
-    ("settings-held-back", 82, 9),
-    ("plain-english-read", 90, 0),
-    ("plain-english-held-back", 85, 0),
-    ("plain-languages-read", 98, 0),
-    ("plain-languages-held-back", 89, 1),
-    ("plain-mixed-held-back", 89, 1),
-    ("plain-mixed-2-held-back", 89, 0),
+const FILES: [(&str, usize, usize); 13] = [
+    ("english-read", 83, 0),
+    ("english-held-back", 59, 7),
+    ("languages-read", 88, 1),
+    ("languages-held-back", 67, 3),
+    ("settings-read", 98, 0),
+    ("settings-held-back", 83, 9),
+    ("plain-english-read", 94, 0),
+    ("plain-english-held-back", 89, 0),
+    ("plain-languages-read", 100, 0),
+    ("plain-languages-held-back", 90, 1),
+    ("plain-mixed-held-back", 92, 4),
+    ("plain-mixed-2-held-back", 93, 1),
+    ("plain-mixed-3-held-back", 87, 1),
 ];
 
 #[test]

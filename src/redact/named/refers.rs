@@ -132,6 +132,11 @@ pub(super) fn refers(value: &[u8]) -> bool {
 
 /// The same, but for names between dots, which a literal has too: `obs.wren.pg`.
 pub(super) fn points(value: &[u8]) -> bool {
+    is_reference(value) || path_like(value)
+}
+
+/// The same, but for paths as well: what nobody would write for a password.
+pub(super) fn is_reference(value: &[u8]) -> bool {
     let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
     let begins = |start: &&str| head.starts_with(start.as_bytes());
     STARTS.iter().any(begins)
@@ -148,7 +153,6 @@ pub(super) fn points(value: &[u8]) -> bool {
             .iter()
             .any(|mark| memchr::memmem::find(value, mark).is_some())
         || names(value)
-        || path_like(value)
         || spelled(value)
         || calls(value)
         || url(&head, value)

@@ -25,7 +25,7 @@ const LABEL_BYTES_MIN: usize = 3;
 const HEAD_BITS: u32 = 14;
 
 /// The kinds of what counts, in the order of `Kind` in `weigh.rs`.
-pub(crate) const KINDS: [&str; 30] = [
+pub(crate) const KINDS: [&str; 32] = [
     "always",
     "group",
     "length",
@@ -56,6 +56,8 @@ pub(crate) const KINDS: [&str; 30] = [
     "technical-nearest",
     "inside",
     "repeated",
+    "refers",
+    "itself",
 ];
 /// Those whose first number is a class.
 pub(crate) const OF_CLASS: [&str; 6] = [

@@ -33,7 +33,9 @@ pub(super) enum Group {
     Upper,
     /// Letters of a script without cases.
     Foreign,
-    /// A URL, an address, a path, code.
+    /// Several words with slashes: `Zebra/Canyon/19`.
+    Slashed,
+    /// A URL, an address, code.
     Other,
     /// Seven or more hexadecimal digits.
     Hex,
@@ -73,13 +75,13 @@ impl Look {
         use Group::{
             Camel, Capital, Date, DigitGroups, Digits2, Digits3, Digits4, Digits6, Digits8,
             Digits9, Foreign, Hex, Joined, JoinedDigits, Lower, LowerDigits, Marked, MixedDigits,
-            Other, Phrase, Spoken, Upper, UpperDigits,
+            Other, Phrase, Slashed, Spoken, Upper, UpperDigits,
         };
         match self.group {
             Digits2 | Digits3 | Digits4 | Digits6 | Digits8 | Digits9 | DigitGroups | Date
             | Spoken => Sort::Number,
             LowerDigits | MixedDigits | UpperDigits | Marked | JoinedDigits | Hex => Sort::Odd,
-            Joined | Camel | Phrase => Sort::Words,
+            Joined | Camel | Phrase | Slashed => Sort::Words,
             Lower | Capital | Upper | Foreign => Sort::Plain,
             Other => Sort::Other,
         }
@@ -100,7 +102,8 @@ impl Look {
 
     /// What code and paths are full of.
     pub(super) fn is_technical(self) -> bool {
-        matches!(self.group, Group::Other | Group::Camel) || self.traits & (UNDERSCORE | CALL) != 0
+        matches!(self.group, Group::Other | Group::Camel | Group::Slashed)
+            || self.traits & (UNDERSCORE | CALL) != 0
     }
 }
 
@@ -339,6 +342,14 @@ impl<'a> Facts<'a> {
         traits.fold(0, |bits, (at, has)| bits | u32::from(*has) << at)
     }
 
+    fn is_slashed(&self) -> bool {
+        let slashes = self.word.matches('/').count();
+        slashes > 0
+            && slashes == self.count.other
+            && self.count.marks == 0
+            && self.word.split('/').all(|part| !part.is_empty())
+    }
+
     fn group(&self) -> Group {
         let (count, letters) = (&self.count, self.count.letters());
         let several = self.parts().filter(|part| !part.is_empty()).count() > 1;
@@ -348,6 +359,8 @@ impl<'a> Facts<'a> {
             Group::Date
         } else if letters == 0 {
             number(count, self.word.as_bytes())
+        } else if self.is_slashed() {
+            Group::Slashed
         } else if count.other > 0 && (self.has_path || self.has_call) && count.marks == 0 {
             Group::Other
         } else if self.is_hex {
@@ -423,7 +436,8 @@ mod tests {
             ("ThreeGreenBottles", Group::Camel),
             ("a1b2c3d4e5", Group::Hex),
             ("jo@example.org", Group::Other),
-            ("src/main.rs", Group::Other),
+            ("src/main.rs", Group::Slashed),
+            ("/etc/hosts", Group::Other),
             ("密码", Group::Foreign),
         ] {
             assert_eq!(look(word).group, group, "{word}");

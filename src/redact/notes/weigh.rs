@@ -4,6 +4,7 @@ use super::hash;
 use super::look::{Group, Sort};
 use super::page::{History, Page, Word, fits, marks};
 use super::vocabulary::{CLASSES, Class, Classes};
+use crate::redact::named;
 
 /// How many words before a word are asked what they say, and how many behind it.
 const WORDS_BEFORE: usize = 18;
@@ -70,6 +71,8 @@ pub(super) enum Kind {
     TechnicalNearest,
     Inside,
     Repeated,
+    Refers,
+    Itself,
 }
 
 /// Something that counts: its kind, and three numbers.
@@ -325,6 +328,12 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     }
     for class in word.classes.numbers() {
         see(Kind::Says, as_u32(class), sort, 0);
+    }
+    if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
+        see(Kind::Refers, group, label, 0);
+    }
+    if word.is_plain() {
+        see(Kind::Itself, 0, 0, word.hash);
     }
     if word.look.group == Group::Phrase {
         for part in word.text.split(' ') {

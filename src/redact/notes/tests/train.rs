@@ -32,7 +32,7 @@ const SCALE: f32 = 16.0;
 const ROUNDS: usize = 8;
 /// The rate and the sparseness of FTRL-Proximal: "Ad Click Prediction" (KDD 2013), section 3.
 const RATE: f32 = 0.2;
-const SPARSE: f32 = 6.0;
+const SPARSE: f32 = 3.0;
 /// How much a text without secrets counts that nobody wrote for this.
 const CLEAN_COUNTS: f32 = 20.0;
 /// How much a sample of a rule counts: all of them have to come out as they are.
@@ -62,6 +62,13 @@ struct Example {
     features: Vec<u32>,
     secret: bool,
     counts: f32,
+}
+
+/// The notes of a file. A mark in them keeps other scanners from taking what was made up for a live
+/// token.
+fn notes(text: &str) -> impl Iterator<Item = Note> {
+    text.lines()
+        .map(|line| serde_json::from_str(&line.replace('¦', "")).expect("a note"))
 }
 
 /// Where the secrets of a note stand, as words of their own.
@@ -96,12 +103,28 @@ struct Learnt {
 }
 
 impl Learnt {
-    /// Learns from a file of notes.
-    fn read(&mut self, text: &str, counts: f32) {
-        for line in text.lines() {
-            // A mark keeps other scanners from taking what was made up for a live token.
-            let note: Note = serde_json::from_str(&line.replace('¦', "")).expect("a note");
-            self.add(note.text.as_bytes(), &places(&note), &[], counts);
+    /// Learns from a file of texts without secrets.
+    fn read_clean(&mut self, text: &str) {
+        for note in notes(text) {
+            self.add(note.text.as_bytes(), &[], &[], CLEAN_COUNTS);
+        }
+    }
+
+    /// Learns from notes: each alone, and between two honest ones, as it may stand in a file.
+    fn read_notes(&mut self, all: &[Note]) {
+        let honest: Vec<&Note> = all.iter().filter(|note| note.secrets.is_empty()).collect();
+        for (at, note) in all.iter().enumerate() {
+            let places = places(note);
+            self.add(note.text.as_bytes(), &places, &[], 1.0);
+            let other = |step: usize| honest[at * step % honest.len()].text.as_str();
+            let (before, after) = (other(7), other(11));
+            let text = format!("{before}\n\n{}\n\n{after}", note.text);
+            let shift = before.len() + 2;
+            let places: Vec<_> = places
+                .iter()
+                .map(|place| place.start + shift..place.end + shift)
+                .collect();
+            self.add(text.as_bytes(), &places, &[], 1.0);
         }
     }
 
@@ -218,7 +241,7 @@ impl Learnt {
                 None => one.to_string(),
             };
             let worded = (Kind::WordBefore as u8..=Kind::WordsBefore as u8).contains(&kind)
-                || kind == Kind::Inside as u8;
+                || [Kind::Inside as u8, Kind::Itself as u8].contains(&kind);
             let word = self.words.get(&three).filter(|_| worded && three > 64);
             let three = word.map_or(three.to_string(), |word| format!("\"{word}\""));
             writeln!(text, "{name} {one} {two} {three} {points}").expect("memory");
@@ -234,17 +257,17 @@ fn points_are_learnt_from_notes() {
     let path = Path::new(FOLDER).join("points.txt");
     if let Some(clean) = option_env!("AGEKEEP_LEARN") {
         let mut learnt = Learnt::default();
-        let mut notes: Vec<_> = fs::read_dir(NOTES)
+        let mut files: Vec<_> = fs::read_dir(NOTES)
             .expect("a folder")
             .map(|entry| entry.expect("a file").path())
             .filter(|path| !path.to_string_lossy().contains(HELD_BACK))
             .collect();
-        notes.sort();
-        for file in notes {
-            learnt.read(&fs::read_to_string(file).expect("a file"), 1.0);
-        }
+        files.sort();
+        let read = |file: &Path| fs::read_to_string(file).expect("a file");
+        let of_file = |file: &std::path::PathBuf| notes(&read(file)).collect::<Vec<_>>();
+        learnt.read_notes(&files.iter().flat_map(of_file).collect::<Vec<_>>());
         for file in clean.split(':').filter(|file| !file.is_empty()) {
-            learnt.read(&fs::read_to_string(file).expect("a file"), CLEAN_COUNTS);
+            learnt.read_clean(&read(Path::new(file)));
         }
         learnt.read_samples();
         let weights = learnt.weights();
