@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::budget::{Budget, OverBudget};
-use super::gate::{Gate, Trigger};
+use super::gate::{Gate, Hit, Trigger};
 use super::named;
 use super::named::name::{WORDS, foreign_words};
 use super::notes::{self, Label};
@@ -133,8 +133,13 @@ impl Engine {
         // Up to where each scanner and shape has found what there is.
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
         let mut named_until = 0;
+        let mut names = Crowd::default();
+        let mut crowds: BTreeMap<u16, Crowd> = BTreeMap::new();
         let mut columns = named::Columns::default();
-        for hit in self.gate.hits(text) {
+        let hits: Vec<Hit> = self.gate.hits(text).collect();
+        for (number, hit) in hits.iter().enumerate() {
+            let behind = hits[number + 1..].iter().map(|next| next.start);
+            let next = || behind.clone().find(|next| *next >= hit.end);
             let (group, number) = match hit.trigger {
                 Trigger::Token(number) => (0, number),
                 Trigger::Keyed(number) => (1, number),
@@ -144,10 +149,14 @@ impl Engine {
                     continue;
                 }
                 Trigger::Name(strength) => {
-                    if hit.start >= named_until
-                        && let Some(end) =
-                            named::at(text, hit.start..hit.end, strength, &mut columns, found)
-                    {
+                    if hit.start < named_until {
+                        continue;
+                    }
+                    let word = hit.start..hit.end;
+                    let end = names.look(text, &word, next(), text.len(), found, |text, found| {
+                        named::at(text, word.clone(), strength, &mut columns, found)
+                    });
+                    if let Some(end) = end.flatten() {
                         budget.found()?;
                         named_until = end;
                     }
@@ -168,7 +177,10 @@ impl Engine {
                         self.tokens[usize::from(number)].beside(text, hit.start..hit.end, found);
                     }
                 }
-                Trigger::Scan(_) => self.scanners[usize::from(number)].at(text, hit.start, found),
+                Trigger::Scan(_) => {
+                    let crowd = crowds.entry(number).or_default();
+                    self.scanners[usize::from(number)].at(text, hit.start, next(), crowd, found);
+                }
                 Trigger::Name(_) | Trigger::Label => {}
             }
             if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
@@ -185,24 +197,113 @@ impl Engine {
     }
 }
 
+/// Places in a text that crowd: lists of words, and what somebody has made to keep a scanner busy.
+/// In a crowd nobody looks far, unless something is found that goes on; and far not for each place.
+#[derive(Default)]
+struct Crowd {
+    /// How many more places there were than one in so many bytes.
+    level: usize,
+    last: usize,
+    /// Up to here nobody looks far again.
+    tired_until: usize,
+    /// Places in the crowd where nothing was found, the last ones.
+    barren: [usize; Self::BARREN],
+    next: usize,
+}
+
+impl Crowd {
+    /// So many places too many make a crowd.
+    const LEVEL: usize = 32;
+    /// One place in so many bytes is none too many.
+    const BYTES: usize = 32;
+    /// How far to look behind a place in a crowd, in bytes.
+    const REACH: usize = 128;
+    /// How many places are remembered where nothing was found.
+    const BARREN: usize = 4;
+    /// How many bytes to go before looking far again, where nothing was found.
+    const FAR: usize = 2048;
+
+    /// Whether the next place stands in a crowd.
+    fn meets(&mut self, place: usize) -> bool {
+        let gap = place.saturating_sub(self.last) / Self::BYTES;
+        self.level = self.level.saturating_sub(gap) + 1;
+        self.last = place;
+        self.level > Self::LEVEL
+    }
+
+    /// Whether the text around a place is the same as where nothing was found.
+    fn is_barren(&self, text: &[u8], place: usize) -> bool {
+        let around = |place: usize| text.get(place.checked_sub(Self::REACH)?..place + Self::REACH);
+        let here = around(place);
+        here.is_some() && self.barren.iter().any(|before| around(*before) == here)
+    }
+
+    /// Looks as far behind a place as `reach`, before the `next` place of any sort less far in a crowd, and further for what is found up
+    /// to the end of that.
+    fn look<T>(
+        &mut self,
+        text: &[u8],
+        place: &Range<usize>,
+        next: Option<usize>,
+        mut reach: usize,
+        found: &mut Vec<Span>,
+        mut look: impl FnMut(&[u8], &mut Vec<Span>) -> T,
+    ) -> Option<T> {
+        let begun = found.len();
+        // The last of a crowd is none of it.
+        let crowded = self.meets(place.start)
+            && next.is_some_and(|next| next.saturating_sub(place.start) <= Self::BYTES);
+        let mut far = reach;
+        if crowded {
+            if self.is_barren(text, place.start) {
+                return None;
+            }
+            reach = reach.min(Self::REACH);
+        }
+        loop {
+            let end = text.len().min(place.end.saturating_add(reach));
+            let answer = look(&text[..end], found);
+            let cut = |span: &Span| span.start < span.end && span.end + EDGE >= end;
+            if end == text.len() || !found[begun..].iter().any(cut) {
+                if crowded && found.len() == begun {
+                    self.barren[self.next] = place.start;
+                    self.next = (self.next + 1) % Self::BARREN;
+                    if reach > Self::REACH {
+                        self.tired_until = place.end + Self::FAR;
+                    }
+                }
+                return Some(answer);
+            }
+            found.truncate(begun);
+            if crowded && place.start < self.tired_until {
+                return None;
+            }
+            (reach, far) = (far, far.saturating_mul(8));
+        }
+    }
+}
+
 /// How near the end of its window a finding stands that may go on behind it.
 const EDGE: usize = 8;
 
 impl Scanner {
     /// Finds what the literal at `at` announces. A scanner reads as far as it is let: so it is let
     /// further only for what it has found up to the end of its window.
-    fn at(&self, text: &[u8], at: usize, found: &mut Vec<Span>) {
-        let begun = found.len();
-        let mut window = self.window.unwrap_or(text.len());
-        loop {
-            let end = text.len().min(at.saturating_add(window));
-            (self.scan.0)(&text[..end], at, found);
-            let cut = |span: &Span| span.start < span.end && span.end + EDGE >= end;
-            if end == text.len() || !found[begun..].iter().any(cut) {
-                return;
+    fn at(
+        &self,
+        text: &[u8],
+        at: usize,
+        next: Option<usize>,
+        crowd: &mut Crowd,
+        found: &mut Vec<Span>,
+    ) {
+        match self.window {
+            // A block: it is read once, however many begin inside it.
+            None => (self.scan.0)(text, at, found),
+            Some(window) => {
+                let scan = |text: &[u8], found: &mut Vec<Span>| (self.scan.0)(text, at, found);
+                crowd.look(text, &(at..at), next, window, found, scan);
             }
-            found.truncate(begun);
-            window = window.saturating_mul(8);
         }
     }
 }
@@ -215,4 +316,67 @@ fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
     let runs_on = text[name.end - 1].is_ascii_lowercase()
         && text.get(name.end).is_some_and(u8::is_ascii_lowercase);
     !inside && !runs_on
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each place of a text is looked at, and how far in all.
+    fn looks(text: &[u8], step: usize) -> (usize, usize) {
+        let (mut crowd, mut count, mut bytes) = (Crowd::default(), 0, 0);
+        for place in (0..text.len()).step_by(step) {
+            crowd.look(
+                text,
+                &(place..place + 1),
+                Some(place + step),
+                text.len(),
+                &mut Vec::new(),
+                |text, _| {
+                    count += 1;
+                    bytes += text.len() - place;
+                },
+            );
+        }
+        (count, bytes)
+    }
+
+    #[test]
+    fn in_a_crowd_nobody_looks_far_and_not_twice_at_the_same() {
+        let same = b"pw=".repeat(4_000);
+        let (count, _) = looks(&same, 3);
+        assert!(count < 120, "{count}");
+        let mut dice = 1u32;
+        let other: Vec<u8> = (0..12_000)
+            .map(|_| {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                b'a' + u8::try_from(dice >> 28).expect("four bits")
+            })
+            .collect();
+        let (count, bytes) = looks(&other, 3);
+        assert_eq!(count, 4_000);
+        assert!(bytes < 4_000 * 129 + 40 * other.len(), "{bytes}");
+        // Where there is no crowd, all of it is looked at.
+        let (count, bytes) = looks(&other, 400);
+        assert_eq!((count, bytes > 100_000), (30, true));
+    }
+
+    #[test]
+    fn what_is_secret_is_found_in_a_crowd_and_behind_one() {
+        let long = "kT9vLm2Xq7".repeat(40);
+        for (before, secret) in [
+            ("pw=".repeat(900) + "\npassword: ", "Admin@123"),
+            ("pwd token ".repeat(90) + "token=", "9f8Kq2Lm7Zx4Vb1N"),
+            ("password=( ".repeat(90) + "api_key=\"", long.as_str()),
+        ] {
+            let text = format!("{before}{secret}\"\n");
+            let mut found = Vec::new();
+            let mut budget = Budget::new(u64::MAX, u64::MAX);
+            let all = BUILT_IN.plain(text.as_bytes(), &mut budget, &mut Vec::new(), &mut found);
+            assert_eq!(all, Ok(()));
+            let place = before.len()..before.len() + secret.len();
+            let whole = |span: &Span| span.start <= place.start && span.end >= place.end;
+            assert!(found.iter().any(whole), "{secret}: {found:?}");
+        }
+    }
 }

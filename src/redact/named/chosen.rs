@@ -11,6 +11,9 @@ const MARKS: &[u8] = b"!@#^&*+=?~|";
 /// Marks that join words.
 const JOINERS: &[u8] = b"-_.";
 
+/// Nobody chooses a password of more words without blanks.
+const WORDS_MAX: usize = 16;
+
 /// What a value without blanks is made of.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is asked alone
@@ -78,6 +81,10 @@ impl Made {
 
     fn word(&mut self, word: &[u8]) {
         self.words += 1;
+        self.other |= self.words > WORDS_MAX;
+        if self.other {
+            return;
+        }
         self.shortest = self.shortest.min(word.len());
         // `Summer_Of_69`: a small word between others says nothing.
         let small = word.len() <= 3 && self.capital && self.words > 1;

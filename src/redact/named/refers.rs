@@ -331,7 +331,7 @@ fn member(value: &[u8]) -> bool {
 
 fn ends_in_name(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
-    NAMES.iter().any(|word| lower.ends_with(word.as_bytes()))
+    lower == b"pw" || NAMES.iter().any(|word| lower.ends_with(word.as_bytes()))
 }
 
 /// A name of its own with its value: `api_key=…`, `key:…`.
@@ -342,8 +342,12 @@ pub(super) fn names(value: &[u8]) -> bool {
         judge::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
     match value.get(name) {
         Some(b'=') => {
-            let named = name >= 4 && words || ends_in_name(&value[..name]);
-            named && value.get(name + 1).is_some_and(|b| *b != b'=')
+            let sure = ends_in_name(&value[..name]);
+            match value.get(name + 1) {
+                None => sure,
+                Some(b'=') => false,
+                Some(_) => sure || name >= 4 && words,
+            }
         }
         Some(b':') => ends_in_name(&value[..name]),
         _ => false,

@@ -1,6 +1,7 @@
 //! The words that open the gate to names, and lists of words that names and values are told by.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::name::Strength;
 
@@ -66,23 +67,35 @@ pub(super) struct List {
 include!(concat!(env!("OUT_DIR"), "/words.rs"));
 
 impl List {
-    fn word(self, at: usize) -> &'static str {
+    fn range(self, at: usize) -> Range<usize> {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[usize::from(start)..usize::from(self.ends[at])]
+        usize::from(start)..usize::from(self.ends[at])
+    }
+
+    fn bytes(self, at: usize) -> &'static [u8] {
+        &self.text.as_bytes()[self.range(at)]
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = &'static str> {
-        (0..self.ends.len()).map(move |at| self.word(at))
+        (0..self.ends.len()).map(move |at| &self.text[self.range(at)])
     }
 }
 
+/// Longest word of any list, in bytes.
+const WORD_BYTES_MAX: usize = 64;
+
 /// Whether a list holds a word, in whatever case it is written.
 pub(super) fn holds(list: List, word: &[u8]) -> bool {
-    let lower = || word.iter().map(u8::to_ascii_lowercase);
+    let mut lower = [0; WORD_BYTES_MAX];
+    let Some(lower) = lower.get_mut(..word.len()) else {
+        return false;
+    };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
     let (mut from, mut to) = (0, list.ends.len());
     while from < to {
         let middle = usize::midpoint(from, to);
-        match list.word(middle).bytes().cmp(lower()) {
+        match list.bytes(middle).cmp(lower) {
             Ordering::Equal => return true,
             Ordering::Less => from = middle + 1,
             Ordering::Greater => to = middle,
@@ -102,6 +115,7 @@ mod tests {
                 holds(OF_SENTENCES, word.to_uppercase().as_bytes()),
                 "{word}"
             );
+            assert!(word.len() <= WORD_BYTES_MAX, "{word}");
             assert!(
                 !holds(OF_SENTENCES, format!("{word}~").as_bytes()),
                 "{word}"

@@ -466,7 +466,9 @@ fn closes(c: char) -> bool {
 fn is_pair(chunk: &str, slash: usize) -> bool {
     let (user, password) = (&chunk[..slash], &chunk[slash + 1..]);
     let name = |c: char| c.is_alphabetic() || matches!(c, '.' | '_' | '-');
-    user.chars().count() >= 2
+    // Before anything is counted: a line may be one word of any length.
+    user.len().max(password.len()) <= PHRASE_BYTES_MAX
+        && user.chars().count() >= 2
         && user.chars().all(name)
         && password.chars().count() >= 4
         && !password.contains(['/', '.'])
@@ -568,7 +570,7 @@ impl<'a> Reader<'a, '_> {
     fn single(&mut self, word: &'a str, start: usize) {
         let look = look(word);
         self.lower.clear();
-        let bare = word.trim_end_matches(['!', '?']);
+        let bare = word.trim_end_matches(['!', '?', '=']);
         if bare.is_ascii() {
             self.lower.push_str(bare);
             self.lower.make_ascii_lowercase();
@@ -665,7 +667,9 @@ pub(super) fn fits(word: &Word) -> bool {
     } else {
         WORD_BYTES_MAX
     };
+    let names = word.text.ends_with('=') && word.classes.meets(Classes::LABELS);
     (least..=most).contains(&word.text.len())
+        && !names
         && !stands_for_a_number(word.text)
         && !is_variable(word.text)
         && !word.text.starts_with(FINGERPRINT)
@@ -702,6 +706,13 @@ mod tests {
             ["admin", "Frost-21", "in", "src/a/b"]
         );
         assert_eq!(words("Popcorn!Popcorn!"), ["Popcorn!Popcorn!"]);
+    }
+
+    #[test]
+    fn a_line_of_slashes_is_one_word() {
+        let line = "ab/Cd1x".repeat(60);
+        assert_eq!(words(&line), [line.as_str()]);
+        assert_eq!(words("ab/Cd1x"), ["ab", "Cd1x"]);
     }
 
     #[test]
