@@ -20,18 +20,18 @@ struct Note {
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
 const FILES: [(&str, usize, usize); 13] = [
     ("english-read", 83, 0),
-    ("english-held-back", 59, 7),
-    ("languages-read", 88, 1),
-    ("languages-held-back", 67, 3),
+    ("english-held-back", 58, 8),
+    ("languages-read", 88, 0),
+    ("languages-held-back", 63, 3),
     ("settings-read", 98, 0),
-    ("settings-held-back", 83, 9),
+    ("settings-held-back", 83, 6),
     ("plain-english-read", 94, 0),
     ("plain-english-held-back", 89, 0),
     ("plain-languages-read", 100, 0),
     ("plain-languages-held-back", 90, 1),
-    ("plain-mixed-held-back", 92, 4),
-    ("plain-mixed-2-held-back", 93, 1),
-    ("plain-mixed-3-held-back", 87, 1),
+    ("plain-mixed-held-back", 92, 3),
+    ("plain-mixed-2-held-back", 93, 2),
+    ("plain-mixed-3-held-back", 86, 1),
 ];
 
 #[test]
