@@ -132,15 +132,13 @@ impl Engine {
         budget.read(text.len())?;
         // Up to where each scanner and shape has found what there is.
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
-        let mut named_until = 0;
-        let mut names = Crowd::default();
-        let mut crowds: BTreeMap<u16, Crowd> = BTreeMap::new();
+        let mut crowds: BTreeMap<(u8, u16), Crowd> = BTreeMap::new();
         let mut columns = named::Columns::default();
         let hits: Vec<Hit> = self.gate.hits(text).collect();
         for (number, hit) in hits.iter().enumerate() {
             let behind = hits[number + 1..].iter().map(|next| next.start);
             let next = || behind.clone().find(|next| *next >= hit.end);
-            let (group, number) = match hit.trigger {
+            let finder = match hit.trigger {
                 Trigger::Token(number) => (0, number),
                 Trigger::Keyed(number) => (1, number),
                 Trigger::Scan(number) => (2, number),
@@ -148,43 +146,36 @@ impl Engine {
                     labels.push(hit.start);
                     continue;
                 }
-                Trigger::Name(strength) => {
-                    if hit.start < named_until {
-                        continue;
-                    }
-                    let word = hit.start..hit.end;
-                    let end = names.look(text, &word, next(), text.len(), found, |text, found| {
-                        named::at(text, word.clone(), strength, &mut columns, found)
-                    });
-                    if let Some(end) = end.flatten() {
-                        budget.found()?;
-                        named_until = end;
-                    }
-                    continue;
-                }
+                Trigger::Name(_) => (3, 0),
             };
-            if done
-                .get(&(group, number))
-                .is_some_and(|done| hit.start < *done)
-            {
+            if done.get(&finder).is_some_and(|done| hit.start < *done) {
                 continue;
             }
             let begun = found.len();
+            let place = hit.start..hit.end;
             match hit.trigger {
-                Trigger::Token(_) => self.tokens[usize::from(number)].at(text, hit.start, found),
-                Trigger::Keyed(_) => {
-                    if stands_alone(text, &(hit.start..hit.end)) {
-                        self.tokens[usize::from(number)].beside(text, hit.start..hit.end, found);
+                Trigger::Token(number) => {
+                    self.tokens[usize::from(number)].at(text, hit.start, found);
+                }
+                Trigger::Keyed(number) => {
+                    if stands_alone(text, &place) {
+                        self.tokens[usize::from(number)].beside(text, place, found);
                     }
                 }
-                Trigger::Scan(_) => {
-                    let crowd = crowds.entry(number).or_default();
+                Trigger::Scan(number) => {
+                    let crowd = crowds.entry(finder).or_default();
                     self.scanners[usize::from(number)].at(text, hit.start, next(), crowd, found);
                 }
-                Trigger::Name(_) | Trigger::Label => {}
+                Trigger::Name(strength) => {
+                    let crowd = crowds.entry(finder).or_default();
+                    crowd.look(text, &place, next(), text.len(), found, |text, found| {
+                        named::at(text, place.clone(), strength, &mut columns, found);
+                    });
+                }
+                Trigger::Label => {}
             }
             if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
-                done.insert((group, number), end);
+                done.insert(finder, end);
                 // What is empty only says how far a scanner has read.
                 let tail = found.split_off(begun);
                 found.extend(tail.into_iter().filter(|span| span.start < span.end));
@@ -197,86 +188,87 @@ impl Engine {
     }
 }
 
-/// Places in a text that crowd: lists of words, and what somebody has made to keep a scanner busy.
-/// In a crowd nobody looks far, unless something is found that goes on; and far not for each place.
+/// How crowded the places are at which one scanner is called: in lists of words, and in texts that
+/// are made to keep it busy. In a crowd it sees only a little of the text, and more where it finds
+/// something that goes on there.
 #[derive(Default)]
 struct Crowd {
-    /// How many more places there were than one in so many bytes.
+    /// The places so far, less one for every [`Self::BYTES`] bytes between them.
     level: usize,
     last: usize,
-    /// Up to here nobody looks far again.
-    tired_until: usize,
-    /// Places in the crowd where nothing was found, the last ones.
-    barren: [usize; Self::BARREN],
-    next: usize,
+    /// Before this place it sees no more again: it did, and found nothing.
+    near_until: usize,
+    /// The last places in a crowd at which nothing was found.
+    misses: [usize; Self::MISSES],
+    next_miss: usize,
 }
 
 impl Crowd {
-    /// So many places too many make a crowd.
+    /// The level above which it is a crowd.
     const LEVEL: usize = 32;
-    /// One place in so many bytes is none too many.
+    /// Places that are further apart than this, in bytes, make no crowd.
     const BYTES: usize = 32;
-    /// How far to look behind a place in a crowd, in bytes.
+    /// How much text behind a place in a crowd is seen, in bytes.
     const REACH: usize = 128;
-    /// How many places are remembered where nothing was found.
-    const BARREN: usize = 4;
-    /// How many bytes to go before looking far again, where nothing was found.
+    const MISSES: usize = 4;
+    /// How many bytes behind a place where more was seen in vain no more is seen.
     const FAR: usize = 2048;
 
-    /// Whether the next place stands in a crowd.
-    fn meets(&mut self, place: usize) -> bool {
+    /// Counts a place. Answers whether it stands in a crowd.
+    fn count(&mut self, place: usize) -> bool {
         let gap = place.saturating_sub(self.last) / Self::BYTES;
         self.level = self.level.saturating_sub(gap) + 1;
         self.last = place;
         self.level > Self::LEVEL
     }
 
-    /// Whether the text around a place is the same as where nothing was found.
-    fn is_barren(&self, text: &[u8], place: usize) -> bool {
+    /// Whether the text around a place is the same as around one at which nothing was found.
+    fn is_miss(&self, text: &[u8], place: usize) -> bool {
         let around = |place: usize| text.get(place.checked_sub(Self::REACH)?..place + Self::REACH);
         let here = around(place);
-        here.is_some() && self.barren.iter().any(|before| around(*before) == here)
+        here.is_some() && self.misses.iter().any(|before| around(*before) == here)
     }
 
-    /// Looks as far behind a place as `reach`, before the `next` place of any sort less far in a crowd, and further for what is found up
-    /// to the end of that.
-    fn look<T>(
+    /// Calls a scanner with the text up to `reach` bytes behind a place; in a crowd, where the `next`
+    /// place of any scanner is near, with less of it; and again with more if it finds something that
+    /// may go on behind that.
+    fn look(
         &mut self,
         text: &[u8],
         place: &Range<usize>,
         next: Option<usize>,
         mut reach: usize,
         found: &mut Vec<Span>,
-        mut look: impl FnMut(&[u8], &mut Vec<Span>) -> T,
-    ) -> Option<T> {
+        mut scan: impl FnMut(&[u8], &mut Vec<Span>),
+    ) {
         let begun = found.len();
-        // The last of a crowd is none of it.
-        let crowded = self.meets(place.start)
+        // Behind the last place of a crowd, all is seen.
+        let crowded = self.count(place.start)
             && next.is_some_and(|next| next.saturating_sub(place.start) <= Self::BYTES);
         let mut far = reach;
         if crowded {
-            if self.is_barren(text, place.start) {
-                return None;
+            if self.is_miss(text, place.start) {
+                return;
             }
             reach = reach.min(Self::REACH);
         }
         loop {
             let end = text.len().min(place.end.saturating_add(reach));
-            let answer = look(&text[..end], found);
+            scan(&text[..end], found);
             let cut = |span: &Span| span.start < span.end && span.end + EDGE >= end;
             if end == text.len() || !found[begun..].iter().any(cut) {
                 if crowded && found.len() == begun {
-                    self.barren[self.next] = place.start;
-                    self.next = (self.next + 1) % Self::BARREN;
+                    self.misses[self.next_miss] = place.start;
+                    self.next_miss = (self.next_miss + 1) % Self::MISSES;
                     if reach > Self::REACH {
-                        self.tired_until = place.end + Self::FAR;
+                        self.near_until = place.end + Self::FAR;
                     }
                 }
-                return Some(answer);
+                return;
             }
             found.truncate(begun);
-            if crowded && place.start < self.tired_until {
-                return None;
+            if crowded && place.start < self.near_until {
+                return;
             }
             (reach, far) = (far, far.saturating_mul(8));
         }
@@ -342,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_crowd_nobody_looks_far_and_not_twice_at_the_same() {
+    fn in_a_crowd_little_is_seen_and_the_same_not_twice() {
         let same = b"pw=".repeat(4_000);
         let (count, _) = looks(&same, 3);
         assert!(count < 120, "{count}");

@@ -65,8 +65,8 @@ pub(super) fn refers(value: &[u8]) -> bool {
     !value.is_empty() && refers::refers(value)
 }
 
-/// Whether a value is code or points to where the secret is kept, however a path or a name with dots
-/// may look.
+/// Whether a value is code or points to where the secret is kept. Paths and names with dots do not
+/// count: people make passwords like that too.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     !value.is_empty() && refers::is_reference(value)
 }
@@ -87,7 +87,7 @@ pub(super) fn is_login(text: &[u8]) -> bool {
         && is_password(password)
 }
 
-/// Looks for the value that the word at `word` names. Answers where the value ends. `columns` is of
+/// Looks for the value that the word at `word` names. `columns` is of
 /// this text, and empty before the first word of it.
 pub(super) fn at(
     text: &[u8],
@@ -95,10 +95,12 @@ pub(super) fn at(
     opened: Strength,
     columns: &mut Columns,
     found: &mut Vec<Span>,
-) -> Option<usize> {
-    let name = name::read(text, word, opened)?;
+) {
+    let Some(name) = name::read(text, word, opened) else {
+        return;
+    };
     if is_user_of_uri(text, &name.range) || is_verdict(text, &name.range) {
-        return None;
+        return;
     }
     let seek = Seek { text, name: &name };
     let begun = found.len();
@@ -106,7 +108,6 @@ pub(super) fn at(
     if found.len() == begun {
         seek.behind(found);
     }
-    found[begun..].iter().map(|span| span.end).max()
 }
 
 /// Whether a name is the user before the host of a URI: what is behind its colon ends at the `@`, and

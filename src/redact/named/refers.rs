@@ -135,7 +135,7 @@ pub(super) fn points(value: &[u8]) -> bool {
     is_reference(value) || path_like(value)
 }
 
-/// The same, but for paths as well: what nobody would write for a password.
+/// The same, but for paths as well, which some people make passwords of.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
     let begins = |start: &&str| head.starts_with(start.as_bytes());

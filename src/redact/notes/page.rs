@@ -619,12 +619,13 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The fingerprint of an SSH key that a chunk begins with, as `ssh-keygen -l` prints it. It is public.
+/// The fingerprint of an SSH key that a chunk begins with, as `ssh-keygen -l` prints it. It is public,
+/// and as one word too long to be weighed.
 fn fingerprint(chunk: &str) -> Option<&str> {
     const DIGEST: usize = 43;
     let rest = chunk.strip_prefix(FINGERPRINT)?;
     let base64 = |b: &u8| b.is_ascii_alphanumeric() || b"+/".contains(b);
-    let digest = rest.as_bytes().iter().take_while(|b| base64(b)).count();
+    let digest = rest.bytes().take_while(base64).count();
     (digest == DIGEST).then(|| &chunk[..FINGERPRINT.len() + DIGEST])
 }
 
@@ -672,7 +673,6 @@ pub(super) fn fits(word: &Word) -> bool {
         && !names
         && !stands_for_a_number(word.text)
         && !is_variable(word.text)
-        && !word.text.starts_with(FINGERPRINT)
 }
 
 /// Three or more digits that stand for any number: `0000`, `123456`.
@@ -709,10 +709,20 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_slashes_is_one_word() {
-        let line = "ab/Cd1x".repeat(60);
-        assert_eq!(words(&line), [line.as_str()]);
+    fn fingerprints_of_keys_and_names_of_variables_are_not_weighed() {
+        let print = "SHA256:pRSRqyZcVbI5hYyz7e0Ij3MXt3I3b2Jb0VZq8/M0d+s";
+        let text = format!("no key {print}: SSH_AUTH_SOCK or BLUE_7_SOCKS");
+        let page = Page::read(text.as_bytes(), &[3], &[]);
+        let weighed: Vec<_> = page.words.iter().filter(|word| fits(word)).collect();
+        let weighed: Vec<&str> = weighed.iter().map(|word| word.text).collect();
+        assert_eq!(weighed, ["no", "key", "or", "BLUE_7_SOCKS"]);
+    }
+
+    #[test]
+    fn a_user_and_a_password_are_two_words_if_neither_is_too_long() {
         assert_eq!(words("ab/Cd1x"), ["ab", "Cd1x"]);
+        let long = format!("ab/{}", "Cd1x".repeat(60));
+        assert_eq!(words(&long), [long.as_str()]);
     }
 
     #[test]

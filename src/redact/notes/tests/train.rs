@@ -263,11 +263,18 @@ fn points_are_learnt_from_notes() {
             .filter(|path| !path.to_string_lossy().contains(HELD_BACK))
             .collect();
         files.sort();
-        let read = |file: &Path| fs::read_to_string(file).expect("a file");
-        let of_file = |file: &std::path::PathBuf| notes(&read(file)).collect::<Vec<_>>();
-        learnt.read_notes(&files.iter().flat_map(of_file).collect::<Vec<_>>());
+        let texts = files
+            .iter()
+            .map(|file| fs::read_to_string(file).expect("a file"));
+        let texts: Vec<String> = texts.collect();
+        learnt.read_notes(
+            &texts
+                .iter()
+                .flat_map(|text| notes(text))
+                .collect::<Vec<_>>(),
+        );
         for file in clean.split(':').filter(|file| !file.is_empty()) {
-            learnt.read_clean(&read(Path::new(file)));
+            learnt.read_clean(&fs::read_to_string(file).expect("a file"));
         }
         learnt.read_samples();
         let weights = learnt.weights();
