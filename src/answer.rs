@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::Text;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::event::{Event, Outcome, Redaction};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
-use crate::text::Text;
 
 /// Why a command was not carried out. It is recorded all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

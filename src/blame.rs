@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Text;
 use crate::diff::{bare_lines, changed_lines, unchanged};
-use crate::text::Text;
 
 /// The lines of a text with the versions that wrote them, brought forward version by version.
 ///

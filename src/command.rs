@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::Text;
+use crate::Text;
 
 /// One memory-tool call. Paths are as the caller wrote them; nothing has been checked yet.
 #[derive(Clone)]

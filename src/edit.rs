@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::text::Text;
+use crate::Text;
 
 /// Lines shown before and after the start of a replacement.
 const SNIPPET_CONTEXT_LINES: usize = 2;

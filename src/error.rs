@@ -732,3 +732,12 @@ impl std::error::Error for Error {
         }
     }
 }
+
+impl From<crate::redact::Fault> for Error {
+    fn from(fault: crate::redact::Fault) -> Self {
+        Self::Policy {
+            line: fault.line,
+            why: fault.why,
+        }
+    }
+}

@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::Text;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::event::Moment;
 use crate::id::{MemoryId, StoreId};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
-use crate::text::Text;
 
 /// Which texts are taken out.
 #[derive(Debug, Clone, Default)]

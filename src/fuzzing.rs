@@ -15,12 +15,12 @@ pub use crate::repository::fuzzing::{loose, object, pack};
 pub use crate::version::fuzzing::version;
 pub use crate::wire::fuzzing::wire;
 
+use crate::Text;
 use crate::error::Error;
 use crate::policy::{self, Policy};
 use crate::recipients;
-use crate::redact::Redactor;
+use crate::redact::{Redactor, config};
 use crate::sign::Signers;
-use crate::text::Text;
 
 /// Takes `text` for one of a memory: its redaction ends, twice is as once, and what is no finding
 /// stays.
@@ -77,13 +77,13 @@ fn assert_within_bounds(policy: &Policy) {
     assert!((policy::PATH_BYTES_MIN..=policy::PATH_BYTES_MAX).contains(&limits.path_bytes));
     let request_bytes = policy::REQUEST_BYTES_MIN..=policy::REQUEST_BYTES_MAX;
     assert!(request_bytes.contains(&limits.request_bytes));
-    assert!(policy.redaction.rules.len() <= policy::redaction::RULES_MAX);
+    assert!(policy.redaction.rules.len() <= config::RULES_MAX);
 }
 
 /// Its own rules are tried where each of their literals stands.
 fn assert_can_be_followed(policy: &Policy) {
     let redaction = &policy.redaction;
-    if *redaction == policy::redaction::Redaction::default() {
+    if *redaction == config::Redaction::default() {
         return;
     }
     let Ok(redactor) = Redactor::of_policy(redaction) else {

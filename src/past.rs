@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::Text;
 use crate::diff::TextDiff;
 use crate::event::{Change, Moment};
 use crate::id::MemoryId;
 use crate::log::Entry;
 use crate::path::MemoryPath;
-use crate::text::Text;
 
 /// Something that was looked at, and whether that is on record.
 #[derive(Debug)]

@@ -162,11 +162,6 @@ impl std::fmt::Debug for MemoryPath {
     }
 }
 
-/// The spelling of a text in paths: Unicode NFC.
-pub(crate) fn nfc(text: &str) -> String {
-    text.nfc().collect()
-}
-
 /// The path as a caller wrote it, with the characters no path may hold spelled out.
 pub(crate) fn visible(text: &str) -> String {
     text.chars()

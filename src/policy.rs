@@ -3,18 +3,18 @@
 pub mod expiration;
 pub mod key;
 mod lines;
-mod reading;
-pub mod redaction;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use self::expiration::Expiration;
-use self::redaction::Redaction;
 use crate::error::{Error, Result};
+use crate::event::bounded;
 use crate::id::StoreId;
-use crate::redact;
+use crate::path::{self, MemoryPath};
+use crate::redact::config::Redaction;
+use crate::redact::{self, Glob, reading};
 
 /// The format of the stores that are made; one of format 1 is read, and moved on by the first command
 /// of an owner.
@@ -311,6 +311,27 @@ impl Policy {
     }
 }
 
+/// Checks a glob: one that can fit no memory is a mistake too.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub(crate) fn check_glob(text: &str) -> Result<(), String> {
+    const SHOWN_MAX: usize = 200;
+    let is_name = |name: &str| {
+        let path = format!("{}/{name}", path::ROOT);
+        MemoryPath::parse_kept(&path, PATH_BYTES_MAX).is_ok_and(|parsed| parsed.as_str() == path)
+    };
+    let glob = Glob::parse(text).map_err(|fault| fault.why)?;
+    if glob.fits_below(&path::ROOT[1..], is_name) {
+        return Ok(());
+    }
+    let shown = bounded(text, SHOWN_MAX);
+    Err(format!(
+        "the glob `{shown}`: it fits no memory, whose paths are like /memories/a.md; `**` stands \
+         for any directories, so all below one is /memories/name/**"
+    ))
+}
+
 /// Reads a number within bounds.
 macro_rules! bounded {
     ($name:ident: $number:ty, $low:expr, $high:expr) => {
@@ -465,7 +486,61 @@ mod tests {
         ));
     }
 
+    #[test]
+    fn what_can_fit_no_memory() {
+        for glob in [
+            "",
+            "/",
+            "/memories",
+            "/memories/",
+            "memories/**",
+            "/memory/**",
+            "/notes/a.md",
+            "a.md",
+            "*.md",
+            "**.md",
+            "/memories/a/",
+            "/memories//a",
+            "/memories/./a",
+            "/memories/../a",
+            "/memories/%2e%2e/a",
+            "/*",
+            "/m[!e]mories/**",
+            "/{memory,notes}/**",
+            "/memories/a\\\\b",
+        ] {
+            let said = check_glob(glob).expect_err(glob);
+            assert!(said.contains("fits no memory"), "{said}");
+        }
+        for glob in [
+            "**",
+            "/**",
+            "**/a.md",
+            "/memories/*",
+            "/memories/**",
+            "/m*/**",
+            "*/memories/a",
+            "/**/a",
+            "/{memory,memories}/a",
+            "/memories/[ab]",
+            "/memories/a/**/b",
+            "{/memories/a,/x}/**",
+        ] {
+            check_glob(glob).expect(glob);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_a_path_fits_was_not_refused(
+            glob in "(/|/memories|a|b|\\*|\\*\\*|\\{a,b\\}|/\\*\\*/|/memories/){0,6}",
+            path in "/memories(/(a|b|ab|memories)){1,4}",
+        ) {
+            if Glob::parse(&glob).is_ok_and(|glob| glob.fits(&path)) {
+                prop_assert!(check_glob(&glob).is_ok(), "{} {}", glob, path);
+            }
+        }
+
         #[test]
         fn no_text_breaks_the_parser(text in "[a-z_\\[\\]=0-9\"\n .{}]{0,80}") {
             let _ = Policy::parse(&text);

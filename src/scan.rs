@@ -1,11 +1,11 @@
 //! What is found when everything that is kept is looked through for secrets: where they stand,
 //! never what they are.
 
+use crate::Text;
 use crate::event::Moment;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::redact::Kind;
-use crate::text::Text;
 
 /// Most findings of one version that are listed.
 pub const VERSION_FINDINGS_MAX: usize = 1_000;

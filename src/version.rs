@@ -11,13 +11,13 @@ pub(crate) mod fuzzing;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::Text;
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::policy::MEMORY_BYTES_MAX;
 use crate::redact::Redacted;
 use crate::seal::{Begun, OpenFault, SealKey, Sealed};
-use crate::text::Text;
 
 /// The format of the header.
 const FORMAT: u32 = 1;

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
     ("age::", &["src/seal"]),
-    ("aho_corasick", &["src/redact"]),
+    ("aho_corasick", &["crates/redact/src"]),
     ("base64ct", &["src/base64.rs"]),
-    ("bech32::", &["src/redact/checksum.rs"]),
+    ("bech32::", &["crates/redact/src/checksum.rs"]),
+    ("base64::engine", &["crates/redact/src/decode.rs"]),
     ("chacha20poly1305", &["src/aead.rs"]),
     ("clap", &["src/cli"]),
     (
         "crc32fast::",
-        &["src/redact/checksum.rs", "src/repository/pack"],
+        &["crates/redact/src/checksum.rs", "src/repository/pack"],
     ),
     (
         "flate2",
@@ -21,16 +22,19 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
     ("git2", &["src/repository.rs"]),
     ("qrcode::", &["src/cli/recovery.rs"]),
-    ("hmac::", &["src/digest.rs"]),
+    (
+        "hmac::",
+        &["src/digest.rs", "crates/redact/src/redactor.rs"],
+    ),
     ("http_body_util::", &["src/cli/mcp/http.rs"]),
     ("hyper::", &["src/cli/mcp/claim.rs", "src/cli/mcp/http"]),
     ("hyper_util::", &["src/cli/mcp/http.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/cli/output.rs"]),
-    ("memchr::", &["src/redact"]),
+    ("memchr::", &["crates/redact/src"]),
     ("percent_encoding::", &["src/cli/mcp/resource.rs"]),
     ("rmcp::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
-    ("regex::", &["src/redact", "src/store/past/grep.rs"]),
+    ("regex::", &["crates/redact/src", "src/store/past/grep.rs"]),
     (
         "rustix",
         &[
@@ -42,8 +46,11 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sha1::", &["src/repository/pack"]),
-    ("bip39::", &["src/redact/mnemonic.rs"]),
-    ("sha2::", &["src/digest.rs"]),
+    ("bip39::", &["crates/redact/src/mnemonic.rs"]),
+    (
+        "sha2::",
+        &["src/digest.rs", "crates/redact/src/redactor.rs"],
+    ),
     ("ed25519_dalek", &["src/sign.rs", "src/sign/authority.rs"]),
     ("signature::", &["src/sign.rs", "src/sign/authority.rs"]),
     ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
@@ -54,9 +61,16 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
     (
         "toml::",
-        &["src/policy", "src/redact/gitleaks", "src/cli/mcp_config"],
+        &[
+            "src/policy",
+            "crates/redact/src/gitleaks",
+            "src/cli/mcp_config",
+        ],
     ),
-    ("unicode_normalization", &["src/path.rs"]),
+    (
+        "unicode_normalization",
+        &["src/path.rs", "crates/redact/src/glob.rs"],
+    ),
     ("zlib_rs", &["src/repository/loose.rs"]),
     // The library is mute and reads no clock, environment or home folder.
     ("std::env", &["src/cli/place.rs"]),
@@ -71,7 +85,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     // Ciphertext and its plaintext meet in one place each.
     ("Sealed(", &["src/seal.rs"]),
     // What may be sealed is made in one place.
-    ("Redacted {", &["src/redact/redactor.rs"]),
+    ("Redacted {", &["crates/redact/src/redactor.rs"]),
     // One place decides what makes bytes durable.
     ("sync_all", &["src/disk.rs", "src/disk/"]),
     ("sync_data", &["src/disk.rs"]),
@@ -221,6 +235,7 @@ fn root() -> PathBuf {
 fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(&root().join("src"), &mut found);
+    collect(&root().join("crates/redact/src"), &mut found);
     assert!(found.len() > 30, "the sources are where they were");
     found
 }

@@ -9,9 +9,9 @@ use super::{Catalog, StepFault};
 use crate::event::{
     Change, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Outcome, Touch,
 };
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::redact::Glob;
 
 /// A hold that is in force.
 pub(crate) struct Hold {
@@ -89,7 +89,7 @@ impl Hold {
         self.glob
             .as_ref()
             .zip(path)
-            .is_some_and(|(glob, path)| glob.fits(path))
+            .is_some_and(|(glob, path)| glob.fits(path.as_str()))
     }
 
     pub(super) fn to_row(&self, number: u64) -> HoldRow {

@@ -83,7 +83,7 @@ fn write(
             let added = writer.add(&taken)?;
             report.add(&taken, added);
             if added == writer::Added::Unread {
-                return Ok(None);
+                return Ok::<_, Error>(None);
             }
         }
         Ok(Some(()))

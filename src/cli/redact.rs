@@ -291,7 +291,7 @@ fn withheld(why: Withheld) -> Error {
                 kinds.join(", ")
             )
         }
-        _ => "looking for secrets in it would take too long".into(),
+        Withheld::Unfinished => "looking for secrets in it would take too long".into(),
     };
     Error::Invalid {
         what: "the text",

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::emphasis::{Emphasis, Ranges};
 use super::{Hunk, bare, hunks};
-use crate::text::Text;
+use crate::Text;
 
 /// The lines shown before and after a change.
 const CONTEXT_LINES: usize = 3;

@@ -155,18 +155,26 @@ impl Audit {
         Self {
             number: self.number.max(least).saturating_add(1),
             names_key: Key::random(),
-            fingerprint_key: Some(self.fingerprints(store).to_key()),
+            fingerprint_key: Some(self.fingerprint_key(store)),
             replica: self.replica.or_else(|| Some(ReplicaId::random())),
             ..self.again()
         }
     }
 
+    /// The key of the fingerprints of findings: kept, or derived from the names key.
+    fn fingerprint_key(&self, store: StoreId) -> Key {
+        if let Some(kept) = &self.fingerprint_key {
+            return kept.again();
+        }
+        let store = store.to_string();
+        let label = b"agekeep redaction fingerprint v1";
+        let derived = keyed(self.names_key.expose(), &[label, store.as_bytes()]);
+        Key::from_slice(&Zeroizing::new(derived)[..]).expect("32 bytes")
+    }
+
     /// What fingerprints of findings are made with.
     pub(super) fn fingerprints(&self, store: StoreId) -> FingerprintKey {
-        match &self.fingerprint_key {
-            Some(kept) => FingerprintKey::kept(kept),
-            None => FingerprintKey::of(&self.names_key, &store.to_string()),
-        }
+        FingerprintKey::new(Zeroizing::new(*self.fingerprint_key(store).expose()))
     }
 
     pub(super) fn again(&self) -> Self {

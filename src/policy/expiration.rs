@@ -11,15 +11,16 @@ use chrono::{DateTime, Utc};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::redact::Glob;
 
 pub use self::rule::{ExpirationRule, RuleFor, RuleWhen};
 pub(crate) use self::ruling::Rules;
 pub use self::ruling::{DecidedBy, Ruling};
 pub use self::window::{Lifetime, Window};
-use super::reading;
+use super::check_glob;
+use crate::redact::reading;
 
 /// Most rules, and most globs in `keep`.
 pub const RULES_MAX: usize = 10_000;
@@ -98,7 +99,7 @@ impl Expiration {
     /// The first glob in `keep` that fits a path: what is there never expires.
     #[must_use]
     pub fn keeps(&self, path: &MemoryPath) -> Option<&str> {
-        let fits = |glob: &&String| Glob::parse(glob).is_ok_and(|glob| glob.fits(path));
+        let fits = |glob: &&String| Glob::parse(glob).is_ok_and(|glob| glob.fits(path.as_str()));
         self.keep.iter().find(fits).map(String::as_str)
     }
 
@@ -203,7 +204,7 @@ fn keep<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
     let expected = "globs such as [\"/memories/team/**\"]";
     reading::texts(deserializer, expected, |glob| {
         within_max(&mut count, "globs in keep")?;
-        Glob::check_for_memories(glob)
+        check_glob(glob)
     })
 }
 

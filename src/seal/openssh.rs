@@ -99,7 +99,7 @@ fn rounds(pem: &[u8]) -> Option<u32> {
     let body = text.lines().skip(1).map(str::trim);
     let body = body.take_while(|line| !line.starts_with('-'));
     let body = Zeroizing::new(body.collect::<String>());
-    let binary = Zeroizing::new(base64::decode_any(body.as_bytes())?);
+    let binary = Zeroizing::new(base64::decode(body.trim_end_matches('='))?);
     let mut rest = binary.strip_prefix(b"openssh-key-v1\0")?;
     let (_cipher, _kdf) = (string(&mut rest)?, string(&mut rest)?);
     let mut options = string(&mut rest)?;

@@ -1,12 +1,12 @@
 //! What a command would come to, and how a text compares with what is kept: asked beforehand, and
 //! recorded nowhere, because no text is shown.
 
+use crate::Text;
 use crate::answer::Refusal;
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
-use crate::text::Text;
 
 use super::Store;
 use super::commit::stripped;

@@ -3,9 +3,9 @@
 use crate::answer::Meta;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::policy::check_glob;
 use crate::retention::{HOLDS_MAX, Held};
 
 use super::Store;
@@ -112,7 +112,7 @@ impl Store {
             self.catalog.is_directory(&path) || !self.timeline().ever_within(&path).is_empty()
         });
         if what.contains(['*', '?', '[', '{']) && !was_there {
-            Glob::check_for_memories(what).map_err(|why| Error::Policy { line: None, why })?;
+            check_glob(what).map_err(|why| Error::Policy { line: None, why })?;
             let (said, found) = self.redactor()?.line(what);
             if !found.is_empty() {
                 return Err(Error::Invalid {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+use crate::Text;
 use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
 use crate::id::MemoryId;
@@ -18,7 +19,6 @@ use crate::past::{Recorded, Side};
 use crate::path::MemoryPath;
 use crate::repository::object::ObjectId;
 use crate::revision::{DIGITS_MIN, Revision, RevisionKind};
-use crate::text::Text;
 use crate::timeline::file::Sought;
 use crate::timeline::{Timeline, Version};
 

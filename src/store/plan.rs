@@ -6,6 +6,7 @@ mod change;
 mod look;
 mod moves;
 
+use crate::Text;
 use crate::answer::Refusal;
 use crate::catalog::Memory;
 use crate::command::Command;
@@ -15,7 +16,6 @@ use crate::event::{Change, Context, Moment, Place, Redaction, Touch, bounded};
 use crate::id::MemoryId;
 use crate::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
-use crate::text::Text;
 
 use super::Store;
 

@@ -10,10 +10,10 @@ use crate::catalog::Memory;
 use crate::digest::Digest;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::keyring::{Keyring, Next, Resealed};
 use crate::recipients::{self, Member};
+use crate::redact::Glob;
 use crate::repository::Repository;
 use crate::repository::object::{Object, ObjectId};
 use crate::seal::SealKey;
@@ -289,7 +289,7 @@ impl Store {
         let lock = self.lock()?;
         self.refresh()?;
         self.may_record(REKEY_COMMAND)?;
-        let fits = |memory: &&Memory| wanted.fits(&memory.path);
+        let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());
         let memories: Vec<Memory> = self.catalog.memories().filter(fits).cloned().collect();
         self.catalog.check()?;
         if memories.is_empty() {

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::paths::Paths;
 use self::piece::{Outcome, Rules, Wanted};
+use crate::Text;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Moment, Place};
 use crate::id::MemoryId;
@@ -30,7 +31,6 @@ use crate::redact::Redactor;
 use crate::scan::{
     Exposed, ExposedVersion, FINDINGS_MAX, Finding, Problem, Remedy, Scanned, Scope,
 };
-use crate::text::Text;
 use crate::timeline::Version;
 
 use super::Store;

@@ -9,12 +9,12 @@ use std::vec;
 
 use chrono::{DateTime, Utc};
 
+use crate::Text;
 use crate::error::{Error, Result};
 use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Place, Touch};
 use crate::export::{Head, Scope, Taken};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
-use crate::text::Text;
 use crate::timeline::Version;
 
 use super::Store;

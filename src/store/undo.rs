@@ -7,13 +7,13 @@ mod settle;
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::Text;
 use crate::answer::Meta;
 use crate::error::{Error, Result};
 use crate::event::{Context, Moment, Place, UNDONE_RUNS_MAX};
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::revision::Revision;
-use crate::text::Text;
 use crate::undo::{Conflict, OnTop, Plan, Undo};
 
 use self::settle::Settled;

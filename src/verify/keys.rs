@@ -141,7 +141,7 @@ pub(super) fn open_memories(
                 Opening::Failed(fault) => faults.push(fault),
             }
         }
-        Result::Ok((opened, faults))
+        Ok::<_, Error>((opened, faults))
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let done = thread::scope(|scope| {
@@ -152,7 +152,7 @@ pub(super) fn open_memories(
         for other in others {
             done.push(other.join().expect("opening does not panic")?);
         }
-        Result::Ok(done)
+        Ok::<_, Error>(done)
     })?;
     let mut opened = 0;
     for (count, faults) in done {

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::{FORMAT, Place, SIZE_CLASS_MIN, VersionFault, plaintext, read, size_class};
+use crate::Text;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
-use crate::text::Text;
 
 /// The place that plaintexts are read at.
 const ID: MemoryId = MemoryId([0x3f; 16]);

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agekeep::error::Result;
-use agekeep::policy::redaction::Redaction;
 use agekeep::redact::Redactor;
+use agekeep::redact::config::Redaction;
 use agekeep::store::Store;
 use serde_json::{Value, json};
 

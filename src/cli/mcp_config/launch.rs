@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::keyfile::{self, Unattended, Unlock};
-use agekeep::policy::redaction::Redaction;
 use agekeep::redact::Redactor;
+use agekeep::redact::config::Redaction;
 
 use super::super::place::{absolute, one_line};
 use super::super::{Global, place};

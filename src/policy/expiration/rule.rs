@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Lifetime, Then, Window};
 use crate::event::rfc3339;
-use crate::glob::Glob;
 use crate::id::MemoryId;
-use crate::policy::reading;
+use crate::policy::check_glob;
+use crate::redact::reading;
 
 /// One `[[expiration.rules]]`: which memories, and when they expire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ struct RuleTable {
 fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let expected = "a glob in quotes, such as \"/memories/tmp/**\"";
     reading::text(deserializer, expected, |glob| {
-        Glob::check_for_memories(glob).map(|()| Some(glob.to_owned()))
+        check_glob(glob).map(|()| Some(glob.to_owned()))
     })
 }
 

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::{Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, Window};
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::path::MemoryPath;
+use crate::redact::Glob;
 
 /// Which part of the policy decides about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,12 +100,12 @@ impl Rules {
             then: then.unwrap_or(table.then),
         };
         let never = RuleWhen::UnaccessedFor(Lifetime::Never);
-        if let Some(kept) = self.keep.iter().position(|glob| glob.fits(path)) {
+        if let Some(kept) = self.keep.iter().position(|glob| glob.fits(path.as_str())) {
             return ruling(DecidedBy::Keep(kept + 1), never, None, None);
         }
         let fits = |(rule, glob): &(&ExpirationRule, &Option<Glob>)| match (&rule.of, glob) {
             (RuleFor::Memory(own), _) => *own == id,
-            (RuleFor::Path(_), glob) => glob.as_ref().is_some_and(|glob| glob.fits(path)),
+            (RuleFor::Path(_), glob) => glob.as_ref().is_some_and(|glob| glob.fits(path.as_str())),
         };
         let mut rules = table.rules.iter().zip(&self.globs).enumerate();
         match rules.find(|(_, rule)| fits(rule)) {

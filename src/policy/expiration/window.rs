@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::TimeDelta;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::policy::reading;
+use crate::redact::reading;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;

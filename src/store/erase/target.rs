@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::super::Store;
 use super::super::past::erased;
 use crate::error::{Error, Result};
-use crate::glob::Glob;
 use crate::id::MemoryId;
 use crate::log::Filter;
 use crate::path::MemoryPath;
+use crate::redact::Glob;
 use crate::retention::{EraseOf, Target};
 
 impl Store {
@@ -35,7 +35,7 @@ impl Store {
                 let glob = Glob::parse(glob)?;
                 let paths = timeline.paths().into_iter();
                 paths
-                    .filter(|(_, paths)| paths.iter().any(|path| glob.fits(path)))
+                    .filter(|(_, paths)| paths.iter().any(|path| glob.fits(path.as_str())))
                     .map(|(id, _)| id)
                     .collect()
             }

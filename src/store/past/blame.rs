@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::Text;
 use crate::blame;
 use crate::diff::bare_lines;
 use crate::error::Result;
@@ -9,7 +10,6 @@ use crate::event::{Context, Event};
 use crate::past::{Blame, BlamedLine, Looked, Origin};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
-use crate::text::Text;
 use crate::timeline::Version;
 
 use super::super::Store;

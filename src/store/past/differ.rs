@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, Result};
 use crate::event::{Context, Moment, Touch};
@@ -10,7 +11,6 @@ use crate::log::Filter;
 use crate::past::{Changed, Difference, Looked, Shown, Side};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
-use crate::text::Text;
 use crate::timeline::{Part, Version};
 
 use super::super::Store;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::Text;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
 use crate::past::{Looked, Match, Matches, Recorded, Search};
-use crate::text::Text;
 use crate::timeline::Version;
 
 use super::super::Store;

@@ -1,5 +1,6 @@
 //! A file or directory as it was.
 
+use crate::Text;
 use crate::edit;
 use crate::error::{Error, Result};
 use crate::event::{Context, Moment};
@@ -7,7 +8,6 @@ use crate::listing;
 use crate::past::{Looked, View};
 use crate::path::MemoryPath;
 use crate::revision::Revision;
-use crate::text::Text;
 use crate::timeline::Timeline;
 
 use super::super::Store;

@@ -1,5 +1,6 @@
 //! Plans that write one text: `create`, `str_replace`, `insert` and `memory_write`.
 
+use crate::Text;
 use crate::answer::Refusal;
 use crate::catalog::Memory;
 use crate::digest::Digest;
@@ -7,7 +8,6 @@ use crate::edit::{self, ReplaceFault};
 use crate::event::Change;
 use crate::path::MemoryPath;
 use crate::redact::Redacted;
-use crate::text::Text;
 
 use super::super::Store;
 use super::{

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::piece::on_every_core;
+use crate::Text;
 use crate::error::Result;
 use crate::path::{MemoryPath, ROOT};
 use crate::redact::{Kind, Redactor};
-use crate::text::Text;
 
 /// Paths of memories, as the rules judge them.
 pub(super) struct Paths {

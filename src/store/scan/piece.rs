@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::Text;
 use crate::digest::Digest;
 use crate::disk::Folder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, Touch};
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
@@ -18,7 +19,6 @@ use crate::repository::object::{self, Kind, ObjectId};
 use crate::repository::{Repository, Strict};
 use crate::scan::{Finding, VERSION_FINDINGS_MAX};
 use crate::seal::Sealed;
-use crate::text::Text;
 use crate::timeline::Version;
 use crate::version;
 
@@ -206,7 +206,7 @@ pub(super) fn on_every_core<T: Sync, R: Send, O>(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(at) else {
-                return Ok(done);
+                return Ok::<_, Error>(done);
             };
             done.push((at, act(&own, item)?));
         }
@@ -217,7 +217,7 @@ pub(super) fn on_every_core<T: Sync, R: Send, O>(
         for other in others {
             done.extend(other.join().expect("scanning does not panic")?);
         }
-        Result::Ok(done)
+        Ok::<_, Error>(done)
     })?;
     done.sort_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, done)| done).collect())

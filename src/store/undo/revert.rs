@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::Text;
 use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
 use crate::log::Filter;
 use crate::merge;
 use crate::path::MemoryPath;
-use crate::text::Text;
 use crate::timeline::Part;
 use crate::undo::{Conflict, Selection};
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::Text;
 use crate::diff::TextDiff;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -10,7 +11,6 @@ use crate::id::MemoryId;
 use crate::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
-use crate::text::Text;
 use crate::timeline::Version;
 use crate::undo::{Conflict, Plan, Step};
 

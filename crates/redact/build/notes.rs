@@ -1,0 +1,262 @@
+//! Makes tables of `vocabulary.txt` and `points.txt`, for the build script.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use hash::{feature, place};
+
+#[cfg(test)]
+use crate::notes::hash;
+#[cfg(not(test))]
+#[path = "../src/notes/hash.rs"]
+mod hash;
+
+/// Classes whose words the gate looks for.
+const LABELS: [&str; 11] = [
+    "password", "code", "thing", "pin", "otp", "card", "answer", "recovery", "opens", "account",
+    "login",
+];
+/// Shortest word that the gate looks for, in bytes.
+const LABEL_BYTES_MIN: usize = 3;
+
+/// Bits of the hash by which it is asked whether an entry may begin here.
+const HEAD_BITS: u32 = 14;
+
+/// The kinds of what counts, in the order of `Kind` in `weigh.rs`.
+pub(crate) const KINDS: [&str; 32] = [
+    "always",
+    "group",
+    "length",
+    "before",
+    "behind",
+    "line-above",
+    "lines-above",
+    "same-line",
+    "nearest",
+    "nearest-marks",
+    "marks",
+    "position",
+    "asked",
+    "trait",
+    "trait-nearest",
+    "says",
+    "word-before",
+    "word-before-that",
+    "word-behind",
+    "words-before",
+    "found",
+    "found-behind",
+    "found-alike",
+    "found-count",
+    "alike",
+    "technical",
+    "technical-group",
+    "technical-nearest",
+    "inside",
+    "repeated",
+    "refers",
+    "itself",
+];
+/// Those whose first number is a class.
+pub(crate) const OF_CLASS: [&str; 6] = [
+    "before",
+    "behind",
+    "line-above",
+    "lines-above",
+    "same-line",
+    "says",
+];
+
+/// Lists of words, each behind a line of `[name]`: `vocabulary.txt`, and `words.txt` of names.
+pub(crate) struct Lists<'a>(pub(crate) Vec<(&'a str, Vec<&'a str>)>);
+
+impl<'a> Lists<'a> {
+    pub(crate) fn read(text: &'a str) -> Result<Self, String> {
+        let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if line.starts_with('#') {
+                continue;
+            }
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|name| name.strip_suffix(']'))
+            {
+                lists.push((name, Vec::new()));
+                continue;
+            }
+            let entries = line
+                .split(',')
+                .map(str::trim)
+                .filter(|entry| !entry.is_empty());
+            for entry in entries {
+                let (_, list) = lists.last_mut().ok_or("an entry stands before any class")?;
+                if entry != entry.to_lowercase() {
+                    return Err(format!("{}: `{entry}` is not in lower case", number + 1));
+                }
+                list.push(entry);
+            }
+        }
+        Ok(Self(lists))
+    }
+
+    fn class(&self, name: &str) -> Option<u32> {
+        let at = self.0.iter().position(|(class, _)| *class == name)?;
+        u32::try_from(at).ok()
+    }
+}
+
+/// Writes both tables.
+pub(crate) fn write(folder: &Path) -> Result<(), String> {
+    let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+    };
+    let words = read("vocabulary.txt")?;
+    let vocabulary = Lists::read(&words).map_err(|why| format!("vocabulary.txt:{why}"))?;
+    let points = points(&read("points.txt")?, &vocabulary)?;
+    let write = |name: &str, table: String| {
+        fs::write(Path::new(&place).join(name), table).map_err(|e| e.to_string())
+    };
+    write("vocabulary.rs", table_of_words(&vocabulary)?)?;
+    write("points.rs", points)
+}
+
+/// Numbers and what belongs to each, placed by their hash: no place is empty for long.
+fn placed(entries: &BTreeMap<u32, i64>) -> (u32, Vec<(u32, i64)>) {
+    let bits = (entries.len() * 3 / 2 + 1)
+        .next_power_of_two()
+        .ilog2()
+        .max(4);
+    let mut table = vec![(0, 0); 1 << bits];
+    for (number, value) in entries {
+        let mut at = place(*number, bits);
+        while table[at].0 != 0 {
+            at = (at + 1) % table.len();
+        }
+        table[at] = (*number, *value);
+    }
+    (bits, table)
+}
+
+fn array<T: std::fmt::Display>(
+    name: &str,
+    kind: &str,
+    values: impl ExactSizeIterator<Item = T>,
+) -> String {
+    let mut text = format!(
+        "#[allow(clippy::unreadable_literal)]\nstatic {name}: [{kind}; {}] = [",
+        values.len()
+    );
+    for value in values {
+        write!(text, "{value},").expect("memory");
+    }
+    text + "];\n"
+}
+
+fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
+    let mut entries: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
+    let mut heads = vec![0u64; (1 << HEAD_BITS) / 64];
+    let mut phrase_heads = heads.clone();
+    let set = |bits: &mut [u64], hash: u32| {
+        let bit = place(hash, HEAD_BITS);
+        bits[bit / 64] |= 1 << (bit % 64);
+    };
+    let mut labels: BTreeSet<&str> = BTreeSet::new();
+    for (class, (name, words)) in vocabulary.0.iter().enumerate() {
+        for entry in words {
+            let bare = entry.trim_start_matches('~').trim_end_matches('.');
+            if LABELS.contains(name) && bare.len() >= LABEL_BYTES_MIN {
+                labels.insert(bare);
+            }
+            if bare.contains(' ') {
+                let mut hashes = bare.split(' ').map(hash::of);
+                let first = hashes.next().ok_or("an entry has no word")?;
+                set(&mut phrase_heads, first);
+                *phrases.entry((first, hashes.collect())).or_default() |= 1 << class;
+                continue;
+            }
+            let form = if entry.starts_with('~') {
+                let head = &bare.as_bytes()[..bare.len().min(3)];
+                set(&mut heads, head.iter().copied().fold(hash::SEED, hash::add));
+                2
+            } else {
+                u32::from(!entry.ends_with('.'))
+            };
+            let number = feature(0, hash::of(bare), form, 0).max(1);
+            *entries.entry(number).or_default() |= 1 << class;
+        }
+    }
+    // What holds another one is found with it.
+    let all = labels.clone();
+    labels.retain(|label| {
+        !all.iter()
+            .any(|other| other != label && label.contains(other))
+    });
+    let (bits, table) = placed(&entries);
+    let mut text = format!("const BITS: u32 = {bits};\nconst HEAD_BITS: u32 = {HEAD_BITS};\n");
+    text += &array("NUMBERS", "u32", table.iter().map(|entry| entry.0));
+    text += &array("PHRASE_HEADS", "u64", phrase_heads.iter());
+    text += &array("SETS", "u32", table.iter().map(|entry| entry.1));
+    text += &array("PART_HEADS", "u64", heads.iter());
+    let rows = phrases.iter().map(|((first, rest), classes)| {
+        format!("Phrase {{ first: {first}, rest: &{rest:?}, classes: {classes} }}")
+    });
+    text += &array("PHRASES", "Phrase", rows.collect::<Vec<_>>().into_iter());
+    let labels: Vec<String> = labels.iter().map(|label| format!("{label:?}")).collect();
+    text += &array("LABELS", "&str", labels.into_iter()).replacen(
+        "static LABELS",
+        "pub(super) static LABELS",
+        1,
+    );
+    Ok(text)
+}
+
+/// One row of `points.txt`: the kind, three numbers, and the points. The first number may be a class,
+/// the third a word.
+pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
+    let mut parts = line.split(' ');
+    let kind = parts.next()?;
+    let number = KINDS.iter().position(|known| *known == kind)?;
+    let one = parts.next()?;
+    let one = if OF_CLASS.contains(&kind) {
+        vocabulary.class(one)?
+    } else {
+        one.parse().ok()?
+    };
+    let two = parts.next()?.parse().ok()?;
+    let three = parts.next()?;
+    let three = match three
+        .strip_prefix('"')
+        .and_then(|word| word.strip_suffix('"'))
+    {
+        Some(word) => hash::of(word),
+        None => three.parse().ok()?,
+    };
+    let points: i16 = parts.next()?.parse().ok()?;
+    let number = feature(u8::try_from(number).ok()?, one, two, three).max(1);
+    parts.next().is_none().then_some((number, points.into()))
+}
+
+fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
+    let mut entries = BTreeMap::new();
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with('#'))
+    {
+        let fault = |why: &str| format!("src/notes/points.txt:{}: {why}", number + 1);
+        let (hash, points) = row(line, vocabulary).ok_or_else(|| fault("no row of points"))?;
+        if entries.insert(hash, points).is_some() {
+            return Err(fault("what counts here counts already"));
+        }
+    }
+    let (bits, table) = placed(&entries);
+    let mut text = format!("const BITS: u32 = {bits};\n");
+    text += &array("NUMBERS", "u32", table.iter().map(|entry| entry.0));
+    text += &array("POINTS", "i16", table.iter().map(|entry| entry.1));
+    Ok(text)
+}

@@ -1,0 +1,324 @@
+//! The `[redaction]` table of the policy: what is done with secrets, where, and which are looked
+//! for. The owner decides it; nothing in a memory or a call can.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::glob::Glob;
+use crate::reading;
+use crate::redactor::{check_pattern, is_known, is_personal};
+use crate::{Check, Kind, Tail};
+
+/// Most rules of the owner's own.
+pub const RULES_MAX: usize = 1_000;
+/// Longest shape of one of them, in bytes.
+pub const SHAPE_BYTES_MAX: usize = 4_096;
+/// Longest reach of one of them behind its literal, in bytes.
+pub const REACH_MAX: usize = 4_096;
+
+/// What a pattern should be.
+const PATTERN: &str = "a regular expression in quotes";
+
+/// What is done with secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Redaction {
+    /// What is done where no glob says otherwise.
+    pub mode: Mode,
+    /// Whether markers of random tokens carry a keyed fingerprint, so that the same token is seen
+    /// to be the same.
+    pub fingerprints: bool,
+    /// Built-in kinds that are not looked for.
+    #[serde(
+        deserialize_with = "known_kinds",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub off: Vec<String>,
+    /// Kinds of personal data that are looked for besides cards and accounts.
+    #[serde(
+        deserialize_with = "personal_kinds",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub personal: Vec<String>,
+    /// What is done below certain paths; the first glob that fits decides.
+    #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathMode>,
+    /// Values that may stay.
+    #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<Allow>,
+    /// Rules of the owner's own.
+    #[serde(deserialize_with = "own_rules", skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<OwnRule>,
+    /// The text of a `gitleaks.toml`, whose rules apply besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gitleaks: Option<String>,
+}
+
+impl Redaction {
+    /// Whether nothing in it differs from what holds without it.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is done with a text that holds a secret.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Mode {
+    /// The secret is replaced by a marker.
+    #[default]
+    Redact,
+    /// The write is refused.
+    Reject,
+    /// Nothing is looked for.
+    Off,
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "\"redact\", \"reject\" or \"off\"";
+        reading::text(deserializer, expected, |text| match text {
+            "redact" => Ok(Self::Redact),
+            "reject" => Ok(Self::Reject),
+            "off" => Ok(Self::Off),
+            other => Err(format!("mode = {other:?} is none of {expected}")),
+        })
+    }
+}
+
+/// A mode for the paths that a glob fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PathMode {
+    /// `*` and `?` do not cross a `/`, `**` does; fits whole paths from `/memories`.
+    #[serde(deserialize_with = "glob")]
+    pub glob: String,
+    /// What is done there.
+    pub mode: Mode,
+}
+
+/// A value that may stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "AllowForm")]
+#[non_exhaustive]
+pub struct Allow {
+    /// The keyed fingerprint of the value: 16 hexadecimal digits, as `redact fingerprint` prints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// A regular expression that fits the whole value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regex: Option<String>,
+    /// Only where it is found as this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Only in the paths that this glob fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub glob: Option<String>,
+    /// Why it may stay.
+    pub reason: String,
+}
+
+/// [`Allow`] as it is written, before it is checked as a whole.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllowForm {
+    #[serde(default, deserialize_with = "fingerprint")]
+    fingerprint: Option<String>,
+    #[serde(default, deserialize_with = "regex")]
+    regex: Option<String>,
+    kind: Option<String>,
+    #[serde(default, deserialize_with = "some_glob")]
+    glob: Option<String>,
+    #[serde(deserialize_with = "reason")]
+    reason: String,
+}
+
+impl TryFrom<AllowForm> for Allow {
+    type Error = &'static str;
+
+    fn try_from(form: AllowForm) -> Result<Self, &'static str> {
+        if form.fingerprint.is_some() == form.regex.is_some() {
+            return Err("an `allow` names either a `fingerprint` or a `regex`");
+        }
+        Ok(Self {
+            fingerprint: form.fingerprint,
+            regex: form.regex,
+            kind: form.kind,
+            glob: form.glob,
+            reason: form.reason,
+        })
+    }
+}
+
+/// A rule of the owner's own, in the form of the built-in ones that begin with a literal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct OwnRule {
+    /// The kind, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`; no built-in one.
+    #[serde(deserialize_with = "own_kind")]
+    pub kind: String,
+    /// What it is.
+    #[serde(default)]
+    pub what: String,
+    /// A regular expression of the token, on bytes, with no boundaries at its ends; its first
+    /// group, if it has one, is the secret.
+    #[serde(deserialize_with = "shape")]
+    pub shape: String,
+    /// Byte strings, one of which every match begins with, or holds if `lead` says so.
+    #[serde(deserialize_with = "literals")]
+    pub literals: Vec<String>,
+    /// Most bytes before the literal at which a match begins.
+    #[serde(default, deserialize_with = "lead")]
+    pub lead: usize,
+    /// Most bytes after the start of the literal that a match needs.
+    #[serde(default = "default_reach", deserialize_with = "reach")]
+    pub reach: usize,
+    /// How far the secret runs on after its shape.
+    #[serde(default = "default_tail")]
+    pub tail: Tail,
+    /// What a match must pass besides its shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// Texts in which it must be found; what must vanish stands between `«` and `»`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
+    /// Texts that must stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+}
+
+fn default_reach() -> usize {
+    512
+}
+
+fn default_tail() -> Tail {
+    Tail::Word
+}
+
+/// Reads names of built-in kinds.
+fn known_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    reading::texts(deserializer, "kinds", |name| {
+        if is_known(name) {
+            return Ok(());
+        }
+        let why = "is no kind that is looked for; `agekeep redact rules` lists them";
+        Err(format!("`{name}` {why}"))
+    })
+}
+
+fn personal_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    reading::texts(deserializer, "kinds of personal data", |name| {
+        if is_personal(name) {
+            return Ok(());
+        }
+        let why = "is no kind of personal data; `agekeep redact rules` lists them";
+        Err(format!("`{name}` {why}"))
+    })
+}
+
+fn any_tables<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    reading::tables(deserializer, |_| Ok(()))
+}
+
+/// Reads the owner's rules: so many at most, and no kind twice.
+fn own_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnRule>, D::Error> {
+    let mut kinds = BTreeSet::new();
+    reading::tables(deserializer, |rule: &OwnRule| {
+        if !kinds.insert(rule.kind.clone()) {
+            return Err(format!("two rules have the kind `{}`", rule.kind));
+        }
+        if kinds.len() > RULES_MAX {
+            return Err(format!("there are more than {RULES_MAX} rules"));
+        }
+        Ok(())
+    })
+}
+
+fn own_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, "a kind in quotes", |kind| {
+        if Kind::parse(kind).is_none() {
+            return Err("a `kind` is 2 to 40 of `a-z`, `0-9` and `-`".into());
+        }
+        if is_known(kind) {
+            return Err(format!("a built-in rule has the kind `{kind}`"));
+        }
+        Ok(kind.to_owned())
+    })
+}
+
+fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, PATTERN, |shape| {
+        if shape.len() > SHAPE_BYTES_MAX {
+            return Err(format!("`shape` has more than {SHAPE_BYTES_MAX} bytes"));
+        }
+        check_pattern(shape).map_err(|why| format!("`shape`: {why}"))?;
+        Ok(shape.to_owned())
+    })
+}
+
+fn literals<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let why = "`literals` names at least one text of 2 to 256 bytes";
+    let literals = reading::texts(deserializer, "texts", |literal| {
+        let fits = (2..=256).contains(&literal.len());
+        fits.then_some(()).ok_or_else(|| why.to_owned())
+    })?;
+    if literals.is_empty() {
+        return Err(serde::de::Error::custom(why));
+    }
+    Ok(literals)
+}
+
+fn lead<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    reading::number(deserializer, "lead", (0, REACH_MAX))
+}
+
+fn reach<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    reading::number(deserializer, "reach", (0, REACH_MAX))
+}
+
+fn fingerprint<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    reading::text(deserializer, "a fingerprint in quotes", |text| {
+        if text.len() == 16 && text.bytes().all(hex) {
+            return Ok(Some(text.to_owned()));
+        }
+        Err("a `fingerprint` is 16 lowercase hexadecimal digits".into())
+    })
+}
+
+fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    reading::text(deserializer, PATTERN, |regex| {
+        check_pattern(regex).map_err(|why| format!("`regex`: {why}"))?;
+        Ok(Some(regex.to_owned()))
+    })
+}
+
+fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    reading::text(deserializer, "a reason in quotes", |reason| {
+        if reason.trim().is_empty() {
+            return Err("an `allow` says its `reason`".into());
+        }
+        Ok(reason.to_owned())
+    })
+}
+
+fn some_glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    glob(deserializer).map(Some)
+}
+
+fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let expected = "a glob in quotes, such as \"/memories/public/**\"";
+    reading::text(deserializer, expected, |glob| {
+        Glob::check(glob).map(|()| glob.to_owned())
+    })
+}

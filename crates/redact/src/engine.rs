@@ -1,0 +1,374 @@
+//! A set of rules made ready: the gate, and what is tried where its literals stand.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::budget::{Budget, OverBudget};
+use super::gate::{Gate, Hit, Trigger};
+use super::named;
+use super::named::name::{WORDS, foreign_words};
+use super::notes::{self, Label};
+use super::rule::{Class, Finder, Rule, ScanFn};
+use super::rules;
+use super::span::Span;
+use super::structure;
+use super::token::Token;
+use crate::config::OwnRule;
+
+/// A set of rules, ready to scan.
+pub(super) struct Engine {
+    gate: Gate,
+    tokens: Vec<Token>,
+    scanners: Vec<Scanner>,
+}
+
+/// A scanner, and how much of a text behind a literal it is shown at first.
+struct Scanner {
+    scan: ScanFn,
+    window: Option<usize>,
+}
+
+/// The built-in rules. Built when first needed; each shape is compiled when its literal first
+/// stands in a text.
+pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all()));
+
+/// A word beyond ASCII with its first letter, and with all letters, in upper case: the gate folds the
+/// case of ASCII alone. None for one that has no case.
+fn capitals(word: &str) -> impl Iterator<Item = String> + use<> {
+    let mut both = Vec::new();
+    if !word.is_ascii() {
+        let mut letters = word.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let first = first.collect::<String>() + letters.as_str();
+        let all = word.to_uppercase();
+        both.extend((first != word).then(|| first.clone()));
+        both.extend((all != word && all != first).then_some(all));
+    }
+    both.into_iter()
+}
+
+impl Engine {
+    /// Makes ready rules of the owner's own.
+    pub(super) fn own(rules: &[OwnRule]) -> Self {
+        let number = |at: usize| u16::try_from(at).expect("the policy bounds them");
+        let literals = rules.iter().enumerate().flat_map(|(at, rule)| {
+            let literals = rule.literals.iter();
+            literals.map(move |literal| (literal.as_str(), true, Trigger::Token(number(at))))
+        });
+        Self {
+            gate: Gate::new(literals),
+            tokens: rules.iter().map(Token::own).collect(),
+            scanners: Vec::new(),
+        }
+    }
+
+    /// Makes ready the built-in rules, the generic one among them.
+    pub(super) fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
+        let mut literals: Vec<(&str, bool, Trigger)> = Vec::new();
+        let mut tokens = Vec::new();
+        let mut scanners = Vec::new();
+        for rule in rules {
+            let trigger = match (&rule.finder, rule.class) {
+                (Finder::Shape(_), class) => {
+                    tokens.extend(Token::of(rule));
+                    let number = u16::try_from(tokens.len() - 1).expect("fewer than 65,536 rules");
+                    if class == Class::Keyed {
+                        Trigger::Keyed(number)
+                    } else {
+                        Trigger::Token(number)
+                    }
+                }
+                (Finder::Scan(scan), _) => {
+                    scanners.push(Scanner {
+                        scan: *scan,
+                        window: structure::window(rule.kind),
+                    });
+                    let number = scanners.len() - 1;
+                    Trigger::Scan(u16::try_from(number).expect("fewer than 65,536 rules"))
+                }
+                (Finder::Named | Finder::Personal, _) => continue,
+            };
+            literals.extend(
+                rule.literals
+                    .iter()
+                    .map(|literal| (*literal, true, trigger)),
+            );
+            literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
+        }
+        literals.extend(notes::labels().map(|word| (word, false, Trigger::Label)));
+        let words = WORDS.iter().copied().chain(foreign_words());
+        literals.extend(words.map(|(word, strength)| (word, false, Trigger::Name(strength))));
+        let folded = literals.iter().filter(|(_, exact, _)| !exact);
+        let upper: Vec<(String, Trigger)> = folded
+            .flat_map(|(word, _, trigger)| capitals(word).map(|word| (word, *trigger)))
+            .collect();
+        let upper = upper
+            .iter()
+            .map(|(word, trigger)| (&**word, false, *trigger));
+        Self {
+            gate: Gate::new(literals.iter().copied().chain(upper)),
+            tokens,
+            scanners,
+        }
+    }
+
+    /// Where words stand that say that a secret is near.
+    #[cfg(test)]
+    pub(super) fn labels(&self, text: &[u8]) -> Vec<usize> {
+        let hits = self.gate.hits(text);
+        let labels = hits.filter(|hit| hit.trigger == Trigger::Label);
+        labels.map(|hit| hit.start).collect()
+    }
+
+    /// What stands plainly in a text, and where words stand that say that a secret is near.
+    pub(super) fn plain(
+        &self,
+        text: &[u8],
+        budget: &mut Budget,
+        labels: &mut Vec<Label>,
+        found: &mut Vec<Span>,
+    ) -> Result<(), OverBudget> {
+        budget.read(text.len())?;
+        // Up to where each scanner and shape has found what there is.
+        let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
+        let mut crowds: BTreeMap<(u8, u16), Crowd> = BTreeMap::new();
+        let mut columns = named::Columns::default();
+        let hits: Vec<Hit> = self.gate.hits(text).collect();
+        for (number, hit) in hits.iter().enumerate() {
+            let behind = hits[number + 1..].iter().map(|next| next.start);
+            let next = || behind.clone().find(|next| *next >= hit.end);
+            let finder = match hit.trigger {
+                Trigger::Token(number) => (0, number),
+                Trigger::Keyed(number) => (1, number),
+                Trigger::Scan(number) => (2, number),
+                Trigger::Label => {
+                    labels.push(hit.start);
+                    continue;
+                }
+                Trigger::Name(_) => (3, 0),
+            };
+            if done.get(&finder).is_some_and(|done| hit.start < *done) {
+                continue;
+            }
+            let begun = found.len();
+            let place = hit.start..hit.end;
+            match hit.trigger {
+                Trigger::Token(number) => {
+                    self.tokens[usize::from(number)].at(text, hit.start, found);
+                }
+                Trigger::Keyed(number) => {
+                    if stands_alone(text, &place) {
+                        self.tokens[usize::from(number)].beside(text, place, found);
+                    }
+                }
+                Trigger::Scan(number) => {
+                    let crowd = crowds.entry(finder).or_default();
+                    self.scanners[usize::from(number)].at(text, hit.start, next(), crowd, found);
+                }
+                Trigger::Name(strength) => {
+                    let crowd = crowds.entry(finder).or_default();
+                    crowd.look(text, &place, next(), text.len(), found, |text, found| {
+                        named::at(text, place.clone(), strength, &mut columns, found);
+                    });
+                }
+                Trigger::Label => {}
+            }
+            if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
+                done.insert(finder, end);
+                // What is empty only says how far a scanner has read.
+                let tail = found.split_off(begun);
+                found.extend(tail.into_iter().filter(|span| span.start < span.end));
+                if found.len() > begun {
+                    budget.found()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How crowded the places are at which one scanner is called: in lists of words, and in texts that
+/// are made to keep it busy. In a crowd it sees only a little of the text, and more where it finds
+/// something that goes on there.
+#[derive(Default)]
+struct Crowd {
+    /// The places so far, less one for every [`Self::BYTES`] bytes between them.
+    level: usize,
+    last: usize,
+    /// Before this place it sees no more again: it did, and found nothing.
+    near_until: usize,
+    /// The last places in a crowd at which nothing was found.
+    misses: [usize; Self::MISSES],
+    next_miss: usize,
+}
+
+impl Crowd {
+    /// The level above which it is a crowd.
+    const LEVEL: usize = 32;
+    /// Places that are further apart than this, in bytes, make no crowd.
+    const BYTES: usize = 32;
+    /// How much text behind a place in a crowd is seen, in bytes.
+    const REACH: usize = 128;
+    const MISSES: usize = 4;
+    /// How many bytes behind a place where more was seen in vain no more is seen.
+    const FAR: usize = 2048;
+
+    /// Counts a place. Answers whether it stands in a crowd.
+    fn count(&mut self, place: usize) -> bool {
+        let gap = place.saturating_sub(self.last) / Self::BYTES;
+        self.level = self.level.saturating_sub(gap) + 1;
+        self.last = place;
+        self.level > Self::LEVEL
+    }
+
+    /// Whether the text around a place is the same as around one at which nothing was found.
+    fn is_miss(&self, text: &[u8], place: usize) -> bool {
+        let around = |place: usize| text.get(place.checked_sub(Self::REACH)?..place + Self::REACH);
+        let here = around(place);
+        here.is_some() && self.misses.iter().any(|before| around(*before) == here)
+    }
+
+    /// Calls a scanner with the text up to `reach` bytes behind a place; in a crowd, where the `next`
+    /// place of any scanner is near, with less of it; and again with more if it finds something that
+    /// may go on behind that.
+    fn look(
+        &mut self,
+        text: &[u8],
+        place: &Range<usize>,
+        next: Option<usize>,
+        mut reach: usize,
+        found: &mut Vec<Span>,
+        mut scan: impl FnMut(&[u8], &mut Vec<Span>),
+    ) {
+        let begun = found.len();
+        // Behind the last place of a crowd, all is seen.
+        let crowded = self.count(place.start)
+            && next.is_some_and(|next| next.saturating_sub(place.start) <= Self::BYTES);
+        let mut far = reach;
+        if crowded {
+            if self.is_miss(text, place.start) {
+                return;
+            }
+            reach = reach.min(Self::REACH);
+        }
+        loop {
+            let end = text.len().min(place.end.saturating_add(reach));
+            scan(&text[..end], found);
+            let cut = |span: &Span| span.start < span.end && span.end + EDGE >= end;
+            if end == text.len() || !found[begun..].iter().any(cut) {
+                if crowded && found.len() == begun {
+                    self.misses[self.next_miss] = place.start;
+                    self.next_miss = (self.next_miss + 1) % Self::MISSES;
+                    if reach > Self::REACH {
+                        self.near_until = place.end + Self::FAR;
+                    }
+                }
+                return;
+            }
+            found.truncate(begun);
+            if crowded && place.start < self.near_until {
+                return;
+            }
+            (reach, far) = (far, far.saturating_mul(8));
+        }
+    }
+}
+
+/// How near the end of its window a finding stands that may go on behind it.
+const EDGE: usize = 8;
+
+impl Scanner {
+    /// Finds what the literal at `at` announces. A scanner reads as far as it is let: so it is let
+    /// further only for what it has found up to the end of its window.
+    fn at(
+        &self,
+        text: &[u8],
+        at: usize,
+        next: Option<usize>,
+        crowd: &mut Crowd,
+        found: &mut Vec<Span>,
+    ) {
+        match self.window {
+            // A block: it is read once, however many begin inside it.
+            None => (self.scan.0)(text, at, found),
+            Some(window) => {
+                let scan = |text: &[u8], found: &mut Vec<Span>| (self.scan.0)(text, at, found);
+                crowd.look(text, &(at..at), next, window, found, scan);
+            }
+        }
+    }
+}
+
+/// Whether a vendor's name is no part of a longer word.
+fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
+    let inside = name.start > 0
+        && text[name.start - 1].is_ascii_lowercase()
+        && text[name.start].is_ascii_lowercase();
+    let runs_on = text[name.end - 1].is_ascii_lowercase()
+        && text.get(name.end).is_some_and(u8::is_ascii_lowercase);
+    !inside && !runs_on
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each place of a text is looked at, and how far in all.
+    fn looks(text: &[u8], step: usize) -> (usize, usize) {
+        let (mut crowd, mut count, mut bytes) = (Crowd::default(), 0, 0);
+        for place in (0..text.len()).step_by(step) {
+            crowd.look(
+                text,
+                &(place..place + 1),
+                Some(place + step),
+                text.len(),
+                &mut Vec::new(),
+                |text, _| {
+                    count += 1;
+                    bytes += text.len() - place;
+                },
+            );
+        }
+        (count, bytes)
+    }
+
+    #[test]
+    fn in_a_crowd_little_is_seen_and_the_same_not_twice() {
+        let same = b"pw=".repeat(4_000);
+        let (count, _) = looks(&same, 3);
+        assert!(count < 120, "{count}");
+        let mut dice = 1u32;
+        let other: Vec<u8> = (0..12_000)
+            .map(|_| {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                b'a' + u8::try_from(dice >> 28).expect("four bits")
+            })
+            .collect();
+        let (count, bytes) = looks(&other, 3);
+        assert_eq!(count, 4_000);
+        assert!(bytes < 4_000 * 129 + 40 * other.len(), "{bytes}");
+        // Where there is no crowd, all of it is looked at.
+        let (count, bytes) = looks(&other, 400);
+        assert_eq!((count, bytes > 100_000), (30, true));
+    }
+
+    #[test]
+    fn what_is_secret_is_found_in_a_crowd_and_behind_one() {
+        let long = "kT9vLm2Xq7".repeat(40);
+        for (before, secret) in [
+            ("pw=".repeat(900) + "\npassword: ", "Admin@123"),
+            ("pwd token ".repeat(90) + "token=", "9f8Kq2Lm7Zx4Vb1N"),
+            ("password=( ".repeat(90) + "api_key=\"", long.as_str()),
+        ] {
+            let text = format!("{before}{secret}\"\n");
+            let mut found = Vec::new();
+            let mut budget = Budget::new(u64::MAX, u64::MAX);
+            let all = BUILT_IN.plain(text.as_bytes(), &mut budget, &mut Vec::new(), &mut found);
+            assert_eq!(all, Ok(()));
+            let place = before.len()..before.len() + secret.len();
+            let whole = |span: &Span| span.start <= place.start && span.end >= place.end;
+            assert!(found.iter().any(whole), "{secret}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The owner's own rules, in the form of a `gitleaks.toml`.
+//!
+//! * `file`: the keys of the file.
+//! * `load`: from the file to rules; what is refused, and why.
+//! * `go`: patterns in Go's syntax.
+//! * `pattern`: patterns, compiled when first needed.
+//! * `scan`: running the rules.
+//!
+//! What the file says is followed, or refused with its line; what has no bearing here (commits,
+//! rules for file names, the switch for gitleaks' own rules) is accepted and reported.
+
+mod file;
+mod go;
+mod load;
+mod pattern;
+mod scan;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use load::{Allow, Outcome, Rule};
+use pattern::{Pattern, Room};
+use scan::Gate;
+
+/// The rules of a file, ready to run.
+#[derive(Debug)]
+pub(crate) struct Gitleaks {
+    rules: Vec<Rule>,
+    allow: Vec<Arc<Allow>>,
+    room: Room,
+    gate: OnceLock<Option<Gate>>,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong there.
+    pub why: String,
+}
+
+impl Fault {
+    fn new(line: Option<usize>, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { line, why }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+/// What becomes of each part of a file.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// Every rule, in the order of the file.
+    pub(crate) rules: Vec<Checked>,
+    /// What is wrong outside the rules.
+    pub(crate) faults: Vec<Fault>,
+    /// What is accepted, but has no bearing here.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What becomes of one rule.
+#[derive(Debug)]
+pub struct Checked {
+    /// Its id in the file.
+    pub id: String,
+    /// The line it begins at.
+    pub line: usize,
+    /// What becomes of it.
+    pub verdict: Verdict,
+}
+
+/// What becomes of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs, as it is written.
+    Loaded,
+    /// It runs; in its patterns this is written another way, with the same meaning.
+    Rewritten(Vec<&'static str>),
+    /// It does not run, and need not.
+    Ignored(&'static str),
+    /// It cannot run: the file is refused.
+    Refused(Fault),
+}
+
+impl Gitleaks {
+    /// Reads the rules. Patterns are translated, but compiled only when they are first needed:
+    /// ask [`Gitleaks::check`] before a file is accepted.
+    ///
+    /// # Errors
+    /// The first [`Fault`], with its line.
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
+        let loaded = load::load(text)?;
+        if let Some(fault) = loaded.faults.into_iter().next() {
+            return Err(fault);
+        }
+        let mut rules = Vec::with_capacity(loaded.rules.len());
+        for entry in loaded.rules {
+            match entry.outcome {
+                Outcome::Loaded(rule) => rules.push(*rule),
+                Outcome::Ignored(_) => {}
+                Outcome::Refused(fault) => return Err(fault),
+            }
+        }
+        Ok(Self {
+            rules,
+            allow: loaded.allow,
+            room: Room::new(),
+            gate: OnceLock::new(),
+        })
+    }
+
+    /// Reads a file and compiles all its patterns, to say of each rule what becomes of it.
+    ///
+    /// # Errors
+    /// A [`Fault`] that keeps the file from being read at all: of its syntax, of an unknown key,
+    /// of a value of the wrong type, of its size.
+    pub(crate) fn check(text: &str) -> Result<Report, Fault> {
+        let loaded = load::load(text)?;
+        let room = Room::new();
+        let mut faults = loaded.faults;
+        for pattern in loaded.allow.iter().flat_map(|allow| allow.patterns()) {
+            if let Err(why) = pattern.regex(&room) {
+                faults.push(Fault::new(None, format!("allowlist: {why}")));
+            }
+        }
+        let mut rules = Vec::with_capacity(loaded.rules.len());
+        for entry in loaded.rules {
+            let verdict = match entry.outcome {
+                Outcome::Loaded(rule) => verdict(&rule, entry.line, &room),
+                Outcome::Ignored(why) => Verdict::Ignored(why),
+                Outcome::Refused(fault) => Verdict::Refused(fault),
+            };
+            rules.push(Checked {
+                id: entry.id,
+                line: entry.line,
+                verdict,
+            });
+        }
+        Ok(Report {
+            rules,
+            faults,
+            remarks: loaded.remarks,
+        })
+    }
+
+    /// How many rules run.
+    pub(crate) fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// The kinds of the rules.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = String> {
+        self.rules.iter().map(|rule| rule.kind.as_str().to_owned())
+    }
+}
+
+impl Report {
+    /// The first thing for which the file must be refused.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        let refused = self.rules.iter().find_map(|rule| match &rule.verdict {
+            Verdict::Refused(fault) => Some(fault),
+            _ => None,
+        });
+        self.faults.first().or(refused)
+    }
+}
+
+/// Compiles the patterns of a rule.
+fn verdict(rule: &Rule, line: usize, room: &Room) -> Verdict {
+    let failed = rule
+        .patterns()
+        .find_map(|pattern: &Pattern| pattern.regex(room).err());
+    if let Some(why) = failed {
+        let why = format!("rule `{}`: {why}", rule.id);
+        return Verdict::Refused(Fault::new(Some(line), why));
+    }
+    let changes = rule.changes();
+    if changes.is_empty() {
+        Verdict::Loaded
+    } else {
+        Verdict::Rewritten(changes.into_iter().map(go::Change::what).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

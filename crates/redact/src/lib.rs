@@ -1,0 +1,65 @@
+//! Redaction: secrets are replaced by markers before anything is sealed.
+//!
+//! # The path of a text
+//!
+//! ```text
+//! text ─ marker ─▶ blanked ─ scan ─▶ spans ─ redactor ─▶ Redacted, and again until nothing is found
+//!                             │
+//!   gate: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
+//!                             │                     checksums, placeholders, randomness
+//!                             ├──▶ structure: blocks, URIs, headers, files, command lines
+//!                             ├──▶ answer, code_list, mnemonic: security answers, lists of codes, seed phrases
+//!                             ├──▶ named: a name that says password, token or key, and its value
+//!                             ├──▶ notes: words near a label, weighed by how they look and what is around
+//!                             ├──▶ personal: numbers with check digits, addresses
+//!                             ├──▶ gitleaks: the owner's rules in that form
+//!                             └──▶ view, decode: the same again on what is escaped, split, encoded
+//! ```
+//!
+//! Rules are data, in `rules`. All work is on bytes and in bounded windows, so that its cost is a
+//! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
+//! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
+
+mod budget;
+mod checksum;
+mod code_list;
+pub mod config;
+mod decode;
+mod engine;
+mod gate;
+mod gitleaks;
+mod glob;
+mod judge;
+mod marker;
+mod mnemonic;
+mod named;
+mod notes;
+mod personal;
+pub mod reading;
+mod redactor;
+mod report;
+mod rule;
+mod rules;
+mod scan;
+mod span;
+mod structure;
+mod text;
+mod token;
+mod view;
+mod window;
+
+pub use self::gitleaks::Fault;
+pub use self::glob::Glob;
+pub use self::redactor::{
+    Finding, FingerprintKey, Redacted, Redactor, Withheld, is_known, is_personal,
+};
+pub use self::report::{Broken, Checked, Place, Verdict, check_gitleaks, check_policy, try_policy};
+pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
+pub use self::rules::VERSION;
+pub use self::span::Kind;
+pub use self::text::Text;
+
+/// The built-in rules.
+pub fn built_in() -> impl Iterator<Item = &'static Rule> {
+    rules::all()
+}

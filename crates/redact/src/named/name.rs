@@ -1,0 +1,340 @@
+//! Names that say a value is secret: `DB_PASSWORD`, `api key`, `contraseña`.
+
+use std::ops::Range;
+
+use super::identifier::{around, in_resource_name, split, word_before};
+use super::words::{
+    ABOUT, API_KEYS, CHOSEN_KEYS, COMPOUNDS, FOREIGN, KEY_OF, LOGIN_CALLS, LOGINS, List, NOT_OF,
+    ONE_TIME, PASSWORDS, SECRETS, STILL, TOKENS, VAGUE, VERBS, WHOLE, holds,
+};
+pub(crate) use super::words::{WORDS, foreign_words};
+/// What opens a command or a variable of a shell.
+const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
+
+/// What the markers of other tools begin with.
+const MARKERS: &[&str] = &[
+    "redacted_",
+    "masked_",
+    "filtered_",
+    "removed_",
+    "hidden_",
+    "scrubbed_",
+    "censored_",
+];
+
+/// How much a name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strength {
+    /// Password and its like, in any language: any value that is no word may be one.
+    Password,
+    /// A personal identification number.
+    Pin,
+    /// Token, secret, API key, credential.
+    Secret,
+    /// `key` or `auth` alone, or a strong name with an ending that is not known.
+    Weak,
+    /// A login or credentials: a name and then a password.
+    Login,
+}
+
+/// A name in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) range: Range<usize>,
+    pub(super) strength: Strength,
+    pub(super) kind: &'static str,
+    /// The words beyond ASCII stand in sentences without spaces.
+    pub(super) spaceless: bool,
+    /// The word is a verb as well: it needs a mark or a verb behind it.
+    pub(super) verb: bool,
+}
+
+/// Reads the name that the word at `word` is part of.
+pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
+    if asks_for_itself(text, &around(text, word.clone())) {
+        return None;
+    }
+    if !text[word.clone()].is_ascii() || whole_word(&text[word.clone()]) {
+        return foreign(text, word, opened);
+    }
+    let range = around(text, word.clone());
+    if in_resource_name(text, range.start) {
+        return None;
+    }
+    let name = &text[range.clone()];
+    let lower_name = name.to_ascii_lowercase();
+    if names_other(text, range.start, &lower_name) {
+        return None;
+    }
+    let words = split(name);
+    // Where the word stands among the words of the name.
+    let at = word.start - range.start;
+    let place = words.iter().position(|w| w.contains(&at))?;
+    let lower = |i: usize| name[words[i].clone()].to_ascii_lowercase();
+    let this = lower(place);
+    let before = place.checked_sub(1).map(lower);
+    let before = before.or_else(|| word_before(text, range.start));
+    if text.get(range.end) == Some(&b'(') && logs_in(&lower_name) {
+        return Some(Name {
+            range,
+            strength: Strength::Login,
+            kind: "credential",
+            spaceless: false,
+            verb: false,
+        });
+    }
+    let (strength, kind) = classify(&this, before.as_deref(), name == b"PAT")?;
+    let strength = ended(strength, (place + 1..words.len()).map(lower))?;
+    let chosen = CHOSEN_KEYS
+        .iter()
+        .any(|key| lower_name.ends_with(key.as_bytes()));
+    let (strength, kind) = if chosen {
+        (Strength::Password, "password")
+    } else {
+        (strength, kind)
+    };
+    let range_start = range.start;
+    Some(Name {
+        range,
+        strength,
+        kind,
+        spaceless: false,
+        verb: words.len() == 1
+            && holds(VERBS, &this)
+            && name != b"PIN"
+            && !beside_user(text, range_start),
+    })
+}
+
+/// `${NAME:?what is said if it is missing}`, `${NAME:+what stands there if it is not}`: a variable.
+fn asks_for_itself(text: &[u8], name: &Range<usize>) -> bool {
+    let behind = &text[name.end..];
+    let marks = [&b":?"[..], b"?", b":+", b"+"];
+    text[..name.start].ends_with(b"${") && marks.iter().any(|mark| behind.starts_with(mark))
+}
+
+/// Whether a user has been named just before, so that `pass` is no verb: `user bob, pass …`.
+fn beside_user(text: &[u8], start: usize) -> bool {
+    const USERS: &[&[u8]] = &[
+        b"user ",
+        b"user: ",
+        b"user=",
+        b"username ",
+        b"login ",
+        b"uid ",
+        b"u: ",
+    ];
+    let before = text[start.saturating_sub(48)..start].to_ascii_lowercase();
+    let line = memchr::memrchr(b'\n', &before).map_or(&before[..], |n| &before[n + 1..]);
+    let parted = line
+        .trim_ascii_end()
+        .last()
+        .is_some_and(|b| matches!(b, b',' | b'/' | b';' | b'|'));
+    parted
+        && USERS
+            .iter()
+            .any(|user| memchr::memmem::find(line, user).is_some())
+}
+
+/// Whether a name is the command or the variable of the working directory, a country's domain, or the
+/// marker of another tool: `[REDACTED_SECRET:…]`.
+fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
+    // `${NAME:?what is said if it is missing}`, and what stands there if it is not.
+    let behind = &text[start + lower.len()..];
+    let spoken = text[..start].ends_with(b"${")
+        && [&b":?"[..], b"?", b":+", b"+"]
+            .iter()
+            .any(|mark| behind.starts_with(mark));
+    if spoken {
+        return true;
+    }
+    let command = EXPANSIONS.iter().any(|mark| text[..start].ends_with(mark));
+    let marker = matches!(text[..start].last(), Some(b'[' | b'<' | b'{' | b'*'))
+        && MARKERS
+            .iter()
+            .any(|word| lower.starts_with(word.as_bytes()));
+    (command && lower == b"pwd") || lower.ends_with(b".pw") || marker
+}
+
+/// What a name says once the words behind the telling one are read: `secretKey` and `tokenSecret`
+/// are judged at their last word.
+fn ended(said: Strength, words: impl Iterator<Item = Vec<u8>>) -> Option<Strength> {
+    let mut strength = said;
+    for word in words {
+        if word.iter().all(u8::is_ascii_digit) || holds(STILL, &word) {
+            continue;
+        }
+        if holds(ABOUT, &word) || word.last() == Some(&b's') {
+            return None;
+        }
+        strength = match strength {
+            Strength::Weak | Strength::Login | Strength::Pin => return None,
+            _ => Strength::Weak,
+        };
+    }
+    Some(strength)
+}
+
+/// Whether a call of this name takes a login.
+fn logs_in(name: &[u8]) -> bool {
+    LOGIN_CALLS.iter().any(|call| {
+        name.strip_suffix(call.as_bytes())
+            .is_some_and(|rest| rest.last().is_none_or(|b| !b.is_ascii_alphanumeric()))
+    })
+}
+
+/// Whether a word of the gate stands for itself, not for a part of a name.
+fn whole_word(word: &[u8]) -> bool {
+    holds(WHOLE, word) || FOREIGN.iter().any(|(list, _)| holds(*list, word))
+}
+
+/// A word of another language stands for itself: not inside a longer one, unless its script knows
+/// no spaces.
+fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
+    let spaceless = text[word.start] >= 0xE0;
+    let joined = |b: &u8| b.is_ascii_alphanumeric();
+    let this = text[word.clone()].to_ascii_lowercase();
+    let compound = COMPOUNDS.iter().any(|end| this == end.as_bytes());
+    let inside = text[..word.start].last().is_some_and(joined) && !compound
+        || text.get(word.end).is_some_and(joined)
+        // Letters beyond ASCII that go on in the same script.
+        || (!spaceless && matches!(text.get(word.end), Some(0xC3..=0xD4)));
+    if inside && !spaceless {
+        return None;
+    }
+    let kind = match opened {
+        Strength::Password | Strength::Login => "password",
+        Strength::Pin => "pin",
+        Strength::Secret => "secret",
+        Strength::Weak => "assignment",
+    };
+    Some(Name {
+        range: word,
+        strength: opened,
+        kind,
+        spaceless,
+        verb: false,
+    })
+}
+
+/// What a word in a name says; `access` if it is the `PAT` of a personal access token.
+fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strength, &'static str)> {
+    if before == Some(b"hashed") {
+        return None;
+    }
+    let denied = before.is_some_and(|before| holds(NOT_OF, before));
+    let before_is = |list: List| before.is_some_and(|before| holds(list, before));
+    let says = |list: List| holds(list, this);
+    let compound = |end: &str| this.ends_with(end.as_bytes());
+    let said = if says(PASSWORDS) || COMPOUNDS.iter().any(compound) {
+        (Strength::Password, "password")
+    } else if says(SECRETS) {
+        (Strength::Secret, "secret")
+    } else if says(TOKENS) && !denied || this == b"pat" && (access || before.is_some()) {
+        (Strength::Secret, "token")
+    } else if says(API_KEYS) {
+        (Strength::Secret, "api-key")
+    } else if this == b"seed" && before_is(ONE_TIME)
+        || this == b"key" && matches!(before, Some(b"csrf" | b"xsrf"))
+        || this == b"cookie" && before == Some(b"erlang")
+    {
+        (Strength::Secret, "secret")
+    } else if this == b"key" && !denied {
+        match before {
+            Some(before) if holds(KEY_OF, before) => (Strength::Secret, "api-key"),
+            _ => (Strength::Weak, "assignment"),
+        }
+    } else if says(LOGINS) {
+        (Strength::Login, "credential")
+    } else if says(VAGUE) {
+        (Strength::Weak, "assignment")
+    } else if this == b"pin" {
+        (Strength::Pin, "pin")
+    } else {
+        return None;
+    };
+    Some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the first word of the gate in a text is read as.
+    fn said(text: &str, word: &str) -> Option<(String, Strength)> {
+        let start = text.to_ascii_lowercase().find(word).expect(text);
+        let (_, opened) = WORDS
+            .iter()
+            .copied()
+            .chain(foreign_words())
+            .find(|(known, _)| *known == word)
+            .expect(word);
+        let name = read(text.as_bytes(), start..start + word.len(), opened)?;
+        Some((text[name.range].to_owned(), name.strength))
+    }
+
+    #[test]
+    fn names_are_read_whole() {
+        for (text, word, name, strength) in [
+            ("DB_PASSWORD=", "pass", "DB_PASSWORD", Strength::Password),
+            (
+                "app.dbPassword: ",
+                "pass",
+                "app.dbPassword",
+                Strength::Password,
+            ),
+            ("api key", "key", "key", Strength::Secret),
+            ("clientSecret", "secret", "clientSecret", Strength::Secret),
+            (
+                "github_token_prod",
+                "token",
+                "github_token_prod",
+                Strength::Secret,
+            ),
+            ("my_key", "key", "my_key", Strength::Weak),
+            ("token_blue", "token", "token_blue", Strength::Weak),
+            ("GITHUB_PAT", "pat", "GITHUB_PAT", Strength::Secret),
+            ("totp seed", "seed", "seed", Strength::Secret),
+            ("PIN", "pin", "PIN", Strength::Pin),
+            ("basicAuth(", "auth", "basicAuth", Strength::Login),
+            ("密码是", "密码", "密码", Strength::Password),
+            ("heslo:", "heslo", "heslo", Strength::Password),
+        ] {
+            assert_eq!(
+                said(text, word),
+                Some((name.to_owned(), strength)),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_about_secrets_are_none() {
+        for (text, word) in [
+            ("password_hash", "pass"),
+            ("passwordResetUrl", "pass"),
+            ("tokenizer", "token"),
+            ("max_tokens", "token"),
+            ("csrf_token", "token"),
+            ("next page token", "token"),
+            ("primary_key", "key"),
+            ("public key", "key"),
+            ("keyboard", "key"),
+            ("monkey", "key"),
+            ("key_blue", "key"),
+            ("secret_name", "secret"),
+            ("compass", "pass"),
+            ("path", "pat"),
+            ("pat", "pat"),
+            ("random seed", "seed"),
+            ("pinned", "pin"),
+            ("author", "auth"),
+            ("$(pwd)", "pwd"),
+            ("example.pw", "pw"),
+            ("arn:aws:secretsmanager:eu:1:secret:x", "secret"),
+            ("heslo1", "heslo"),
+        ] {
+            assert_eq!(said(text, word), None, "{text}");
+        }
+    }
+}

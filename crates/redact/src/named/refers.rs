@@ -1,0 +1,355 @@
+//! Whether a value is code or points elsewhere: the environment, a vault, a file, a type.
+
+use super::place::{address, hostname, path_like, url};
+use super::shape::is_leet;
+use crate::judge;
+
+/// What a reference, a type, a public key or a mask begins with, in lower case.
+const STARTS: &[&str] = &[
+    "${",
+    "$__",
+    "{{",
+    "$(",
+    "%(",
+    "<%",
+    "#{",
+    "op://",
+    "vault:",
+    "vault://",
+    "arn:",
+    "sm://",
+    "ssm:",
+    "projects/",
+    "secretsmanager",
+    "secretref:",
+    "file:",
+    "file://",
+    "keyring:",
+    "env:",
+    "env.",
+    "env(",
+    "enc[",
+    "$ansible_vault",
+    "age1",
+    "ssh-rsa",
+    "ssh-ed25519",
+    "ecdsa-sha2",
+    "sha256:",
+    "sha512:",
+    "sha1:",
+    "sha384:",
+    "md5:",
+    "sha256-",
+    "sha384-",
+    "sha512-",
+    "data:",
+    "./",
+    "../",
+    "~/",
+    "c:\\",
+    "process.",
+    "os.",
+    "import.",
+    "self.",
+    "this.",
+    "config.",
+    "settings.",
+    "args.",
+    "params.",
+    "req.",
+    "request.",
+    "ctx.",
+    "props.",
+    "state.",
+    "data.",
+    "module.",
+    "local.",
+    "var.",
+    "secrets.",
+    "@microsoft.keyvault",
+    "!ref",
+    "!sub",
+    "!secret",
+    "!vault",
+    "-----begin",
+    "-----end",
+    "getenv",
+    "kms:",
+    "keychain:",
+    "bws:",
+    "doppler:",
+    "infisical:",
+    "akv:",
+    "gsm:",
+    "awssm:",
+    "gopass:",
+    "pass:",
+    "ref+",
+    "lookup(",
+    "pk_live_",
+    "pk_test_",
+    "urn:",
+    "git@",
+    "s3://",
+    "gs://",
+    "npm:",
+    "pkg:",
+    "[redacted",
+    "[masked",
+    "[hidden",
+    "[removed",
+    "[secret",
+    "[filtered",
+    "(redacted",
+    "(hidden",
+    "(see ",
+    "%5b",
+    "%3c",
+    "%7b",
+    "%24",
+    "&lt;",
+    "&#x3c;",
+    "&#60;",
+    "//",
+];
+
+/// Marks of patterns and of code that no value holds.
+const PATTERN_MARKS: &[&[u8]] = &[
+    b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.", b")$", b"]{",
+    b"\\s", b"\\w", b"\\d{",
+];
+
+/// Ends of names that are followed by `:` and a value.
+const NAMES: &[&str] = &["key", "token", "secret", "password", "pass", "pwd"];
+
+/// Least length of a sealed secret of Kubernetes, in bytes.
+const SEALED_BYTES_MIN: usize = 150;
+
+/// Whether a value is code or points elsewhere: the environment, a vault, a file, a type.
+pub(super) fn refers(value: &[u8]) -> bool {
+    points(value) || hostname(value) || member(value)
+}
+
+/// The same, but for names between dots, which a literal has too: `obs.wren.pg`.
+pub(super) fn points(value: &[u8]) -> bool {
+    is_reference(value) || path_like(value)
+}
+
+/// The same, but for paths as well, which some people make passwords of.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
+    let begins = |start: &&str| head.starts_with(start.as_bytes());
+    STARTS.iter().any(begins)
+        || sealed(value)
+        || dereferences(value)
+        || casts(value)
+        || issue(value)
+        || validates(value)
+        || expands(value)
+        || scope(value)
+        || number(value)
+        || required_type(value)
+        || PATTERN_MARKS
+            .iter()
+            .any(|mark| memchr::memmem::find(value, mark).is_some())
+        || names(value)
+        || spelled(value)
+        || calls(value)
+        || url(&head, value)
+        || address(value)
+}
+
+/// A sealed secret of Kubernetes begins with the length of a 4,096-bit RSA block.
+fn sealed(value: &[u8]) -> bool {
+    value.len() >= SEALED_BYTES_MIN && value.starts_with(b"Ag") && !value.contains(&b'.')
+}
+
+/// A member, a call or a variable behind the marks of a pointer: `*settings.key`, `&$key`.
+fn dereferences(value: &[u8]) -> bool {
+    let marks = value
+        .iter()
+        .take_while(|b| matches!(b, b'*' | b'&' | b'!' | b'\\'))
+        .count();
+    let rest = &value[marks..];
+    marks > 0 && !rest.is_empty() && (member(rest) || calls(rest) || rest[0] == b'$')
+}
+
+/// The type of a pointer in brackets, whole or from its star on, and what is turned into it:
+/// `(struct login*)data`.
+fn casts(value: &[u8]) -> bool {
+    let name = value.strip_prefix(b"(").map_or(0, |rest| {
+        let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        1 + rest.iter().take_while(part).count()
+    });
+    value[name..].starts_with(b"*)")
+}
+
+/// Variables of a shell, and options between them: `$common $lock --registry`.
+fn expands(value: &[u8]) -> bool {
+    let part = |part: &[u8]| {
+        let name = part.strip_prefix(b"$").or_else(|| part.strip_prefix(b"--"));
+        name.is_some_and(|name| {
+            let fits = |b: &u8| b.is_ascii_alphanumeric() || b"_-{}".contains(b);
+            name.iter().all(fits)
+        })
+    };
+    value.starts_with(b"$") && value.contains(&b' ') && value.split(|b| *b == b' ').all(part)
+}
+
+/// A scope of a grammar, as editors name it: `string.quoted.double.source`.
+fn scope(value: &[u8]) -> bool {
+    let word = |word: &[u8]| word.len() >= 2 && word.iter().all(u8::is_ascii_lowercase);
+    let dots = memchr::memchr_iter(b'.', value).count();
+    dots >= 3 && value.split(|b| *b == b'.').all(word)
+}
+
+/// The number of an issue: `#1010254`.
+fn issue(value: &[u8]) -> bool {
+    let number = value.strip_prefix(b"#").unwrap_or_default();
+    (1..=8).contains(&number.len()) && number.iter().all(u8::is_ascii_digit)
+}
+
+/// Rules that a form is checked by: `required|min:8|confirmed`.
+fn validates(value: &[u8]) -> bool {
+    let word =
+        |part: &[u8]| !part.is_empty() && part.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
+    let argument = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b',' | b'.');
+    let mut rules = value.split(|b| *b == b'|');
+    value.contains(&b'|')
+        && rules.all(|rule| match memchr::memchr(b':', rule) {
+            Some(colon) => word(&rule[..colon]) && rule[colon + 1..].iter().all(argument),
+            None => word(rule),
+        })
+}
+
+/// A number in hexadecimal, as code writes it; an address of a chain, which is 20 bytes.
+fn number(value: &[u8]) -> bool {
+    value.starts_with(b"0x")
+        && (value.len() <= 18 || value.len() == 42)
+        && value[2..].iter().all(u8::is_ascii_hexdigit)
+}
+
+/// A type that must have a value: `String!`.
+fn required_type(value: &[u8]) -> bool {
+    let name = value.strip_suffix(b"!").unwrap_or_default();
+    let name = name.strip_suffix(b"]").unwrap_or(name);
+    [
+        &b"String"[..],
+        b"ID",
+        b"Int",
+        b"Float",
+        b"Boolean",
+        b"Password",
+    ]
+    .contains(&name)
+}
+
+/// What the first sign of a value says: a variable, a symbol, a type, a tag.
+fn spelled(value: &[u8]) -> bool {
+    let rest = &value[1..];
+    match value[0] {
+        b'$' => variable(rest) || rest.first() == Some(&b'$') || value.ends_with(b"$"),
+        b':' | b'&' | b'*' | b'@' => identifier(rest) && !rest.iter().any(u8::is_ascii_digit),
+        b'{' | b'[' | b'<' => true,
+        b'!' => rest.iter().all(|b| b.is_ascii_alphabetic() || *b == b':'),
+        b'%' => value.ends_with(b"%") || value.len() <= 3,
+        _ => false,
+    }
+}
+
+/// A name as code has it.
+fn identifier(part: &[u8]) -> bool {
+    let goes_on = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+    part.first()
+        .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
+        && part.iter().all(goes_on)
+}
+
+/// The name of a variable behind its `$`, and perhaps what is taken from it.
+fn variable(rest: &[u8]) -> bool {
+    let name = rest
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+        .count();
+    let starts = rest
+        .first()
+        .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    let word = rest[..name].iter().all(|b| !b.is_ascii_digit());
+    starts
+        && word
+        && matches!(
+            rest.get(name),
+            None | Some(b'[' | b'(' | b'-' | b'.' | b':' | b'/' | b'{')
+        )
+}
+
+/// `name(…`, `name[…`, `name{a:b`, `a::b`, `a->b`.
+fn calls(value: &[u8]) -> bool {
+    let head = value
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_.:$!?>-".contains(b))
+        .count();
+    let opens = value.get(head).is_some_and(|b| matches!(b, b'(' | b'['));
+    let closes = memchr::memchr2(b')', b']', &value[head..]).is_some();
+    let arrow = memchr::memmem::find(value, b"->").is_some()
+        || memchr::memmem::find(value, b"::").is_some()
+        || memchr::memmem::find(value, b"=>").is_some();
+    let name = &value[..head];
+    let named = head >= 2 && name[0].is_ascii_alphabetic() && judge::unrest(name) < 400;
+    // The first argument, where a blank cuts the call off behind it.
+    let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
+    let cut = cut && identifier(&value[head + 1..]);
+    // A rule of a style sheet, the beginning of a block.
+    let block = value.get(head) == Some(&b'{');
+    let block = block && (value.ends_with(b"{") || value[head..].contains(&b':'));
+    block && named
+        || (opens && named && (closes || value[head] == b'(' && head + 1 == value.len()))
+        || cut
+        || (arrow && judge::unrest(value) < 400)
+        || value.ends_with(b"()")
+        || value.ends_with(b"(") && named
+}
+
+/// `settings.database.password`: two and more names, none of them random.
+fn member(value: &[u8]) -> bool {
+    let mut parts = value.split(|b| *b == b'.');
+    let count = parts.clone().count();
+    let (digits, capitals) = (
+        value.iter().any(u8::is_ascii_digit),
+        value[0].is_ascii_uppercase(),
+    );
+    // Names of code have no hyphens, and seldom a capital and a number: `Blue.heron-7`.
+    let chosen = value.contains(&b'-') && value.iter().any(u8::is_ascii_uppercase)
+        || digits && value.iter().any(u8::is_ascii_uppercase) && !capitals
+        || digits && capitals && value.last().is_some_and(u8::is_ascii_digit);
+    count >= 2
+        && !chosen
+        && parts.all(|part| {
+            identifier(part) && (judge::unrest(part) < 340 || part.len() <= 5) && !is_leet(part)
+        })
+}
+
+fn ends_in_name(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    lower == b"pw" || NAMES.iter().any(|word| lower.ends_with(word.as_bytes()))
+}
+
+/// A name of its own with its value: `api_key=…`, `key:…`.
+pub(super) fn names(value: &[u8]) -> bool {
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let name = value.iter().take(48).take_while(part).count();
+    let words =
+        judge::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
+    match value.get(name) {
+        Some(b'=') => {
+            let sure = ends_in_name(&value[..name]);
+            match value.get(name + 1) {
+                None => sure,
+                Some(b'=') => false,
+                Some(_) => sure || name >= 4 && words,
+            }
+        }
+        Some(b':') => ends_in_name(&value[..name]),
+        _ => false,
+    }
+}

@@ -1,0 +1,217 @@
+//! Values among the words of a sentence behind their name.
+
+use std::ops::Range;
+
+use super::decide::Joint;
+use super::name::Strength;
+use super::value::{self, Frame, line_end};
+use super::words::{BETWEEN, EQUATING, FILLING, IDENTIFYING, JOINING, OPENED, TELLING, holds};
+use super::{SENTENCE_REACH, Seek};
+use crate::span::Span;
+
+/// How many words behind the verb of a sentence are tried.
+const WORDS_TRIED: usize = 5;
+
+/// How far from its name a word stands, by what is said between them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Distance {
+    /// Nothing but a verb stands between.
+    Near,
+    /// Other words do.
+    Far,
+    /// A word has spoken of what has ids and digests: what follows is one of those.
+    Elsewhere,
+}
+
+/// What the words between a name and its value have said so far.
+struct Said {
+    /// A verb or a mark joins the name to what follows.
+    joined: bool,
+    distance: Distance,
+    /// No word has been read yet.
+    first: bool,
+}
+
+impl Said {
+    fn joint(&self, frame: Frame) -> Joint {
+        if self.distance == Distance::Near || (self.first && frame == Frame::Quoted) {
+            Joint::Near
+        } else {
+            Joint::Prose
+        }
+    }
+
+    fn bracket(&mut self) {
+        self.joined = true;
+        self.distance = Distance::Near;
+    }
+
+    fn word(&mut self, word: &[u8]) {
+        if self.distance == Distance::Elsewhere || identifies(word) {
+            self.distance = Distance::Elsewhere;
+            return;
+        }
+        let near = self.distance == Distance::Near;
+        self.distance = if equates(word) || near && (joins(word) || fills(word)) {
+            Distance::Near
+        } else {
+            Distance::Far
+        };
+    }
+}
+
+impl Seek<'_> {
+    /// The words of a sentence behind the name.
+    pub(super) fn sentence(&self, at: usize, joined: bool, found: &mut Vec<Span>) {
+        let end = line_end(self.text, at).min(at + SENTENCE_REACH);
+        let end = at + self.text[at..end].trim_ascii_end().len();
+        let mut said = self.said(joined);
+        let mut tried = 0;
+        let mut place = at;
+        while place < end && tried < WORDS_TRIED {
+            let gap = self.text[place..end]
+                .iter()
+                .take_while(|b| b" \t(,[".contains(b))
+                .count();
+            place += gap;
+            // A wide gap is the next column of a listing.
+            if place >= end || (gap > 3 && !said.joined) {
+                return;
+            }
+            // What stands in brackets straight behind a name says what it is.
+            if said.first && matches!(self.text[place - 1], b'(' | b'[') {
+                said.bracket();
+            }
+            let word = word(self.text, place, end);
+            let bytes = &self.text[word.clone()];
+            // A word that is passed over is read only where it may open a quotation.
+            let opens = matches!(self.text[place], b'"' | b'\'' | b'`' | 0x80..);
+            let read = (said.joined || said.first || opens).then(|| value::read(self.text, place));
+            let value = read.flatten().filter(|value| value.range.start < end);
+            if let Some(value) = &value
+                && (said.joined || said.first)
+                && self.accept(value, said.joint(value.frame), found)
+            {
+                return;
+            }
+            said.word(bytes);
+            if ends_sentence(bytes) {
+                return;
+            }
+            if said.joined {
+                tried += 1;
+            } else {
+                said.joined = joins(bytes);
+                if self.name.verb && !said.joined {
+                    return;
+                }
+            }
+            said.first = false;
+            let line = line_end(self.text, end);
+            if said.joined && word.end == end && line < self.text.len() && bytes.ends_with(b":") {
+                return self.below(line + 1, Joint::Said, found);
+            }
+            place = match value {
+                Some(value) if value.frame == Frame::Quoted => value.after.max(word.end),
+                _ => word.end.max(place + 1),
+            };
+        }
+    }
+
+    /// What the name and the words before it say.
+    fn said(&self, joined: bool) -> Said {
+        let name = self.name.range.start;
+        let before = &self.text[name.saturating_sub(80)..name];
+        let near = matches!(self.name.strength, Strength::Password | Strength::Pin)
+            || matches!(self.name.kind, "api-key" | "secret")
+            || joined
+            || introduced(before)
+            || qualified(before);
+        Said {
+            joined,
+            distance: if near { Distance::Near } else { Distance::Far },
+            first: !self.name.verb,
+        }
+    }
+
+    /// The first run of ASCII in a sentence without spaces.
+    pub(super) fn spaceless(&self, at: usize, end: usize, found: &mut Vec<Span>) {
+        let graphic = |b: &u8| b.is_ascii_graphic() && !b":=,;".contains(b);
+        let stop = memchr::memmem::find(&self.text[at..end], "。".as_bytes());
+        let end = stop.map_or(end, |stop| at + stop);
+        let mut place = at;
+        for _ in 0..4 {
+            let Some(gap) = self.text[place..end].iter().position(graphic) else {
+                return;
+            };
+            place += gap;
+            let Some(value) = value::read(self.text, place) else {
+                place += 1;
+                continue;
+            };
+            let value = value.alone();
+            if value.range.end > end {
+                return;
+            }
+            self.accept(&value, Joint::Near, found);
+            place = value.after.max(place + 1).min(end);
+        }
+    }
+}
+
+/// The word at `at`, up to white space.
+fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
+    let width = text[at..end]
+        .iter()
+        .take_while(|b| !b.is_ascii_whitespace())
+        .count();
+    at..at + width
+}
+
+/// Whether a word ends its sentence.
+fn ends_sentence(word: &[u8]) -> bool {
+    matches!(word.last(), Some(b'.' | b';' | b'?' | b'!')) || word.ends_with("。".as_bytes())
+}
+
+/// Whether a word joins a name to a value.
+fn joins(word: &[u8]) -> bool {
+    matches!(word.last(), Some(b':' | b'=')) || holds(JOINING, word)
+}
+
+/// Whether a word says that what follows is the value, whatever stands before it.
+fn equates(word: &[u8]) -> bool {
+    word.ends_with(b":") || holds(EQUATING, word)
+}
+
+/// Whether a word speaks of what has ids and digests.
+pub(super) fn identifies(word: &[u8]) -> bool {
+    holds(IDENTIFYING, word.strip_suffix(b":").unwrap_or(word))
+}
+
+/// Whether a word may stand between a verb and the value without meaning.
+fn fills(word: &[u8]) -> bool {
+    holds(FILLING, word)
+}
+
+/// Whether what stands before a name tells the reader to use it: `use the token …`.
+fn introduced(before: &[u8]) -> bool {
+    let words = before.rsplit(u8::is_ascii_whitespace);
+    for word in words.filter(|word| !word.is_empty()).take(6) {
+        if holds(TELLING, word) {
+            return true;
+        }
+        // A vendor's name, or one of the words that stand before a secret's.
+        if !holds(BETWEEN, word) && !word[0].is_ascii_uppercase() {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether the word before a name says what the secret opens: `deploy token`.
+fn qualified(before: &[u8]) -> bool {
+    before
+        .rsplit(u8::is_ascii_whitespace)
+        .find(|word| !word.is_empty())
+        .is_some_and(|word| holds(OPENED, word))
+}

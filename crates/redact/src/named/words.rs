@@ -1,0 +1,127 @@
+//! The words that open the gate to names, and lists of words that names and values are told by.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::name::Strength;
+
+/// The words that open this gate, in lower case, whole names or parts of them.
+pub(crate) const WORDS: &[(&str, Strength)] = &[
+    ("pass", Strength::Password),
+    ("pwd", Strength::Password),
+    ("pw", Strength::Password),
+    ("psw", Strength::Password),
+    ("mdp", Strength::Password),
+    ("identified by", Strength::Password),
+    ("secret", Strength::Secret),
+    ("token", Strength::Secret),
+    ("pat", Strength::Secret),
+    ("key", Strength::Weak),
+    ("cred", Strength::Login),
+    ("auth", Strength::Weak),
+    ("bearer", Strength::Weak),
+    ("dsn", Strength::Weak),
+    ("salt", Strength::Weak),
+    ("getconnection", Strength::Login),
+    ("log in", Strength::Login),
+    ("logs in", Strength::Login),
+    ("convertto-securestring", Strength::Password),
+    ("mysqli_connect", Strength::Login),
+    ("mysql_connect", Strength::Login),
+    ("signin", Strength::Login),
+    ("sign_in", Strength::Login),
+    ("login", Strength::Login),
+    ("logon", Strength::Login),
+    ("zugang", Strength::Login),
+    ("pin", Strength::Pin),
+    ("psk", Strength::Password),
+    ("seed", Strength::Weak),
+    ("encrypt", Strength::Weak),
+    ("session", Strength::Weak),
+    ("cookie", Strength::Weak),
+];
+
+/// Lists of whole words of other languages, and what they name.
+pub(super) const FOREIGN: [(List, Strength); 4] = [
+    (FOREIGN_LOGIN, Strength::Login),
+    (FOREIGN_PASSWORD, Strength::Password),
+    (FOREIGN_SECRET, Strength::Secret),
+    (FOREIGN_WEAK, Strength::Weak),
+];
+
+/// The words of [`FOREIGN`], and what each names.
+pub(crate) fn foreign_words() -> impl Iterator<Item = (&'static str, Strength)> {
+    let words = |(list, strength): (List, _)| list.iter().map(move |word| (word, strength));
+    FOREIGN.into_iter().flat_map(words)
+}
+
+/// A list of words in lower case, in their order: `words.txt`, as the build script makes tables of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct List {
+    /// All of them, one straight behind the other.
+    text: &'static str,
+    /// Where each ends.
+    ends: &'static [u16],
+}
+
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
+
+impl List {
+    fn range(self, at: usize) -> Range<usize> {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        usize::from(start)..usize::from(self.ends[at])
+    }
+
+    fn bytes(self, at: usize) -> &'static [u8] {
+        &self.text.as_bytes()[self.range(at)]
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'static str> {
+        (0..self.ends.len()).map(move |at| &self.text[self.range(at)])
+    }
+}
+
+/// Longest word of any list, in bytes.
+const WORD_BYTES_MAX: usize = 64;
+
+/// Whether a list holds a word, in whatever case it is written.
+pub(super) fn holds(list: List, word: &[u8]) -> bool {
+    let mut lower = [0; WORD_BYTES_MAX];
+    let Some(lower) = lower.get_mut(..word.len()) else {
+        return false;
+    };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    let (mut from, mut to) = (0, list.ends.len());
+    while from < to {
+        let middle = usize::midpoint(from, to);
+        match list.bytes(middle).cmp(lower) {
+            Ordering::Equal => return true,
+            Ordering::Less => from = middle + 1,
+            Ordering::Greater => to = middle,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_holds_its_words_and_no_others() {
+        for word in OF_SENTENCES.iter() {
+            assert!(
+                holds(OF_SENTENCES, word.to_uppercase().as_bytes()),
+                "{word}"
+            );
+            assert!(word.len() <= WORD_BYTES_MAX, "{word}");
+            assert!(
+                !holds(OF_SENTENCES, format!("{word}~").as_bytes()),
+                "{word}"
+            );
+        }
+        assert!(!holds(UNITS, b""));
+        assert!(holds(FILLERS, b"The") && !holds(FILLERS, b"th"));
+    }
+}

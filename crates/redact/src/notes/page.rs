@@ -1,0 +1,735 @@
+//! The lines near labels, as words with their classes and the marks around them.
+
+use std::ops::Range;
+
+use super::join;
+use super::look::{Look, Sort, is_digit, look};
+use super::vocabulary::{self, Classes};
+use super::weigh;
+use crate::marker::BLANK;
+use crate::span::Span;
+use crate::window::is_joined;
+
+/// How many lines before a label are read, and how many behind it.
+const LINES_BEFORE: usize = 1;
+const LINES_BEHIND: usize = 4;
+/// Longest word and longest phrase that are weighed, in bytes.
+const WORD_BYTES_MAX: usize = 48;
+const PHRASE_BYTES_MAX: usize = 80;
+/// Shortest part of a joined word that is looked up, in bytes.
+const PART_BYTES_MIN: usize = 2;
+/// What the fingerprint of an SSH key begins with.
+const FINGERPRINT: &str = "SHA256:";
+
+/// Marks between two words: bits.
+pub(super) mod marks {
+    pub(in super::super) const COLON: u16 = 1;
+    pub(in super::super) const EQUALS: u16 = 1 << 1;
+    pub(in super::super) const DASH: u16 = 1 << 2;
+    pub(in super::super) const SLASH: u16 = 1 << 3;
+    pub(in super::super) const COMMA: u16 = 1 << 4;
+    pub(in super::super) const OPEN: u16 = 1 << 5;
+    pub(in super::super) const QUOTE: u16 = 1 << 6;
+    pub(in super::super) const ARROW: u16 = 1 << 7;
+    pub(in super::super) const PIPE: u16 = 1 << 8;
+    /// A sentence ends.
+    pub(in super::super) const END: u16 = 1 << 9;
+    pub(in super::super) const DOTS: u16 = 1 << 10;
+    pub(in super::super) const CLOSE: u16 = 1 << 11;
+    /// There is no blank.
+    pub(in super::super) const TIGHT: u16 = 1 << 12;
+    /// A line begins.
+    pub(in super::super) const START: u16 = 1 << 13;
+
+    /// The mark that a character is.
+    pub(in super::super) fn of(c: char) -> u16 {
+        match c {
+            ':' | '：' => COLON,
+            '=' | '＝' => EQUALS,
+            '-' | '–' | '—' | '―' => DASH,
+            '/' | '\\' | '／' => SLASH,
+            ',' | ';' | '、' | '，' | '；' | '،' | '&' | '+' => COMMA,
+            '(' | '（' | '[' | '【' => OPEN,
+            ')' | '）' | ']' | '】' => CLOSE,
+            '"' | '\'' | '`' | '«' | '»' | '„' | '“' | '”' | '‘' | '’' | '「' | '」' | '『'
+            | '』' => QUOTE,
+            '→' | '⇒' | '➜' | '>' | '<' | '←' => ARROW,
+            '|' | '│' => PIPE,
+            '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' => END,
+            '…' => DOTS,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn of_all(text: &str) -> u16 {
+        text.chars().fold(0, |all, c| all | of(c))
+    }
+}
+
+/// A word without the marks around it.
+#[derive(Clone)]
+pub(super) struct Word<'a> {
+    pub(super) text: &'a str,
+    pub(super) start: usize,
+    /// Of the word in lower case, without `!` and `?` at its end.
+    pub(super) hash: u32,
+    pub(super) classes: Classes,
+    pub(super) look: Look,
+    /// The marks before it and behind it.
+    pub(super) before: u16,
+    pub(super) behind: u16,
+    /// The line it stands in.
+    pub(super) line: usize,
+    /// Something has been found there.
+    pub(super) taken: bool,
+    /// How often else the page has it: not at all, once, or more often.
+    pub(super) repeated: u8,
+}
+
+impl Word<'_> {
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.look.sort() == Sort::Plain
+    }
+
+    /// It says nothing between a label and its value.
+    pub(super) fn is_empty(&self) -> bool {
+        self.classes.0 != 0 && self.classes.0 & !Classes::EMPTY.0 == 0
+    }
+}
+
+/// A line that has words, or is code.
+pub(super) struct Line {
+    /// Its number in the text.
+    number: usize,
+    pub(super) words: Range<usize>,
+    /// What its words say.
+    pub(super) classes: Classes,
+    /// It begins as an item of a list does.
+    pub(super) is_item: bool,
+    /// It ends as a question does.
+    pub(super) asks: bool,
+    /// How many words it has, and how many of them are such as code is full of.
+    count: usize,
+    technical: usize,
+}
+
+/// The lines near labels.
+pub(super) struct Page<'a> {
+    pub(super) words: Vec<Word<'a>>,
+    pub(super) lines: Vec<Line>,
+}
+
+/// What was decided of the words before one.
+#[derive(Default)]
+pub(super) struct History {
+    /// The word straight before is a secret, and the one before that.
+    pub(super) last: bool,
+    pub(super) last_but_one: bool,
+    /// Groups of secrets on the line and in the text, a bit for each.
+    pub(super) on_line: u32,
+    pub(super) in_text: u32,
+    pub(super) count: u32,
+}
+
+impl<'a> Page<'a> {
+    /// Reads the lines around labels. Takes no word that something was found in.
+    pub(super) fn read(text: &'a [u8], labels: &[usize], found: &[Span]) -> Self {
+        let mut page = Page {
+            words: Vec::new(),
+            lines: Vec::new(),
+        };
+        let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
+        taken.sort_unstable();
+        for (number, range) in wanted(text, labels) {
+            if let Ok(line) = std::str::from_utf8(&text[range.clone()]) {
+                page.add(line, range.start, number);
+            }
+        }
+        let mut first = 0;
+        for word in &mut page.words {
+            let Range { start, end } = word.range();
+            while taken.get(first).is_some_and(|span| span.1 <= start) {
+                first += 1;
+            }
+            word.taken |= taken.get(first).is_some_and(|span| span.0 < end);
+        }
+        page.count();
+        page
+    }
+
+    /// Counts how often each word is there.
+    fn count(&mut self) {
+        let mut hashes: Vec<u32> = self.words.iter().map(|word| word.hash).collect();
+        hashes.sort_unstable();
+        for word in self.words.iter_mut().filter(|word| word.hash != 0) {
+            let first = hashes.partition_point(|hash| *hash < word.hash);
+            let alike = hashes[first..].iter().take(3);
+            let alike = alike.take_while(|hash| **hash == word.hash).count();
+            word.repeated = u8::try_from(alike.saturating_sub(1)).unwrap_or(2);
+        }
+    }
+
+    /// Asks of each word that could be a secret whether it is one, in order.
+    pub(super) fn decide(&self, mut is_secret: impl FnMut(&Self, usize, &History) -> bool) {
+        let mut history = History::default();
+        for line in &self.lines {
+            history.on_line = 0;
+            history.last = false;
+            history.last_but_one = false;
+            for at in line.words.clone() {
+                let word = &self.words[at];
+                let secret = !word.taken
+                    && weigh::could_be(self, at, &history)
+                    && is_secret(self, at, &history);
+                history.last_but_one = history.last;
+                history.last = secret;
+                if secret || word.taken {
+                    let group = 1 << word.look.group as u8;
+                    history.on_line |= group;
+                    history.in_text |= group;
+                    history.count += 1;
+                }
+            }
+        }
+    }
+
+    /// The line so many before one, if it is near.
+    pub(super) fn above(&self, line: usize, up: usize) -> Option<&Line> {
+        let above = &self.lines[line.checked_sub(up)?];
+        (self.lines[line].number - above.number <= up + 1).then_some(above)
+    }
+
+    pub(super) fn below(&self, line: usize) -> Option<&Line> {
+        let below = self.lines.get(line + 1)?;
+        (below.number - self.lines[line].number <= 2).then_some(below)
+    }
+
+    /// How technical the lines around are, in tenths.
+    pub(super) fn technical(&self, line: usize) -> usize {
+        let around = &self.lines[line.saturating_sub(2)..self.lines.len().min(line + 2)];
+        let (count, technical) = around.iter().fold((0, 0), |(count, technical), line| {
+            (count + line.count, technical + line.technical)
+        });
+        technical * 10 / count.max(1)
+    }
+
+    fn add(&mut self, line: &'a str, start: usize, number: usize) {
+        let begun = self.words.len();
+        if is_code(line) {
+            let count = line.split_ascii_whitespace().count();
+            self.lines.push(Line {
+                number,
+                words: begun..begun,
+                classes: Classes::default(),
+                is_item: false,
+                asks: false,
+                count,
+                technical: count,
+            });
+            return;
+        }
+        let mut reader = Reader {
+            words: &mut self.words,
+            line: self.lines.len(),
+            marks: marks::START,
+            lower: String::new(),
+        };
+        let is_space = |c: char| c.is_whitespace() || c == char::from(BLANK);
+        let mut chunk = None;
+        let mut blank = false;
+        for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
+            if !is_space(c) {
+                chunk = chunk.or(Some(at));
+            } else if let Some(from) = chunk.take() {
+                reader.chunk(&line[from..at], start + from);
+            }
+            // A marker stands where a secret stood.
+            let is_blank = c == char::from(BLANK);
+            if is_blank && !blank {
+                reader.marker(start + at);
+            }
+            blank = is_blank;
+        }
+        let end = reader.marks & !marks::START;
+        let words = begun..self.words.len();
+        if words.is_empty() {
+            return;
+        }
+        for at in words.clone() {
+            let behind = (at + 1 < words.end).then(|| self.words[at + 1].before);
+            self.words[at].behind = behind.unwrap_or(end);
+            self.phrases(at, words.end);
+        }
+        join::words(&mut self.words, begun, line, start);
+        let words = begun..self.words.len();
+        let of_line = &self.words[words.clone()];
+        let item = line.trim_start();
+        let number_first = item.split(['.', ')']).next().unwrap_or_default();
+        self.lines.push(Line {
+            number,
+            classes: Classes(of_line.iter().fold(0, |all, word| all | word.classes.0)),
+            is_item: item.starts_with(['-', '*', '•', '|', '>', '+', '#'])
+                || (1..=2).contains(&number_first.len())
+                    && number_first.bytes().all(|b| b.is_ascii_digit()),
+            asks: line.trim_end().ends_with(['?', '？', '؟']),
+            count: of_line.len(),
+            technical: of_line
+                .iter()
+                .filter(|word| word.look.is_technical())
+                .count(),
+            words,
+        });
+    }
+
+    /// Gives the words of a phrase what they say together.
+    fn phrases(&mut self, at: usize, end: usize) {
+        for phrase in vocabulary::phrases(self.words[at].hash) {
+            let last = at + phrase.rest.len();
+            let rest = last < end
+                && (self.words[at + 1..=last].iter().zip(phrase.rest))
+                    .all(|(word, hash)| word.hash == *hash);
+            if rest {
+                for word in &mut self.words[at..=last] {
+                    word.classes.0 |= phrase.classes;
+                }
+            }
+        }
+    }
+}
+
+/// The lines near labels, with their numbers.
+fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
+    let mut labels = labels.to_vec();
+    labels.sort_unstable();
+    let mut labels = labels.into_iter().peekable();
+    let mut lines = Vec::new();
+    let mut before: Vec<(usize, Range<usize>)> = Vec::new();
+    let mut left = 0;
+    let mut start = 0;
+    let breaks = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    for (number, end) in breaks.enumerate() {
+        let mut labelled = false;
+        while labels.next_if(|label| *label < end).is_some() {
+            labelled = true;
+        }
+        if labelled {
+            lines.append(&mut before);
+            left = LINES_BEHIND + 1;
+        }
+        if left > 0 {
+            lines.push((number, start..end));
+            left -= 1;
+        } else {
+            if before.len() == LINES_BEFORE {
+                before.remove(0);
+            }
+            before.push((number, start..end));
+        }
+        start = end + 1;
+    }
+    lines
+}
+
+/// Whether a line is one of a program, of a shell or of data: these have rules of their own, which
+/// know where a value ends.
+fn is_code(line: &str) -> bool {
+    let bytes = line.trim().as_bytes();
+    let pair = |w: &[u8]| {
+        matches!(
+            w,
+            b"};"
+                | b"::"
+                | b"=="
+                | b"!="
+                | b"&&"
+                | b"||"
+                | b"$("
+                | b"\\("
+                | b"\\s"
+                | b"\\n"
+                | b"[^"
+                | b".*"
+        ) || w[1] == b'(' && (w[0].is_ascii_alphanumeric() || w[0] == b'_')
+    };
+    // An option of a program: ` -u`, ` --password`.
+    let option = |w: &[u8]| {
+        w[0] == b' '
+            && w[1] == b'-'
+            && (w[2].is_ascii_alphabetic() || w[2] == b'-' && w[3].is_ascii_alphabetic())
+    };
+    // Two arguments in quotes.
+    let quotes = |w: &[u8]| w[1] == b' ' && w[0] == w[2] && matches!(w[0], b'"' | b'\'');
+    let several = |mark| memchr::memchr_iter(mark, bytes).count() >= 2;
+    bytes.ends_with(b";")
+        || several(b';') && several(b'=')
+        || bytes.ends_with(b"{")
+        || bytes.starts_with(b"//")
+        || bytes.starts_with(b"@")
+        || bytes.starts_with(b"\"") && bytes.ends_with(b",")
+        || is_setting(bytes)
+        || bytes.windows(2).any(pair)
+        || bytes.windows(3).any(quotes)
+        || bytes.windows(4).any(option)
+}
+
+/// Whether a line sets what has a name of a program's: `db_password = …`, `spring.mail.user: …`.
+fn is_setting(line: &[u8]) -> bool {
+    let name = line
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_.".contains(b));
+    let (name, rest) = line.split_at(name.count());
+    let joined = name.iter().any(|b| b"_.".contains(b)) && !name.ends_with(b".");
+    joined && matches!(rest.trim_ascii_start(), [b'=' | b':', ..])
+}
+
+/// What opens a word, and what parts it from the one before.
+fn opens(c: char) -> bool {
+    matches!(
+        c,
+        '(' | '['
+            | '{'
+            | '"'
+            | '\''
+            | '`'
+            | '«'
+            | '»'
+            | '„'
+            | '“'
+            | '”'
+            | '‘'
+            | '’'
+            | '「'
+            | '『'
+            | '【'
+            | '（'
+            | '<'
+            | '¿'
+            | '¡'
+            | '*'
+            | '_'
+            | '~'
+    )
+}
+
+fn parts(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '–' | '—' | '→' | '=' | ':' | '|' | '/' | ',' | '.' | '>' | '←' | '…'
+    )
+}
+
+/// What closes a word.
+fn closes(c: char) -> bool {
+    matches!(
+        c,
+        ')' | ']'
+            | '}'
+            | '"'
+            | '\''
+            | '`'
+            | '»'
+            | '«'
+            | '“'
+            | '”'
+            | '’'
+            | '」'
+            | '』'
+            | '】'
+            | '）'
+            | '>'
+            | ','
+            | ';'
+            | ':'
+            | '.'
+            | '、'
+            | '。'
+            | '，'
+            | '：'
+            | '；'
+            | '…'
+            | '؟'
+            | '،'
+            | '*'
+            | '_'
+            | '～'
+            | '！'
+            | '？'
+            | '।'
+    )
+}
+
+/// `user/password`.
+fn is_pair(chunk: &str, slash: usize) -> bool {
+    let (user, password) = (&chunk[..slash], &chunk[slash + 1..]);
+    let name = |c: char| c.is_alphabetic() || matches!(c, '.' | '_' | '-');
+    // Before anything is counted: a line may be one word of any length.
+    user.len().max(password.len()) <= PHRASE_BYTES_MAX
+        && user.chars().count() >= 2
+        && user.chars().all(name)
+        && password.chars().count() >= 4
+        && !password.contains(['/', '.'])
+        && password
+            .chars()
+            .any(|c| is_digit(c) || c.is_uppercase() || "!@#$%&*+?-_".contains(c))
+        && password.chars().any(char::is_alphabetic)
+}
+
+/// Reads the words of a line.
+struct Reader<'a, 'b> {
+    words: &'b mut Vec<Word<'a>>,
+    line: usize,
+    /// Marks since the last word.
+    marks: u16,
+    /// The word in lower case: kept for its memory.
+    lower: String,
+}
+
+impl<'a> Reader<'a, '_> {
+    /// What stands between blanks.
+    fn chunk(&mut self, chunk: &'a str, start: usize) {
+        let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
+        let lead = &chunk[..chunk.len() - inner.len()];
+        self.marks |= marks::of_all(lead);
+        if let Some(print) = fingerprint(inner) {
+            self.single(print, start + lead.len());
+            self.marks = marks::of_all(&inner[print.len()..]);
+            return;
+        }
+        if lead.contains("..") {
+            self.marks = self.marks & !marks::END | marks::DOTS;
+        }
+        // A star may end a code: that is told where the word is read.
+        let mut core = inner.trim_end_matches(|c| closes(c) && c != '*');
+        // A plain word ends before `!`; a password may end with one.
+        let bare = core.trim_end_matches(['!', '?']);
+        if bare.chars().all(char::is_alphabetic) {
+            core = bare;
+        }
+        let start = start + lead.len();
+        let mut from = 0;
+        let mut tight = 0;
+        let mut before = None;
+        for (at, c) in core.char_indices() {
+            let last = before.replace(c);
+            let Some(last) = last.filter(|_| at > from) else {
+                continue;
+            };
+            let letters = c.is_alphanumeric() && last.is_alphanumeric();
+            if letters && is_joined(c) != is_joined(last) {
+                self.piece(&core[from..at], start + from, tight);
+                (from, tight) = (at, marks::TIGHT);
+            } else if parts_a_chunk(core, from, at, c, last) {
+                self.piece(&core[from..at], start + from, tight);
+                (from, tight) = (at + c.len_utf8(), marks::TIGHT | marks::of(c));
+            }
+        }
+        if from < core.len() {
+            self.piece(&core[from..], start + from, tight);
+        }
+        self.marks |= marks::of_all(&inner[core.len()..]);
+        if core.ends_with(['!', '?']) {
+            self.marks |= marks::END;
+        }
+    }
+
+    /// A part of a chunk: a word, perhaps with marks around it.
+    fn piece(&mut self, piece: &'a str, start: usize, tight: u16) {
+        self.marks |= tight;
+        let inner = piece.trim_start_matches(opens);
+        let lead = &piece[..piece.len() - inner.len()];
+        self.marks |= marks::of_all(lead);
+        let mut word = inner.trim_end_matches(closes);
+        // The star that ends a code, and not emphasis: `#1975*`.
+        let is_code = word.chars().all(|c| is_digit(c) || matches!(c, '#' | '*'));
+        if is_code && inner[word.len()..].starts_with('*') && !lead.ends_with('*') {
+            word = &inner[..=word.len()];
+        }
+        if !word.contains(char::is_alphanumeric) {
+            self.marks |= marks::of_all(inner);
+            return;
+        }
+        self.word(word, start + lead.len());
+        self.marks = marks::of_all(&inner[word.len()..]);
+    }
+
+    /// A word, which a script without blanks may join to its label: `答えはもなかです`.
+    fn word(&mut self, word: &'a str, start: usize) {
+        let Some((label, value)) = join::label(word) else {
+            return self.single(word, start);
+        };
+        self.single(&word[..label], start);
+        self.marks |= marks::TIGHT;
+        self.single(&word[value.clone()], start + value.start);
+        self.marks = 0;
+    }
+
+    fn single(&mut self, word: &'a str, start: usize) {
+        let look = look(word);
+        self.lower.clear();
+        let bare = word.trim_end_matches(['!', '?', '=']);
+        if bare.is_ascii() {
+            self.lower.push_str(bare);
+            self.lower.make_ascii_lowercase();
+        } else {
+            let plain = bare.chars().flat_map(char::to_lowercase);
+            self.lower
+                .extend(plain.map(|c| if c == '’' { '\'' } else { c }));
+        }
+        let (mut classes, hash) = vocabulary::classes(&self.lower);
+        if look.sort() == Sort::Words {
+            for part in self.lower.split(['-', '_', '.', '\'', '/']) {
+                if part.len() >= PART_BYTES_MIN && part.len() < self.lower.len() {
+                    classes.0 |= vocabulary::classes(part).0.0 & Classes::LABELS.0;
+                }
+            }
+        }
+        self.words.push(Word {
+            text: word,
+            start,
+            hash,
+            classes,
+            look,
+            before: self.marks,
+            behind: 0,
+            line: self.line,
+            taken: false,
+            repeated: 0,
+        });
+    }
+
+    /// A marker of an earlier redaction.
+    fn marker(&mut self, start: usize) {
+        self.words.push(Word {
+            text: "",
+            start,
+            hash: 0,
+            classes: Classes::default(),
+            look: look(""),
+            before: self.marks,
+            behind: 0,
+            line: self.line,
+            taken: true,
+            repeated: 0,
+        });
+        self.marks = 0;
+    }
+}
+
+/// The fingerprint of an SSH key that a chunk begins with, as `ssh-keygen -l` prints it. It is public,
+/// and as one word too long to be weighed.
+fn fingerprint(chunk: &str) -> Option<&str> {
+    const DIGEST: usize = 43;
+    let rest = chunk.strip_prefix(FINGERPRINT)?;
+    let base64 = |b: &u8| b.is_ascii_alphanumeric() || b"+/".contains(b);
+    let digest = rest.bytes().take_while(base64).count();
+    (digest == DIGEST).then(|| &chunk[..FINGERPRINT.len() + DIGEST])
+}
+
+/// The name of a variable of the environment: `SSH_AUTH_SOCK`.
+fn is_variable(word: &str) -> bool {
+    word.contains('_') && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+}
+
+/// Whether a mark parts a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
+fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bool {
+    let rest = &chunk[at + c.len_utf8()..];
+    match c {
+        '：' | '，' | '、' | '（' | '）' | '「' | '」' | '『' | '』' | '；' | '。' | '／'
+        | '＝' | '<' | '>' | '|' | '·' | '।' => true,
+        '\'' | '’' => {
+            rest.starts_with(char::is_alphabetic) && chunk[from..at].chars().all(is_digit)
+        }
+        ',' => is_joined(last) || rest.starts_with(is_joined),
+        '/' => is_pair(chunk, at),
+        ':' | '=' | '→' => {
+            let name = |c: char| {
+                c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '*' | '"' | '\'')
+            };
+            let time = c == ':' && last.is_ascii_digit() && rest.starts_with(is_digit);
+            !rest.is_empty()
+                && !rest.starts_with("//")
+                && !time
+                && chunk[from..at].chars().all(name)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word is one that may be weighed at all.
+pub(super) fn fits(word: &Word) -> bool {
+    let least = if word.look.is_number() { 1 } else { 2 };
+    // Lines of keys and certificates are longer.
+    let most = if word.text.contains(' ') {
+        PHRASE_BYTES_MAX
+    } else {
+        WORD_BYTES_MAX
+    };
+    let names = word.text.ends_with('=') && word.classes.meets(Classes::LABELS);
+    (least..=most).contains(&word.text.len())
+        && !names
+        && !stands_for_a_number(word.text)
+        && !is_variable(word.text)
+}
+
+/// Three or more digits that stand for any number: `0000`, `123456`.
+fn stands_for_a_number(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let digits = bytes.len() >= 3 && bytes.iter().all(u8::is_ascii_digit);
+    let same = |w: &[u8]| w[0] == w[1];
+    let next = |w: &[u8]| w[1] == b'0' + (w[0] - b'0' + 1) % 10;
+    digits && (bytes.windows(2).all(same) || bytes.len() >= 6 && bytes.windows(2).all(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        let page = Page::read(text.as_bytes(), &[0], &[]);
+        page.words.iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn words_stand_without_what_parts_them() {
+        assert_eq!(words("pw:hunter22, \"x\"."), ["pw", "hunter22", "x"]);
+        assert_eq!(words("密码是abc123，别忘"), ["密码是", "abc123", "别忘"]);
+        assert_eq!(
+            words("it's NoPain! at 8:30"),
+            ["it's", "NoPain", "at", "8:30"]
+        );
+        assert_eq!(
+            words("admin/Frost-21 in src/a/b"),
+            ["admin", "Frost-21", "in", "src/a/b"]
+        );
+        assert_eq!(words("Popcorn!Popcorn!"), ["Popcorn!Popcorn!"]);
+    }
+
+    #[test]
+    fn fingerprints_of_keys_and_names_of_variables_are_not_weighed() {
+        let print = "SHA256:pRSRqyZcVbI5hYyz7e0Ij3MXt3I3b2Jb0VZq8/M0d+s";
+        let text = format!("no key {print}: SSH_AUTH_SOCK or BLUE_7_SOCKS");
+        let page = Page::read(text.as_bytes(), &[3], &[]);
+        let weighed: Vec<_> = page.words.iter().filter(|word| fits(word)).collect();
+        let weighed: Vec<&str> = weighed.iter().map(|word| word.text).collect();
+        assert_eq!(weighed, ["no", "key", "or", "BLUE_7_SOCKS"]);
+    }
+
+    #[test]
+    fn a_user_and_a_password_are_two_words_if_neither_is_too_long() {
+        assert_eq!(words("ab/Cd1x"), ["ab", "Cd1x"]);
+        let long = format!("ab/{}", "Cd1x".repeat(60));
+        assert_eq!(words(&long), [long.as_str()]);
+    }
+
+    #[test]
+    fn lines_far_from_labels_are_not_read() {
+        let text = "a\nb\nlabel\nc\nd\ne\nf\ng";
+        let page = Page::read(text.as_bytes(), &[4], &[]);
+        let read: Vec<&str> = page.words.iter().map(|word| word.text).collect();
+        assert_eq!(read, ["b", "label", "c", "d", "e", "f"]);
+    }
+}

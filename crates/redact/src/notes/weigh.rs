@@ -1,0 +1,400 @@
+//! What counts for a word and against it, and how many points: `points.txt`.
+
+use super::hash;
+use super::look::{Group, Sort};
+use super::page::{History, Page, Word, fits, marks};
+use super::vocabulary::{CLASSES, Class, Classes};
+use crate::named;
+
+/// How many words before a word are asked what they say, and how many behind it.
+const WORDS_BEFORE: usize = 18;
+const WORDS_BEHIND: usize = 10;
+/// How many words before it count by themselves.
+const WORDS_COUNTED: usize = 8;
+/// How many words on each side are looked through for such as it.
+const WORDS_ALIKE: usize = 24;
+
+/// Marks that count.
+const BEFORE: u16 = marks::COLON
+    | marks::EQUALS
+    | marks::DASH
+    | marks::SLASH
+    | marks::COMMA
+    | marks::OPEN
+    | marks::QUOTE
+    | marks::ARROW
+    | marks::PIPE
+    | marks::END
+    | marks::DOTS
+    | marks::START
+    | marks::TIGHT;
+/// Marks behind which a value stands.
+const JOINTS: u16 = marks::COLON
+    | marks::EQUALS
+    | marks::ARROW
+    | marks::DASH
+    | marks::DOTS
+    | marks::PIPE
+    | marks::SLASH;
+
+/// What can count, in the order of the build script's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Always,
+    Group,
+    Length,
+    Before,
+    Behind,
+    LineAbove,
+    LinesAbove,
+    SameLine,
+    Nearest,
+    NearestMarks,
+    Marks,
+    Position,
+    Asked,
+    Trait,
+    TraitNearest,
+    Says,
+    WordBefore,
+    WordBeforeThat,
+    WordBehind,
+    WordsBefore,
+    Found,
+    FoundBehind,
+    FoundAlike,
+    FoundCount,
+    Alike,
+    Technical,
+    TechnicalGroup,
+    TechnicalNearest,
+    Inside,
+    Repeated,
+    Refers,
+    Itself,
+}
+
+/// Something that counts: its kind, and three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Feature(
+    pub(super) u8,
+    pub(super) u32,
+    pub(super) u32,
+    pub(super) u32,
+);
+
+include!(concat!(env!("OUT_DIR"), "/points.rs"));
+
+impl Feature {
+    fn points(self) -> i32 {
+        let number = hash::feature(self.0, self.1, self.2, self.3).max(1);
+        let mut place = hash::place(number, BITS);
+        loop {
+            match NUMBERS[place] {
+                0 => return 0,
+                there if there == number => return i32::from(POINTS[place]),
+                _ => place = (place + 1) % NUMBERS.len(),
+            }
+        }
+    }
+}
+
+/// How many points a word has.
+pub(super) fn points(page: &Page, at: usize, history: &History) -> i32 {
+    let mut points = 0;
+    features(page, at, history, |feature| points += feature.points());
+    points
+}
+
+/// Whether a word could be a secret at all: labels must stand near, nearer for plain words.
+pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
+    let word = &page.words[at];
+    // A reference in code, an option of a program and the query of a URL begin so.
+    let is_code = word.text.starts_with(['&', '%', '-', '?']);
+    if matches!(word.look.group, Group::Other | Group::Date) || is_code || !fits(word) {
+        return false;
+    }
+    let line = &page.lines[word.line];
+    let above = (1..=3).filter_map(|up| page.above(word.line, up));
+    let above = Classes(above.fold(0, |all, line| all | line.classes.0));
+    let below = page.below(word.line).map_or(0, |line| line.classes.0);
+    let here = Classes(line.classes.0 | above.0);
+    if word.look.is_number() && is_elsewhere(page, at) {
+        return false;
+    }
+    if word.look.sort() != Sort::Plain {
+        // A word that says something itself labels others, and not itself.
+        let others = if word.classes.meets(Classes::LABELS) {
+            let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
+            let to = (at + WORDS_ALIKE).min(line.words.end);
+            let others = (from..to).filter(|other| *other != at);
+            others.fold(0, |all, other| all | page.words[other].classes.0)
+        } else {
+            line.classes.0
+        };
+        return Classes(others | above.0 | below).meets(Classes::LABELS);
+    }
+    if history.last
+        || word.before & marks::QUOTE != 0 && here.meets(Classes::STRONG)
+        || word.before & JOINTS != 0 && here.meets(Classes::LABELS)
+        || line.words.len() <= 4 && above.meets(Classes::STRONG)
+    {
+        return true;
+    }
+    let named = Classes(Classes::STRONG.0 | Classes::of(&[Class::Account]).0);
+    let near = |words: &mut dyn Iterator<Item = &Word>, classes: Classes, most: usize| {
+        let mut gap = 0;
+        for other in words {
+            if other.classes.meets(classes) {
+                return true;
+            }
+            gap += usize::from(!other.is_empty());
+            if gap > most {
+                return false;
+            }
+        }
+        false
+    };
+    near(
+        &mut page.words[line.words.start..at].iter().rev().take(10),
+        named,
+        3,
+    ) || near(
+        &mut page.words[at + 1..line.words.end].iter().take(6),
+        Classes::STRONG,
+        1,
+    )
+}
+
+/// Whether a number is of a board or a delivery: a word that says so stands in the sentence.
+fn is_elsewhere(page: &Page, at: usize) -> bool {
+    let line = &page.lines[page.words[at].line];
+    if !line.classes.has(Class::Elsewhere) {
+        return false;
+    }
+    let elsewhere = |word: &Word| word.classes.has(Class::Elsewhere);
+    let ends = |mark: u16| mark & marks::END != 0;
+    let before = (line.words.start..at).rev().take(WORDS_BEFORE);
+    let behind = (at + 1..line.words.end).take(WORDS_BEHIND);
+    before
+        .take_while(|other| !ends(page.words[*other + 1].before))
+        .any(|other| elsewhere(&page.words[other]))
+        || behind
+            .take_while(|other| !ends(page.words[*other].before))
+            .any(|other| elsewhere(&page.words[other]))
+}
+
+/// No such word stands near.
+const NOWHERE: u8 = 15;
+
+/// A bucket of how many words stand between, and whether a sentence ends there.
+fn bucket(gap: usize, ended: bool) -> u8 {
+    match (ended, gap) {
+        (true, 0..=4) => 6,
+        (true, _) => 7,
+        (_, 0..=2) => u8::try_from(gap).unwrap_or(2),
+        (_, 3..=4) => 3,
+        (_, 5..=7) => 4,
+        _ => 5,
+    }
+}
+
+/// What the nearest label says: a coarser sort than its class.
+fn label(class: usize) -> u32 {
+    const SORTS: [(u32, Classes); 6] = [
+        (
+            0,
+            Classes::of(&[
+                Class::Password,
+                Class::Recovery,
+                Class::Login,
+                Class::Secret,
+            ]),
+        ),
+        (
+            1,
+            Classes::of(&[
+                Class::Pin,
+                Class::Code,
+                Class::Otp,
+                Class::Card,
+                Class::Opens,
+            ]),
+        ),
+        (2, Classes::of(&[Class::Answer])),
+        (3, Classes::of(&[Class::Act])),
+        (4, Classes::of(&[Class::Thing])),
+        (5, Classes::of(&[Class::Account])),
+    ];
+    let found = SORTS
+        .iter()
+        .find(|(_, classes)| classes.0 >> class & 1 != 0);
+    found.map_or(6, |(sort, _)| *sort)
+}
+
+/// How near each class stands, at the nearest.
+fn distances<'a>(
+    words: impl Iterator<Item = &'a Word<'a>>,
+    mut ended: bool,
+    mark: impl Fn(&Word) -> u16,
+) -> [u8; CLASSES] {
+    let mut nearest = [NOWHERE; CLASSES];
+    let mut gap = 0;
+    for word in words {
+        for class in word.classes.numbers() {
+            if nearest[class] == NOWHERE {
+                nearest[class] = bucket(gap, ended);
+            }
+        }
+        gap += usize::from(!word.is_empty());
+        ended |= mark(word) & marks::END != 0;
+    }
+    nearest
+}
+
+/// Names everything that counts for a word or against it.
+#[allow(clippy::too_many_lines)] // a list, as long as what counts
+pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl FnMut(Feature)) {
+    let mut see = |kind: Kind, one: u32, two: u32, three: u32| {
+        see(Feature(kind as u8, one, two, three));
+    };
+    let word = &page.words[at];
+    let line = &page.lines[word.line];
+    let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
+    see(Kind::Always, 0, 0, 0);
+    see(Kind::Group, group, 0, 0);
+    see(Kind::Length, group, u32::from(word.look.length), 0);
+    // What stands on the line.
+    let front = &page.words[line.words.start..at];
+    let rest = &page.words[at + 1..line.words.end];
+    let ended = word.before & marks::END != 0;
+    let before = distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
+    let ended = word.behind & marks::END != 0;
+    let behind = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
+    for (class, number) in (0..CLASSES).zip(0..) {
+        if before[class] != NOWHERE {
+            see(Kind::Before, number, u32::from(before[class]), sort);
+        }
+        if behind[class] != NOWHERE {
+            see(Kind::Behind, number, u32::from(behind[class]), sort);
+        }
+    }
+    // What stands on the lines around.
+    let set = |line: Option<&super::page::Line>| line.map_or(0, |line| line.classes.0);
+    let above = Classes(set(page.above(word.line, 1)));
+    let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
+    let few = u32::from(line.words.len() <= 3) + u32::from(line.words.len() == 1);
+    for class in above.numbers() {
+        see(Kind::LineAbove, as_u32(class), sort, few);
+    }
+    for class in further.numbers() {
+        see(Kind::LinesAbove, as_u32(class), sort, few.min(1));
+    }
+    for class in line.classes.numbers() {
+        see(Kind::SameLine, as_u32(class), sort, 0);
+    }
+    // The nearest label, and the marks before the word.
+    let nearest = Classes::LABELS
+        .numbers()
+        .map(|class| (before[class], class));
+    let (distance, class) = nearest
+        .min_by_key(|(distance, _)| *distance)
+        .unwrap_or((NOWHERE, 31));
+    let label = if distance == NOWHERE { 6 } else { label(class) };
+    let nearest = u32::from(distance) * 8 + label;
+    let mark = u32::from(word.before & BEFORE);
+    see(Kind::Nearest, nearest, group, 0);
+    see(Kind::NearestMarks, nearest, sort, mark);
+    see(Kind::Marks, mark, group, 0);
+    let last = at + 1 == line.words.end;
+    let asked = page
+        .above(word.line, 1)
+        .is_some_and(|line| line.asks && above.meets(Classes::STRONG));
+    let position = u32::from(front.is_empty())
+        | u32::from(last) << 1
+        | u32::from(line.is_item) << 2
+        | u32::from(asked) << 3;
+    see(Kind::Position, position, group, 0);
+    see(Kind::Asked, u32::from(asked), sort, few);
+    for number in (0..32).filter(|number| word.look.traits >> number & 1 != 0) {
+        see(Kind::Trait, number, group, 0);
+        see(
+            Kind::TraitNearest,
+            number,
+            u32::from(distance.min(6)),
+            label,
+        );
+    }
+    for class in word.classes.numbers() {
+        see(Kind::Says, as_u32(class), sort, 0);
+    }
+    if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
+        see(Kind::Refers, group, label, 0);
+    }
+    if word.is_plain() {
+        see(Kind::Itself, 0, 0, word.hash);
+    }
+    if word.look.group == Group::Phrase {
+        for part in word.text.split(' ') {
+            see(Kind::Inside, 0, 0, hash::of(&part.to_lowercase()));
+        }
+    }
+    // Single words.
+    let named = |word: Option<&Word>| match word {
+        None => 1,
+        Some(word) if word.is_plain() => word.hash,
+        Some(word) => word.look.group as u32 + 2,
+    };
+    see(Kind::WordBefore, sort, 0, named(front.last()));
+    see(
+        Kind::WordBeforeThat,
+        sort,
+        0,
+        named(front.iter().nth_back(1)),
+    );
+    see(Kind::WordBehind, sort, 0, named(rest.first()));
+    for other in front.iter().rev().take(WORDS_COUNTED) {
+        if other.is_plain() && !other.classes.has(Class::Fill) {
+            see(Kind::WordsBefore, sort, 0, other.hash);
+        }
+        if other.before & marks::END != 0 {
+            break;
+        }
+    }
+    // What was found before.
+    see(
+        Kind::Found,
+        u32::from(history.last),
+        u32::from(history.last_but_one),
+        sort,
+    );
+    if history.last {
+        let group_before = front.last().map_or(0, |word| word.look.group as u32);
+        see(Kind::FoundBehind, group, mark, group_before);
+    }
+    let alike = |groups: u32| groups >> group & 1;
+    see(
+        Kind::FoundAlike,
+        alike(history.on_line),
+        alike(history.in_text),
+        group,
+    );
+    see(Kind::FoundCount, history.count.min(5), sort, 0);
+    // How many such words the line has.
+    let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
+    let to = (at + WORDS_ALIKE).min(line.words.end);
+    let alike = page.words[from..to]
+        .iter()
+        .filter(|other| other.look.group == word.look.group);
+    see(Kind::Alike, as_u32(alike.count().min(6)), group, 0);
+    see(Kind::Repeated, u32::from(word.repeated), sort, group);
+    let technical = as_u32(page.technical(word.line).min(6));
+    see(Kind::Technical, technical, sort, 0);
+    see(Kind::TechnicalGroup, technical, group, 0);
+    see(Kind::TechnicalNearest, technical.min(4), sort, nearest);
+}
+
+fn as_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

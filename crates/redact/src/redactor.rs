@@ -1,0 +1,480 @@
+//! The redactor: the built-in rules and the owner's policy, made ready to use on texts.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use hmac::{Hmac, Mac};
+use regex::bytes::Regex;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::budget::Budget;
+use super::engine::Engine;
+use super::gitleaks::Gitleaks;
+use super::judge;
+use super::marker;
+use super::personal::Personal;
+use super::rules;
+use super::scan::{Scan, Switches, merge};
+use super::span::{Kind, Rank, Span};
+use super::token;
+use crate::Fault;
+use crate::config::{Allow, Mode, Redaction};
+use crate::glob::Glob;
+use crate::text::Text;
+
+/// Most times a text is redacted until nothing more is found in it.
+const ROUNDS_MAX: usize = 8;
+/// Bytes that one scan may read for each byte of its text, besides those of the owner's rules.
+const READS_MAX: u64 = 64;
+/// Bytes that one scan may read however short its text is.
+const READS_FREE: u64 = 1024 * 1024;
+/// Most findings in one text.
+const FINDINGS_MAX: u64 = 100_000;
+/// Least randomness of a value whose fingerprint may be shown, in bits: fewer can be guessed by
+/// whoever has the key.
+const FINGERPRINT_BITS_MIN: f64 = 80.0;
+
+/// What was found in a text: where it stood, never what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// The line it begins in, counted from 1.
+    pub line: usize,
+    /// The first column, in characters, counted from 1.
+    pub start: usize,
+    /// One after the last column; for a secret over several lines, in its last line.
+    pub end: usize,
+    /// How many line breaks went with it.
+    breaks: usize,
+    /// The fingerprint in its marker, where the policy asks for one.
+    pub fingerprint: Option<u32>,
+}
+
+/// A text with its secrets replaced by markers: the only text that is sealed.
+#[derive(Debug, Clone)]
+pub struct Redacted {
+    text: Text,
+    findings: Vec<Finding>,
+}
+
+impl Redacted {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// What was replaced, in order.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The kinds of what was replaced, in order.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&str> {
+        self.findings
+            .iter()
+            .map(|found| found.kind.as_str())
+            .collect()
+    }
+
+    /// A text that no rule was tried on, for tests of what keeps texts.
+    #[doc(hidden)]
+    pub fn unscanned(text: impl Into<Text>) -> Self {
+        Self {
+            text: text.into(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Where a line of the text before redaction stands now; both counted from 1.
+    #[must_use]
+    pub fn line_now(&self, line: usize) -> usize {
+        let before = self.findings.iter().filter(|found| found.line < line);
+        let gone: usize = before.map(|found| found.breaks).sum();
+        line.saturating_sub(gone).max(1)
+    }
+}
+
+/// Why a text is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withheld {
+    /// The scan would take more than a text of that length may cost.
+    Unfinished,
+    /// It holds secrets, and the policy refuses such texts.
+    Found(Vec<Finding>),
+}
+
+/// The key of fingerprints: a store's own, never exported.
+pub struct FingerprintKey(Zeroizing<[u8; 32]>);
+
+impl FingerprintKey {
+    /// Takes 32 random bytes, or bytes derived from such, for the key.
+    #[must_use]
+    pub fn new(key: Zeroizing<[u8; 32]>) -> Self {
+        Self(key)
+    }
+
+    /// The first 32 bits, as they stand in a marker.
+    fn marker(&self, kind: &Kind, value: &[u8]) -> u32 {
+        let digest = self.keyed(&[b"marker", kind.as_str().as_bytes(), value]);
+        u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+    }
+
+    /// The first 64 bits in hexadecimal, as they stand in the policy.
+    fn allow(&self, value: &[u8]) -> String {
+        let digest = self.keyed(&[b"allow", value]);
+        let first = digest[..8].try_into().expect("eight of 32 bytes");
+        format!("{:016x}", u64::from_be_bytes(first))
+    }
+
+    /// HMAC-SHA-256 (RFC 2104) of pieces, each with its length before it.
+    fn keyed(&self, pieces: &[&[u8]]) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("a key of any length");
+        for piece in pieces {
+            mac.update(&(piece.len() as u64).to_le_bytes());
+            mac.update(piece);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
+/// A value that may stay, made ready.
+struct Allowed {
+    fingerprint: Option<String>,
+    regex: Option<Regex>,
+    kind: Option<String>,
+    glob: Option<Glob>,
+}
+
+/// Finds and replaces secrets, as the owner's policy says.
+#[derive(Clone)]
+pub struct Redactor(Arc<Ready>);
+
+struct Ready {
+    switches: Switches,
+    mode: Mode,
+    paths: Vec<(Glob, Mode)>,
+    allow: Vec<Allowed>,
+    own: Option<Engine>,
+    own_rules: usize,
+    gitleaks: Option<Gitleaks>,
+    /// Kinds that no built-in rule has.
+    own_kinds: BTreeSet<String>,
+    fingerprints: bool,
+    key: Option<FingerprintKey>,
+}
+
+impl Default for Redactor {
+    /// The built-in rules alone.
+    fn default() -> Self {
+        Self::new(&Redaction::default(), None).expect("the default policy has no rules of its own")
+    }
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Redactor(…)")
+    }
+}
+
+impl Redactor {
+    /// Makes a policy ready, without a store's key: fingerprints neither show nor allow.
+    ///
+    /// # Errors
+    /// A [`Fault`] if a part of it cannot be followed.
+    pub fn of_policy(policy: &Redaction) -> Result<Self, Fault> {
+        Self::new(policy, None)
+    }
+
+    /// Makes a policy ready, with the key of its fingerprints.
+    ///
+    /// # Errors
+    /// A [`Fault`] if a part of it cannot be followed.
+    pub fn new(policy: &Redaction, key: Option<FingerprintKey>) -> Result<Self, Fault> {
+        let gitleaks = policy.gitleaks.as_deref().map(Gitleaks::parse).transpose();
+        let gitleaks = gitleaks.map_err(|fault| Fault {
+            line: None,
+            why: format!("gitleaks.toml: {fault}"),
+        })?;
+        let mut own_kinds: BTreeSet<String> =
+            policy.rules.iter().map(|rule| rule.kind.clone()).collect();
+        own_kinds.extend(gitleaks.iter().flat_map(Gitleaks::kinds));
+        let paths = policy.paths.iter();
+        let paths = paths.map(|entry| Ok((Glob::parse(&entry.glob)?, entry.mode)));
+        Ok(Self(Arc::new(Ready {
+            switches: switches(policy),
+            mode: policy.mode,
+            paths: paths.collect::<Result<_, _>>()?,
+            allow: policy.allow.iter().map(allowed).collect::<Result<_, _>>()?,
+            own: (!policy.rules.is_empty()).then(|| Engine::own(&policy.rules)),
+            own_rules: policy.rules.len() + gitleaks.as_ref().map_or(0, Gitleaks::len),
+            gitleaks,
+            own_kinds,
+            fingerprints: policy.fingerprints,
+            key,
+        })))
+    }
+
+    /// A memory's text as it may be kept at `path`.
+    ///
+    /// # Errors
+    /// [`Withheld`] if it may not be kept there at all.
+    pub fn redact(&self, path: &str, text: &Text) -> Result<Redacted, Withheld> {
+        match self.mode_at(path) {
+            Mode::Off => Ok(Redacted {
+                text: text.clone(),
+                findings: Vec::new(),
+            }),
+            Mode::Redact => self.rewrite(path, text),
+            Mode::Reject => {
+                let redacted = self.rewrite(path, text)?;
+                if redacted.findings.is_empty() {
+                    return Ok(redacted);
+                }
+                Err(Withheld::Found(redacted.findings))
+            }
+        }
+    }
+
+    /// A memory's text without the secrets in it, whatever the mode at its path says.
+    ///
+    /// # Errors
+    /// [`Withheld::Unfinished`] if it takes too long to scan.
+    pub fn replace_all(&self, path: &str, text: &Text) -> Result<Redacted, Withheld> {
+        self.rewrite(path, text)
+    }
+
+    /// What is secret in a text as it stands, whatever the mode at its path says.
+    ///
+    /// # Errors
+    /// [`Withheld::Unfinished`] if it takes too long to scan.
+    pub fn find(&self, path: &str, text: &Text) -> Result<Vec<Finding>, Withheld> {
+        let spans = self.spans(text.as_str(), path)?;
+        Ok(self.locate(text.as_str(), &spans))
+    }
+
+    /// A text of the record or of an answer: its secrets are replaced, whatever the mode of any
+    /// path says. What cannot be scanned is left out whole.
+    #[must_use]
+    pub fn line(&self, text: &str) -> (String, Vec<Finding>) {
+        match self.rewrite("", &text.into()) {
+            Ok(redacted) => (redacted.text.as_str().to_owned(), redacted.findings),
+            Err(_) => ("[not kept: it could not be scanned]".into(), Vec::new()),
+        }
+    }
+
+    /// The kind of the first secret in a path.
+    ///
+    /// # Errors
+    /// [`Withheld::Unfinished`] as for texts.
+    pub fn in_path(&self, path: &str) -> Result<Option<Kind>, Withheld> {
+        // As a whole, and each name by itself, with and without its extension.
+        let mut lines = path.to_owned();
+        for name in path.split('/') {
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            for line in [name, stem] {
+                lines.push('\n');
+                lines.push_str(line);
+            }
+        }
+        let spans = self.spans(&lines, path)?;
+        Ok(spans.into_iter().next().map(|span| span.kind))
+    }
+
+    /// The fingerprint of a value for the `allow` list of the policy.
+    #[must_use]
+    pub fn fingerprint(&self, value: &str) -> Option<String> {
+        let key = self.0.key.as_ref()?;
+        Some(key.allow(value.as_bytes()))
+    }
+
+    fn mode_at(&self, path: &str) -> Mode {
+        let fits = self.0.paths.iter().find(|(glob, _)| glob.fits(path));
+        fits.map_or(self.0.mode, |(_, mode)| *mode)
+    }
+
+    /// Redacts until nothing more is found: then redacting again changes nothing.
+    fn rewrite(&self, path: &str, text: &Text) -> Result<Redacted, Withheld> {
+        let mut findings = Vec::new();
+        let mut now = text.clone();
+        for _ in 0..ROUNDS_MAX {
+            let spans = self.spans(now.as_str(), path)?;
+            if spans.is_empty() {
+                return Ok(Redacted {
+                    text: now,
+                    findings,
+                });
+            }
+            findings.extend(self.locate(now.as_str(), &spans));
+            now = self.replace(now.as_str(), &spans);
+        }
+        Err(Withheld::Unfinished)
+    }
+
+    /// What is secret in a text, in order and without overlaps.
+    fn spans(&self, text: &str, path: &str) -> Result<Vec<Span>, Withheld> {
+        let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
+        for marker in marker::find(&bytes, |kind| self.knows(kind)) {
+            bytes[marker].fill(marker::BLANK);
+        }
+        let length = bytes.len() as u64;
+        let reads = length.saturating_mul(READS_MAX + self.0.own_rules as u64);
+        let mut budget = Budget::new(reads.saturating_add(READS_FREE), FINDINGS_MAX);
+        let scan = Scan {
+            own: self.0.own.as_ref(),
+            gitleaks: self.0.gitleaks.as_ref(),
+            switches: &self.0.switches,
+            path,
+        };
+        let found = scan.of(&bytes, &mut budget);
+        let mut spans = found.map_err(|_| Withheld::Unfinished)?;
+        if !self.0.allow.is_empty() {
+            spans.retain(|span| !self.allows(span, &bytes, path));
+        }
+        Ok(merge(text, spans))
+    }
+
+    fn knows(&self, kind: &str) -> bool {
+        is_known(kind) || self.0.own_kinds.contains(kind)
+    }
+
+    fn allows(&self, span: &Span, text: &[u8], path: &str) -> bool {
+        let Some(value) = text.get(span.start..span.end) else {
+            return false;
+        };
+        self.0.allow.iter().any(|allowed| {
+            let kind = allowed.kind.as_ref();
+            let here = allowed.glob.as_ref().is_none_or(|glob| glob.fits(path));
+            let same = allowed.fingerprint.as_ref().is_some_and(|fingerprint| {
+                let key = self.0.key.as_ref();
+                key.is_some_and(|key| key.allow(value) == *fingerprint)
+            });
+            let fits = allowed
+                .regex
+                .as_ref()
+                .is_some_and(|regex| regex.is_match(value));
+            kind.is_none_or(|kind| kind == span.kind.as_str()) && here && (same || fits)
+        })
+    }
+
+    fn fingerprint_of(&self, span: &Span, text: &str) -> Option<u32> {
+        let key = self.0.key.as_ref().filter(|_| self.0.fingerprints)?;
+        let value = &text.as_bytes()[span.start..span.end];
+        #[allow(clippy::cast_precision_loss)] // values are far shorter than 2^52 bytes
+        let bits = judge::entropy(value) * value.len() as f64;
+        let guessed = !matches!(span.rank, Rank::Marked | Rank::Keyed | Rank::Armour);
+        (!guessed && bits >= FINGERPRINT_BITS_MIN).then(|| key.marker(&span.kind, value))
+    }
+
+    fn replace(&self, text: &str, spans: &[Span]) -> Text {
+        let mut out = Zeroizing::new(String::with_capacity(text.len() + spans.len() * 24));
+        let mut done = 0;
+        for span in spans {
+            out.push_str(&text[done..span.start]);
+            out.push_str(&marker::write(&span.kind, self.fingerprint_of(span, text)));
+            done = span.end;
+        }
+        out.push_str(&text[done..]);
+        out.as_str().into()
+    }
+
+    fn locate(&self, text: &str, spans: &[Span]) -> Vec<Finding> {
+        let bytes = text.as_bytes();
+        // Each character is counted once, however many findings a line has.
+        let (mut line, mut column, mut at) = (1, 1, 0);
+        let mut walk = |to: usize| {
+            if let Some(last) = memchr::memrchr(b'\n', &bytes[at..to]) {
+                line += memchr::memchr_iter(b'\n', &bytes[at..to]).count();
+                column = 1;
+                at += last + 1;
+            }
+            column += text[at..to].chars().count();
+            at = to;
+            (line, column)
+        };
+        let place = |span: &Span| {
+            let (line, start) = walk(span.start);
+            let (last, end) = walk(span.end);
+            Finding {
+                kind: span.kind.clone(),
+                line,
+                start,
+                end,
+                breaks: last - line,
+                fingerprint: self.fingerprint_of(span, text),
+            }
+        };
+        spans.iter().map(place).collect()
+    }
+}
+
+/// The kinds of the built-in rules.
+static KINDS: LazyLock<BTreeSet<&'static str>> =
+    LazyLock::new(|| rules::all().map(|rule| rule.kind).collect());
+
+/// Whether a built-in rule has this kind.
+#[must_use]
+pub fn is_known(kind: &str) -> bool {
+    KINDS.contains(kind)
+}
+
+/// Whether this is a kind of personal data.
+#[must_use]
+pub fn is_personal(kind: &str) -> bool {
+    Personal::of_kind(kind).is_some()
+}
+
+/// Whether a pattern of the owner's can be followed.
+pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
+    let empty = token::compile_new(pattern)
+        .map_err(|e| e.to_string())?
+        .is_match(b"");
+    if empty {
+        return Err("it fits the empty text".into());
+    }
+    Ok(())
+}
+
+fn allowed(allow: &Allow) -> Result<Allowed, Fault> {
+    let regex = allow
+        .regex
+        .as_ref()
+        .map(|regex| token::compile(&format!("^(?:{regex})$")));
+    Ok(Allowed {
+        fingerprint: allow.fingerprint.clone(),
+        regex: regex.transpose().map_err(|e| Fault {
+            line: None,
+            why: format!("an `allow` regex: {e}"),
+        })?,
+        kind: allow.kind.clone(),
+        glob: allow.glob.as_deref().map(Glob::parse).transpose()?,
+    })
+}
+
+fn switches(policy: &Redaction) -> Switches {
+    let mut switches = Switches::default();
+    let kinds = |names: &[String]| -> BTreeSet<Kind> {
+        names.iter().filter_map(|name| Kind::parse(name)).collect()
+    };
+    switches.off = kinds(&policy.off);
+    for name in &policy.personal {
+        if let Some(wanted) = Personal::of_kind(name) {
+            switches.personal = switches.personal.and(wanted);
+        }
+    }
+    // One switch looks for every kind of national id: those not asked for stay.
+    let asked = kinds(&policy.personal);
+    let others = rules::all()
+        .map(|rule| rule.kind)
+        .filter(|kind| Personal::of_kind(kind).is_some_and(|wanted| wanted.national_ids));
+    let others = others
+        .filter_map(Kind::parse)
+        .filter(|kind| !asked.contains(kind));
+    switches.off.extend(others);
+    switches
+}

@@ -1,0 +1,261 @@
+//! Passwords among the arguments of a command. `flags` reads the table of programs; what is here has
+//! no place in a table.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::near::{ahead, find, line_before, report, run, stands, words};
+use super::option::{KIND, argument, is_shell, long, variable};
+use super::value::{is_opaque, is_placeholder};
+use super::{echo, flags, prompt};
+use crate::judge::Makeup;
+use crate::named::refers;
+use crate::span::Span;
+
+/// How far a user may be named before a password on a line.
+const COMMAND_MAX: usize = 256;
+
+/// Finds the password that the option or program at `at` takes.
+pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let next = text.get(at + 1);
+    if matches!(text[at], b' ' | b'"' | b'\'') && matches!(next, Some(b'-' | b'/')) {
+        if !flags::option(text, at, found) && stands(text, at, b" -p ") {
+            beside_user(text, at, found);
+        }
+    } else if text[at] == b'<' {
+        echo::here(text, at, found);
+    } else if stands(text, at, b"echo ") || stands(text, at, b"printf ") {
+        echo::written(text, at, found);
+    } else if stands(text, at, b"send") {
+        prompt::answer(text, at, found);
+    } else if stands(text, at, b"htpasswd ") {
+        htpasswd(text, at, found);
+    } else if stands(text, at, b"net user ") {
+        net_user(text, at, found);
+    } else if !flags::behind_program(text, at, found) {
+        named(text, at, found);
+    }
+}
+
+/// A variable or an option whose name says what it holds.
+fn named(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let upper = text[at].is_ascii_uppercase() && !stands(text, at, b"PASSWORD ");
+    if upper && is_variable(text, at) {
+        variable(text, at, found);
+    } else {
+        long(text, at, found);
+    }
+}
+
+/// The ends of the variables that programs read a password from.
+const VARIABLES: &[&[u8]] = &[
+    b"PASSWORD",
+    b"PASSWD",
+    b"PASSPHRASE",
+    b"MYSQL_PWD",
+    b"SSHPASS",
+    b"REDISCLI_AUTH",
+];
+
+/// Whether the literal at `at` ends one of the variables: `DB_PASSWORD_FILE=` names a file.
+fn is_variable(text: &[u8], at: usize) -> bool {
+    let name = run(ahead(text, at, 32), 0, |b| {
+        b.is_ascii_uppercase() || b == b'_'
+    });
+    let ends = VARIABLES
+        .iter()
+        .any(|word| text[at..at + name].ends_with(word));
+    ends && text.get(at + name) == Some(&b'=') && (at == 0 || text[at - 1] != b'-')
+}
+
+/// `-p` of any program, beside the name of a user.
+fn beside_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let line = line_before(text, at, COMMAND_MAX);
+    // Only the last command of a line counts.
+    let cut = line.iter().rposition(|b| matches!(b, b'|' | b';' | b'&'));
+    let line = &line[cut.map_or(0, |i| i + 1)..];
+    let (value, _) = argument(text, at + " -p".len());
+    if NAMES_USER.is_match(line) && is_strong(&text[value.clone()]) {
+        plain(text, value, found);
+    }
+}
+
+/// What names a user: then the command's `-p` is likelier a password than a port or path.
+static NAMES_USER: LazyLock<AhoCorasick> =
+    LazyLock::new(|| words(&[" -u ", " --user ", " --username ", " -l "]));
+
+/// Whether a value is a password whatever program reads it: letters, digits and no path or pair.
+fn is_strong(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    value.len() >= 8
+        && makeup.letters() > 0
+        && makeup.digits > 0
+        && makeup.classes() >= 3
+        && !value.iter().any(|b| matches!(b, b'/' | b':' | b'=' | b','))
+        && !refers(value)
+}
+
+/// A password on its own.
+fn plain(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
+    if !text[value.clone()].starts_with(b"-") {
+        report(text, value, KIND, found);
+    }
+}
+
+/// `htpasswd -b file user password`, without the file after `-n`.
+fn htpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let mut next = at + "htpasswd".len();
+    let (mut batch, mut shown, mut words) = (false, false, Vec::new());
+    for _ in 0..10 {
+        let (word, end) = argument(text, next);
+        if word.is_empty() || text.get(next) != Some(&b' ') {
+            break;
+        }
+        let bytes = &text[word.clone()];
+        if bytes.starts_with(b"-") {
+            batch |= bytes.contains(&b'b');
+            shown |= bytes.contains(&b'n');
+        } else {
+            words.push(word);
+        }
+        next = end;
+    }
+    let index = if shown { 1 } else { 2 };
+    if let Some(password) = words.get(index).filter(|_| batch) {
+        plain(text, password.clone(), found);
+    }
+}
+
+/// `net user name password /add`.
+fn net_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let (_, next) = argument(text, at + "net user".len());
+    let (password, _) = argument(text, next);
+    let bytes = &text[password.clone()];
+    let line = ahead(text, password.end, 64);
+    let line = &line[..run(line, 0, |b| !matches!(b, b'\n' | b'\r'))];
+    let command = find(line, "/add").is_some() || find(line, "/domain").is_some();
+    if !bytes.starts_with(b"/")
+        && !bytes.starts_with(b"*")
+        && (command || is_opaque(bytes, 6))
+        && !is_placeholder(bytes)
+        && bytes.iter().all(|b| is_shell(*b))
+    {
+        plain(text, password, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::structure::harness::{finds, keeps};
+
+    #[test]
+    fn programs() {
+        finds(
+            "cli-password",
+            &[
+                "mysql -u root -p«S3cret» db",
+                "mysqldump -h h -uroot -p'«S3 cret»' db > x.sql",
+                "curl -u bob:«hunter2» https://h",
+                "curl --user 'bob:«hunter2»' https://h",
+                "`curl -u bob:«hunter2» https://h`",
+                "curl -ubob:«hunter2» https://h",
+                "curl https://h -u «a8f3kd92ks01aqp47»: -d x",
+                "sshpass -p '«x1»' ssh bob@h",
+                "sshpass -p«x1» ssh bob@h",
+                "redis-cli -h h -a «x1yz» ping",
+                "docker login -u bob -p «hunter2» registry.example.com",
+                "mongosh -u bob -p «hunter2» h",
+                "ldapsearch -D cn=x -w «hunter2» -b dc=x",
+                "htpasswd -b .htpasswd bob «hunter2»",
+                "htpasswd -nb bob «hunter2»",
+                "htpasswd -nbB bob '«hunter2»' > x",
+                "net user bob «hunter2!» /add",
+                "ssh h \"mysql -u root -p«toor»\"",
+                "openssl rsa -in k.pem -passin pass:«hunter2» -out x",
+                "openssl enc -aes-256-cbc -pass pass:«hunter2»",
+                "echo '«hunter2»' | sudo -S ls",
+                "echo \"bob:«hunter2»\" | chpasswd",
+                "echo -n «hunter2» | docker login -u bob --password-stdin",
+                "smbclient //h/s -U bob%«hunter2»",
+                "client -u bob -p «Secret!1x» connect",
+                "echo «hunter2» | passwd --stdin bob",
+                "echo 'bob:«JR6DQ3hRXCurskO8»' | chpasswd",
+            ],
+        );
+    }
+
+    #[test]
+    fn options_and_variables() {
+        finds(
+            "cli-password",
+            &[
+                "PGPASSWORD=«hunter2» psql -h h",
+                "export PGPASSWORD='«a b»'",
+                "MYSQL_PWD=«hunter2» mysql",
+                "tool --password «hunter2»",
+                "tool --password=«hunter2» --x",
+                "tool --password «letmein»\n",
+                "tool --password \"«a b»\" x",
+                "`tool --password «letmein»`",
+                "tool --admin-password=«hunter2»",
+                "tool --token «a1b2c3d4»",
+                "gpg --passphrase «hunter2» -d x",
+                "[\"--password\", \"«hunter2»\"]",
+                "用 --password «hunter2»。",
+                "wget --user bob --password «hunter2» https://h",
+            ],
+        );
+    }
+
+    #[test]
+    fn no_secrets() {
+        keeps(
+            "cli-password",
+            &[
+                "mysql -u root -p",
+                "mysql -u root -p db",
+                "mysql -p$PASS db",
+                "mkdir -p /x",
+                "curl h && docker run -u 1000:1000 img",
+                "docker run -p 80:80 nginx",
+                "ssh -p 2222 h",
+                "curl -u bob https://h",
+                "curl -u $USER:$PASS https://h",
+                "curl -u user:password https://h",
+                "curl -u bob:\x01\x01 https://h",
+                "git push -u origin:main",
+                "tool --password $PASS",
+                "tool --password <password>",
+                "tool --password=\x01\x01\x01",
+                "tool --password-stdin",
+                "tool --password-file /run/x",
+                "use --password to set it",
+                "via the --username and --password options\nof it",
+                "cargo dev new_lint --pass=late --x",
+                "use the flag --password instead.",
+                "tool --password --verbose",
+                "tool --token-ttl 1h2m3s",
+                "PGPASSWORD=$(cat x) psql",
+                "PGPASSWORD=\"$X\" psql",
+                "set PGPASSWORD first",
+                "openssl rsa -passin env:PASS",
+                "openssl rsa -passin file:pw.txt",
+                "htpasswd -c .htpasswd bob",
+                "net user bob /delete",
+                "net user bob *",
+                "echo $PASS | docker login --password-stdin",
+                "echo hello | sudo tee x",
+                "echo -n \"what is up, doc?\" | git hash-object --stdin",
+                "docker run -e POSTGRES_PASSWORD_FILE=/run/secrets/pg x",
+                "docker run --secret id=npm,src=.npmrc .",
+                "tool --access-token $patToken --file x",
+                "tool --access-token patToken --file x",
+                "scp -u bob -p file-2024.txt h",
+                "cat f | sudo -S ls",
+                "--private-key ~/.ssh/id_ed25519",
+            ],
+        );
+    }
+}

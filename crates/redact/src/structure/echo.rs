@@ -1,0 +1,143 @@
+//! Passwords that a shell writes: to a command that reads one, or to a file that keeps one.
+
+use std::ops::Range;
+
+use super::flags::{Input, pair, reads_input};
+use super::near::{ahead, ends_in_word, is_blank, line_before, report, run, stands};
+use super::option::{KIND, argument};
+use crate::span::Span;
+
+/// How much of the command behind `|` is read, in bytes.
+const COMMAND_MAX: usize = 256;
+/// Most commands behind each other that are looked at.
+const PIPES_MAX: usize = 4;
+/// Options of `echo` and `printf`, and formats.
+const OPTIONS: &[&str] = &[
+    "-n ",
+    "-e ",
+    "-ne ",
+    "-en ",
+    "-- ",
+    "'%s' ",
+    "\"%s\" ",
+    "'%s\\n' ",
+    "\"%s\\n\" ",
+    "%s ",
+];
+/// Words in the names of files that keep a password or a token.
+const FILES: &[&str] = &[
+    "pass",
+    "passwd",
+    "password",
+    "passphrase",
+    "pgpass",
+    "pw",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "credential",
+    "vaultpass",
+];
+/// Ends of the names of files that speak about something instead.
+const ABOUT: &[&str] = &[
+    "md", "rst", "html", "log", "py", "js", "ts", "go", "rs", "rb", "sh", "c", "h", "java", "csv",
+    "json", "yaml", "yml", "toml", "xml", "php", "sql", "service", "diff", "patch",
+];
+
+/// Finds what `echo` or `printf` at `at` writes.
+pub(super) fn written(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    if ends_in_word(text, at) || at > 0 && matches!(text[at - 1], b'-' | b'.' | b'/') {
+        return;
+    }
+    let mut start = at + run(ahead(text, at, 16), 0, |b| !is_blank(b));
+    start += run(ahead(text, start, 8), 0, is_blank);
+    while let Some(option) = OPTIONS.iter().find(|o| stands(text, start, o.as_bytes())) {
+        start += option.len();
+    }
+    let (value, next) = argument(text, start);
+    let next = next + run(ahead(text, next, 8), 0, is_blank);
+    match ahead(text, next, 2) {
+        [b'|', b'|'] => {}
+        [b'|', ..] => piped(text, value, next + 1, found),
+        [b'>', ..] => {
+            let name = next + run(ahead(text, next, 2), 0, |b| b == b'>');
+            let file = argument(text, name).0;
+            kept(text, value, &text[file], found);
+        }
+        _ => {}
+    }
+}
+
+/// Finds what `<<<` at `at` sends to the command before it.
+pub(super) fn here(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let line = line_before(text, at, COMMAND_MAX);
+    if let Some(input) = reads_input(line) {
+        let (value, _) = argument(text, at + "<<<".len());
+        send(text, value, input, found);
+    }
+}
+
+/// A value that goes to the command that begins at `at`.
+fn piped(text: &[u8], value: Range<usize>, at: usize, found: &mut Vec<Span>) {
+    let rest = ahead(text, at, COMMAND_MAX);
+    let line = &rest[..run(rest, 0, |b| !matches!(b, b'\n' | b'`'))];
+    for command in line.split(|b| matches!(b, b'|' | b';')).take(PIPES_MAX) {
+        if let Some(input) = reads_input(command) {
+            return send(text, value, input, found);
+        }
+        let mut words = command
+            .split(|b| is_blank(*b) || matches!(b, b'"' | b'\''))
+            .filter(|word| !word.is_empty() && *word != b"sudo" && !word.starts_with(b"-"));
+        if words.next() == Some(b"tee") {
+            return kept(text, value, words.next().unwrap_or_default(), found);
+        }
+    }
+}
+
+/// A value that a command reads: a password alone, or one behind its user.
+fn send(text: &[u8], value: Range<usize>, input: Input, found: &mut Vec<Span>) {
+    let bytes = &text[value.clone()];
+    match input {
+        // The user stays, also where a marker has taken the password's place.
+        Input::Login if bytes.contains(&b':') => pair(text, value, b':', found),
+        Input::Password if !bytes.starts_with(b"-") => {
+            report(text, value, KIND, found);
+        }
+        Input::Login | Input::Password => {}
+    }
+}
+
+/// A value that is kept in a file whose name says what it is.
+fn kept(text: &[u8], value: Range<usize>, file: &[u8], found: &mut Vec<Span>) {
+    let bytes = &text[value.clone()];
+    let name = file.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    let name = name.to_ascii_lowercase();
+    let mut parts = name.split(|b| !b.is_ascii_alphanumeric());
+    let says = |part: &[u8]| {
+        let part = part
+            .strip_suffix(b"s")
+            .filter(|p| !p.ends_with(b"s"))
+            .unwrap_or(part);
+        FILES.iter().any(|word| part == word.as_bytes())
+    };
+    let last = name.rsplit(|b| *b == b'.').next().unwrap_or_default();
+    let about = ABOUT.iter().any(|end| last == end.as_bytes()) && last.len() < name.len();
+    // Settings and lines of accounts have rules of their own.
+    let lines = bytes.contains(&b'=') && bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        || memchr::memchr_iter(b':', bytes).count() > 1
+        || bytes.windows(2).any(|s| s == b": ");
+    if about || lines || !parts.any(says) {
+        return;
+    }
+    let has_user = memchr::memchr(b':', bytes).is_some_and(|colon| {
+        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'@' | b'-');
+        colon > 0 && bytes[..colon].iter().all(part)
+    });
+    let input = if has_user {
+        Input::Login
+    } else {
+        Input::Password
+    };
+    send(text, value, input, found);
+}
