@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
-use agekeep::command::Command as MemoryCommand;
 use agekeep::event::Context;
+use agekeep::memory_tool::command::Command as MemoryCommand;
 use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
 use serde_json::{Value, json};

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agekeep::command::Command as MemoryCommand;
 use agekeep::event::Context;
+use agekeep::memory_tool::command::Command as MemoryCommand;
 use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, SigningKey, Store};
 use serde_json::{Value, json};

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
 use agekeep::store::{Keys, Store};
 

@@ -36,7 +36,7 @@ fn main() {
             "code",
             gather(
                 root,
-                &["src/store", "src/repository", "src/cli", "tests"],
+                &["src/store", "src/repository", "src/bin", "tests"],
                 bytes,
             ),
         ),

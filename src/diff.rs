@@ -1,7 +1,9 @@
 //! Which lines of one text became which of another, found in bounded time whatever the texts are.
 
 mod anchor;
+pub(crate) mod blame;
 mod emphasis;
+pub(crate) mod merge;
 mod unified;
 
 use std::ops::Range;

@@ -14,7 +14,6 @@ mod lock;
 mod name;
 mod open;
 mod outside;
-mod refused;
 
 use std::path::Path;
 
@@ -30,7 +29,7 @@ pub(crate) use self::outside::{
     open_chosen, open_plain, read_plain, remove_plain, replace, replace_chosen_durably,
     replace_durably, user,
 };
-pub(crate) use self::refused::{Kind, Refused};
+pub(crate) use crate::error::refused::{Kind, Refused};
 use crate::error::{Error, Result};
 
 /// Makes the bytes of a file durable. Its length was so before.

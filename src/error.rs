@@ -3,6 +3,7 @@
 mod export;
 mod key;
 mod membership;
+pub(crate) mod refused;
 mod retention;
 mod signing;
 
@@ -13,9 +14,10 @@ use std::path::{Path, PathBuf};
 pub use self::export::ExportFault;
 pub use self::key::KeyFault;
 pub use self::membership::MembershipFault;
+pub(crate) use self::refused::Refused;
 pub use self::retention::RetentionFault;
 pub use self::signing::SigningFault;
-use crate::disk::Refused;
+pub(crate) use self::signing::not_allowed;
 
 use crate::id::StoreId;
 

@@ -8,6 +8,7 @@ mod command;
 mod contents;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+pub(crate) mod permission;
 mod record;
 mod retention;
 
@@ -28,18 +29,19 @@ pub(crate) use self::contents::{Misfit, may_alter, may_leave};
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
 pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
-use crate::aead::Key;
-use crate::answer::Refusal;
-use crate::digest::Digest;
+use crate::crypto::aead::Key;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::OpenFault;
+use crate::crypto::seal::size_class;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::{MemoryId, ReplicaId};
 use crate::keyring::{KeyCommitment, Keyring};
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Finding, Kind, Redactor};
-use crate::repository::object::ObjectId;
-use crate::seal::OpenFault;
-use crate::version::size_class;
 
+/// The error of a command that a limit of the policy refused, as records name it.
+pub(crate) const LIMIT_EXCEEDED: &str = "limit_exceeded";
 /// The format of the records that are written; those of format 1 say no replica and no keys.
 const FORMAT: u32 = 2;
 /// Smallest size class of a record, in bytes of JSON.
@@ -405,7 +407,7 @@ impl Event {
     /// Whether it refused a command because its session had recorded too many events: then what was
     /// asked for is not looked at, and no path is named.
     pub(crate) fn refuses_too_many(&self) -> bool {
-        self.error.as_deref() == Some(Refusal::Limit.code())
+        self.error.as_deref() == Some(LIMIT_EXCEEDED)
             && self.path.is_none()
             && self.memories.is_empty()
     }

@@ -7,20 +7,20 @@
 
 use std::collections::BTreeSet;
 
-pub use crate::catalog::fuzzing::catalog;
 pub use crate::event::fuzzing::{Keys, message, record};
 pub use crate::journal::fuzzing::journal;
+pub use crate::jsonl::fuzzing::wire;
 pub use crate::keyring::fuzzing::table;
 pub use crate::repository::fuzzing::{loose, object, pack};
+pub use crate::state::catalog::fuzzing::catalog;
 pub use crate::version::fuzzing::version;
-pub use crate::wire::fuzzing::wire;
 
 use crate::Text;
+use crate::crypto::recipients;
+use crate::crypto::sign::Signers;
 use crate::error::Error;
 use crate::policy::{self, Policy};
-use crate::recipients;
 use crate::redact::{Redactor, config};
-use crate::sign::Signers;
 
 /// Takes `text` for one of a memory: its redaction ends, twice is as once, and what is no finding
 /// stays.
@@ -71,10 +71,13 @@ fn assert_names_a_line(error: &Error, text: &str) {
 
 fn assert_within_bounds(policy: &Policy) {
     let limits = &policy.limits;
-    assert!((1..=policy::MEMORY_BYTES_MAX).contains(&limits.memory_bytes));
+    assert!((1..=crate::memory_tool::MEMORY_BYTES_MAX).contains(&limits.memory_bytes));
     assert!((1..=policy::LINES).contains(&limits.lines));
     assert!(limits.memories >= 1);
-    assert!((policy::PATH_BYTES_MIN..=policy::PATH_BYTES_MAX).contains(&limits.path_bytes));
+    assert!(
+        (policy::PATH_BYTES_MIN..=crate::memory_tool::path::PATH_BYTES_MAX)
+            .contains(&limits.path_bytes)
+    );
     let request_bytes = policy::REQUEST_BYTES_MIN..=policy::REQUEST_BYTES_MAX;
     assert!(request_bytes.contains(&limits.request_bytes));
     assert!(policy.redaction.rules.len() <= config::RULES_MAX);

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::aead;
-
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $bytes:literal bytes, $digits:literal digits) => {
         $(#[$doc])*
@@ -15,7 +13,7 @@ macro_rules! id {
         impl $name {
             /// A new id from the operating system's random source.
             pub(crate) fn random() -> Self {
-                Self(aead::random())
+                Self(random())
             }
 
             /// Reads the one canonical spelling: lowercase hexadecimal digits.
@@ -67,6 +65,51 @@ id!(
     /// The lasting name of one machine's copy of a store: of its keyring, whose keys are no other's.
     ReplicaId, 8 bytes, 16 digits
 );
+
+/// The SHA-1 name of a git object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub(crate) [u8; 20]);
+
+impl ObjectId {
+    /// Reads 40 lowercase hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        hex_bytes(text).map(Self)
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Serialize for ObjectId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ObjectId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::from_hex(&text)
+            .ok_or_else(|| serde::de::Error::custom("not 40 lowercase hexadecimal digits"))
+    }
+}
+
+/// `N` bytes from the operating system's random source.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system has random bytes");
+    bytes
+}
 
 /// Reads exactly `2 * N` lowercase hexadecimal digits.
 pub(crate) fn hex_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {

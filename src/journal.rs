@@ -18,11 +18,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::record::{KeyEntry, Record};
-use crate::aead;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::error::{Error, Result};
-use crate::repository::object::{Kind, Object, ObjectId};
+use crate::id;
+use crate::id::ObjectId;
+use crate::repository::{
+    self,
+    object::{Kind, Object},
+};
 
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
 const HEADER_BYTES: usize = 128;
@@ -452,18 +456,15 @@ impl Journal {
     }
 }
 
-/// The object of this name in the journal of a store's folder, where there is one that has it: the
-/// checksum of a record keeps nobody from writing another object under a name.
-pub(crate) fn find(
-    folder: &Folder,
-    id: ObjectId,
-    has_its_name: impl Fn(&Object) -> bool,
-) -> Result<Option<Object>> {
+/// Finds an object by its name in the journal of a store's folder: the checksum of a record keeps nobody
+/// from writing another object under a name.
+pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
     if !folder.has(&Name::JOURNAL) {
         return Ok(None);
     }
     let records = Journal::open(folder)?.records()?;
     let mut objects = records.into_iter().flat_map(|record| record.objects);
+    let has_its_name = |object: &Object| repository::name(object.kind, &object.bytes) == id;
     Ok(objects.find(|object| object.id == id && has_its_name(object)))
 }
 
@@ -478,7 +479,7 @@ fn damaged(path: &Path, why: &str) -> Error {
 fn header(base: ObjectId) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..16].copy_from_slice(MAGIC);
-    header[16..32].copy_from_slice(&aead::random::<16>());
+    header[16..32].copy_from_slice(&id::random::<16>());
     header[32..52].copy_from_slice(&base.0);
     header[52..88].copy_from_slice(&disk::boot().unwrap_or([0; 36]));
     let sum = Digest::of(&header[..96]).0;

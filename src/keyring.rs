@@ -27,17 +27,17 @@ pub(crate) use self::next::{
     FILES, Next, Resealed, is_unfinished, next_of, remove_files, take_next,
 };
 use self::table::{Lookup, Table};
-use crate::aead::{self, Key};
-use crate::ahead::Ahead;
-use crate::digest::{Digest, keyed};
+use crate::background::Ahead;
+use crate::crypto::aead::{self, Key};
+use crate::crypto::digest::{Digest, keyed};
+use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
+use crate::crypto::sign::{Authority, AuthorityMark};
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
-use crate::recipients::{self, Member, Role};
 use crate::redact::FingerprintKey;
-use crate::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
-use crate::sign::{Authority, AuthorityMark};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;

@@ -46,34 +46,38 @@
 //! configuration, hooks, replace refs; a clock, an environment or a home folder (callers bring
 //! them; only the programs of age's plugins are looked for in `PATH`); printing and prompting.
 //!
-//! # The modules, in reading order
+//! # The rooms, from the ground up
 //!
-//! | module | is |
+//! A room uses only rooms above it in this table; `docs/architecture.md` draws the house, and a test
+//! keeps it so.
+//!
+//! | room | is |
 //! |---|---|
-//! | [`path`], [`command`], [`text`](Text) | what comes in, made canonical |
-//! | [`redact`] | secrets replaced by markers: rules as data, and what finds them |
-//! | `edit`, `listing` | pure work on text, word for word as the memory tool's contract says |
-//! | [`diff`], `merge`, `blame` | pure work on versions of a text: what changed, both changes in one, who wrote a line |
-//! | [`store`] | the open store: whether its `keys` are those that history names, and the `upgrade` of one of format 1; `plan` what a command does, `commit` it, make a `batch` durable, `queue` several callers; fold `history`, make one; look into the `past`, `undo`; `decide` who and how, `reseal` to new keys; a full journal's `checkpoint`, `compact`; what is `living`, the `sweep`, `hold`s, `erase` and its `receipt`s; `take` texts out, `foresee` what a command would do; what `news` there is |
-//! | [`event`], `catalog` | the record of a command, and the state that all records add up to |
-//! | [`retention`] | what goes away and what stays: what a sweep would do, what to erase, holds, receipts |
-//! | [`revision`], `timeline` | a moment as people name it, and where in history it is |
-//! | [`export`] | texts taken out as they are: which, and what is said of each |
-//! | [`past`], [`scan`], [`undo`] | what is found when history is looked at, or looked through for secrets; what an undo would do, and to what |
-//! | `version`, `seal`, `aead` | header and padding; age; the cipher for small fixed things |
-//! | `keyring` | the keys outside history, whose loss is erasure; `commitment`: what history says of them; `next`: how they change all at once |
-//! | `sign`, [`recipients`], [`policy`] | who may write and what, who can open, what the owner decided |
-//! | [`keyfile`] | the identity and signing key of a person or machine, as files; who is asked to unlock them |
-//! | [`verify`] | proof that nothing was touched, or where something was |
-//! | `repository`, `journal`, `disk` | git objects, packs and the ref; the commit point; the one way to touch a file, fsync and lock |
-//! | `ahead` | what takes long and can be done before it is asked for |
-//! | `pin`, [`note`] | what was seen of a store, kept outside it: by a user, for each place, and by an auditor |
-//! | [`answer`], [`wire`], [`log`] | what goes out |
+//! | [`id`] | names that never change: of stores, memories, git objects |
+//! | `background` | values computed before they are asked for, on a thread of their own |
+//! | [`error`] | everything that can go wrong, with its exit code and what to do about it |
+//! | `disk` | the one way to touch a file: open, replace, sync, lock |
+//! | [`crypto`] | age, SSH keys and signatures, small ciphers, digests; people's key files; who can open a store |
+//! | `repository` | git objects, packs and the one ref |
+//! | `journal` | one checksummed record a command: the commit point |
+//! | `keyring` | the keys outside history; destroying one is erasure |
+//! | [`memory_tool`] | the memory tool's contract without a store: paths, commands, edits of one text |
+//! | [`diff`] | what changed between versions, both changes merged, who wrote a line |
+//! | `version` | one version of a memory as it is sealed: header, padding, text |
+//! | [`event`] | the record of a command, and who may record it |
+//! | [`policy`] | what the owner decided: limits, redaction, expiration |
+//! | `state` | what all events add up to, in two caches |
+//! | [`store`] | the open store: plan, commit, undo, expire, erase, look back |
+//! | [`verify`](mod@verify) | proof that nothing was changed, or where something was |
+//! | [`jsonl`] | calls and answers as JSON lines |
+//!
+//! [`redact`], which finds secrets in texts, is a crate of its own (`crates/redact`) that knows nothing
+//! of stores. The program is `src/bin/agekeep`, behind the feature `cli`.
 //!
 //! # Example
 //!
 //! ```
-//! use agekeep::command::Command;
+//! use agekeep::memory_tool::command::Command;
 //! use agekeep::event::Context;
 //! use agekeep::policy::Policy;
 //! use agekeep::store::{Identity, Keys, SigningKey, Store};
@@ -98,51 +102,29 @@
 //! # }
 //! ```
 
-mod aead;
-mod ahead;
-mod base64;
-mod blame;
-mod catalog;
-mod digest;
+mod background;
 mod disk;
-mod edit;
 mod journal;
 mod keyring;
-mod listing;
-mod merge;
-mod pin;
 mod repository;
-mod seal;
-mod sign;
-mod timeline;
+mod state;
 mod version;
 
-pub mod answer;
-pub mod command;
+pub mod crypto;
 pub mod diff;
 pub mod error;
 pub mod event;
-pub mod export;
 #[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod id;
-pub mod keyfile;
-pub mod log;
-pub mod note;
-pub mod past;
-pub mod path;
+pub mod jsonl;
+pub mod memory_tool;
 pub mod policy;
-pub mod recipients;
-pub mod retention;
-pub mod revision;
-pub mod scan;
 pub mod store;
-pub mod undo;
 pub mod verify;
-pub mod wire;
 
-pub use crate::digest::Digest;
-pub use crate::repository::object::ObjectId;
+pub use crate::crypto::digest::Digest;
+pub use crate::id::ObjectId;
 pub use agekeep_redact as redact;
 pub use agekeep_redact::Text;

@@ -12,7 +12,8 @@ use self::expiration::Expiration;
 use crate::error::{Error, Result};
 use crate::event::bounded;
 use crate::id::StoreId;
-use crate::path::{self, MemoryPath};
+use crate::memory_tool::MEMORY_BYTES_MAX;
+use crate::memory_tool::path::{self, MemoryPath, PATH_BYTES, PATH_BYTES_MAX};
 use crate::redact::config::Redaction;
 use crate::redact::{self, Glob, reading};
 
@@ -28,12 +29,6 @@ pub const VIEW_CHARACTERS: usize = 16_000;
 pub const LINES: usize = 999_999;
 /// Most memories in one store.
 pub const MEMORIES: usize = 100_000;
-/// Longest path, in bytes of its NFC form.
-pub const PATH_BYTES: usize = 1_024;
-/// Longest single name in a path, in bytes: what every common file system can hold on export.
-pub const SEGMENT_BYTES: usize = 255;
-/// Most names in one path, `memories` included.
-pub const SEGMENTS: usize = 20;
 /// Most bytes of ciphertext in history: what fits on a small disk beside everything else.
 pub const HISTORY_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Longest line a door accepts, in bytes: room for a memory of the default size whose every byte
@@ -44,8 +39,6 @@ pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
 /// and what keeps other processes waiting.
 pub const MOVE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The largest value a policy may give `memory_bytes`: one object must fit in memory several times.
-pub const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The largest number a policy can say: what every reader of TOML knows.
 const NUMBER_MAX: usize = usize::MAX / 2;
 /// Longest policy that is read, in bytes.
@@ -57,8 +50,6 @@ const HISTORY_BYTES_MAX: u64 = i64::MAX as u64;
 pub const PATH_BYTES_MIN: usize = 32;
 /// The smallest value a policy may give `request_bytes`: a call with a long path and no text.
 pub const REQUEST_BYTES_MIN: usize = 1_024;
-/// The largest value a policy may give `path_bytes`.
-pub const PATH_BYTES_MAX: usize = 4_096;
 /// The largest value a policy may give `request_bytes`.
 pub const REQUEST_BYTES_MAX: usize = 512 * 1024 * 1024;
 

@@ -17,12 +17,12 @@ use std::io;
 use std::path::PathBuf;
 
 use self::loose::{Loose, Reader};
-use self::object::{Commit, Kind, Object, ObjectId, Tree};
+use self::object::{Commit, Kind, Object, Tree};
 use self::pack::{Packed, Packs, Type};
+use crate::crypto::seal::Sealed;
 use crate::disk::{self, Folder, Name, PackId};
 use crate::error::{Error, Result};
-use crate::journal;
-use crate::seal::Sealed;
+use crate::id::ObjectId;
 
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -59,6 +59,8 @@ pub(crate) const CONFIG: &str = "\
 /// The git side of a store.
 pub(crate) struct Repository {
     root: Folder,
+    /// Finds an object that is whole nowhere else.
+    recent: Recent,
     /// Opened when it is first needed.
     objects: OnceCell<Folder>,
     /// What was packed when it was last looked at.
@@ -71,6 +73,9 @@ pub(crate) struct Repository {
     /// Objects that are yet to be written, in the order they came.
     held: RefCell<Vec<Object>>,
 }
+
+/// Finds an object by its name in what was recorded last: in the journal, of the store in this folder.
+pub(crate) type Recent = fn(&Folder, ObjectId) -> Result<Option<Object>>;
 
 /// Bytes from which on a commit is worth being kept in memory.
 const LARGE_BYTES: usize = 64 * 1024;
@@ -129,18 +134,18 @@ impl Object {
 
 impl Repository {
     /// Makes an empty repository: SHA-1 object format, refs as files.
-    pub(crate) fn create(root: &Folder) -> Result<Self> {
+    pub(crate) fn create(root: &Folder, recent: Recent) -> Result<Self> {
         for folder in &MADE {
             let made = root.make_folder(folder, 0o700);
             made.map_err(root.fault("make", folder))?;
         }
         root.replace(&Name::HEAD, format!("ref: {BRANCH}\n").as_bytes(), 0o644)?;
         root.replace(&Name::CONFIG, CONFIG.as_bytes(), 0o644)?;
-        Self::open(root)
+        Self::open(root, recent)
     }
 
     /// Opens the repository in a folder.
-    pub(crate) fn open(root: &Folder) -> Result<Self> {
+    pub(crate) fn open(root: &Folder, recent: Recent) -> Result<Self> {
         for (name, kind) in [
             (Name::HEAD, disk::Kind::File),
             (Name::OBJECTS, disk::Kind::Folder),
@@ -152,13 +157,14 @@ impl Repository {
                 return Err(Error::NoStore { path });
             }
         }
-        Ok(Self::of_whatever_is_there(root))
+        Ok(Self::of_whatever_is_there(root, recent))
     }
 
     /// The repository in a folder, even if parts of it are missing: for looking into damage.
-    pub(crate) fn of_whatever_is_there(root: &Folder) -> Self {
+    pub(crate) fn of_whatever_is_there(root: &Folder, recent: Recent) -> Self {
         Self {
             root: root.clone(),
+            recent,
             objects: OnceCell::new(),
             packs: RefCell::new(None),
             large: RefCell::new(None),
@@ -471,8 +477,7 @@ impl Repository {
     /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
     /// if it is recent, and is written anew from there.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
-        let has_its_name = |object: &Object| name(object.kind, &object.bytes) == object.id;
-        let found = journal::find(&self.root, id, has_its_name)?;
+        let found = (self.recent)(&self.root, id)?;
         let object = found.ok_or_else(|| self.lost(id, why))?;
         self.write(&object)?;
         Ok((object.kind, object.bytes))

@@ -1,22 +1,27 @@
 //! An open store: every command goes in here, and every command is recorded before it is answered.
 
+pub mod answer;
 mod batch;
 mod checkpoint;
 mod commit;
 mod compact;
 mod decide;
 mod erase;
-mod export;
+pub mod export;
 mod first_use;
 mod foresee;
 mod history;
 mod hold;
 mod init;
+mod key_export;
 mod keys;
 mod living;
+pub mod log;
 mod members;
 mod news;
-mod past;
+pub mod note;
+pub mod past;
+pub(crate) mod pin;
 mod pinning;
 mod place;
 mod plan;
@@ -26,13 +31,14 @@ mod quota;
 mod receipt;
 mod redact;
 mod reseal;
-mod scan;
+pub mod retention;
+pub mod revision;
+pub mod scan;
 mod signers;
 mod status;
 mod sweep;
-mod take;
 mod trees;
-mod undo;
+pub mod undo;
 mod upgrade;
 mod versions;
 
@@ -45,24 +51,24 @@ use chrono::{DateTime, Utc};
 use self::batch::Batch;
 use self::decide::Decisions;
 use self::trees::Trees;
-use crate::answer::Answer;
-use crate::catalog::Catalog;
-use crate::catalog::file::CatalogFile;
-use crate::command::Command;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::Signers;
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
+use crate::id::ObjectId;
 use crate::id::StoreId;
-use crate::journal::Journal;
+use crate::journal::{self, Journal};
 use crate::keyring::Keyring;
+use crate::memory_tool::command::Command;
 use crate::policy::{Limits, Policy};
 use crate::redact::Redactor;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::sign::Signers;
-use crate::timeline::Timeline;
-use crate::timeline::file::TimelineFile;
+use crate::state::catalog::Catalog;
+use crate::state::catalog::file::CatalogFile;
+use crate::state::timeline::Timeline;
+use crate::state::timeline::file::TimelineFile;
+use crate::store::answer::Answer;
 
 use self::checkpoint::Packing;
 use self::commit::time_of;
@@ -70,10 +76,10 @@ use self::commit::time_of;
 pub(crate) use self::checkpoint::{after_another_boot, checkpoint};
 pub use self::compact::{Compacted, Kept};
 pub use self::decide::PolicyChange;
-pub use self::export::Exported;
 pub use self::first_use::{CopyOf, Distance, FirstUse};
 pub use self::foresee::{Compared, Foreseen};
 pub(crate) use self::history::{Unclean, restore_objects};
+pub use self::key_export::Exported;
 pub(crate) use self::keys::was_in_force;
 pub use self::news::News;
 pub use self::pinning::Lost;
@@ -83,9 +89,9 @@ pub use self::queue::Queue;
 pub use self::reseal::{Progress, Rekeyed};
 pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
-pub use self::take::Export;
-pub use crate::seal::{Identity, Recipient};
-pub use crate::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
+pub use crate::crypto::seal::{Identity, Recipient};
+pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
+pub use crate::store::export::Export;
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
@@ -179,7 +185,7 @@ impl Store {
         check: impl FnOnce(&mut Pinning, &Repository, ObjectId) -> Result<T>,
     ) -> Result<(Self, Lock, T)> {
         let root = &place::store_at(root)?;
-        let repository = Repository::open(root).map_err(|error| match error {
+        let repository = Repository::open(root, journal::find).map_err(|error| match error {
             Error::NoStore { .. } if root.has(&Name::KEYRING) => {
                 Error::damaged("the repository", "HEAD, objects or refs is missing")
             }
@@ -274,7 +280,7 @@ impl Store {
     fn lock(&mut self) -> Result<Lock> {
         let mut lock = Lock::acquire(&self.root)?;
         if let Some(root) = lock.moved() {
-            self.repository = Repository::of_whatever_is_there(&root);
+            self.repository = Repository::of_whatever_is_there(&root, journal::find);
             self.journal.follow(&root);
             self.catalog_file.follow(&root);
             self.timeline_file.follow(&root);

@@ -25,15 +25,15 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::Catalog;
+use crate::crypto::seal::Identity;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
-use crate::note::Note;
-use crate::pin::Place;
-use crate::repository::object::ObjectId;
-use crate::seal::Identity;
+use crate::state::catalog::Catalog;
 use crate::store;
+use crate::store::note::Note;
+use crate::store::pin::Place;
 
 use self::chain::{Chain, Link};
 use self::examine::Before;

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::Text;
+use crate::crypto::seal::{Begun, OpenFault, SealKey, Sealed, size_class};
 use crate::error::Error;
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
-use crate::policy::MEMORY_BYTES_MAX;
+use crate::memory_tool::MEMORY_BYTES_MAX;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redacted;
-use crate::seal::{Begun, OpenFault, SealKey, Sealed};
 
 /// The format of the header.
 const FORMAT: u32 = 1;
@@ -158,17 +158,6 @@ pub(crate) fn history_bytes(text_bytes: u64) -> u64 {
 
 /// What stands around the text of a version, about: its header, and that of the age file.
 const AROUND_TEXT_BYTES: usize = 512;
-
-/// The PADMÉ size class of `size` (Nikitin et al., "Reducing Metadata Leakage from Encrypted
-/// Files", 2019), at least `min`: rounding up so that only O(log log size) bits of the size show,
-/// at a cost of at most 12 %.
-pub(crate) fn size_class(size: usize, min: usize) -> usize {
-    let size = size.max(min).max(2);
-    let exponent = size.ilog2();
-    let kept_bits = exponent.ilog2() + 1;
-    let mask = (1usize << exponent.saturating_sub(kept_bits)) - 1;
-    (size + mask) & !mask
-}
 
 #[cfg(test)]
 mod tests {

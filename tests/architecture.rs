@@ -1,17 +1,45 @@
-//! Who may name whom: one module owns one foreign crate, and only the doors see the machine.
+//! Who may name whom: rooms use only rooms below them, one module owns one foreign crate, and only the
+//! program sees the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The rooms of the library, from the ground up: docs/architecture.md draws them. A room uses only rooms
+/// that stand before it here, so that there is no circle.
+const ROOMS: &[&str] = &[
+    "id",
+    "background",
+    "error",
+    "disk",
+    "crypto",
+    "repository",
+    "journal",
+    "keyring",
+    "memory_tool",
+    "diff",
+    "version",
+    "event",
+    "policy",
+    "state",
+    "store",
+    "verify",
+    "jsonl",
+];
+
+/// Crates that a program needs and a library must not bring along.
+const OF_THE_PROGRAM: &[&str] = &["clap", "rmcp", "tokio", "indicatif", "qrcode", "hyper"];
 
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("age::", &["src/seal"]),
+    ("age::", &["src/crypto/seal"]),
     ("aho_corasick", &["crates/redact/src"]),
-    ("base64ct", &["src/base64.rs"]),
+    ("base64ct", &["src/crypto/base64.rs"]),
+    ("getrandom", &["src/id.rs"]),
     ("bech32::", &["crates/redact/src/checksum.rs"]),
     ("base64::engine", &["crates/redact/src/decode.rs"]),
-    ("chacha20poly1305", &["src/aead.rs"]),
-    ("clap", &["src/cli"]),
+    ("chacha20poly1305", &["src/crypto/aead.rs"]),
+    ("clap", &["src/bin/agekeep/"]),
     (
         "crc32fast::",
         &["crates/redact/src/checksum.rs", "src/repository/pack"],
@@ -21,69 +49,95 @@ const OWNERS: &[(&str, &[&str])] = &[
         &["src/repository/loose.rs", "src/repository/pack/reader.rs"],
     ),
     ("git2", &["src/repository.rs"]),
-    ("qrcode::", &["src/cli/recovery.rs"]),
+    ("qrcode::", &["src/bin/agekeep/recovery.rs"]),
     (
         "hmac::",
-        &["src/digest.rs", "crates/redact/src/redactor.rs"],
+        &["src/crypto/digest.rs", "crates/redact/src/redactor.rs"],
     ),
-    ("http_body_util::", &["src/cli/mcp/http.rs"]),
-    ("hyper::", &["src/cli/mcp/claim.rs", "src/cli/mcp/http"]),
-    ("hyper_util::", &["src/cli/mcp/http.rs"]),
+    ("http_body_util::", &["src/bin/agekeep/mcp/http.rs"]),
+    (
+        "hyper::",
+        &["src/bin/agekeep/mcp/claim.rs", "src/bin/agekeep/mcp/http"],
+    ),
+    ("hyper_util::", &["src/bin/agekeep/mcp/http.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
-    ("indicatif", &["src/cli/output.rs"]),
+    ("indicatif", &["src/bin/agekeep/output.rs"]),
     ("memchr::", &["crates/redact/src"]),
-    ("percent_encoding::", &["src/cli/mcp/resource.rs"]),
-    ("rmcp::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
+    ("percent_encoding::", &["src/bin/agekeep/mcp/resource.rs"]),
+    (
+        "rmcp::",
+        &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],
+    ),
     ("regex::", &["crates/redact/src", "src/store/past/grep.rs"]),
     (
         "rustix",
         &[
             "src/disk/",
-            "src/cli/folder.rs",
-            "src/cli/lines.rs",
-            "src/cli/process.rs",
-            "src/cli/terminal.rs",
+            "src/bin/agekeep/folder.rs",
+            "src/bin/agekeep/lines.rs",
+            "src/bin/agekeep/process.rs",
+            "src/bin/agekeep/terminal.rs",
         ],
     ),
     ("sha1::", &["src/repository/pack"]),
     ("bip39::", &["crates/redact/src/mnemonic.rs"]),
     (
         "sha2::",
-        &["src/digest.rs", "crates/redact/src/redactor.rs"],
+        &["src/crypto/digest.rs", "crates/redact/src/redactor.rs"],
     ),
-    ("ed25519_dalek", &["src/sign.rs", "src/sign/authority.rs"]),
-    ("signature::", &["src/sign.rs", "src/sign/authority.rs"]),
-    ("ssh_key", &["src/sign.rs", "src/sign/signers.rs"]),
+    (
+        "ed25519_dalek",
+        &["src/crypto/sign.rs", "src/crypto/sign/authority.rs"],
+    ),
+    (
+        "signature::",
+        &["src/crypto/sign.rs", "src/crypto/sign/authority.rs"],
+    ),
+    (
+        "ssh_key",
+        &["src/crypto/sign.rs", "src/crypto/sign/signers.rs"],
+    ),
     (
         "postcard",
-        &["src/catalog/", "src/timeline", "src/verify/point.rs"],
+        &[
+            "src/state/catalog/",
+            "src/state/timeline",
+            "src/verify/point.rs",
+        ],
     ),
-    ("tokio::", &["src/cli/mcp.rs", "src/cli/mcp/"]),
+    (
+        "tokio::",
+        &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],
+    ),
     (
         "toml::",
         &[
             "src/policy",
             "crates/redact/src/gitleaks",
-            "src/cli/mcp_config",
+            "src/bin/agekeep/verbs/mcp_config",
         ],
     ),
     (
         "unicode_normalization",
-        &["src/path.rs", "crates/redact/src/glob.rs"],
+        &["src/memory_tool/path.rs", "crates/redact/src/glob.rs"],
     ),
     ("zlib_rs", &["src/repository/loose.rs"]),
     // The library is mute and reads no clock, environment or home folder.
-    ("std::env", &["src/cli/place.rs"]),
-    ("env::var", &["src/cli/place.rs"]),
-    ("Utc::now", &["src/cli.rs"]),
-    ("io::stdout", &["src/cli/output.rs"]),
-    ("io::stderr", &["src/cli/output.rs"]),
+    ("std::env", &["src/bin/agekeep/environment.rs"]),
+    ("env::var", &["src/bin/agekeep/environment.rs"]),
+    ("Utc::now", &["src/bin/agekeep/args.rs"]),
+    ("io::stdout", &["src/bin/agekeep/output.rs"]),
+    ("io::stderr", &["src/bin/agekeep/output.rs"]),
     (
         "io::stdin",
-        &["src/cli/lines.rs", "src/cli/memory.rs", "src/cli/redact.rs"],
+        &[
+            "src/bin/agekeep/lines.rs",
+            "src/bin/agekeep/verbs/memory.rs",
+            "src/bin/agekeep/verbs/redact.rs",
+        ],
     ),
     // Ciphertext and its plaintext meet in one place each.
-    ("Sealed(", &["src/seal.rs"]),
+    ("Sealed(", &["src/crypto/seal.rs"]),
     // What may be sealed is made in one place.
     ("Redacted {", &["crates/redact/src/redactor.rs"]),
     // One place decides what makes bytes durable.
@@ -112,11 +166,11 @@ const BY_PATH: &[&str] = &[
 const BY_PATH_ALLOWED: &[(&str, &str)] = &[
     ("src/disk", "it is what all others use"),
     (
-        "src/cli",
+        "src/bin/agekeep/",
         "the program: what a person names is theirs, and no file of a store",
     ),
     (
-        "src/pin/",
+        "src/store/pin/",
         "outside the store, in a folder that only its user can write",
     ),
 ];
@@ -132,6 +186,59 @@ const ABSENT: &[&str] = &[
 ];
 
 #[test]
+fn rooms_use_only_rooms_below_them() {
+    let floor = |room: &str| ROOMS.iter().position(|known| *known == room);
+    let mut faults = Vec::new();
+    for (path, code) in sources() {
+        let Some(rest) = path.strip_prefix("src/") else {
+            continue;
+        };
+        let room = rest.split(['/', '.']).next().expect("a name");
+        if ["lib", "bin", "fuzzing"].contains(&room) || is_for_tests(&path) {
+            continue;
+        }
+        let Some(own) = floor(room) else {
+            faults.push(format!("{path} is in no room that ROOMS has"));
+            continue;
+        };
+        for used in code.split("crate::").skip(1) {
+            let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let used = &used[..end.unwrap_or(used.len())];
+            if floor(used).is_some_and(|floor| floor > own) {
+                faults.push(format!("{path} uses {used}, which stands above {room}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_library_alone_brings_no_crate_of_the_program() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+        ])
+        .args(["--no-default-features", "--package", "agekeep"])
+        .current_dir(root())
+        .output()
+        .expect("cargo");
+    let tree = String::from_utf8(tree.stdout).expect("UTF-8");
+    assert!(tree.contains("agekeep-redact "), "{tree}");
+    for name in OF_THE_PROGRAM {
+        let named = tree
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} ")));
+        assert_eq!(named, None);
+    }
+}
+
+#[test]
 fn every_foreign_crate_has_one_owner() {
     let mut faults = Vec::new();
     for (path, code) in sources() {
@@ -144,7 +251,7 @@ fn every_foreign_crate_has_one_owner() {
         }
         for word in ABSENT {
             // There the protocol's library names the functions.
-            let is_foreign = *word == "fn get_" && path == "src/cli/mcp/server.rs";
+            let is_foreign = *word == "fn get_" && path == "src/bin/agekeep/mcp/server.rs";
             if mentions(&code, word) && !is_foreign {
                 faults.push(format!("{path} has {word}"));
             }

@@ -10,10 +10,10 @@ use std::thread;
 use crate::support::{
     Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
 };
-use agekeep::answer::Answer;
-use agekeep::command::Command;
 use agekeep::event::Context;
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
+use agekeep::store::answer::Answer;
 use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};

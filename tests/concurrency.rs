@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{Home, feed, has_peer, json_lines, stderr, stdout};
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::jsonl;
 use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, SigningKey, Store};
-use agekeep::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn fresh(folder: &Path) -> Store {
 }
 
 fn answer(store: &mut Store, call: &Value) -> Value {
-    let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
+    let mut replies = jsonl::answer(store, &[call.to_string()], &Context::default());
     let reply = replies.pop().expect("one answer");
     assert!(reply.unrecorded.is_none(), "{call} → {}", reply.json);
     reply.json
@@ -477,7 +477,7 @@ fn a_journal_that_was_changed_by_somebody_else_takes_no_command() {
             _ => &[],
         };
         std::fs::write(&journal, instead).expect("writes");
-        let mut refused = wire::answer(&mut store, &[create(3).to_string()], &Context::default());
+        let mut refused = jsonl::answer(&mut store, &[create(3).to_string()], &Context::default());
         let refused = refused.pop().expect("one answer");
         let why = refused.json.to_string();
         assert!(refused.unrecorded.is_some(), "{change}: {why}");

@@ -5,9 +5,9 @@ use std::process::Output;
 
 use crate::support::cases::{CASES, Case, EmptyStore, STEPS, Step, cases, fits};
 use crate::support::{Home, feed, json_lines, stderr, stdout};
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
 use agekeep::store::{Keys, Store};
 use serde_json::Value;

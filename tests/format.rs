@@ -1017,8 +1017,10 @@ fn a_long_reason_is_cut_in_every_event() {
 fn a_long_lived_process_applies_what_another_left_in_a_new_journal() {
     let home = home();
     let keys = agekeep::store::Keys {
-        identity: agekeep::keyfile::read_identity(&home.identity()).expect("a key"),
-        signing_key: Some(agekeep::keyfile::read_signing_key(&home.signing_key()).expect("a key")),
+        identity: agekeep::crypto::keyfile::read_identity(&home.identity()).expect("a key"),
+        signing_key: Some(
+            agekeep::crypto::keyfile::read_signing_key(&home.signing_key()).expect("a key"),
+        ),
         state: None,
         keyring: None,
     };
@@ -1033,7 +1035,7 @@ fn a_long_lived_process_applies_what_another_left_in_a_new_journal() {
     }
     assert_ne!(base(&home), before, "there was a checkpoint");
     crash_after_the_journal(&home, &["write", "late.md", "--text", "late"]);
-    let read = agekeep::command::Command::Read {
+    let read = agekeep::memory_tool::command::Command::Read {
         path: Some("late.md".into()),
     };
     let answer = mine.execute(&read, &agekeep::event::Context::default());

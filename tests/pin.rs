@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use crate::support::{Home, has_peer, json_lines, returned_calls, stderr, stdout};
-use agekeep::command::Command as MemoryCommand;
+use agekeep::crypto::keyfile;
 use agekeep::error::Error;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command as MemoryCommand;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

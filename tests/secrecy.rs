@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};
 
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::{Context, Place};
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::store::{Keys, Store};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::name::Name;
 use super::open;
-use super::refused::{Kind, Refused, What};
+use crate::error::refused::{Kind, Refused, What};
 use crate::error::{Error, Result};
 
 /// A folder that is open: a file in it is a file in this folder, whatever becomes of the path.
@@ -63,7 +63,7 @@ impl Look {
         let seconds = u64::try_from(found.st_mtime).unwrap_or(0);
         let nanoseconds = u32::try_from(found.st_mtime_nsec).unwrap_or(0);
         Self {
-            kind: Kind::of(FileType::from_raw_mode(found.st_mode)),
+            kind: kind_of(FileType::from_raw_mode(found.st_mode)),
             bytes: u64::try_from(found.st_size).unwrap_or(0),
             inode: found.st_ino,
             changed: SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds),
@@ -256,7 +256,7 @@ impl Folder {
     }
 
     fn check_kind(&self, name: &Name, mode: u32) -> io::Result<()> {
-        let found = Kind::of(FileType::from_raw_mode(mode));
+        let found = kind_of(FileType::from_raw_mode(mode));
         if found == Kind::File {
             return Ok(());
         }
@@ -284,7 +284,7 @@ impl Folder {
             let Ok(found) = rustix::fs::statat(self.fd(), piece, AtFlags::SYMLINK_NOFOLLOW) else {
                 break;
             };
-            let found = Kind::of(FileType::from_raw_mode(found.st_mode));
+            let found = kind_of(FileType::from_raw_mode(found.st_mode));
             if found != wanted {
                 return Refused::error(self.path.join(piece), What::Kind { found, wanted });
             }
@@ -611,4 +611,16 @@ fn close_to_others(opened: impl AsFd) -> io::Result<()> {
     let mode = Look::of(&rustix::fs::fstat(&opened)?).mode;
     let private = Mode::from_raw_mode(mode & 0o777 & !OTHERS);
     rustix::fs::fchmod(opened, private).map_err(open::io_error)
+}
+
+/// The kind of thing that the system says is there.
+pub(super) fn kind_of(found: FileType) -> Kind {
+    match found {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Link,
+        FileType::Fifo => Kind::Pipe,
+        FileType::Socket => Kind::Socket,
+        _ => Kind::Device,
+    }
 }

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use crate::id::ObjectId;
 use crate::id::{hex, hex_bytes};
-use crate::repository::object::ObjectId;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -159,7 +159,7 @@ fn named(text: String, bytes_max: u64) -> Name {
 
 /// Sixteen digits that nobody has used.
 fn new_digits() -> String {
-    hex(&crate::aead::random::<8>())
+    hex(&crate::id::random::<8>())
 }
 
 fn prefixed(found: &str, prefix: &str) -> Option<Name> {
@@ -173,7 +173,7 @@ pub(crate) struct NextId([u8; 16]);
 
 impl NextId {
     pub(crate) fn random() -> Self {
-        Self(crate::aead::random())
+        Self(crate::id::random())
     }
 
     /// The id that a key entry of the journal names; `None` if it is none.
@@ -205,7 +205,7 @@ impl PackId {
     /// the packs that were there when it began, by their names: one that was made again under its
     /// old name would go with them.
     pub(crate) fn random() -> Self {
-        Self(crate::aead::random())
+        Self(crate::id::random())
     }
 
     pub(crate) fn pack(self) -> Name {

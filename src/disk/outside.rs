@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 use zeroize::Zeroizing;
 
-use super::folder::Folder;
+use super::folder::{Folder, kind_of};
 use super::name::Name;
-use super::refused::{Kind, Refused, What};
+use crate::error::refused::{Kind, Refused, What};
 use crate::error::{Error, Result};
 
 /// Opens a file at a path to be read, also where a link leads there: a secret that is mounted into a
@@ -21,7 +21,7 @@ pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let found = file.metadata()?;
-    let kind = Kind::of(FileType::from_raw_mode(found.mode()));
+    let kind = kind_of(FileType::from_raw_mode(found.mode()));
     if kind != Kind::File {
         return Err(Refused::error(path.to_owned(), What::not_a_file(kind)));
     }
@@ -161,7 +161,7 @@ fn place(path: &Path) -> io::Result<(Folder, Name)> {
     let above = above(path);
     let folder = Folder::at_itself(&above).map_err(|error| match above.symlink_metadata() {
         Ok(found) if !found.is_dir() => {
-            let found = Kind::of(FileType::from_raw_mode(found.mode()));
+            let found = kind_of(FileType::from_raw_mode(found.mode()));
             let wanted = Kind::Folder;
             Refused::error(above, What::Kind { found, wanted })
         }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::sign::SignerRole;
-
 /// Why a key may not sign or does not, or why `signers` stays as it is.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -21,8 +19,8 @@ pub enum SigningFault {
     NotAllowed {
         /// The signer's name.
         name: String,
-        /// The role.
-        role: SignerRole,
+        /// The role, as `signers` names it.
+        role: &'static str,
         /// The command, as records name it.
         command: String,
     },
@@ -114,7 +112,7 @@ impl fmt::Display for SigningFault {
                 name,
                 role,
                 command,
-            } => f.write_str(&role.refuses(name, command)),
+            } => f.write_str(&not_allowed(name, role, command)),
             Self::Exists { what } => f.write_str(what),
             Self::NoSuch { name } => write!(f, "no signer has the name {name:?}"),
             Self::Last { name } => write!(
@@ -129,4 +127,9 @@ impl fmt::Display for SigningFault {
             ),
         }
     }
+}
+
+/// Says in words that a signer of a role may not record something.
+pub(crate) fn not_allowed(name: &str, role: &str, what: &str) -> String {
+    format!("{name} has the role {role}, which may not record {what}")
 }

@@ -200,7 +200,7 @@ impl Event {
 mod tests {
     use super::super::OWNER_COMMANDS;
     use super::*;
-    use crate::command::NAMES;
+    use crate::memory_tool::command::NAMES;
 
     #[test]
     fn the_table_has_every_command_and_no_other() {

@@ -10,14 +10,14 @@ use super::{
     Because, Change, Event, FORMAT, HoldChange, Moment, Outcome, Place, Receipt, Redaction, Touch,
     rfc3339,
 };
-use crate::aead::Key;
-use crate::base64;
-use crate::digest::Digest;
+use crate::crypto::aead::Key;
+use crate::crypto::base64;
+use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::{MemoryId, ReplicaId};
 use crate::keyring::{KeyCommitment, Keyring};
-use crate::path::MemoryPath;
-use crate::repository::object::ObjectId;
+use crate::memory_tool::path::{MemoryPath, PATH_BYTES_MAX};
 
 /// Most bytes of text that a version says it has: no object is longer.
 const TEXT_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -382,5 +382,5 @@ fn open_path(
     const FAULT: &str = "a path in its record does not open";
     let sealed = base64::decode(sealed).ok_or(FAULT)?;
     let path = keyring.open_path(id, key, &sealed).ok_or(FAULT)?;
-    MemoryPath::parse_kept(&path, crate::policy::PATH_BYTES_MAX).map_err(|_| FAULT)
+    MemoryPath::parse_kept(&path, PATH_BYTES_MAX).map_err(|_| FAULT)
 }

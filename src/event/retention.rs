@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::MemoryId;
-use crate::repository::object::ObjectId;
+use crate::id::ObjectId;
 
 /// What no erasure reaches, one sentence each: every receipt says it.
 pub const NOT_REACHED: [&str; 6] = [

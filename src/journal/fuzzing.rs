@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record};
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::disk::Folder;
 use crate::error::Error;
-use crate::repository::object::{Kind, Object, ObjectId};
+use crate::id::ObjectId;
+use crate::repository::object::{Kind, Object};
 
 /// The salt of the journals that are made here.
 const SALT: [u8; 16] = *b"salt of a fuzzer";

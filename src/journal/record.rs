@@ -1,7 +1,8 @@
 //! What one record of the journal holds, and its bytes.
 
 use crate::disk::NextId;
-use crate::repository::object::{Kind, Object, ObjectId};
+use crate::id::ObjectId;
+use crate::repository::object::{Kind, Object};
 
 /// An entry of a keyring file, and its place there.
 #[derive(Clone)]

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Keyring;
 use super::files::Epoch;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::{AuthorityMark, AuthorityProof};
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::sign::{AuthorityMark, AuthorityProof};
 
 /// The keys in force from an event on (docs/format.md, 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::aead::Key;
-use crate::base64;
-use crate::digest::{Digest, keyed};
+use crate::crypto::aead::Key;
+use crate::crypto::base64;
+use crate::crypto::digest::{Digest, keyed};
+use crate::crypto::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
+use crate::crypto::sign::Authority;
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{ReplicaId, StoreId};
 use crate::redact::FingerprintKey;
-use crate::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
-use crate::sign::Authority;
 
 /// Room for a file: an audit identity for each of some eight hundred changes of keys.
 const FILE_BYTES_MAX: usize = 64 * 1024;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::table::{self, Lookup, Shape, Table};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
-use crate::aead::Key;
+use crate::crypto::aead::Key;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::id::{MemoryId, StoreId};

@@ -17,15 +17,15 @@ use zeroize::Zeroizing;
 use super::files::{Audit, Epoch};
 use super::table::{self, Leaving, Table};
 use super::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
-use crate::ahead::Ahead;
-use crate::digest::Digest;
+use crate::background::Ahead;
+use crate::crypto::digest::Digest;
+use crate::crypto::recipients::{self, Member};
+use crate::crypto::seal::SealKey;
 use crate::disk::{self, FileExt, Folder, Kind, Name, NextId};
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
-use crate::recipients::{self, Member};
-use crate::repository::object::ObjectId;
-use crate::seal::SealKey;
 
 /// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
 pub(crate) const FILES: [Name; 4] = [Name::RING, Name::NAMES, Name::AUDIT, Name::EPOCH];

@@ -12,7 +12,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
 
 pub use self::rule::{ExpirationRule, RuleFor, RuleWhen};

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use super::object::{self, ObjectId};
+use super::object::{self};
 use super::pack::{self, Pack, PackFile, Packed, Tools, Type, Writer};
 use super::{Loose, Repository, loose, name_of};
 use crate::disk::{Folder, PackId};
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 
 /// What a store's objects are kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

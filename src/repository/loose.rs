@@ -9,8 +9,9 @@ use flate2::bufread::ZlibDecoder;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zlib_rs::adler32::adler32;
 
-use super::object::{Kind, Object, ObjectId};
+use super::object::{Kind, Object};
 use crate::disk::{self, Folder, Name};
+use crate::id::ObjectId;
 use crate::id::{hex, hex_bytes};
 
 /// Largest object that is read, in bytes: the record of a directory of 100,000 memories, with room.

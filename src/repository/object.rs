@@ -1,50 +1,9 @@
 //! Git objects as bytes: names, trees, commits (gitformat-loose, git-cat-file(1)).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::iter;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::id::{hex, hex_bytes};
-
-/// The SHA-1 name of a git object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObjectId(pub(crate) [u8; 20]);
-
-impl ObjectId {
-    /// Reads 40 lowercase hexadecimal digits.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        hex_bytes(text).map(Self)
-    }
-}
-
-impl fmt::Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
-    }
-}
-
-impl fmt::Debug for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl Serialize for ObjectId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ObjectId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Self::from_hex(&text)
-            .ok_or_else(|| serde::de::Error::custom("not 40 lowercase hexadecimal digits"))
-    }
-}
+use crate::id::ObjectId;
 
 /// The kinds of object a store has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -140,10 +140,10 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::object::ObjectId;
     use super::super::{loose, name_of};
     use super::*;
     use crate::disk::{Folder, PackId};
+    use crate::id::ObjectId;
 
     type Object = (Type, Vec<u8>);
 
@@ -183,7 +183,7 @@ mod tests {
             let commit = format!(
                 "tree {head}\nauthor owner <owner@agekeep> {n} +0000\ncommitter owner \
                  <owner@agekeep> {n} +0000\n\ncreate ok\n\n{}\n",
-                crate::base64::encode(&noise(400, n))
+                crate::crypto::base64::encode(&noise(400, n))
             );
             objects.extend([(Type::Blob, blob), (Type::Tree, tree), (Type::Tree, root)]);
             objects.push((Type::Commit, commit.into_bytes()));

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::io;
 
-use super::object::{Object, ObjectId};
+use super::object::Object;
 use super::pack::{self, Packed, Writer};
 use super::{Loose, Repository, loose, name};
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 
 impl Repository {
     /// Makes a pack of objects, durable and in its place, in this order. Answers what is in it.

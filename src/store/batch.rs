@@ -3,15 +3,16 @@
 
 use std::io;
 
-use crate::answer::Answer;
-use crate::catalog::file::Made as MadeOfCatalog;
-use crate::catalog::{Catalog, Step};
-use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
+use crate::id::ObjectId;
 use crate::journal::{KeyEntry, Record};
-use crate::pin::Seen;
-use crate::repository::object::{Kind, Object, ObjectId};
+use crate::memory_tool::command::Command;
+use crate::repository::object::{Kind, Object};
+use crate::state::catalog::file::Made as MadeOfCatalog;
+use crate::state::catalog::{Catalog, Step};
+use crate::store::answer::Answer;
+use crate::store::pin::Seen;
 
 use super::Store;
 

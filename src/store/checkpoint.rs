@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use crate::disk::{Folder, Lock};
 use crate::error::Result;
-use crate::journal::Journal;
+use crate::id::ObjectId;
+use crate::journal::{self, Journal};
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
 
 use super::Store;
 use super::history::decided_at;
@@ -148,7 +148,7 @@ impl Work {
     /// what is left over; then of small packs larger ones, and of each journal that becomes full
     /// meanwhile another pack. `false` if it was not to be.
     fn carry_out(self) -> Result<bool> {
-        let repository = Repository::of_whatever_is_there(&self.root);
+        let repository = Repository::of_whatever_is_there(&self.root, journal::find);
         let Some(turn) = repository.turn_to_pack() else {
             return Ok(false);
         };

@@ -2,22 +2,23 @@
 
 use chrono::{DateTime, Datelike, Utc};
 
-use crate::aead::Key;
-use crate::answer::{Answer, MemoryMeta, Meta, Refusal};
-use crate::catalog::Step;
-use crate::digest::Digest;
+use crate::crypto::aead::Key;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::{Begun, SealKey};
+use crate::crypto::sign::SigningKey;
 use crate::error::{Error, Result};
 use crate::event::{
     Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
 };
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::journal::KeyEntry;
 use crate::keyring::NewMemory;
-use crate::pin::Seen;
 use crate::redact::{self, Redacted};
-use crate::repository::object::{Object, ObjectId, add_signature, encode_commit};
-use crate::seal::{Begun, SealKey};
-use crate::sign::SigningKey;
+use crate::repository::object::{Object, add_signature, encode_commit};
+use crate::state::catalog::Step;
+use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
+use crate::store::pin::Seen;
 use crate::version;
 
 use super::batch::Made;

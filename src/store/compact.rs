@@ -1,7 +1,7 @@
 //! Compaction: everything the repository holds in one pack, and what that saves.
 
 use crate::error::{Error, Result};
-use crate::repository::object::ObjectId;
+use crate::id::ObjectId;
 
 use super::checkpoint::checkpoint;
 use super::{Progress, Store};

@@ -3,20 +3,21 @@
 
 use std::sync::OnceLock;
 
-use crate::answer::Meta;
-use crate::catalog::Decided;
+use crate::crypto::recipients::{self, Member};
+use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
+use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::Rules;
 use crate::policy::{KeyringPlace, Policy};
-use crate::recipients::{self, Member};
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
-use crate::repository::object::{Object, ObjectId};
-use crate::sign::Signers;
+use crate::repository::object::Object;
+use crate::state::catalog::Decided;
+use crate::store::answer::Meta;
 
 use super::Store;
 use super::commit::Sealing;

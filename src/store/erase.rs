@@ -12,14 +12,14 @@ mod target;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::answer::Meta;
+use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Change, Context, ERASE_COMMAND, Erased, Event, NOT_REACHED, Receipt, Touch};
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
-use crate::path::MemoryPath;
-use crate::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, Target};
-use crate::seal::SealKey;
+use crate::memory_tool::path::MemoryPath;
+use crate::store::answer::Meta;
+use crate::store::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, Target};
 
 use super::Store;
 use super::checkpoint::checkpoint;

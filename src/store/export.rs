@@ -1,90 +1,340 @@
-//! A memory's own identities, for recovery with stock age.
+//! Texts taken out of a store: which ones, and what is said of each.
 
-use zeroize::Zeroizing;
+use std::collections::{HashSet, VecDeque};
+use std::vec;
 
+use chrono::{DateTime, Utc};
+
+use crate::Text;
+use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Context, Place};
-use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Moment, Place, Touch};
+use crate::id::{MemoryId, StoreId};
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Version;
+use crate::store::Store;
+use crate::store::past::{Look, looked_at};
+use crate::store::revision::Revision;
 
-use super::Store;
-use super::past::{Look, erased, looked_at, no_file_at};
-
-/// What opens every version of one memory.
+/// Which texts are taken out.
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Exported {
+pub struct Scope {
+    /// The moment; without one it is now, and what has expired is not there.
+    pub at: Option<Revision>,
+    /// Only these paths and what is below them; if there are none, everything.
+    pub within: Vec<MemoryPath>,
+    /// Every version there was up to the moment, also of memories that were gone by then.
+    pub history: bool,
+}
+
+/// What is about to be taken out.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Head {
+    /// The store.
+    pub store: StoreId,
+    /// The moment whose state it is.
+    pub at: Moment,
+    /// When that moment's event was.
+    pub time: DateTime<Utc>,
+    /// The event that records that it was taken out.
+    pub event: u64,
+    /// How many memories.
+    pub memories: u64,
+    /// How many versions: so many follow, with those that do not open.
+    pub versions: u64,
+    /// Bytes of text in all of them.
+    pub bytes: u64,
+}
+
+/// A version that was taken out, or the reason why it was not.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Taken {
     /// The memory.
     pub id: MemoryId,
-    /// Its newest path.
+    /// Where it was; `None` if the key of its paths is gone.
     pub path: Option<MemoryPath>,
-    /// Its identities as an age identity file, the newest first.
-    pub identities: Zeroizing<String>,
-    /// The event that records that they were taken.
+    /// The version.
+    pub version: u64,
+    /// Whether it is what was there at the moment, and not what was there before.
+    pub present: bool,
+    /// When the memory was made.
+    pub created: DateTime<Utc>,
+    /// When the version was written.
+    pub time: DateTime<Utc>,
+    /// The event that wrote it.
     pub event: u64,
+    /// The command of that event.
+    pub command: String,
+    /// Who acted, as the caller said.
+    pub actor: Option<String>,
+    /// The session, as the caller said.
+    pub session: Option<String>,
+    /// The text, or why it does not open: it was erased, its key is missing, or it is damaged.
+    pub text: Result<Text, Error>,
 }
 
-/// The command of an event that says who took keys out.
-const COMMAND: &str = "keys_export";
+impl Taken {
+    /// SHA-256 of the text, where it opened.
+    #[must_use]
+    pub fn sha256(&self) -> Option<Digest> {
+        let text = self.text.as_ref().ok()?;
+        Some(Digest::of(text.as_str().as_bytes()))
+    }
+
+    /// Whether it does not open because it was erased: then nothing is wrong.
+    #[must_use]
+    pub fn is_erased(&self) -> bool {
+        use crate::error::RetentionFault::Erased;
+        matches!(self.text, Err(Error::Retention(Erased { .. })))
+    }
+}
+
+/// Most versions that are opened with the lock held once.
+const PIECE_VERSIONS: usize = 256;
+/// Bytes of text after which a piece ends: what is in memory at once, but for the last of them.
+const PIECE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A version that is to be taken out.
+struct Wanted {
+    version: Version,
+    present: bool,
+}
+
+/// Texts on their way out of a store, each opened when it is asked for.
+///
+/// An error ends it; a version that does not open is no error, and says so in [`Taken::text`].
+pub struct Export<'a> {
+    store: &'a mut Store,
+    head: Head,
+    waiting: VecDeque<Wanted>,
+    ready: vec::IntoIter<Taken>,
+}
 
 impl Store {
-    /// The identities of a memory: of the one at a path now, or, with an id, of any that has a key.
-    /// It is recorded, and nothing is handed out that is not.
+    /// Takes texts out: those of a moment, or every version there ever was. One event says who did,
+    /// and names each memory that opens; it is recorded before anything is handed out, and it is no
+    /// access to any of them.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
-    /// for [`Store::rekey`].
-    pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<Exported> {
-        let wanted = match MemoryId::from_hex(memory) {
-            Some(id) => Wanted::Id(id),
-            None => Wanted::Path(self.parse_path(memory)?),
-        };
-        self.in_contents(|store| store.hand_out(&wanted, context))
+    /// [`Error::NotThere`] if nothing is at any of the paths of the scope; [`Error::NotAReader`] for
+    /// an auditor; [`Error::NoSigningKey`] and the like for whoever cannot record it.
+    pub fn export(&mut self, scope: &Scope, context: &Context) -> Result<Export<'_>> {
+        let (head, waiting) = self.in_contents(|store| {
+            let (mut head, waiting) = store.survey_export(scope)?;
+            head.event = store.record_export(scope, &head, &waiting, context)?;
+            Ok((head, waiting))
+        })?;
+        Ok(Export {
+            store: self,
+            head,
+            waiting: waiting.into(),
+            ready: Vec::new().into_iter(),
+        })
     }
 
-    fn hand_out(&mut self, wanted: &Wanted, context: &Context) -> Result<Exported> {
-        self.check_role(COMMAND)?;
-        let newest = self.timeline().len() - 1;
-        let moment = self.timeline().moment(newest).expect("the newest event");
-        let version = match wanted {
-            Wanted::Id(id) => self.timeline().versions(*id, newest).next_back(),
-            Wanted::Path(path) => self.timeline().at(path, newest),
+    /// What there is to take out, in the order of paths. Called with the lock held.
+    fn survey_export(&self, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
+        let timeline = self.timeline();
+        let at = match &scope.at {
+            Some(revision) => self.resolve(revision)?,
+            None => timeline
+                .moment(timeline.len() - 1)
+                .expect("the newest event"),
         };
-        let version = version.ok_or_else(|| match wanted {
-            Wanted::Id(id) => Error::MissingKey {
-                memory: id.to_string(),
-            },
-            Wanted::Path(path) => no_file_at(path, moment, self.timeline()),
-        })?;
-        if let Some(event) = self.timeline().erased_by(version.id) {
-            return Err(erased(version.id, event));
+        let lives = self.lives(scope, at.event);
+        let is_there = |path: &&MemoryPath| {
+            let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
+            path.is_root()
+                || versions.any(|version| {
+                    let found = version.path.as_ref();
+                    found.is_some_and(|found| found == *path || found.is_below(path))
+                })
+        };
+        if let Some(missing) = scope.within.iter().find(|path| !is_there(path)) {
+            return Err(Error::NotThere {
+                path: self.redactor()?.line(missing.as_str()).0,
+                when: format!("after event {}", at.event),
+                hint: "`agekeep view --at REV /memories` lists what was there".into(),
+            });
         }
-        let keys = self.keyring.memory_keys(version.id)?;
+        let wanted = || lives.iter().flatten();
+        let head = Head {
+            store: self.id,
+            at,
+            time: timeline.time(at.event).expect("a resolved moment"),
+            event: 0,
+            memories: lives.len() as u64,
+            versions: wanted().count() as u64,
+            bytes: wanted().map(|wanted| wanted.version.bytes).sum(),
+        };
+        Ok((head, lives.into_iter().flatten().collect()))
+    }
+
+    /// The versions of each memory, oldest first, in the order of their newest paths.
+    fn lives(&self, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
+        let timeline = self.timeline();
+        let mut state = timeline.state(at);
+        if scope.at.is_none() {
+            let living = self.living();
+            let has = |id| self.catalog.memory(id).is_none_or(|m| living.has(m));
+            state.retain(|id, _| has(*id));
+        }
+        let mut lives: Vec<Vec<Wanted>> = if scope.history {
+            let of = |id: MemoryId| {
+                let present = state.get(&id).map(|version| version.version);
+                let versions = timeline.versions(id, at);
+                let wanted = versions.map(|version| Wanted {
+                    present: present == Some(version.version),
+                    version,
+                });
+                wanted.collect()
+            };
+            timeline.memories().map(of).collect()
+        } else {
+            let present = state.into_values().map(|version| Wanted {
+                version,
+                present: true,
+            });
+            present.map(|wanted| vec![wanted]).collect()
+        };
+        let inside = |wanted: &Wanted| {
+            let path = wanted.version.path.as_ref();
+            let fits = |path: &MemoryPath| {
+                let mut within = scope.within.iter();
+                within.any(|above| path == above || path.is_below(above))
+            };
+            scope.within.is_empty() || path.is_some_and(fits)
+        };
+        lives.retain(|life| life.iter().any(inside));
+        lives.sort_by_cached_key(|life| {
+            let last = life.last().map(|wanted| &wanted.version);
+            last.map(|last| (last.path.clone(), last.id))
+        });
+        lives
+    }
+
+    fn record_export(
+        &mut self,
+        scope: &Scope,
+        head: &Head,
+        wanted: &[Wanted],
+        context: &Context,
+    ) -> Result<u64> {
+        let command = if scope.history {
+            EXPORT_HISTORY_COMMAND
+        } else {
+            EXPORT_COMMAND
+        };
+        let path = match &scope.within[..] {
+            [] => Some(Place::Root),
+            [one] => Some(self.place_ever(one, head.at.event)?),
+            _ => None,
+        };
+        // Of a memory that is erased nothing goes out, and no record can name its path any more.
+        let mut named = HashSet::new();
+        let mut touches: Vec<Touch> = Vec::new();
+        for Wanted { version, .. } in wanted.iter().rev() {
+            let closed = self.timeline().erased_at(version).is_some();
+            if !closed && version.path.is_some() && named.insert(version.id) {
+                touches.push(looked_at(version));
+            }
+        }
+        touches.reverse();
         let look = Look {
-            command: COMMAND,
-            path: version
-                .path
-                .clone()
-                .map(|path| Place::Of(version.id, Some(path))),
-            at: Vec::new(),
-            touches: vec![looked_at(&version)],
+            command,
+            path,
+            at: vec![head.at],
+            touches,
         };
-        let event = self.try_record_look(look, context)?;
-        let mut identities = Zeroizing::new(String::with_capacity(100 * keys.len()));
-        for key in &keys {
-            identities.push_str(&key.to_text());
-            identities.push('\n');
+        self.try_record_look(look, context)
+    }
+
+    /// Opens a piece of what is wanted. Called with the lock held.
+    fn take_piece(&self, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
+        // One event can have written thousands of them, and its record is opened once for all that
+        // come one after the other.
+        let mut order: Vec<usize> = (0..piece.len()).collect();
+        order.sort_by_key(|at| piece[*at].version.event);
+        let mut texts: Vec<Option<Result<Text>>> = piece.iter().map(|_| None).collect();
+        for at in order {
+            texts[at] = Some(match self.text_then(&piece[at].version) {
+                Err(error) if !error.is_of_one_memory() => return Err(error),
+                opened => opened,
+            });
         }
-        Ok(Exported {
+        let texts = texts.into_iter().flatten();
+        let taken = piece.into_iter().zip(texts);
+        Ok(taken
+            .map(|(wanted, text)| self.taken(wanted, text))
+            .collect())
+    }
+
+    fn taken(&self, wanted: Wanted, text: Result<Text>) -> Taken {
+        let Wanted { version, present } = wanted;
+        let timeline = self.timeline();
+        let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
+        let first = timeline.versions(version.id, version.event).next();
+        let (actor, session) = timeline.who(version.event).expect("an event of history");
+        let (command, _) = timeline
+            .command(version.event)
+            .expect("an event of history");
+        Taken {
             id: version.id,
+            version: version.version,
+            present,
+            created: time(first.map_or(version.event, |first| first.event)),
+            time: time(version.event),
+            event: version.event,
+            command: command.to_owned(),
+            actor: actor.map(str::to_owned),
+            session: session.map(str::to_owned),
             path: version.path,
-            identities,
-            event,
-        })
+            text,
+        }
     }
 }
 
-/// How a memory is named.
-enum Wanted {
-    Id(MemoryId),
-    Path(MemoryPath),
+impl Export<'_> {
+    /// What is taken out.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn next_piece(&mut self) -> Vec<Wanted> {
+        let mut bytes = 0;
+        let mut piece = Vec::new();
+        while let Some(wanted) = self.waiting.pop_front() {
+            bytes += wanted.version.bytes;
+            piece.push(wanted);
+            if piece.len() == PIECE_VERSIONS || bytes >= PIECE_BYTES {
+                break;
+            }
+        }
+        piece
+    }
+}
+
+impl Iterator for Export<'_> {
+    type Item = Result<Taken>;
+
+    fn next(&mut self) -> Option<Result<Taken>> {
+        if self.ready.len() == 0 {
+            let piece = self.next_piece();
+            if piece.is_empty() {
+                return None;
+            }
+            match self.store.in_contents(|store| store.take_piece(piece)) {
+                Ok(taken) => self.ready = taken.into_iter(),
+                Err(error) => {
+                    self.waiting.clear();
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.ready.next().map(Ok)
+    }
 }

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::VerifyingKey;
 use crate::error::Result;
 use crate::id::StoreId;
-use crate::pin::Seen;
-use crate::sign::VerifyingKey;
+use crate::store::pin::Seen;
 
 use super::Store;
 

@@ -2,11 +2,11 @@
 //! recorded nowhere, because no text is shown.
 
 use crate::Text;
-use crate::answer::Refusal;
-use crate::command::Command;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
+use crate::memory_tool::command::Command;
+use crate::store::answer::Refusal;
 
 use super::Store;
 use super::commit::stripped;

@@ -4,15 +4,15 @@ mod check;
 mod fold;
 mod refold;
 
-use crate::catalog::{Catalog, Decided};
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::event::PublicFile;
+use crate::id::ObjectId;
 use crate::journal::{Journal, Record};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
+use crate::state::catalog::{Catalog, Decided};
 
 pub(super) use self::check::check_all;
 use self::fold::Fold;

@@ -1,12 +1,12 @@
 //! Holds: memories that must not go away, by whose word and why. They are events like all else.
 
-use crate::answer::Meta;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
-use crate::retention::{HOLDS_MAX, Held};
+use crate::store::answer::Meta;
+use crate::store::retention::{HOLDS_MAX, Held};
 
 use super::Store;
 use super::commit::Sealing;
@@ -185,7 +185,7 @@ impl Store {
         let mut total = 1;
         for (name, _) in held {
             total += 1;
-            if memories.len() < crate::retention::LISTED_MAX {
+            if memories.len() < crate::store::retention::LISTED_MAX {
                 memories.push(name);
             }
         }

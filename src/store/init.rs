@@ -3,18 +3,19 @@
 use std::io;
 use std::path::Path;
 
+use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::sign::Signers;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, Outcome, Said};
+use crate::id::ObjectId;
 use crate::id::StoreId;
-use crate::journal::Journal;
+use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
-use crate::recipients::{self, Member, Role};
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
-use crate::repository::object::{Entry, Object, ObjectId, Tree};
-use crate::sign::Signers;
+use crate::repository::object::{Entry, Object, Tree};
 
 use super::commit::{signed_commit, time_of};
 use super::decide::check_texts;
@@ -79,7 +80,7 @@ impl Store {
         drop(lock);
         if let Some(state) = &keys.state {
             // Whoever makes a store has decided what is here from now on.
-            crate::pin::Place::of(state, root)?.forget()?;
+            crate::store::pin::Place::of(state, root)?.forget()?;
         }
         let mut store = Self::open(root, keys, clock)?;
         // From the first event on, so that it never has to be made from all of history.
@@ -210,7 +211,7 @@ impl<'a> Place<'a> {
         if let Ok(keyring) = building.sub(&Name::KEYRING) {
             keyring::remove_files(&keyring);
         }
-        Repository::of_whatever_is_there(building).remove_made();
+        Repository::of_whatever_is_there(building, journal::find).remove_made();
         for name in [
             Name::CONFIG,
             Name::JOURNAL,
@@ -240,7 +241,7 @@ fn build(
         name: OWNER.into(),
         recipient: keys.identity.recipient()?,
     };
-    let repository = Repository::create(root)?;
+    let repository = Repository::create(root, journal::find)?;
     let folder = keyring_folder(root, policy)?;
     let owner = [owner];
     let made = Keyring::create(&folder, id, &owner, &keys.identity).and_then(|keyring| {

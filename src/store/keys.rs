@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::event::Event;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
 
 use super::Store;
 

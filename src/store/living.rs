@@ -3,12 +3,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::catalog::{Catalog, Memory};
 use crate::error::Result;
 use crate::event::{Because, Change};
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::{DecidedBy, Lifetime, RuleWhen, Rules, Ruling};
-use crate::retention::{Due, Fate};
+use crate::state::catalog::{Catalog, Memory};
+use crate::store::retention::{Due, Fate};
 
 use super::Store;
 use super::plan::{Planned, touch};

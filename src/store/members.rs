@@ -1,11 +1,11 @@
 //! Who can open the store: adding a member seals the two small keyring files anew, removing one
 //! gives everything that comes next new keys.
 
-use crate::answer::Meta;
+use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::seal::Recipient;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
-use crate::recipients::{self, Member, Role};
-use crate::seal::Recipient;
+use crate::store::answer::Meta;
 
 use super::Store;
 use super::decide::Decision;

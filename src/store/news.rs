@@ -7,7 +7,7 @@ use super::Store;
 use crate::error::Result;
 use crate::event::{Change, Event, Moment, Place};
 use crate::id::StoreId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 
 /// What has changed since a moment.
 #[derive(Debug, Default)]

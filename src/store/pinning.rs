@@ -3,18 +3,19 @@
 
 use std::path::Path;
 
-use crate::answer::Meta;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::{SignedBy, Signers, VerifyingKey};
 use crate::disk::Behind;
 use crate::error::{Error, Result};
 use crate::event::{ACCEPT_COMMAND, Context, Moment};
+use crate::id::ObjectId;
 use crate::id::StoreId;
 use crate::journal::Journal;
-use crate::note::Checkpoint;
-use crate::pin::{Arrival, Origin, Other, Pin, Place, Seen};
 use crate::repository::Repository;
-use crate::repository::object::{Commit, ObjectId};
-use crate::sign::{SignedBy, Signers, VerifyingKey};
+use crate::repository::object::Commit;
+use crate::store::answer::Meta;
+use crate::store::note::Checkpoint;
+use crate::store::pin::{Arrival, Origin, Other, Pin, Place, Seen};
 
 use super::commit::Sealing;
 use super::{Clock, Keys, Store, history};

@@ -7,15 +7,15 @@ mod look;
 mod moves;
 
 use crate::Text;
-use crate::answer::Refusal;
-use crate::catalog::Memory;
-use crate::command::Command;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, Moment, Place, Redaction, Touch, bounded};
 use crate::id::MemoryId;
-use crate::path::{self, MemoryPath, PathFault, ROOT};
+use crate::memory_tool::command::Command;
+use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
+use crate::state::catalog::Memory;
+use crate::store::answer::Refusal;
 
 use super::Store;
 
@@ -570,9 +570,9 @@ mod tests {
 
     use super::super::{Identity, Keys, SigningKey};
     use super::*;
-    use crate::log::Filter;
     use crate::policy::Policy;
     use crate::redact::Redactor;
+    use crate::store::log::Filter;
 
     const FOLDER: &str = "/memories/a\u{a0}b";
     const ODD: &str = "/memories/a\u{a0}b/❤\u{fe0f}.md";

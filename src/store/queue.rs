@@ -5,10 +5,10 @@ use std::iter;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::answer::Answer;
-use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::event::Context;
+use crate::memory_tool::command::Command;
+use crate::store::answer::Answer;
 
 use super::Store;
 

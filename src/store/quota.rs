@@ -1,9 +1,9 @@
 //! What agents may add to history: how much in all, and how many events a minute.
 
-use crate::answer::Refusal;
-use crate::catalog::is_of_agents;
 use crate::error::{Error, Result};
 use crate::event::{Context, Said};
+use crate::state::catalog::is_of_agents;
+use crate::store::answer::Refusal;
 use crate::version;
 
 use super::Store;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{ERASE_COMMAND, EXPIRE_COMMAND, Erased, Outcome, REDACT_COMMAND, Receipt};
 use crate::id::MemoryId;
-use crate::repository::object::ObjectId;
-use crate::retention::{Checked, Proof};
-use crate::revision::Revision;
+use crate::id::ObjectId;
+use crate::store::retention::{Checked, Proof};
+use crate::store::revision::Revision;
 
 use super::Store;
 use super::erase::{keys_left, named_in};

@@ -1,14 +1,14 @@
 //! Redacting what is kept already: a memory's present text without the secrets in it, and nothing
 //! of what it was before.
 
+use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result};
 use crate::event::{Change, Context, REDACT_COMMAND};
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::repository::object::Object;
-use crate::retention::{RedactedMemory, Target};
-use crate::revision::Revision;
-use crate::seal::SealKey;
+use crate::store::retention::{RedactedMemory, Target};
+use crate::store::revision::Revision;
 use crate::version;
 
 use super::Store;

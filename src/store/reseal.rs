@@ -5,18 +5,20 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::answer::Meta;
-use crate::catalog::Memory;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::recipients::{self, Member};
+use crate::crypto::seal::SealKey;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
+use crate::journal;
 use crate::keyring::{Keyring, Next, Resealed};
-use crate::recipients::{self, Member};
 use crate::redact::Glob;
 use crate::repository::Repository;
-use crate::repository::object::{Object, ObjectId};
-use crate::seal::SealKey;
+use crate::repository::object::Object;
+use crate::state::catalog::Memory;
+use crate::store::answer::Meta;
 use crate::version;
 
 use super::Store;
@@ -140,7 +142,7 @@ impl Store {
         let threads = cores.min(memories.len() / THREAD_MIN).max(1);
         let (at, root, keyring) = (AtomicUsize::new(0), &self.root, &self.keyring);
         let work = || {
-            let repository = Repository::open(root)?;
+            let repository = Repository::open(root, journal::find)?;
             let (mut done, mut closed) = (Vec::new(), Vec::new());
             while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
                 match reseal(&repository, keyring, memory) {

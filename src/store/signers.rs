@@ -2,13 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::answer::Meta;
-use crate::error::{Error, Result, SigningFault};
-use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
-use crate::repository::object::Commit;
-use crate::sign::{
+use crate::crypto::sign::{
     Entry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
 };
+use crate::error::{Error, Result, SigningFault};
+use crate::event::permission::{may_record, not_permitted};
+use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
+use crate::repository::object::Commit;
+use crate::store::answer::Meta;
 
 use super::Store;
 use super::commit::time_of;
@@ -145,7 +146,7 @@ impl Store {
 
     fn signer_named(&self, name: &str) -> Result<&Entry> {
         self.decisions.signers.named(name).ok_or_else(|| {
-            let name = crate::event::bounded(name, crate::sign::NAME_CHARACTERS_MAX);
+            let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
             Error::Signing(SigningFault::NoSuch { name })
         })
     }
@@ -221,7 +222,7 @@ impl Store {
                 || timeline.is_some_and(|known| known.erased_by(memory.memory).is_some())
         };
         let are_begun = |memories: &[Erased]| Ok(memories.iter().all(is_begun));
-        match signer.role().beyond(event, is_held, are_begun)? {
+        match not_permitted(signer.role(), event, is_held, are_begun)? {
             None => Ok(()),
             Some(what) => Err(not_allowed(signer, what)),
         }
@@ -242,7 +243,7 @@ impl Signer {
 }
 
 fn check_role(signer: &Entry, command: &str) -> Result<()> {
-    if signer.role().allows(command) {
+    if may_record(signer.role(), command) {
         return Ok(());
     }
     Err(not_allowed(signer, command.to_owned()))
@@ -251,7 +252,7 @@ fn check_role(signer: &Entry, command: &str) -> Result<()> {
 fn not_allowed(signer: &Entry, command: String) -> Error {
     Error::Signing(SigningFault::NotAllowed {
         name: signer.name().to_owned(),
-        role: signer.role(),
+        role: signer.role().as_str(),
         command,
     })
 }

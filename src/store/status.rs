@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
+use crate::crypto::recipients::Member;
+use crate::crypto::sign::Entry;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::StoreId;
 use crate::keyring;
-use crate::recipients::Member;
-use crate::repository::object::ObjectId;
-use crate::sign::Entry;
 
 use super::{CopyOf, Signer, Store, private};
 

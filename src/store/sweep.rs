@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::answer::Meta;
-use crate::catalog::ClockFault;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Because, Change, Context, EXPIRE_COMMAND, Event, Outcome, Redaction, Touch};
 use crate::id::MemoryId;
-use crate::retention::{Due, LISTED_MAX, SweepOptions, SweepPlan, Swept};
-use crate::timeline::Version;
+use crate::state::catalog::ClockFault;
+use crate::state::timeline::Version;
+use crate::store::answer::Meta;
+use crate::store::retention::{Due, LISTED_MAX, SweepOptions, SweepPlan, Swept};
 
 use super::Store;
 use super::commit::{Sealing, time_of};

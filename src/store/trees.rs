@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::repository::Repository;
-use crate::repository::object::{Entry, Object, ObjectId, Tree};
+use crate::repository::object::{Entry, Object, Tree};
 
 /// The root tree and the folders that were looked at.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! The text of a memory: opened with its key and checked against its place.
 
 use crate::Text;
-use crate::catalog::Memory;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::Sealed;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
-use crate::seal::Sealed;
+use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::Memory;
 use crate::version;
 
 use super::Store;

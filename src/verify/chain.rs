@@ -1,10 +1,11 @@
 //! The verified line of commits, for claims about it that were made elsewhere.
 
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
-use crate::repository::object::{self, Kind, ObjectId};
+use crate::id::ObjectId;
+use crate::repository::object::{self, Kind};
 use crate::repository::{Repository, Strict};
-use crate::sign::Signers;
 
 use super::examine::read_signers;
 use super::opening::decided_at;

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::chain::Chain;
 use super::findings::{Fault, Findings, Spot};
+use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::StoreId;
-use crate::note::{self, Note, Verdict};
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::sign::Signers;
 use crate::store::Pinning;
+use crate::store::note::{self, Note, Verdict};
 
 /// Checks that it is the store that was seen at this place, and that history contains what was seen
 /// of it. Called under the store's lock: without it the pin may be ahead of the head that was read.

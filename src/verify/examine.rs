@@ -12,14 +12,16 @@ use chrono::{DateTime, Utc};
 use self::said::Said;
 use super::findings::Fault;
 use super::tree::RawTree;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::{Entry, SignedBy, SignerRole, Signers, Validity};
 use crate::error::Result;
+use crate::event::permission::may_record;
 use crate::event::{Event, EventFault, PathOpener};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
-use crate::repository::object::{self, Commit, Kind, ObjectId};
+use crate::repository::object::{self, Commit, Kind};
 use crate::repository::{Repository, Strict};
-use crate::sign::{Entry, SignedBy, SignerRole, Signers, Validity};
 
 /// Folders that one reader keeps at hand: more than a store has.
 const FOLDERS_MAX: usize = 512;
@@ -324,7 +326,7 @@ fn beyond(signer: &Entry, event: Option<&Event>, said: Option<&Said<'_>>) -> Opt
         None => said?.command,
     };
     let role = signer.role();
-    let is_free = role == SignerRole::Owner && role.allows(command);
+    let is_free = role == SignerRole::Owner && may_record(role, command);
     (!is_free).then(|| Beyond {
         name: signer.name().to_owned(),
         role,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::id::MemoryId;
-use crate::repository::object::ObjectId;
+use crate::id::ObjectId;
 
 /// Most findings that a report lists; the rest is counted.
 pub(super) const LISTED_MAX: usize = 1_000;

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::examine::{Beyond, Examined, Limited, read_signers};
 use super::findings::{Fault, Findings, Spot};
-use crate::catalog::{Catalog, Memory, Step};
-use crate::error::Result;
+use crate::crypto::sign::{SignedBy, Untimely};
+use crate::error::{Result, not_allowed};
+use crate::event::permission::{may_complete, may_record, named, not_permitted};
 use crate::event::{Change, ERASE_COMMAND, Erased, Event, Misfit, Touch};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::sign::{SignedBy, Untimely, named};
+use crate::state::catalog::{Catalog, Memory, Step};
 
 /// Everything that later events are measured by.
 pub(super) struct Fold {
@@ -128,15 +129,18 @@ impl Fold {
                 let is_known = self.catalog.marked.contains_key(&id);
                 is_known || self.erased.contains(&id) || self.is_unsure(id)
             };
-            role.beyond(event, is_held, |all| Ok(all.iter().all(is_begun)))?
+            not_permitted(role, event, is_held, |all| Ok(all.iter().all(is_begun)))?
         } else {
             let may_complete =
-                role.completes() && command == ERASE_COMMAND && examined.changed.is_empty();
-            let is_allowed = role.allows(command) || may_complete;
+                may_complete(role) && command == ERASE_COMMAND && examined.changed.is_empty();
+            let is_allowed = may_record(role, command) || may_complete;
             (!is_allowed).then(|| named(command).into())
         };
         let fault = |what: String| {
-            let what = format!("its signer {}", role.refuses(&beyond.name, &what));
+            let what = format!(
+                "its signer {}",
+                not_allowed(&beyond.name, role.as_str(), &what)
+            );
             Fault::new("not-allowed", what)
         };
         Ok(what.map(fault))

@@ -7,14 +7,15 @@ use std::thread;
 use super::examine::read_object;
 use super::findings::{Fault, Findings};
 use super::fold::Fold;
-use crate::catalog::Memory;
+use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
+use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::repository::object::Kind;
-use crate::seal::Sealed;
+use crate::state::catalog::Memory;
 use crate::version::{self, Place, VersionFault};
 
 /// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every
@@ -127,7 +128,7 @@ pub(super) fn open_memories(
     let next = AtomicUsize::new(0);
     let reported = &*findings;
     let work = || {
-        let repository = Repository::of_whatever_is_there(root);
+        let repository = Repository::of_whatever_is_there(root, journal::find);
         let mut faults = Vec::new();
         let mut opened = 0;
         while let Some(memory) = memories.get(next.fetch_add(1, Ordering::Relaxed)) {

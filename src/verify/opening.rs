@@ -8,17 +8,18 @@ use std::collections::HashMap;
 use super::findings::{Fault, Findings};
 use super::tree::RawTree;
 use super::{Options, claims, layout, walk};
-use crate::catalog::file::CatalogFile;
-use crate::catalog::{Catalog, Decided};
+use crate::crypto::recipients::{self, Member};
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::StoreId;
-use crate::journal::Journal;
+use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
-use crate::recipients::{self, Member};
-use crate::repository::object::{self, Kind, ObjectId};
+use crate::repository::object::{self, Kind};
 use crate::repository::{Repository, Strict, name};
+use crate::state::catalog::file::CatalogFile;
+use crate::state::catalog::{Catalog, Decided};
 use crate::store::{self, Unclean};
 
 /// The store as it was at that moment.
@@ -38,7 +39,7 @@ impl Opened {
     /// A store of which nothing can be read.
     pub(super) fn nothing(root: &Folder) -> Self {
         Self {
-            repository: Repository::of_whatever_is_there(root),
+            repository: Repository::of_whatever_is_there(root, journal::find),
             head: None,
             store: None,
             keyring: None,
@@ -62,7 +63,7 @@ pub(super) fn open(
     }
     let lock = Lock::acquire(root)?;
     layout::check(root, findings);
-    let repository = Repository::of_whatever_is_there(root);
+    let repository = Repository::of_whatever_is_there(root, journal::find);
     let journal = open_journal(root, findings, not_checked)?;
     let mut parents = HashMap::new();
     let mut unclean = None;

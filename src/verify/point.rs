@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::fold::Fold;
-use crate::catalog::snapshot::{from_snapshot, to_snapshot};
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::disk;
 use crate::error::Result;
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
-use crate::pin::Place;
-use crate::repository::object::ObjectId;
+use crate::state::catalog::snapshot::{from_snapshot, to_snapshot};
+use crate::store::pin::Place;
 
 const MAGIC: &[u8; 16] = b"agekeep-verify-6";
 /// More than the largest store's point takes.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Deref;
 
 use crate::id::MemoryId;
-use crate::repository::object::ObjectId;
+use crate::id::ObjectId;
 
 /// What an entry says that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,10 @@ use super::examine::{Before, Examined, Examiner};
 use super::findings::{Fault, Findings, Spot};
 use crate::disk::Folder;
 use crate::error::Result;
+use crate::id::ObjectId;
+use crate::journal;
 use crate::keyring::Keyring;
-use crate::repository::object::{self, Kind, ObjectId, Outline};
+use crate::repository::object::{self, Kind, Outline};
 use crate::repository::{Repository, Strict};
 
 /// Commits that one thread takes at a time. The first of them needs the one before read again.
@@ -159,7 +161,7 @@ pub(super) fn examine_all(
         for _ in 0..cores.min(runs) {
             let sender = sender.clone();
             scope.spawn(move || {
-                let repository = Repository::of_whatever_is_there(root);
+                let repository = Repository::of_whatever_is_there(root, journal::find);
                 let mut examiner = Examiner::new(repository, keyring);
                 loop {
                     let run = next.fetch_add(1, Ordering::Relaxed);

@@ -3,10 +3,11 @@
 
 use serde_json::Value;
 
-use super::{FORMAT, Place, SIZE_CLASS_MIN, VersionFault, plaintext, read, size_class};
+use super::{FORMAT, Place, SIZE_CLASS_MIN, VersionFault, plaintext, read};
 use crate::Text;
+use crate::crypto::seal::size_class;
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 
 /// The place that plaintexts are read at.
 const ID: MemoryId = MemoryId([0x3f; 16]);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agekeep::event::Context;
-use agekeep::wire;
+use agekeep::jsonl;
 use serde_json::{Value, json};
 
 use crate::compaction::scene::*;
@@ -17,7 +17,7 @@ use crate::crash::model::*;
 use crate::support::{Home, has_peer, stderr};
 
 fn ask(store: &mut agekeep::store::Store, call: &Value) {
-    let mut replies = wire::answer(store, &[call.to_string()], &Context::default());
+    let mut replies = jsonl::answer(store, &[call.to_string()], &Context::default());
     let reply = replies.pop().expect("one answer");
     assert_eq!(reply.json["is_error"], false, "{}", reply.json);
 }

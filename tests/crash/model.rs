@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agekeep::Digest;
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::store::{Keys, Status, Store};
 use serde_json::{Value, json};
 use sha2::Digest as _;

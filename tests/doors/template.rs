@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::support::{Home, json_lines, stderr, stdout};
 
-const STARTUP: &str = include_str!("../../src/cli/init/template/startup.md");
-const FEATURES: &str = include_str!("../../src/cli/init/template/features.json");
-const PROGRESS: &str = include_str!("../../src/cli/init/template/progress.md");
+const STARTUP: &str = include_str!("../../src/bin/agekeep/verbs/init/template/startup.md");
+const FEATURES: &str = include_str!("../../src/bin/agekeep/verbs/init/template/features.json");
+const PROGRESS: &str = include_str!("../../src/bin/agekeep/verbs/init/template/progress.md");
 
 /// Each memory, and the text it begins with.
 const PAGES: [(&str, &str); 3] = [

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::process::Output;
 
+use agekeep::crypto::keyfile;
 use agekeep::diff::TextDiff;
 use agekeep::event::Context;
-use agekeep::keyfile;
-use agekeep::revision::Revision;
+use agekeep::store::revision::Revision;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 

@@ -284,7 +284,7 @@ fn the_library_alone_asks_nobody() {
     let home = Home::empty();
     let path = home.path().join("identity");
     private(&path, encrypted(&keygen(), true, QUICK));
-    let error = agekeep::keyfile::read_identity(&path)
+    let error = agekeep::crypto::keyfile::read_identity(&path)
         .err()
         .expect("locked");
     assert_eq!(error.code(), "no_passphrase");

@@ -240,7 +240,7 @@ fn the_library_says_what_the_limit_is_about() {
     let (root, context) = (folder.path().join("store"), Context::default());
     let clock = Box::new(chrono::Utc::now);
     let mut store = Store::init(&root, keys, &policy, &context, clock).expect("made");
-    let create = agekeep::command::Command::Create {
+    let create = agekeep::memory_tool::command::Command::Create {
         path: "/memories/a.md".into(),
         file_text: "x\n".into(),
     };

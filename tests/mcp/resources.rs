@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 

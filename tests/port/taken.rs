@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::error::Error;
 use agekeep::event::Context;
-use agekeep::export::Scope;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
+use agekeep::store::export::Scope;
 use agekeep::store::{Compared, Keys, Store};
 use serde_json::json;
 
@@ -284,7 +284,9 @@ fn what_is_asked_beforehand_is_recorded_nowhere_and_shows_nothing() {
     );
     let refused = foresee(create("/memories/a.md", "b\n")).expect("foreseen");
     assert_eq!(
-        refused.refusal.map(agekeep::answer::Refusal::exit_code),
+        refused
+            .refusal
+            .map(agekeep::store::answer::Refusal::exit_code),
         Some(5)
     );
     for look in [

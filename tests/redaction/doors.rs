@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Output};
 
-use agekeep::command::Command;
+use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::keyfile;
+use agekeep::memory_tool::command::Command;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use agekeep::command::Command;
 use agekeep::event::Context;
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
 use agekeep::redact::{Finding, Redactor, built_in};
 use agekeep::store::{Identity, Keys, SigningKey, Store};

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use agekeep::crypto::keyfile;
 use agekeep::error::{Error, RetentionFault};
 use agekeep::event::Context;
-use agekeep::keyfile;
-use agekeep::revision::Revision;
+use agekeep::store::revision::Revision;
 use agekeep::store::{Keys, Store};
 use chrono::{DateTime, Utc};
 

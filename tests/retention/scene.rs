@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use agekeep::keyfile;
+use agekeep::crypto::keyfile;
 use agekeep::store::{Identity, Keys, SigningKey, Store};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use agekeep::keyfile;
+use agekeep::crypto::keyfile;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 

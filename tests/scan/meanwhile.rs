@@ -5,8 +5,8 @@ use std::path::Path;
 
 use agekeep::Text;
 use agekeep::event::Context;
-use agekeep::past::Looked;
-use agekeep::scan::{Exposed, Remedy, Scanned, Scope};
+use agekeep::store::past::Looked;
+use agekeep::store::scan::{Exposed, Remedy, Scanned, Scope};
 
 use crate::scan::kept::*;
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use agekeep::command::Command;
 use agekeep::event::Context;
-use agekeep::past::Recorded;
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
-use agekeep::revision::Revision;
+use agekeep::store::past::Recorded;
+use agekeep::store::revision::Revision;
+use agekeep::store::undo::{Selection, Undo};
 use agekeep::store::{Identity, Keys, SigningKey, Store};
-use agekeep::undo::{Selection, Undo};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

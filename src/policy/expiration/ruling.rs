@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::{Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, Window};
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
 
 /// Which part of the policy decides about a memory.

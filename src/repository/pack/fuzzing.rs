@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use super::super::loose;
-use super::super::object::{Kind, ObjectId};
+use super::super::object::Kind;
 use super::index::{self, Indexed};
 use super::set::is_content_fault;
 use super::{
@@ -13,6 +13,7 @@ use super::{
     Tools, Type, VERSION, delta, put_distance, put_start,
 };
 use crate::disk::{Folder, PackId};
+use crate::id::ObjectId;
 
 /// What the pack is called.
 const PACK: PackId = PackId([0; 20]);

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 
 use sha1::{Digest, Sha1};
 
-use super::super::object::ObjectId;
 use crate::disk::{self, File, FileExt, Folder, PACK_OBJECTS_MAX, PackId};
+use crate::id::ObjectId;
 
 const MAGIC: &[u8; 8] = b"\xfftOc\0\0\0\x02";
 const FANOUT: usize = 256;

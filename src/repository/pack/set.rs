@@ -4,11 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::super::object::ObjectId;
 use super::Type;
 use super::index::Index;
 use super::reader::{Found, Pack, Tools};
 use crate::disk::{Folder, Kind, Name, PackId};
+use crate::id::ObjectId;
 
 /// How much older than a new pack one without an index is that nobody waits for.
 const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);

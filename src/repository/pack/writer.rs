@@ -7,10 +7,11 @@ use std::sync::Arc;
 use sha1::{Digest, Sha1};
 
 use super::super::loose;
-use super::super::object::{Kind, ObjectId};
+use super::super::object::Kind;
 use super::index::{self, Indexed};
 use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start};
 use crate::disk::{self, File, FileExt, Folder, Name, PackId};
+use crate::id::ObjectId;
 
 /// Versions of a tree that go back to one that is stored whole.
 const CHAIN_TREES: u32 = 128;

@@ -7,12 +7,12 @@ use super::super::Store;
 use super::super::history::check_all;
 use super::super::reseal::Progress;
 use super::Erasing;
+use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result};
 use crate::event::{Event, Place};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
-use crate::repository::object::ObjectId;
-use crate::seal::SealKey;
 
 /// What was tried, and is closed.
 #[derive(Default)]

@@ -6,10 +6,10 @@ use super::super::Store;
 use super::super::past::erased;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
-use crate::log::Filter;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
-use crate::retention::{EraseOf, Target};
+use crate::store::log::Filter;
+use crate::store::retention::{EraseOf, Target};
 
 impl Store {
     pub(super) fn targets(&self, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {

@@ -3,15 +3,16 @@
 use std::sync::mpsc;
 use std::thread;
 
-use crate::catalog::Decided;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::SignedBy;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::{Event, PathOpener};
+use crate::id::ObjectId;
+use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::sign::SignedBy;
+use crate::state::catalog::Decided;
 
 use super::decided_in;
 
@@ -97,7 +98,7 @@ struct Checks<'a> {
 impl<'a> Checks<'a> {
     fn new(root: &Folder, keyring: &'a Keyring) -> Self {
         Self {
-            repository: Repository::of_whatever_is_there(root),
+            repository: Repository::of_whatever_is_there(root, journal::find),
             opener: PathOpener::remembering(keyring),
         }
     }

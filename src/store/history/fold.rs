@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::file::CatalogFile;
-use crate::catalog::{Catalog, Step};
-use crate::digest::Digest;
-use crate::error::{Error, Result};
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::Signers;
+use crate::error::{Error, Result, not_allowed};
+use crate::event::permission::not_permitted;
 use crate::event::{Change, Erased, Event, PathOpener};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::sign::Signers;
+use crate::state::catalog::file::CatalogFile;
+use crate::state::catalog::{Catalog, Step};
 
 use super::check::Checked;
 use crate::store::commit::author;
@@ -110,10 +111,10 @@ impl<'a> Fold<'a> {
         let (name, role) = (signer.name().to_owned(), signer.role());
         let is_held = |touch: &_| self.catalog.takes_held(touch);
         let are_begun = |memories: &[Erased]| self.are_begun(memories);
-        match role.beyond(&checked.event, is_held, are_begun)? {
+        match not_permitted(role, &checked.event, is_held, are_begun)? {
             None => Ok(()),
             Some(what) => {
-                let why = format!("its signer {}", role.refuses(&name, &what));
+                let why = format!("its signer {}", not_allowed(&name, role.as_str(), &what));
                 Err(made_by_hand(checked.id, why))
             }
         }

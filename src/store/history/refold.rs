@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use super::fold::Fold;
 use super::{check_all, commits_between, decided_at};
-use crate::catalog::file::CatalogFile;
-use crate::catalog::{Catalog, Refold};
+use crate::crypto::seal::Identity;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
+use crate::id::ObjectId;
 use crate::id::StoreId;
+use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::ObjectId;
-use crate::seal::Identity;
+use crate::state::catalog::file::CatalogFile;
+use crate::state::catalog::{Catalog, Refold};
 use crate::store::Store;
 use crate::store::decide::Decisions;
 use crate::store::place::keyring_at;
@@ -29,7 +30,7 @@ pub(in crate::store) fn refold(
     let (root, identity) = (root.clone(), identity.clone());
     let said = keyring.map(Path::to_owned);
     Arc::new(move |head| {
-        let repository = Repository::open(&root)?;
+        let repository = Repository::open(&root, journal::find)?;
         let folder = keyring_folder(&root, &repository, said.as_deref())?;
         let keyring = Keyring::open(&folder, store, &identity)?;
         let commits = commits_between(&repository, None, head)?;

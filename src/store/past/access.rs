@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::event::Change;
-use crate::log::{Entry, Filter};
-use crate::path::MemoryPath;
-use crate::timeline::Part;
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Part;
+use crate::store::log::{Entry, Filter};
 
 use super::super::Store;
 

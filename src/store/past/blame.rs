@@ -3,14 +3,17 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Text;
-use crate::blame;
 use crate::diff::bare_lines;
+use crate::diff::blame;
 use crate::error::Result;
 use crate::event::{Context, Event};
-use crate::past::{Blame, BlamedLine, Looked, Origin};
-use crate::path::MemoryPath;
-use crate::revision::Revision;
-use crate::timeline::Version;
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Version;
+use crate::store::past::Blame;
+use crate::store::past::BlamedLine;
+use crate::store::past::Looked;
+use crate::store::past::Origin;
+use crate::store::revision::Revision;
 
 use super::super::Store;
 use super::{Look, looked_at, no_file_at, side};

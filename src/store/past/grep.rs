@@ -8,8 +8,12 @@ use crate::Text;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
-use crate::past::{Looked, Match, Matches, Recorded, Search};
-use crate::timeline::Version;
+use crate::state::timeline::Version;
+use crate::store::past::Looked;
+use crate::store::past::Match;
+use crate::store::past::Matches;
+use crate::store::past::Recorded;
+use crate::store::past::Search;
 
 use super::super::Store;
 use super::{Look, looked_at, side};

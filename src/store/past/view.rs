@@ -1,14 +1,15 @@
 //! A file or directory as it was.
 
 use crate::Text;
-use crate::edit;
 use crate::error::{Error, Result};
 use crate::event::{Context, Moment};
-use crate::listing;
-use crate::past::{Looked, View};
-use crate::path::MemoryPath;
-use crate::revision::Revision;
-use crate::timeline::Timeline;
+use crate::memory_tool::edit;
+use crate::memory_tool::listing;
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Timeline;
+use crate::store::past::Looked;
+use crate::store::past::View;
+use crate::store::revision::Revision;
 
 use super::super::Store;
 use super::{Look, looked_at, not_there, side};

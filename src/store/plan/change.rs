@@ -1,13 +1,13 @@
 //! Plans that write one text: `create`, `str_replace`, `insert` and `memory_write`.
 
 use crate::Text;
-use crate::answer::Refusal;
-use crate::catalog::Memory;
-use crate::digest::Digest;
-use crate::edit::{self, ReplaceFault};
+use crate::crypto::digest::Digest;
 use crate::event::Change;
-use crate::path::MemoryPath;
+use crate::memory_tool::edit::{self, ReplaceFault};
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redacted;
+use crate::state::catalog::Memory;
+use crate::store::answer::Refusal;
 
 use super::super::Store;
 use super::{

@@ -1,10 +1,10 @@
 //! Plans that change no text: `view` and `memory_read`.
 
-use crate::answer::Refusal;
-use crate::edit;
 use crate::event::Place;
-use crate::listing;
-use crate::path::MemoryPath;
+use crate::memory_tool::edit;
+use crate::memory_tool::listing;
+use crate::memory_tool::path::MemoryPath;
+use crate::store::answer::Refusal;
 
 use super::super::Store;
 use super::{

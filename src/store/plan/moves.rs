@@ -1,11 +1,11 @@
 //! Plans that remove or move memories: `delete` and `rename`.
 
-use crate::answer::Refusal;
-use crate::catalog::Memory;
 use crate::event::{Change, Place};
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::policy::MOVE_BYTES;
 use crate::redact::Redacted;
+use crate::state::catalog::Memory;
+use crate::store::answer::Refusal;
 
 use super::super::Store;
 use super::{

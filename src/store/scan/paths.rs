@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::piece::on_every_core;
 use crate::Text;
 use crate::error::Result;
-use crate::path::{MemoryPath, ROOT};
+use crate::memory_tool::path::{MemoryPath, ROOT};
 use crate::redact::{Kind, Redactor};
 
 /// Paths of memories, as the rules judge them.

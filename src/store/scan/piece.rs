@@ -7,19 +7,22 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::Text;
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::{Event, Touch};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
+use crate::journal;
 use crate::keyring::Keyring;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redactor;
-use crate::repository::object::{self, Kind, ObjectId};
+use crate::repository::object::{self, Kind};
 use crate::repository::{Repository, Strict};
-use crate::scan::{Finding, VERSION_FINDINGS_MAX};
-use crate::seal::Sealed;
-use crate::timeline::Version;
+use crate::state::timeline::Version;
+use crate::store::scan::Finding;
+use crate::store::scan::VERSION_FINDINGS_MAX;
 use crate::version;
 
 /// Fewer items than this are not worth a second thread.
@@ -96,13 +99,13 @@ pub(super) fn scan(
     let events: Vec<&[Wanted]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
     let written = on_every_core(
         &events,
-        || Repository::open(root),
+        || Repository::open(root, journal::find),
         |repository, event| written_by(repository, keyring, event),
     )?;
     let written: Vec<Option<Written>> = written.into_iter().flatten().collect();
     on_every_core(
         &written,
-        || Repository::open(root),
+        || Repository::open(root, journal::find),
         |repository, written| {
             let Some(written) = written else {
                 return Ok(None);

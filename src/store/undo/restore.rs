@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
-use crate::revision::Revision;
-use crate::timeline::Version;
-use crate::undo::Conflict;
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Version;
+use crate::store::revision::Revision;
+use crate::store::undo::Conflict;
 
 use super::super::Store;
 use super::super::past::not_there;

@@ -3,14 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::Text;
+use crate::diff::merge;
 use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
-use crate::log::Filter;
-use crate::merge;
-use crate::path::MemoryPath;
-use crate::timeline::Part;
-use crate::undo::{Conflict, Selection};
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::Part;
+use crate::store::log::Filter;
+use crate::store::undo::Conflict;
+use crate::store::undo::Selection;
 
 use super::super::Store;
 use super::{Aim, Wanted};

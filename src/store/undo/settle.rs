@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::Text;
+use crate::crypto::digest::Digest;
 use crate::diff::TextDiff;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
-use crate::path::MemoryPath;
+use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
-use crate::timeline::Version;
-use crate::undo::{Conflict, Plan, Step};
+use crate::state::timeline::Version;
+use crate::store::undo::Conflict;
+use crate::store::undo::Plan;
+use crate::store::undo::Step;
 
 use super::super::Store;
 use super::super::past::{looked_at, seconds};

@@ -6,14 +6,15 @@ use super::super::findings::Fault;
 use super::super::tree::{Difference, Entry, Mode, RawTree, is_fan, memory_of};
 use super::said::Said;
 use super::{Before, Changed, Examined, Examiner};
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::{SealKey, Sealed};
+use crate::crypto::sign::Signers;
 use crate::error::Result;
 use crate::event::{self, Change, Event, PublicFile, Touch};
 use crate::id::MemoryId;
+use crate::id::ObjectId;
 use crate::policy::Policy;
-use crate::repository::object::{Kind, ObjectId};
-use crate::seal::{SealKey, Sealed};
-use crate::sign::Signers;
+use crate::repository::object::Kind;
 use crate::version;
 
 impl Examiner<'_> {
@@ -161,7 +162,9 @@ impl Examiner<'_> {
         let text = String::from_utf8(bytes).unwrap_or_default();
         let parses = match file {
             PublicFile::Policy => Policy::parse_file(&text).is_ok(),
-            PublicFile::Recipients => crate::recipients::parse(&text).is_ok_and(|m| !m.is_empty()),
+            PublicFile::Recipients => {
+                crate::crypto::recipients::parse(&text).is_ok_and(|m| !m.is_empty())
+            }
             PublicFile::Signers => Signers::parse(&text).is_ok(),
         };
         if !parses {

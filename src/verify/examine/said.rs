@@ -1,6 +1,6 @@
 //! What a commit message says in the clear.
 
-use crate::digest::Digest;
+use crate::crypto::digest::Digest;
 use crate::event::{self, Message, PublicFile};
 use crate::id::MemoryId;
 

@@ -1,0 +1,371 @@
+//! The command line: parse, call the library, show.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::verbs::{
+    accept, checkpoint, compact, doctor, erase, expire, export, history, hold, import, init, keys,
+    log, mcp_config, memory, policy, prompt, receipt, recipients, redact, scan, schedule, signers,
+    status, tool, undo, verify,
+};
+use crate::{environment, mcp, output, process};
+use agekeep::error::{Error, Result};
+use agekeep::event::Context;
+use agekeep::store::{Clock, Store};
+use chrono::{DateTime, Utc};
+use clap::{Args, Parser, Subcommand};
+
+/// The memory of an AI agent: every command a signed commit, every byte encrypted with age.
+#[derive(Parser)]
+#[command(name = "agekeep", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 precondition failed, 7 denied,
+9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
+14 findings, 15 merge conflict, 16 I/O or disk full.";
+
+/// The exit code of a command line that does not parse.
+pub(crate) const USAGE: u8 = 2;
+
+/// Options every verb takes.
+#[derive(Args)]
+#[command(next_help_heading = "Global options")]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
+pub(crate) struct Global {
+    /// The store's folder [default: agekeep/store in the user's data folder]
+    #[arg(
+        short = 'C',
+        long,
+        env = "AGEKEEP_STORE",
+        global = true,
+        value_name = "DIR"
+    )]
+    pub(crate) store: Option<PathBuf>,
+    /// The age identity that opens the store [default: agekeep/identity.txt in the user's
+    /// configuration folder]
+    #[arg(
+        short,
+        long,
+        env = "AGEKEEP_IDENTITY",
+        global = true,
+        value_name = "FILE"
+    )]
+    pub(crate) identity: Option<PathBuf>,
+    /// The open descriptor to read the passphrase of the identity from
+    // Read as text: an error must not show what may be a passphrase in the wrong place.
+    #[arg(
+        long,
+        env = "AGEKEEP_PASSPHRASE_FD",
+        global = true,
+        value_name = "N",
+        hide_env_values = true
+    )]
+    pub(crate) passphrase_fd: Option<String>,
+    /// The SSH key that signs commits; for a public key, or one with a passphrase, the ssh-agent
+    /// signs [default: `agekeep/signing_key` in the user's configuration folder]
+    #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
+    pub(crate) signing_key: Option<PathBuf>,
+    /// The folder of the store's keyring [default: where the policy says, or keyring in the store]
+    #[arg(long, env = "AGEKEEP_KEYRING", global = true, value_name = "DIR")]
+    pub(crate) keyring: Option<PathBuf>,
+    /// Who acts, for the event record [default: `AGEKEEP_ACTOR`, or the user's name where a person
+    /// gives the command]; in `log` and `revert`: whose events
+    // The variable is not read by clap: it must never narrow what `log` shows.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// The session, for the event record; in `log` and `revert`: which session's events
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Why, for the event record
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Print JSON: one object, or one on each line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Do not say which store it is where none was used before; in `compact`: print nothing but what
+    /// is wrong
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// When to print in colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: output::Color,
+    /// Do not start a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+    /// The time to go by instead of the machine's clock, in RFC 3339: for tests
+    #[arg(long, global = true, hide = true, value_name = "TIME")]
+    pub(crate) now: Option<DateTime<Utc>>,
+    /// Whether nobody is asked anything, also where there is a terminal.
+    #[arg(skip)]
+    pub(crate) unattended: bool,
+}
+
+/// What can be done. Arguments are put together for the one that was asked for alone, so that a
+/// doc comment on their type would be the help in place of the line here.
+#[derive(Subcommand)]
+#[command(defer = true)]
+enum Verb {
+    /// Make a store, and the keys to it where there are none
+    Init(init::Init),
+    /// Show where the store is, what is in it, who can open it, and whether anything is wrong
+    Status(status::StatusArgs),
+    /// Show who did what and when, newest first
+    Log(log::Log),
+    /// Show who read a memory and when, newest first
+    Access(log::Access),
+    /// Show an event and what it changed, or a file as it was: REV:PATH
+    Show(history::Show),
+    /// Show what differs between two moments, or what the last change was
+    Diff(history::Diff),
+    /// Show who wrote each line of a file, when, and in which event and session
+    ///
+    /// `<=` before an event: the line was written then or before, and what was before is erased.
+    Blame(history::BlameArgs),
+    /// Look for a pattern in what is remembered, or ever was
+    Grep(history::Grep),
+    /// Bring a file or directory back to what it was, also a deleted one
+    Restore(undo::Restore),
+    /// Undo events, and keep what others changed since
+    Revert(undo::Revert),
+    /// Bring the whole store back to a moment
+    Rollback(undo::Rollback),
+    /// Show a file with line numbers, or a directory
+    #[command(visible_aliases = ["cat", "ls"])]
+    View(memory::View),
+    /// Make a file; the text comes from --text, --file or standard input
+    Create(memory::Create),
+    /// Replace the one occurrence of a text
+    StrReplace(memory::StrReplace),
+    /// Put lines after a line; the text comes from --text, --file or standard input
+    Insert(memory::Insert),
+    /// Delete a file, or a directory with everything in it
+    #[command(visible_alias = "rm")]
+    Delete(memory::Delete),
+    /// Move a file or a directory
+    #[command(visible_alias = "mv")]
+    Rename(memory::Rename),
+    /// Print a file as it is, or every path (`memory_read`)
+    Read(memory::Read),
+    /// Write a whole file, new or not (`memory_write`); the text as for create
+    Write(memory::Write),
+    /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
+    Tool(tool::Tool),
+    /// Serve memory to an MCP client, on standard input and output or over HTTP
+    Mcp(mcp::Mcp),
+    /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
+    Import(import::Import),
+    /// Write memories out as plaintext: to a folder, or as JSON Lines; recorded
+    Export(export::ExportArgs),
+    /// Print a signed note that says where history ends now, for an auditor to keep
+    Checkpoint(checkpoint::Checkpoint),
+    /// Go on from a history that was turned back, or with another store in the place of the one that
+    /// is known; needs --reason, and is recorded
+    AcceptRollback,
+    /// Show who can open the store, let somebody in, or close it to them
+    Recipients(recipients::Recipients),
+    /// Hand out what opens one memory with stock age
+    Keys(keys::Keys),
+    /// Remove what has expired, and erase what is past its grace: the sweep
+    Expire(expire::Expire),
+    /// Keep memories from expiring, from erasure and from deletion, and say why
+    Hold(hold::HoldArgs),
+    /// Destroy the keys of memories: gone from history too
+    Erase(erase::Erase),
+    /// Show proof of what was erased, and check it
+    Receipt(receipt::ReceiptArgs),
+    /// Say what is not wrong yet and will hurt one day, and what to do about it
+    Doctor,
+    /// Give memories new keys, in case somebody knows the ones they have
+    Rekey(recipients::Rekey),
+    /// Show the policy in force, or put another one in place
+    Policy(policy::PolicyArgs),
+    /// Show who may write, let somebody write, or write no more
+    Signers(signers::SignersArgs),
+    /// Show what redaction looks for, and try it on texts
+    Redact(redact::Redact),
+    /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
+    Schedule(schedule::Schedule),
+    /// Print what an MCP client has to be told to use this store, or try whether it works
+    McpConfig(mcp_config::McpConfig),
+    /// Print what to tell a model about its memory, for a system prompt
+    Prompt(prompt::Prompt),
+    /// Look for secrets in everything kept, now and in all of history, by the rules in force
+    Scan(scan::Scan),
+    /// Put everything the store holds into one pack, in place of many files
+    Compact(compact::Compact),
+    /// Check history and keys: that everything is as it was written, by who may, and says so
+    Verify(verify::Verify),
+}
+
+/// Runs the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    process::keep_memory_private();
+    let Cli { global, verb } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    let as_json = global.json;
+    let done = match verb {
+        Verb::Init(args) => init::run(&global, &args),
+        Verb::Status(args) => status::run(&global, &args),
+        Verb::Log(args) => log::run(&global, &args),
+        Verb::Access(args) => log::access(&global, &args),
+        Verb::Show(args) => history::show(&global, &args),
+        Verb::Diff(args) => history::diff(&global, &args),
+        Verb::Blame(args) => history::blame(&global, &args),
+        Verb::Grep(args) => history::grep(&global, &args),
+        Verb::Restore(args) => undo::restore(&global, &args),
+        Verb::Revert(args) => undo::revert(&global, &args),
+        Verb::Rollback(args) => undo::rollback(&global, &args),
+        Verb::View(args) => memory::view(&global, &args),
+        Verb::Create(args) => memory::run(&global, &args),
+        Verb::StrReplace(args) => memory::run(&global, &args),
+        Verb::Insert(args) => memory::run(&global, &args),
+        Verb::Delete(args) => memory::run(&global, &args),
+        Verb::Rename(args) => memory::run(&global, &args),
+        Verb::Read(args) => memory::run(&global, &args),
+        Verb::Write(args) => memory::run(&global, &args),
+        Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Mcp(args) => mcp::run(global, &args),
+        Verb::Import(args) => import::run(&global, &args),
+        Verb::Export(args) => export::run(&global, &args),
+        Verb::Checkpoint(args) => checkpoint::run(&global, &args),
+        Verb::AcceptRollback => accept::run(&global),
+        Verb::Recipients(args) => recipients::run(&global, &args),
+        Verb::Keys(args) => keys::run(&global, &args),
+        Verb::Expire(args) => expire::run(&global, &args),
+        Verb::Hold(args) => hold::run(&global, &args),
+        Verb::Erase(args) => erase::run(&global, &args),
+        Verb::Receipt(args) => receipt::run(&global, &args),
+        Verb::Doctor => doctor::run(&global),
+        Verb::Rekey(args) => recipients::rekey(&global, &args),
+        Verb::Policy(args) => policy::run(&global, &args),
+        Verb::Signers(args) => signers::run(&global, &args),
+        Verb::Redact(args) => redact::run(&global, &args),
+        Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::McpConfig(args) => mcp_config::run(&global, &args),
+        Verb::Prompt(args) => prompt::run(&global, &args),
+        Verb::Scan(args) => scan::run(&global, &args),
+        Verb::Compact(args) => compact::run(&global, &args),
+        Verb::Verify(args) => verify::run(&global, &args),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            output::error(&error, as_json);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Answers a command line that does not parse, or that asks for help.
+fn misused(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
+    let code = if error.use_stderr() { USAGE } else { 0 };
+    match error.kind() {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Where nobody reads on there is nobody left to tell.
+            let _ = error.print();
+        }
+        _ => output::usage(&error.to_string(), environment::typed_json()),
+    }
+    ExitCode::from(code)
+}
+
+/// A store whose keyring is for nobody but its owner from here on, wherever it is.
+pub(crate) fn protected(store: Store) -> Store {
+    for sentence in store.protect_keyring() {
+        output::warn(&sentence);
+    }
+    store
+}
+
+impl Global {
+    /// Opens the store for commands, which are signed.
+    pub(crate) fn open(&self) -> Result<Store> {
+        let path = self.protected_store()?;
+        let store = Store::open(&path, environment::keys(self)?, self.clock())?;
+        self.introduce(&store);
+        Ok(protected(store))
+    }
+
+    /// Says which store it is at a place where none was seen before.
+    pub(crate) fn introduce(&self, store: &Store) {
+        if let Some(first) = store.first_use().filter(|_| !self.quiet) {
+            output::note(&format!("note: {first}"));
+        }
+    }
+
+    /// Opens the store for a look, which is recorded where there is a signing key, or for what
+    /// records nothing.
+    pub(crate) fn open_to_look(&self) -> Result<Store> {
+        let path = self.protected_store()?;
+        let store = Store::open(&path, environment::keys_to_look(self)?, self.clock())?;
+        self.introduce(&store);
+        Ok(protected(store))
+    }
+
+    /// The store's folder, for nobody but its owner from here on.
+    pub(crate) fn protected_store(&self) -> Result<PathBuf> {
+        let path = self.existing_store()?;
+        for sentence in Store::protect(&path) {
+            output::warn(&sentence);
+        }
+        Ok(path)
+    }
+
+    /// A missing store is the likelier mistake, and is said before a missing key.
+    pub(crate) fn existing_store(&self) -> Result<PathBuf> {
+        let path = environment::store(self)?;
+        match std::fs::metadata(path.join("HEAD")) {
+            Err(source) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                let doing = "enter";
+                Err(Error::Io {
+                    doing,
+                    path,
+                    source,
+                })
+            }
+            Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),
+            _ => Ok(path),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        match self.now {
+            Some(now) => Box::new(move || now),
+            None => Box::new(Utc::now),
+        }
+    }
+
+    /// Who acts, where somebody said so.
+    pub(crate) fn agent(&self) -> Option<String> {
+        self.actor.clone().or_else(environment::actor)
+    }
+
+    /// The context of a command given on the command line.
+    pub(crate) fn context(&self) -> Context {
+        let mut context = Context::default();
+        context.actor = self.agent().or_else(environment::user);
+        context.session.clone_from(&self.session);
+        context.reason.clone_from(&self.reason);
+        context.door = Some("cli");
+        context
+    }
+
+    /// The context where `--actor` and `--session` say whose events are meant.
+    pub(crate) fn onlooker(&self) -> Context {
+        let mut context = self.context();
+        context.actor = environment::actor().or_else(environment::user);
+        context.session = None;
+        context
+    }
+}

@@ -1,0 +1,215 @@
+//! `mcp`: the store as a server of the Model Context Protocol, for one client on standard input and
+//! output, or for many over HTTP.
+//!
+//! ```text
+//! stdio | http ──▶ server (the protocol) ──▶ keeper (one thread, one store, in order)
+//!                                              └─ call: memory commands │ look │ care │ resource
+//! ```
+
+mod call;
+mod care;
+mod claim;
+#[cfg(feature = "http")]
+mod http;
+mod keeper;
+mod look;
+mod mended;
+mod resource;
+mod server;
+mod stdio;
+mod tool;
+mod watch;
+
+use std::sync::Arc;
+
+use agekeep::error::{Error, Result};
+use clap::{Args, ValueEnum};
+use rmcp::model::Tool;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::keeper::Keeper;
+use self::server::Door;
+use self::tool::{Group, SPECS, Spec};
+use self::watch::Watch;
+use crate::args::Global;
+use crate::verbs::prompt;
+
+#[derive(Args)]
+pub(crate) struct Mcp {
+    /// Make the store first if there is none
+    #[arg(long)]
+    init: bool,
+    #[cfg(feature = "http")]
+    #[command(flatten)]
+    http: http::Http,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+// Which tools are wanted.
+#[derive(Args)]
+struct Wanted {
+    /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command
+    #[arg(long, conflicts_with_all = ["tools", "admin"])]
+    single_tool: bool,
+    /// Offer these tools too
+    #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
+    tools: Vec<More>,
+    /// Also offer what looks after the store: sweep, redact and erase
+    #[arg(long)]
+    admin: bool,
+    /// Offer only what changes no memory, and refuse the rest
+    #[arg(long, conflicts_with = "admin")]
+    read_only: bool,
+    /// What clients are told of edits: `strict` calls each that replaces text destructive,
+    /// `recoverable` only what one restore does not bring back at once
+    #[arg(long, value_name = "HOW", default_value = "recoverable")]
+    annotations: Annotations,
+}
+
+/// Tools that are offered when they are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum More {
+    /// `memory_read` and `memory_write`
+    ReadWrite,
+    /// `memory_restore`
+    Restore,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Annotations {
+    Recoverable,
+    Strict,
+}
+
+/// What a client is offered.
+struct Offer {
+    specs: Vec<&'static Spec>,
+    read_only: bool,
+    strict: bool,
+}
+
+impl Offer {
+    fn of(args: &Wanted) -> Self {
+        let wanted = |group| match group {
+            Group::Memory | Group::Look => !args.single_tool,
+            Group::Single => args.single_tool && !args.read_only,
+            Group::SingleLook => args.single_tool && args.read_only,
+            Group::ReadWrite => args.tools.contains(&More::ReadWrite),
+            Group::Restore => args.tools.contains(&More::Restore),
+            Group::Admin => args.admin,
+        };
+        let offered = |spec: &&Spec| wanted(spec.group) && (spec.is_read_only() || !args.read_only);
+        Self {
+            specs: SPECS.iter().filter(offered).collect(),
+            read_only: args.read_only,
+            strict: args.annotations == Annotations::Strict,
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&'static Spec> {
+        self.specs.iter().copied().find(|spec| spec.name == name)
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let tool = |spec: &&Spec| spec.to_tool(self.strict);
+        self.specs.iter().map(tool).collect()
+    }
+
+    /// What a model is told about its memory.
+    fn guidance(&self) -> String {
+        let is_one_tool = self
+            .specs
+            .iter()
+            .any(|spec| matches!(spec.group, Group::Single | Group::SingleLook));
+        prompt::guidance(&prompt::Options {
+            tools: if is_one_tool {
+                prompt::Tools::Memory
+            } else {
+                prompt::Tools::Mcp
+            },
+            topics: prompt::Topics::default(),
+            read_only: self.read_only,
+            policy: None,
+        })
+    }
+}
+
+pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
+    // The terminal, where there is one, is the client's.
+    global.unattended = true;
+    let offer = Offer::of(&args.wanted);
+    let mut defaults = global.context();
+    // The person at this machine is not the agent whose calls these are.
+    defaults.actor = global.agent();
+    defaults.door = Some("mcp");
+    defaults.of_agent = true;
+    if !args.is_for_many() {
+        // One client, one process, one session.
+        let began = (global.clock())().format("%Y%m%dT%H%M%SZ");
+        let session = format!("mcp-{began}-{}", std::process::id());
+        defaults.session.get_or_insert(session);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Io {
+            doing: "start",
+            path: "the server".into(),
+            source,
+        })?;
+    let keeper = Keeper::start(Arc::new(global), args.init)?;
+    let served = runtime.block_on(async {
+        let watch = Watch::new(keeper.clone());
+        tokio::spawn(watch.clone().run());
+        let door = Door::new(keeper, watch, offer, defaults);
+        let (closing, waiting) = (door.closing(), door.waiting());
+        tokio::spawn(async move {
+            end_of_process().await;
+            closing.cancel();
+        });
+        let served = args.serve(door).await;
+        // What was asked for is carried out and answered, also when the server is told to end.
+        let mut waiting = waiting;
+        let _ = waiting.wait_for(|count| *count == 0).await;
+        served
+    });
+    // A thread that waits for input waits for ever.
+    runtime.shutdown_background();
+    served.map(|()| 0)
+}
+
+impl Mcp {
+    #[cfg(feature = "http")]
+    fn is_for_many(&self) -> bool {
+        self.http.is_asked_for()
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // of the other form it is not
+    fn is_for_many(&self) -> bool {
+        false
+    }
+
+    async fn serve(&self, door: Door) -> Result<()> {
+        #[cfg(feature = "http")]
+        if self.http.is_asked_for() {
+            return self.http.serve(door).await;
+        }
+        stdio::serve(door).await
+    }
+}
+
+/// Waits until the process is told to end.
+async fn end_of_process() {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,393 @@
+//! Streamable HTTP: on loopback for whoever is on this machine, elsewhere only with a token.
+
+mod connections;
+mod sessions;
+
+use std::convert::Infallible;
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agekeep::Digest;
+use agekeep::error::{Error, KeyFault, Result};
+use agekeep::policy::Limits;
+use clap::Args;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::watch;
+use tokio::task::yield_now;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+use self::connections::{Connections, FILES, Place};
+use self::sessions::Sessions;
+use crate::mcp::keeper::Waiting;
+use crate::mcp::server::Door;
+use crate::{output, process};
+
+/// Shortest token, in bytes.
+const TOKEN_BYTES_MIN: usize = 16;
+/// Longest token file, in bytes.
+const TOKEN_BYTES_MAX: u64 = 4_096;
+
+/// How long a request may take to come in when the server is told to end.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// How long an answer is on its way from the store to the client's stream.
+const HAND_OVER: Duration = Duration::from_millis(50);
+
+/// Connections that may wait to be accepted: as many as Linux lets wait.
+const BACKLOG: u32 = 4_096;
+/// How long is waited before a connection is accepted again where the machine has nothing left for
+/// one: what is closed for it is closed by then, and to try again costs little.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
+/// Bytes of a request's head. Ours take some hundred.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// How long a connection may wait for the head of its next request. Common clients close one that
+/// they have not used for ninety seconds, and none should meet a server that is about to.
+const NEXT_HEAD_WITHIN: Duration = Duration::from_secs(120);
+
+// How the server is reached.
+#[derive(Args)]
+pub(super) struct Http {
+    /// Serve streamable HTTP at this address, such as 127.0.0.1:8700, instead of standard input
+    /// and output; port 0 is any that is free
+    #[arg(long = "http", value_name = "ADDR")]
+    address: Option<SocketAddr>,
+    /// The file that holds the bearer token each request must bring; needed where the address is
+    /// not of this machine alone
+    #[arg(long, value_name = "FILE", requires = "address")]
+    token_file: Option<PathBuf>,
+    /// A name that clients may reach the server by, besides this machine's and the address
+    #[arg(long, value_name = "HOST", requires = "address")]
+    allow_host: Vec<String>,
+    /// A web origin whose pages may call, such as `https://tools.example.com`, besides this
+    /// machine's
+    #[arg(long, value_name = "ORIGIN", requires = "address")]
+    allow_origin: Vec<String>,
+}
+
+impl Http {
+    /// Whether HTTP is asked for.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Serves clients until the process is told to end.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an address others can reach without a token, or a token that is
+    /// none; [`Error::Io`] if the address cannot be had.
+    pub(super) async fn serve(&self, door: Door) -> Result<()> {
+        let address = self.address.expect("HTTP was asked for");
+        let token = self.token_file.as_deref().map(token).transpose()?;
+        if token.is_none() && !address.ip().is_loopback() {
+            return Err(Error::Invalid {
+                what: "--http",
+                why: format!("others can reach {address}; give a token with --token-file"),
+            });
+        }
+        let failed = |source| Error::Io {
+            doing: "listen at",
+            path: address.to_string().into(),
+            source,
+        };
+        if let Some(origin) = self.allow_origin.iter().find(|text| !text.contains("://")) {
+            return Err(Error::Invalid {
+                what: "--allow-origin",
+                why: format!("{origin} does not begin with https:// or http://"),
+            });
+        }
+        let listener = listen(address).map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        output::note(&format!("serving MCP at http://{bound}/mcp"));
+        if !bound.ip().is_loopback() {
+            output::warn(
+                "requests, the token and memories go over the network as they are: put a proxy \
+                 that speaks TLS in front",
+            );
+        }
+        let closing = door.closing();
+        let (waiting, streams) = (door.waiting(), CancellationToken::new());
+        let sessions: Arc<Sessions> = Arc::default();
+        let config = self.config(bound.ip(), streams.clone());
+        let another = move || Ok(door.for_another());
+        let server = Arc::new(Server {
+            token,
+            begun: Arc::new(watch::Sender::new(0)),
+            connections: Arc::new(Connections::new(process::let_open(FILES))),
+            service: StreamableHttpService::new(another, sessions.local.clone(), config),
+            sessions,
+        });
+        let begun = server.begun.subscribe();
+        accept(listener, server, &closing).await;
+        // A client that is slow to say what it wants is not waited for, nor one that does not read.
+        let _ = timeout(END_WITHIN, answered(begun, waiting)).await;
+        streams.cancel();
+        sleep(HAND_OVER).await;
+        Ok(())
+    }
+
+    fn config(&self, ip: IpAddr, streams: CancellationToken) -> StreamableHttpServerConfig {
+        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+        if !ip.is_unspecified() {
+            hosts.push(ip.to_string());
+        }
+        hosts.extend(self.allow_host.iter().cloned());
+        let local = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+        let origins = local.map(str::to_owned).into_iter();
+        let origins = origins.chain(self.allow_origin.iter().map(|origin| with_port(origin)));
+        StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .with_json_response(true)
+            .with_max_request_body_bytes(Limits::default().request_bytes)
+            .with_cancellation_token(streams)
+    }
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // One that was here before may have left connections behind.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Accepts connections until the server is told to end.
+async fn accept(listener: TcpListener, server: Arc<Server>, closing: &CancellationToken) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = closing.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, from)) => {
+                let place = server.connections.admit(from.ip());
+                tokio::spawn(serve(stream, place, server.clone(), closing.clone()));
+                // What it sent, and what is closed for it, comes before the next one: a head that is
+                // there is read, however many connections wait.
+                yield_now().await;
+            }
+            Err(error) if is_of_the_client(&error) => {}
+            Err(_) => {
+                server.connections.make_room();
+                sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+/// Whether a connection failed because its client has gone away.
+fn is_of_the_client(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
+    )
+}
+
+/// Serves a connection until it ends or loses its place.
+async fn serve(
+    stream: TcpStream,
+    place: Arc<Place>,
+    server: Arc<Server>,
+    closing: CancellationToken,
+) {
+    let answer = service_fn(|request| {
+        let (server, place) = (server.clone(), place.clone());
+        async move { Ok::<_, Infallible>(server.answer(&place, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(NEXT_HEAD_WITHIN)
+        .max_header_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    let (mut connection, mut lost) = (pin!(connection), pin!(place.lost()));
+    tokio::select! {
+        biased;
+        () = &mut lost => return,
+        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
+        _ = connection.as_mut() => return,
+    }
+    tokio::select! {
+        biased;
+        () = lost => {}
+        _ = connection => {}
+    }
+}
+
+/// Waits until every request that has begun is answered.
+async fn answered(mut begun: watch::Receiver<usize>, mut waiting: watch::Receiver<usize>) {
+    let _ = begun.wait_for(|count| *count == 0).await;
+    let _ = waiting.wait_for(|count| *count == 0).await;
+    // An answer in a stream of events is on its way there, in other tasks.
+    sleep(HAND_OVER).await;
+}
+
+/// An origin as a page of it says it: one without a port is one at the port of its scheme, and not
+/// at every port.
+fn with_port(origin: &str) -> String {
+    let port = match origin.split_once("://") {
+        Some(("https", _)) => 443,
+        Some(("http", _)) => 80,
+        _ => return origin.to_owned(),
+    };
+    let is_port = |text: &str| text == "*" || text.bytes().all(|b| b.is_ascii_digit());
+    match origin.rsplit_once(':') {
+        Some((_, last)) if is_port(last) => origin.to_owned(),
+        _ => format!("{origin}:{port}"),
+    }
+}
+
+/// What answers requests.
+struct Server {
+    token: Option<Digest>,
+    /// How many requests are inside.
+    begun: Arc<watch::Sender<usize>>,
+    connections: Arc<Connections>,
+    /// Of clients of the older era.
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Door, LocalSessionManager>,
+}
+
+type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
+
+impl Server {
+    /// Answers a request, of which the head is there.
+    async fn answer(&self, place: &Arc<Place>, request: Request<Incoming>) -> Response {
+        let _inside = Waiting::new(&self.begun);
+        // Before anything is read or looked up for it.
+        if !self.lets_in(request.headers()) {
+            let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
+            let challenge = HeaderValue::from_static("Bearer");
+            refused
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, challenge);
+            return refused;
+        }
+        let Some(receiving) = place.let_in() else {
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many at once\n");
+        };
+        if !matches!(request.uri().path(), "/mcp" | "/mcp/") {
+            return refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n");
+        }
+        let in_session = self.sessions.use_named(request.headers());
+        let request = request.map(|body| with(body, receiving));
+        let response = tokio::select! {
+            response = self.service.handle(request) => response,
+            () = place.late() => refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
+        };
+        if in_session.is_none() {
+            self.sessions.begin(response.headers()).await;
+        }
+        let sending = (place.send(), in_session);
+        response.map(|body| with(body, sending).boxed())
+    }
+
+    /// Whether a request brings the token, where one is set. Digests are compared, so that the time it
+    /// takes tells nothing of the token.
+    fn lets_in(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = self.token else {
+            return true;
+        };
+        let brought = headers.get(header::AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+            let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+            is_bearer.then(|| Digest::of(token.trim().as_bytes()))
+        });
+        brought == Some(token)
+    }
+}
+
+/// A body, and something that is dropped with it: when it was read or sent to its end, or given up.
+fn with<B: Body<Data = Bytes>>(
+    body: B,
+    kept: impl Send + Sync + 'static,
+) -> impl Body<Data = Bytes, Error = B::Error> {
+    body.map_frame(move |frame| {
+        let _ = &kept;
+        frame
+    })
+}
+
+/// An answer after which the connection is closed.
+fn refusal(status: StatusCode, why: &'static str) -> Response {
+    let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+    *refusal.status_mut() = status;
+    let close = HeaderValue::from_static("close");
+    refusal.headers_mut().insert(header::CONNECTION, close);
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    refusal.headers_mut().insert(header::CONTENT_TYPE, plain);
+    refusal
+}
+
+/// The digest of the token in a file.
+fn token(path: &Path) -> Result<Digest> {
+    const WHAT: &str = "token file";
+    let failed = |source| Error::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    };
+    let bad = |why: &str| Error::BadKeyFile {
+        what: WHAT,
+        path: path.into(),
+        why: why.into(),
+    };
+    let about = fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(bad("it is not a regular file"));
+    }
+    if about.permissions().mode() & 0o077 != 0 {
+        let path = path.into();
+        return Err(Error::Key(KeyFault::NotPrivate { what: WHAT, path }));
+    }
+    if about.len() > TOKEN_BYTES_MAX {
+        return Err(bad("it is too long"));
+    }
+    let bytes = Zeroizing::new(fs::read(path).map_err(failed)?);
+    let token = bytes.trim_ascii();
+    if token.len() < TOKEN_BYTES_MIN {
+        return Err(bad("it is shorter than 16 bytes"));
+    }
+    if !token.iter().all(u8::is_ascii_graphic) {
+        return Err(bad("it is not one word of printable ASCII"));
+    }
+    Ok(Digest::of(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_at_one_port() {
+        for (given, is) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://a.example", "http://a.example:80"),
+            ("http://[::1]", "http://[::1]:80"),
+            ("http://[::1]:9", "http://[::1]:9"),
+            ("https://a.example:8443", "https://a.example:8443"),
+            ("https://a.example:*", "https://a.example:*"),
+        ] {
+            assert_eq!(with_port(given), is);
+        }
+    }
+}

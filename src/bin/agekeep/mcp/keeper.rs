@@ -1,0 +1,391 @@
+//! The one thread that has the store open. What is asked of it is done in the order it was asked,
+//! so that calls which a client sends all at once are carried out in the order they came in; memory
+//! commands that wait at the same time become durable together.
+
+use std::iter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agekeep::Text;
+use agekeep::error::{Error, Result};
+use agekeep::event::{Context, Moment};
+use agekeep::id::StoreId;
+use agekeep::jsonl;
+use agekeep::memory_tool::command::Command;
+use agekeep::redact::Redactor;
+use agekeep::store::Store;
+use agekeep::store::answer::Answer;
+use agekeep::store::revision::Revision;
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Global;
+use crate::output;
+use crate::verbs::{history, init};
+
+/// What the thread has, for a job to use.
+pub(super) struct Kept {
+    global: Arc<Global>,
+    make_store: bool,
+    store: Option<Store>,
+    /// Whether the last thing that was asked of the store failed for a reason that opening it anew,
+    /// with the keys there are then, may end.
+    is_stale: bool,
+    /// Whether there was no store when it was last looked for.
+    is_missing: bool,
+    /// The store that was open, and the newest event that was seen of it.
+    seen: Option<(StoreId, Moment)>,
+    /// The last error that was printed, so that the same one is not printed at every call.
+    said: Option<String>,
+    listed: Option<Listed>,
+}
+
+/// Every path, as a recorded listing answered it.
+struct Listed {
+    /// How many events there were right after.
+    events: u64,
+    /// Whom it answered.
+    to: [Option<String>; 3],
+    since: Instant,
+    paths: Arc<Vec<String>>,
+}
+
+/// How long a listing answers again: what expires meanwhile is no event.
+const LISTED_FOR: Duration = Duration::from_secs(1);
+
+/// What the thread is asked.
+enum Job {
+    /// Anything that is no memory command.
+    Act(Box<dyn FnOnce(&mut Kept) + Send>),
+    Command(Box<Asked>),
+}
+
+/// A memory command that somebody waits for.
+struct Asked {
+    command: Command,
+    context: Context,
+    /// Whether it was taken back.
+    cancelled: CancellationToken,
+    answer: oneshot::Sender<Done>,
+}
+
+/// The answer to a memory command, or in words for a model why it could not be recorded.
+pub(super) type Done = std::result::Result<Answer, String>;
+
+/// What asks. Each clone asks the same thread, which ends when the last one is gone.
+#[derive(Clone)]
+pub(super) struct Keeper {
+    jobs: mpsc::Sender<Job>,
+    waiting: Arc<watch::Sender<usize>>,
+}
+
+/// One who waits for an answer, counted while it lives.
+pub(super) struct Waiting(Arc<watch::Sender<usize>>);
+
+impl Waiting {
+    pub(super) fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
+        waiting.send_modify(|count| *count += 1);
+        Self(waiting.clone())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Keeper {
+    /// Starts the thread. The store is opened by the first job that needs it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the machine lets no thread be made.
+    pub(super) fn start(global: Arc<Global>, make_store: bool) -> Result<Self> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let run = move || {
+            let mut kept = Kept {
+                global,
+                make_store,
+                store: None,
+                is_stale: false,
+                is_missing: false,
+                seen: None,
+                said: None,
+                listed: None,
+            };
+            let mut next = None;
+            while let Some(job) = next.take().or_else(|| queue.recv().ok()) {
+                // One call that comes to grief is one client without an answer.
+                let done = catch_unwind(AssertUnwindSafe(|| match job {
+                    Job::Act(act) => act(&mut kept),
+                    Job::Command(first) => kept.execute(*first, || match queue.try_recv() {
+                        Ok(Job::Command(asked)) => Some(*asked),
+                        Ok(other) => {
+                            next = Some(other);
+                            None
+                        }
+                        Err(_) => None,
+                    }),
+                }));
+                if done.is_err() {
+                    kept.store = None;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("keeper".into()).spawn(run);
+        thread.map_err(|source| Error::Io {
+            doing: "start a thread of",
+            path: "agekeep".into(),
+            source,
+        })?;
+        Ok(Self {
+            jobs,
+            waiting: Arc::new(watch::Sender::new(0)),
+        })
+    }
+
+    /// How many wait for an answer.
+    pub(super) fn waiting(&self) -> watch::Receiver<usize> {
+        self.waiting.subscribe()
+    }
+
+    /// Has something done after everything that was asked before. It is put in line when the answer
+    /// is first polled; `None` if that came to grief.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        let act = Box::new(move |kept: &mut Kept| {
+            // One who has gone away does not want to know; what it asked for is done all the same.
+            let _ = answer.send(act(kept));
+        });
+        self.wait(Job::Act(act), answered).await
+    }
+
+    /// The same for a memory command, unless it is taken back before its turn.
+    pub(super) async fn execute(
+        &self,
+        command: Command,
+        context: Context,
+        cancelled: CancellationToken,
+    ) -> Option<Done> {
+        let (answer, answered) = oneshot::channel();
+        let asked = Asked {
+            command,
+            context,
+            cancelled,
+            answer,
+        };
+        self.wait(Job::Command(Box::new(asked)), answered).await
+    }
+
+    async fn wait<T>(&self, job: Job, answered: oneshot::Receiver<T>) -> Option<T> {
+        let _waiting = Waiting::new(&self.waiting);
+        self.jobs.send(job).ok()?;
+        answered.await.ok()
+    }
+}
+
+impl Kept {
+    /// The store, opened if it is not yet. Why it cannot be is told whoever looks after the server
+    /// too, with the paths that a model does not see.
+    pub(super) fn store(&mut self) -> Result<&mut Store> {
+        if self.store.is_none() {
+            let opened = init::open_or_make(&self.global, self.make_store);
+            self.is_missing = matches!(opened, Err(Error::NoStore { .. }));
+            let opened = opened.and_then(|store| self.same(store));
+            let store = opened.inspect_err(|error| self.tell(error))?;
+            return Ok(self.store.insert(store));
+        }
+        Ok(self.store.as_mut().expect("it is open"))
+    }
+
+    /// A store that was opened anew, if it is the one that was open before and goes on from there:
+    /// what this process has seen counts also where nothing is kept of it.
+    fn same(&self, mut store: Store) -> Result<Store> {
+        let Some((id, seen)) = self.seen else {
+            return Ok(store);
+        };
+        if store.last_seen().0 != id {
+            return Err(Error::Damaged {
+                what: "the store".into(),
+                why: "another one is in the place of the one that was open".into(),
+                hint: None,
+            });
+        }
+        match store.moment(&Revision::event(seen.event)) {
+            Ok(found) if found.commit == seen.commit => Ok(store),
+            Ok(_) | Err(Error::NoRevision { .. }) => Err(Error::RolledBack {
+                event: seen.event,
+                seen: seen.commit.to_string(),
+                found: store.last_seen().1.commit.to_string(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a glance at the store costs little, and asks for no key: it is open, or there was none
+    /// when it was last looked for.
+    pub(super) fn is_near(&self) -> bool {
+        self.store.is_some() || self.is_missing
+    }
+
+    /// Does something with the store. After a failure of the store itself, or of a key to it, the
+    /// next one opens it anew, and so brings what an unclean stop of another process left in order.
+    pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        self.fresh()?;
+        let done = self.glance(act);
+        if done.is_ok() {
+            self.is_well();
+        }
+        done
+    }
+
+    /// The store, opened anew after such a failure.
+    fn fresh(&mut self) -> Result<&mut Store> {
+        if self.is_stale {
+            self.store = None;
+        }
+        self.store()
+    }
+
+    fn is_well(&mut self) {
+        self.said = None;
+        self.is_stale = false;
+    }
+
+    /// The same for what nobody asked for: that it works does not say that the trouble is over.
+    pub(super) fn glance<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        let done = act(self.store()?);
+        match &done {
+            Ok(_) => self.see(),
+            Err(error) => self.see_failed(error),
+        }
+        done
+    }
+
+    fn see(&mut self) {
+        self.seen = self.store.as_ref().map(Store::last_seen).or(self.seen);
+    }
+
+    fn see_failed(&mut self, error: &Error) {
+        if is_of_the_store(error) {
+            self.tell(error);
+            self.store = None;
+            self.is_stale = true;
+        }
+    }
+
+    /// Carries out a memory command, and those that wait behind it by the time it is to be durable.
+    fn execute(&mut self, first: Asked, mut more: impl FnMut() -> Option<Asked>) {
+        let (mut first, mut waiting) = (Some(first), Vec::new());
+        let calls = iter::from_fn(|| {
+            let mut asked = first.take().or_else(&mut more)?;
+            while asked.cancelled.is_cancelled() {
+                // Nobody waits for the answer.
+                let _ = asked.answer.send(Err("the call was taken back".into()));
+                asked = more()?;
+            }
+            waiting.push(asked.answer);
+            Some((asked.command, asked.context))
+        });
+        let answers = match self.fresh() {
+            Ok(store) => store.execute_all(calls),
+            Err(error) => {
+                // Those behind it are told when their turn comes.
+                waiting.extend(first.take().map(|asked| asked.answer));
+                vec![Err(error)]
+            }
+        };
+        for answer in &answers {
+            match answer {
+                Ok(_) => self.see(),
+                Err(error) => self.see_failed(error),
+            }
+        }
+        if answers.iter().all(Result::is_ok) {
+            self.is_well();
+        }
+        for (to, answer) in waiting.into_iter().zip(answers) {
+            // One who has gone away does not want to know.
+            let _ = to.send(answer.map_err(|error| self.masked(jsonl::explain(&error))));
+        }
+    }
+
+    fn tell(&mut self, error: &Error) {
+        let text = error.to_string();
+        if self.said.as_ref() != Some(&text) {
+            output::error(error, self.global.json);
+            self.said = Some(text);
+        }
+    }
+
+    /// A text that may repeat what a caller wrote, without its secrets.
+    pub(super) fn masked(&self, text: String) -> String {
+        let policy = self
+            .store
+            .as_ref()
+            .map(|store| store.policy().redaction.clone());
+        let redactor = Redactor::of_policy(&policy.unwrap_or_default());
+        match redactor.map(|redactor| redactor.redact("", &Text::from(text.as_str()))) {
+            Ok(Ok(masked)) if masked.findings().is_empty() => text,
+            Ok(Ok(masked)) => masked.text().as_str().to_owned(),
+            _ => "what was asked for cannot be shown".into(),
+        }
+    }
+
+    /// A revision as people name it.
+    pub(super) fn revision(&self, text: &str) -> Result<Revision> {
+        history::revision(&self.global, text)
+    }
+
+    /// Every path there is. A listing that was recorded answers the same caller again for a moment,
+    /// as long as nothing has happened since: what a person types is one listing. So are the pages
+    /// of a list that goes on.
+    pub(super) fn paths(
+        &mut self,
+        context: &Context,
+        goes_on: bool,
+        list: impl FnOnce(&mut Store) -> Result<(u64, Vec<String>)>,
+    ) -> Result<Arc<Vec<String>>> {
+        let to = [&context.actor, &context.session, &context.client].map(Clone::clone);
+        let now = self.glance(Store::count_events)?;
+        if let Some(listed) = &self.listed
+            && listed.events == now
+            && listed.to == to
+            && (goes_on || listed.since.elapsed() < LISTED_FOR)
+        {
+            return Ok(listed.paths.clone());
+        }
+        let (events, paths) = self.with(list)?;
+        let paths = Arc::new(paths);
+        self.listed = Some(Listed {
+            events,
+            to,
+            since: Instant::now(),
+            paths: paths.clone(),
+        });
+        Ok(paths)
+    }
+}
+
+/// Whether an error says that the store as a whole is not as this process knows it.
+fn is_of_the_store(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoStore { .. }
+            | Error::Io { .. }
+            | Error::Damaged { .. }
+            | Error::HeadMoved { .. }
+            | Error::NoKeyring { .. }
+            | Error::NotARecipient { .. }
+            | Error::UnknownFormat { .. }
+            | Error::NotASigner { .. }
+            | Error::NoSigningKey
+            | Error::Signing(_)
+    )
+}

@@ -1,0 +1,189 @@
+//! Memories as resources: their URIs, and what is answered when they are listed, read or completed.
+
+use std::sync::Arc;
+
+use agekeep::error::{Error, Result};
+use agekeep::event::Context;
+use agekeep::memory_tool::command::Command;
+use agekeep::memory_tool::path::MemoryPath;
+use agekeep::store::Store;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use rmcp::model::{Resource, ResourceTemplate};
+
+use crate::mcp::keeper::Kept;
+
+/// A memory as it is now.
+pub(super) const NOW: &str = "memory:///{+path}";
+/// One version of a memory.
+pub(super) const AT: &str = "memory+at:///{version}/{+path}";
+
+/// Resources on one page of a list.
+const PAGE: usize = 1_000;
+/// Paths that a completion answers at most, by the protocol.
+pub(super) const COMPLETIONS_MAX: usize = 100;
+
+/// What stays as it is in a path of a URI (RFC 3986, section 3.3).
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What a URI names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    path: String,
+    version: Option<u64>,
+}
+
+/// The URI of a memory, by its path relative to `/memories`.
+pub(super) fn uri(relative: &str) -> String {
+    format!("memory:///{}", utf8_percent_encode(relative, PATH))
+}
+
+/// Reads a URI; `None` if it is not one of a memory.
+pub(super) fn named(uri: &str) -> Option<Named> {
+    let (version, path) = if let Some(path) = uri.strip_prefix("memory:///") {
+        (None, path)
+    } else {
+        let (version, path) = uri.strip_prefix("memory+at:///")?.split_once('/')?;
+        (Some(version.parse().ok()?), path)
+    };
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    (!path.is_empty()).then(|| Named {
+        path: format!("/memories/{path}"),
+        version,
+    })
+}
+
+/// Our spelling of a URI of a memory as it is now; any other as it is.
+pub(super) fn canonical(text: &str) -> String {
+    let path = match named(text) {
+        Some(Named {
+            path,
+            version: None,
+        }) => MemoryPath::read(&path),
+        _ => None,
+    };
+    path.map_or_else(|| text.to_owned(), |path| uri(path.relative()))
+}
+
+/// The two forms of URI there are.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let now = ResourceTemplate::new(NOW, "memory")
+        .with_title("Memory")
+        .with_description("A memory file as it is now; reading it counts as an access");
+    let at = ResourceTemplate::new(AT, "memory-version")
+        .with_title("Version of a memory")
+        .with_description("One version of a memory file; looking at it is no access");
+    vec![
+        now.with_mime_type("text/plain"),
+        at.with_mime_type("text/plain"),
+    ]
+}
+
+/// One page of memories, after the one that `cursor` names, and the next cursor.
+pub(super) fn page(
+    kept: &mut Kept,
+    cursor: Option<&str>,
+    context: &Context,
+) -> Result<(Vec<Resource>, Option<String>)> {
+    let paths = paths(kept, context, cursor.is_some())?;
+    let from = cursor.map_or(0, |cursor| {
+        paths.partition_point(|path| path.as_str() <= cursor)
+    });
+    let shown = &paths[from..paths.len().min(from + PAGE)];
+    let next = (from + PAGE < paths.len())
+        .then(|| shown.last().cloned())
+        .flatten();
+    let resource = |path: &String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Resource::new(uri(path), name)
+            .with_title(format!("/memories/{path}"))
+            .with_mime_type("text/plain")
+    };
+    Ok((shown.iter().map(resource).collect(), next))
+}
+
+/// The paths that begin with what was typed, and how many there are in all.
+pub(super) fn completions(
+    kept: &mut Kept,
+    typed: &str,
+    context: &Context,
+) -> Result<(Vec<String>, usize)> {
+    let paths = paths(kept, context, false)?;
+    // What a client puts into the template as it is: there `%` begins an escape.
+    let values = paths.iter().map(|path| path.replace('%', "%25"));
+    let fitting: Vec<String> = values.filter(|value| value.starts_with(typed)).collect();
+    let all = fitting.len();
+    Ok((fitting.into_iter().take(COMPLETIONS_MAX).collect(), all))
+}
+
+/// Every path relative to `/memories`, sorted: by `memory_read`, which is recorded.
+fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
+    let list = |store: &mut Store| {
+        let answer = store.execute(&Command::Read { path: None }, context)?;
+        let mut paths: Vec<String> = answer.content.as_str().lines().map(str::to_owned).collect();
+        paths.sort_unstable();
+        Ok((answer.meta.event + 1, paths))
+    };
+    kept.paths(context, goes_on, list)
+}
+
+/// The text of a memory; `None` if it is not there.
+pub(super) fn read(kept: &mut Kept, named: &Named, context: &Context) -> Result<Option<String>> {
+    kept.with(|store| {
+        let Some(version) = named.version else {
+            let path = Some(named.path.clone());
+            let answer = store.execute(&Command::Read { path }, context)?;
+            return Ok((!answer.is_error()).then(|| answer.content.as_str().to_owned()));
+        };
+        let path = store.parse_asked_path(&named.path, "show", context);
+        match path.and_then(|_| store.show_version(&named.path, version, context)) {
+            Ok(looked) => Ok(Some(looked.found.content.as_str().to_owned())),
+            Err(
+                Error::NotThere { .. }
+                | Error::DeniedPath { .. }
+                | Error::Invalid { .. }
+                | Error::Retention(_),
+            ) => Ok(None),
+            Err(error) => Err(error),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_memory() {
+        for uri in [
+            "",
+            "memory:///",
+            "memory://x/a",
+            "file:///etc/passwd",
+            "memory+at:///a.md",
+            "memory+at:///x/a.md",
+            "memory+at:///-1/a.md",
+            "memory:///%ff",
+        ] {
+            assert_eq!(named(uri), None, "{uri}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_uri_names_the_path_it_was_made_of(path in "[^\u{0}]{1,40}") {
+            let found = named(&uri(&path)).expect("a memory's URI");
+            prop_assert_eq!(found, Named { path: format!("/memories/{path}"), version: None });
+        }
+
+        #[test]
+        fn no_uri_breaks_the_parser(text in "(memory(\\+at)?:///?)?.{0,40}") {
+            let _ = named(&text);
+        }
+    }
+}

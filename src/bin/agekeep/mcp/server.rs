@@ -1,0 +1,328 @@
+//! The protocol: what is asked of the server, handed to the keeper of the store.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agekeep::event::Context;
+use agekeep::jsonl;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CompletionInfo, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::mcp::call::{self, Call, Reply};
+use crate::mcp::claim::context_of;
+use crate::mcp::keeper::{Keeper, Kept};
+use crate::mcp::watch::{Subscribed, Watch};
+use crate::mcp::{Offer, resource};
+
+/// The door as one client sees it.
+#[derive(Clone)]
+pub(super) struct Door {
+    keeper: Keeper,
+    watch: Watch,
+    offer: Arc<Offer>,
+    defaults: Arc<Context>,
+    closing: CancellationToken,
+    subscribed: Arc<Mutex<Subscribed>>,
+    /// Whether a client of the older era has introduced itself, and is told of changes.
+    introduced: Arc<AtomicBool>,
+}
+
+type Answer<T> = Result<T, ErrorData>;
+
+impl Door {
+    pub(super) fn new(keeper: Keeper, watch: Watch, offer: Offer, defaults: Context) -> Self {
+        Self {
+            keeper,
+            watch,
+            offer: Arc::new(offer),
+            defaults: Arc::new(defaults),
+            closing: CancellationToken::new(),
+            subscribed: Arc::default(),
+            introduced: Arc::default(),
+        }
+    }
+
+    /// The same door for another client.
+    #[cfg(feature = "http")]
+    pub(super) fn for_another(&self) -> Self {
+        Self {
+            subscribed: Arc::default(),
+            introduced: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Cancelled when the server is to end.
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
+    /// How many calls wait for an answer.
+    pub(super) fn waiting(&self) -> watch::Receiver<usize> {
+        self.keeper.waiting()
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Answer<T> {
+        self.answered(self.keeper.ask(act).await)
+    }
+
+    fn answered<T>(&self, answer: Option<T>) -> Answer<T> {
+        self.watch.poke();
+        answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
+    }
+
+    fn subscribed(&self) -> std::sync::MutexGuard<'_, Subscribed> {
+        self.subscribed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_completions()
+            .build();
+        let this = Implementation::new("agekeep", env!("CARGO_PKG_VERSION"))
+            .with_title("agekeep")
+            .with_description(env!("CARGO_PKG_DESCRIPTION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(this)
+            .with_instructions(self.offer.guidance())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<ListToolsResult> {
+        let listed = ListToolsResult::with_all_items(self.offer.tools());
+        Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<CallToolResponse> {
+        let Some(spec) = self.offer.find(&request.name) else {
+            let why = "no such tool here; tools/list names those there are";
+            return Err(ErrorData::invalid_params(why, None));
+        };
+        let (said, fault) = context_of(&self.defaults, &context);
+        let call = Call {
+            spec,
+            arguments: request.arguments.unwrap_or_default(),
+            context: said,
+            fault,
+        };
+        let cancelled = context.ct.clone();
+        let reply = if call.is_command() {
+            let (command, said) = call::command(&self.offer, call);
+            let done = self.keeper.execute(command, said, cancelled).await;
+            Reply::of_command(self.answered(done)?)
+        } else {
+            let done = self.ask(move |kept| {
+                if cancelled.is_cancelled() {
+                    // Taken back before its turn came; nobody waits for the answer.
+                    return Reply::error("the call was taken back");
+                }
+                call::answer(kept, call)
+            });
+            done.await?
+        };
+        Ok(reply.into_result().into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ListResourcesResult> {
+        let cursor = request.and_then(|request| request.cursor);
+        let (said, fault) = context_of(&self.defaults, &context);
+        refuse(fault)?;
+        let asked = self.ask(move |kept| resource::page(kept, cursor.as_deref(), &said));
+        let (resources, next) = asked.await?.map_err(|error| failed(&error))?;
+        let mut listed = ListResourcesResult::with_all_items(resources);
+        listed.next_cursor = next;
+        Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<ListResourceTemplatesResult> {
+        let listed = ListResourceTemplatesResult::with_all_items(resource::templates());
+        Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ReadResourceResponse> {
+        let (said, fault) = context_of(&self.defaults, &context);
+        refuse(fault)?;
+        let uri = request.uri.clone();
+        let asked = self.ask(move |kept| {
+            let named = resource::named(&uri);
+            let read = named.map(|named| resource::read(kept, &named, &said));
+            let text = read.transpose()?.flatten();
+            Ok(text.ok_or_else(|| kept.masked(uri)))
+        });
+        let text = asked.await?.map_err(|error| failed(&error))?;
+        let text = text.map_err(|uri| {
+            ErrorData::resource_not_found("no such memory", Some(json!({"uri": uri})))
+        })?;
+        let uri = request.uri;
+        let contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
+        let read = ReadResourceResult::new(vec![contents]);
+        Ok(read
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private)
+            .into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<CompleteResult> {
+        let of_path = match &request.r#ref {
+            Reference::Resource(template) => {
+                [resource::NOW, resource::AT].contains(&&*template.uri)
+            }
+            _ => false,
+        };
+        if !of_path || request.argument.name.trim_start_matches('+') != "path" {
+            return Ok(CompleteResult::default());
+        }
+        let (said, fault) = context_of(&self.defaults, &context);
+        refuse(fault)?;
+        let typed = request.argument.value;
+        let asked = self.ask(move |kept| resource::completions(kept, &typed, &said));
+        let (values, total) = asked.await?.map_err(|error| failed(&error))?;
+        let more = total > values.len();
+        let total = u32::try_from(total).ok();
+        let completion = CompletionInfo::with_pagination(values, total, more)
+            .map_err(|why| ErrorData::internal_error(why, None))?;
+        Ok(CompleteResult::new(completion))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<ListPromptsResult> {
+        let prompt = Prompt::new(GUIDANCE, Some(GUIDANCE_WHAT), None);
+        let listed = ListPromptsResult::with_all_items(vec![prompt]);
+        Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<GetPromptResponse> {
+        if request.name != GUIDANCE {
+            return Err(ErrorData::invalid_params("no such prompt here", None));
+        }
+        let message = PromptMessage::new_text(Role::User, self.offer.guidance());
+        let prompt = GetPromptResult::new(vec![message]).with_description(GUIDANCE_WHAT);
+        Ok(prompt.into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // One who says it again is not told everything twice.
+        if self.introduced.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (watch, subscribed) = (self.watch.clone(), self.subscribed.clone());
+        tokio::spawn(watch.tell_session(context.peer, subscribed));
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<()> {
+        // What is not there may come.
+        let mut subscribed = self.subscribed();
+        if subscribed.len() >= SUBSCRIBED_MAX || request.uri.len() > URI_BYTES_MAX {
+            return Err(ErrorData::invalid_params("too many subscriptions", None));
+        }
+        let of = resource::canonical(&request.uri);
+        subscribed.insert(request.uri, of);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<()> {
+        self.subscribed().remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        accepted.tools_list_changed = None;
+        accepted.prompts_list_changed = None;
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| uri.len() <= URI_BYTES_MAX);
+            uris.truncate(SUBSCRIBED_MAX);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
+        self.watch
+            .clone()
+            .tell_listener(&context, &self.closing)
+            .await;
+        Ok(())
+    }
+}
+
+/// The prompt for clients that do not show a server's instructions to their model.
+const GUIDANCE: &str = "memory-guidance";
+const GUIDANCE_WHAT: &str = "What a model should know about its memory, for a system prompt";
+
+/// Resources one client can subscribe to.
+const SUBSCRIBED_MAX: usize = 1_000;
+/// Bytes of a URI: a path as long as can be, with every byte escaped.
+const URI_BYTES_MAX: usize = 4_096;
+
+fn refuse(fault: Option<String>) -> Answer<()> {
+    fault.map_or(Ok(()), |why| Err(ErrorData::invalid_params(why, None)))
+}
+
+/// The error of a request that is no tool call, and so shows no text of its own.
+fn failed(error: &agekeep::error::Error) -> ErrorData {
+    ErrorData::internal_error(jsonl::explain(error), Some(json!({"code": error.code()})))
+}

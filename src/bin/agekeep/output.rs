@@ -1,0 +1,341 @@
+//! The only file that prints. Data goes to standard output, everything else to standard error. What
+//! people read is escaped, whatever standard output is: there may be a terminal behind a pipe.
+
+use std::borrow::Cow;
+use std::fs::{File, Permissions};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+
+use agekeep::error::{Error, Result};
+use agekeep::redact::Redactor;
+use agekeep::store::past::Recorded;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::args::USAGE;
+use crate::environment;
+
+/// Prints text for people, and ends the line.
+pub(super) fn line(text: &str) -> Result<()> {
+    let text = escaped(text);
+    write(|out| writeln!(out, "{text}")).map(drop)
+}
+
+/// Prints data: byte for byte, except to a terminal.
+pub(super) fn text(text: &str) -> Result<()> {
+    if io::stdout().is_terminal() && !text.ends_with('\n') {
+        return line(text);
+    }
+    let text = for_stdout(text);
+    write(|out| out.write_all(text.as_bytes())).map(drop)
+}
+
+/// Prints an object as one line of JSON, at once; `false` when nobody reads on.
+pub(super) fn json(value: &impl Serialize) -> Result<bool> {
+    let text = serde_json::to_string(value).expect("answers have a JSON form");
+    let text = for_stdout(&text);
+    write(|out| writeln!(out, "{text}"))
+}
+
+/// Gets standard output ready for a secret key. The shell makes a file of it as the umask says, which
+/// is most often for everybody to read: that is taken away before there is anything to read.
+pub(super) fn close_to_others() -> Result<()> {
+    let fault = |source| Error::Io {
+        doing: "take the rights of others away from",
+        path: "standard output".into(),
+        source,
+    };
+    let out = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(fault)?);
+    let mode = || out.metadata().map(|meta| meta.permissions().mode());
+    let is_file = out.metadata().map_err(fault)?.is_file();
+    let before = mode().map_err(fault)?;
+    if !is_file || before & OTHERS == 0 {
+        return Ok(());
+    }
+    out.set_permissions(Permissions::from_mode(before & !OTHERS))
+        .map_err(fault)?;
+    // There are file systems that have no rights, and say nothing of it.
+    if mode().map_err(fault)? & OTHERS != 0 {
+        return Err(fault(io::ErrorKind::PermissionDenied.into()));
+    }
+    note("note: others could use the file that this goes to; now only you can");
+    Ok(())
+}
+
+/// What a file's mode lets its group and everybody do.
+const OTHERS: u32 = 0o077;
+
+/// Prints an answer that is an error: the contract's words, marked as an error if they are not.
+pub(super) fn refusal(content: &str) {
+    let mark = if content.starts_with("Error: ") {
+        ""
+    } else {
+        "error: "
+    };
+    complain(&format!("{mark}{content}"));
+}
+
+/// Prints what went wrong and what to do. Both may repeat what somebody typed: what a built-in rule
+/// takes for a secret in it is not shown.
+pub(super) fn error(error: &Error, as_json: bool) {
+    let (message, hint) = (stripped(&error.to_string()), stripped(&error.hint()));
+    if as_json {
+        refuse(error.code(), error.exit_code(), &message, &hint);
+    } else {
+        complain(&format!("error: {message}\nhint: {hint}"));
+    }
+}
+
+/// Prints an error as an object.
+fn refuse(code: &str, exit: u8, message: &str, hint: &str) {
+    let body = json!({"code": code, "exit": exit, "message": message, "hint": hint});
+    complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
+}
+
+/// Prints why a command line does not parse, and how it would, without the secrets in it.
+pub(super) fn usage(rendered: &str, as_json: bool) {
+    let text = stripped(rendered.trim_end());
+    if as_json {
+        let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        refuse("usage", USAGE, message, hint);
+    } else {
+        complain(&text);
+    }
+}
+
+/// A text without the secrets in it, by the built-in rules: an error may come before any policy is
+/// read.
+fn stripped(text: &str) -> String {
+    match Redactor::default().redact("", &text.into()) {
+        Ok(redacted) => redacted.text().as_str().to_owned(),
+        Err(_) => "what went wrong cannot be shown: it could not be scanned".into(),
+    }
+}
+
+/// Prints what a person may want to know beside the data.
+pub(super) fn note(text: &str) {
+    complain(text);
+}
+
+/// A number of things, in words.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "memory") => format!("{count} memories"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+/// Prints a warning.
+pub(super) fn warn(text: &str) {
+    complain(&format!("warning: {text}"));
+}
+
+/// The progress of a long verb: a bar on standard error, and only on a terminal.
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub(super) fn start(what: &'static str) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let style = "{wide_bar} {pos} of {len} {msg}";
+            let style = ProgressStyle::with_template(style).expect("a template that parses");
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(style).with_message(what)
+        });
+        Self(bar)
+    }
+
+    /// Shows how far it is; `total` is `None` while that is still being counted.
+    pub(super) fn show(&mut self, done: u64, total: Option<u64>) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(total.unwrap_or(done));
+            bar.set_position(total.map_or(0, |_| done));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn complain(text: &str) {
+    let text = escaped(text);
+    // Where standard error is closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Writes to standard output; `false` when nobody reads on, which is the reader's business.
+fn write(put: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<bool> {
+    let mut out = io::stdout().lock();
+    put(&mut out)
+        .and_then(|()| out.flush())
+        .map_or_else(read_on, |()| Ok(true))
+}
+
+fn read_on(source: io::Error) -> Result<bool> {
+    if source.kind() == io::ErrorKind::BrokenPipe {
+        return Ok(false);
+    }
+    Err(Error::Io {
+        doing: "write",
+        path: "standard output".into(),
+        source,
+    })
+}
+
+fn for_stdout(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() {
+        escaped(text)
+    } else {
+        text.into()
+    }
+}
+
+/// Spells out what a terminal would obey: control characters other than tab and newline, and
+/// text-direction controls. The spelling is JSON's, so that JSON stays what it is.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return text.into();
+    }
+    text.chars()
+        .fold(String::with_capacity(text.len()), |mut out, c| {
+            if obeyed(c) {
+                let _ =
+                    std::fmt::Write::write_fmt(&mut out, format_args!("\\u{:04x}", u32::from(c)));
+            } else {
+                out.push(c);
+            }
+            out
+        })
+        .into()
+}
+
+/// How a piece of a line looks on a terminal. None of it says what its text does not.
+#[derive(Clone, Copy)]
+pub(super) enum Style {
+    Plain,
+    Heading,
+    Place,
+    Removed,
+    RemovedWord,
+    Added,
+    AddedWord,
+}
+
+/// A line in pieces, each with its look.
+pub(super) type Line = Vec<(Style, String)>;
+
+/// A line without any look.
+pub(super) fn plain(text: &str) -> Line {
+    vec![(Style::Plain, text.to_owned())]
+}
+
+impl Style {
+    /// The parameters of the escape sequence that turns it on (ECMA-48, SGR).
+    fn sgr(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Heading => Some("1"),
+            Self::Place => Some("36"),
+            Self::Removed => Some("31"),
+            Self::RemovedWord => Some("31;7"),
+            Self::Added => Some("32"),
+            Self::AddedWord => Some("32;7"),
+        }
+    }
+}
+
+/// When output is in colour.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn is_on(self, terminal: bool) -> bool {
+        match self {
+            Self::Auto => terminal && !environment::no_color(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+/// Says that a look is not on record, where it is not.
+pub(super) fn unless_recorded(recorded: &Recorded) {
+    if let Recorded::Not(why) = recorded {
+        note(&format!("note: this look was not recorded: {why}"));
+    }
+}
+
+/// Long output: through a pager on a terminal, straight to standard output otherwise.
+pub(super) struct Pages {
+    pager: Option<Child>,
+    color: bool,
+}
+
+impl Pages {
+    pub(super) fn start(wanted: bool, color: Color) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let pager = (wanted && terminal).then(spawn_pager).flatten();
+        Self {
+            pager,
+            color: color.is_on(terminal),
+        }
+    }
+
+    /// Adds a line; `false` when nobody reads on.
+    pub(super) fn line(&mut self, text: &str) -> Result<bool> {
+        self.styled(&plain(text))
+    }
+
+    /// Adds a line in pieces; `false` when nobody reads on.
+    pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
+        let mut text = String::new();
+        for (style, piece) in line {
+            let piece = escaped(piece);
+            match style.sgr().filter(|_| self.color && !piece.is_empty()) {
+                Some(sgr) => text.extend(["\u{1b}[", sgr, "m", &piece, "\u{1b}[m"]),
+                None => text.push_str(&piece),
+            }
+        }
+        let pipe = self.pager.as_mut().and_then(|pager| pager.stdin.as_mut());
+        let written = match pipe {
+            Some(pipe) => writeln!(pipe, "{text}"),
+            None => writeln!(io::stdout(), "{text}"),
+        };
+        written.map_or_else(read_on, |()| Ok(true))
+    }
+
+    /// Waits until the reader is done.
+    pub(super) fn finish(mut self) {
+        if let Some(mut pager) = self.pager.take() {
+            drop(pager.stdin.take());
+            let _ = pager.wait();
+        }
+    }
+}
+
+fn spawn_pager() -> Option<Child> {
+    let words = environment::pager();
+    let (program, arguments) = words.split_first()?;
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .spawn()
+        .ok()
+}

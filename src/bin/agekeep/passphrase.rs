@@ -1,0 +1,170 @@
+//! Where passphrases come from: an inherited descriptor, a file, a command, or the person at the
+//! terminal. Never an argument or a plain environment variable, which others can see.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use agekeep::crypto::keyfile::{PASSPHRASE_BYTES_MAX, Passphrase, Unlock, Wanted};
+use agekeep::error::{Error, KeyFault, Result};
+use zeroize::Zeroizing;
+
+use crate::output;
+use crate::terminal::Terminal;
+
+/// What passphrases are read from: the first of these that is there.
+pub(super) struct Sources {
+    pub(super) descriptor: Option<u32>,
+    pub(super) file: Option<PathBuf>,
+    pub(super) command: Option<String>,
+    /// Whether nobody is at the terminal to answer, also where there is one.
+    pub(super) unattended: bool,
+    /// The PIN that came from the descriptor, which can be read only once.
+    pub(super) read: Mutex<Option<Passphrase>>,
+}
+
+impl Unlock for Sources {
+    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase> {
+        let refused = |why: &str| {
+            Error::Key(KeyFault::NoPassphrase {
+                wanted: output::escaped(&wanted.to_string()).into_owned(),
+                why: why.into(),
+            })
+        };
+        let given = self.descriptor.is_some() || self.file.is_some() || self.command.is_some();
+        if let (true, Wanted::Plugin { again: true, .. }) = (given, wanted) {
+            return Err(refused("the one that was given is not accepted"));
+        }
+        let read = if let Some(descriptor) = self.descriptor {
+            self.read_descriptor(descriptor, wanted)
+        } else if let Some(path) = &self.file {
+            check_private(path)?;
+            from_file(path)
+        } else if let Some(command) = &self.command {
+            from_command(command)
+        } else {
+            self.ask_at_terminal(wanted)
+        };
+        read.map_err(|why| refused(&why))
+    }
+
+    fn message(&self, plugin: &str, text: &str) {
+        output::note(&format!("{plugin}: {text}"));
+    }
+
+    fn confirm(&self, plugin: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool> {
+        let no = no.unwrap_or("no");
+        let question = format!("{plugin}: {question} ({yes}: y, {no}: n)");
+        let answer = self.terminal()?.ask(&question).ok()?;
+        Some(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case(yes))
+    }
+
+    fn answer(&self, plugin: &str, question: &str) -> Option<String> {
+        self.terminal()?.ask(&format!("{plugin}: {question}")).ok()
+    }
+}
+
+impl Sources {
+    fn terminal(&self) -> Option<Terminal> {
+        (!self.unattended).then(Terminal::open).flatten()
+    }
+
+    fn ask_at_terminal(&self, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+        let terminal = self.terminal().ok_or("there is no terminal to ask at")?;
+        let question = match wanted {
+            Wanted::Plugin {
+                plugin, question, ..
+            } => format!("{plugin}: {question}"),
+            file => format!("Passphrase for {file}:"),
+        };
+        let line = terminal.ask_secret(&question);
+        let line = line.map_err(|e| format!("the terminal cannot be read: {e}"))?;
+        let line = line.ok_or("nothing was typed")?;
+        Ok(Passphrase::from_first_line(&line)?)
+    }
+
+    fn read_descriptor(&self, descriptor: u32, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+        let mut read = self.read.lock().expect("nobody panics while holding it");
+        if let Some(passphrase) = &*read {
+            return Ok(passphrase.duplicate());
+        }
+        let source = "the descriptor in --passphrase-fd";
+        let file = File::open(format!("/dev/fd/{descriptor}"));
+        let passphrase = first_line(file.map_err(|e| format!("{source} cannot be read: {e}"))?)
+            .map_err(|why| format!("{source}: {why}"))?;
+        // An identity file is unlocked once. A plugin may want its PIN for each file.
+        if let Wanted::Plugin { .. } = wanted {
+            *read = Some(passphrase.duplicate());
+        }
+        Ok(passphrase)
+    }
+}
+
+/// Refuses a passphrase file that is for others too.
+fn check_private(path: &PathBuf) -> Result<()> {
+    let is_open =
+        |meta: &std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o077 != 0;
+    let open = std::fs::metadata(path).is_ok_and(|meta| is_open(&meta));
+    if open {
+        let fault = KeyFault::NotPrivate {
+            what: "passphrase",
+            path: path.clone(),
+        };
+        return Err(Error::Key(fault));
+    }
+    Ok(())
+}
+
+fn from_file(path: &PathBuf) -> Result<Passphrase, String> {
+    // Not shown: it may be a passphrase in the wrong place.
+    const SOURCE: &str = "the file in AGEKEEP_PASSPHRASE_FILE";
+    let file = File::open(path).map_err(|e| format!("{SOURCE} cannot be read: {e}"))?;
+    first_line(file).map_err(|why| format!("{SOURCE}: {why}"))
+}
+
+/// How often what comes behind a command's first line is read, in pieces of a kilobyte.
+const REST_READS_MAX: usize = 256;
+
+/// Runs a command with the shell. What it says on standard error is for the person to see.
+fn from_command(command: &str) -> Result<Passphrase, String> {
+    const SOURCE: &str = "the command in AGEKEEP_PASSPHRASE_COMMAND";
+    let failed = |e: io::Error| format!("{SOURCE} cannot be run: {e}");
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut output = child.stdout.take().expect("it is piped");
+    let passphrase = first_line(&mut output);
+    // A command that has a little more to say is to say it, or it would fail.
+    let mut rest = Zeroizing::new([0; 1024]);
+    let mut more = (0..REST_READS_MAX).map(|_| output.read(&mut *rest));
+    more.all(|read| read.is_ok_and(|count| count > 0));
+    drop(output);
+    let status = child.wait().map_err(failed)?;
+    if !status.success() {
+        return Err(format!("{SOURCE} failed ({status})"));
+    }
+    passphrase.map_err(|why| format!("{SOURCE}: {why}"))
+}
+
+/// Reads to the end of the first line and no further: what comes behind it is somebody else's.
+fn first_line(mut from: impl Read) -> Result<Passphrase, String> {
+    // Room for all of it, because a buffer that grows leaves copies behind.
+    let mut line = Zeroizing::new(Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2));
+    let mut byte = Zeroizing::new([0; 1]);
+    while line.len() < PASSPHRASE_BYTES_MAX + 2 {
+        match from.read(&mut *byte) {
+            Ok(0) => break,
+            Ok(_) if byte[0] == b'\n' => break,
+            Ok(_) => line.push(byte[0]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(format!("it cannot be read: {e}")),
+        }
+    }
+    Ok(Passphrase::from_first_line(&line)?)
+}

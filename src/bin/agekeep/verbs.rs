@@ -1,0 +1,29 @@
+//! The verbs of the command line, a file each: parse, call the library, show.
+
+pub(crate) mod accept;
+pub(crate) mod checkpoint;
+pub(crate) mod compact;
+pub(crate) mod doctor;
+pub(crate) mod erase;
+pub(crate) mod expire;
+pub(crate) mod export;
+pub(crate) mod history;
+pub(crate) mod hold;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod log;
+pub(crate) mod mcp_config;
+pub(crate) mod memory;
+pub(crate) mod policy;
+pub(crate) mod prompt;
+pub(crate) mod receipt;
+pub(crate) mod recipients;
+pub(crate) mod redact;
+pub(crate) mod scan;
+pub(crate) mod schedule;
+pub(crate) mod signers;
+pub(crate) mod status;
+pub(crate) mod tool;
+pub(crate) mod undo;
+pub(crate) mod verify;

@@ -1,0 +1,52 @@
+//! `accept-rollback`: goes on from a history that was turned back, or with another store, as a recorded
+//! decision.
+
+use agekeep::error::Result;
+use agekeep::store::{Lost, Store};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::{environment, output};
+
+pub(crate) fn run(global: &Global) -> Result<u8> {
+    let path = global.existing_store()?;
+    let keys = environment::keys(global)?;
+    let context = global.context();
+    let (store, lost, meta) = Store::accept_rollback(&path, keys, global.clock(), &context)?;
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.accept_rollback/1",
+            "store": lost.map(|lost| lost.store),
+            "lost": lost.map(|lost| lost.moment),
+            "meta": meta,
+        }))?;
+    } else {
+        output::line(&said(&store, lost, meta.event))?;
+    }
+    Ok(0)
+}
+
+/// What was accepted, in words.
+fn said(store: &Store, lost: Option<Lost>, event: u64) -> String {
+    let here = store.last_seen().0;
+    let Some(Lost {
+        store: known,
+        moment,
+        ..
+    }) = lost
+    else {
+        return format!("The keyring is accepted (event {event}).");
+    };
+    if known == here {
+        return format!(
+            "The rollback is accepted (event {event}). Lost: event {} ({}), and every event between it \
+             and where history now goes on.",
+            moment.event, moment.commit
+        );
+    }
+    format!(
+        "The store {here} is accepted at this place (event {event}). Lost: the store {known}, of which \
+         event {} ({}) was seen last.",
+        moment.event, moment.commit
+    )
+}

@@ -1,0 +1,164 @@
+//! `erase`: memories gone from history too, with a receipt.
+
+use agekeep::error::{Error, Result};
+use agekeep::id::MemoryId;
+use agekeep::memory_tool::path::MemoryPath;
+use agekeep::store::Store;
+use agekeep::store::retention::{EraseOf, Erasure, Target};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::events;
+use crate::output::{self, Bar};
+use crate::terminal::Terminal;
+
+#[derive(Args)]
+pub(crate) struct Erase {
+    /// A file or directory, or a memory id; or say --session, --actor or --subject
+    #[arg(value_name = "PATH|ID")]
+    what: Option<String>,
+    /// Keep the present version, and erase all before it
+    #[arg(long)]
+    history: bool,
+    /// Every memory that ever had a path this glob fits
+    #[arg(long, value_name = "GLOB")]
+    subject: Option<String>,
+    /// Print what would be erased, and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Do not ask, where several memories are meant
+    #[arg(short = 'y', long)]
+    yes: bool,
+}
+
+pub(crate) fn run(global: &Global, args: &Erase) -> Result<u8> {
+    let mut store = if args.dry_run {
+        global.open_to_look()?
+    } else {
+        global.open()?
+    };
+    let what = wanted(global, args, &store)?;
+    let targets = store.plan_erasure(&what, args.history)?;
+    if args.dry_run {
+        print(global, args, &targets, None)?;
+        return Ok(0);
+    }
+    let is_one = targets.len() == 1 && args.what.is_some();
+    if !is_one && !args.yes && !agreed(&targets, args.history)? {
+        return Err(Error::Invalid {
+            what: "an erasure of several memories",
+            why: "look at what it reaches with --dry-run, and say --yes".into(),
+        });
+    }
+    // Whose memories are erased is not who erases them.
+    let context = match args.what {
+        Some(_) => global.context(),
+        None => global.onlooker(),
+    };
+    let mut bar = Bar::start("records tried");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = store.erase(&what, args.history, &context, &mut progress);
+    bar.finish();
+    let done = done?;
+    print(global, args, &done.targets, Some(&done))?;
+    Ok(0)
+}
+
+fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
+    let by_person = [&global.session, &global.actor];
+    // With a path they say who erases, as everywhere.
+    let by_person = by_person.map(|option| option.as_ref().filter(|_| args.what.is_none()));
+    match (&args.what, &args.subject, by_person) {
+        (Some(what), None, _) => Ok(match MemoryId::from_hex(what) {
+            Some(id) => EraseOf::Memory(id),
+            None => EraseOf::Path(store.parse_path(what)?),
+        }),
+        (None, Some(glob), [None, None]) => Ok(EraseOf::Subject(glob.clone())),
+        (None, None, [Some(session), None]) => Ok(EraseOf::Session(session.clone())),
+        (None, None, [None, Some(actor)]) => Ok(EraseOf::Actor(actor.clone())),
+        _ => Err(Error::Invalid {
+            what: "the selection",
+            why: "say what to erase, in one way: a path or an id, --session, --actor or --subject"
+                .into(),
+        }),
+    }
+}
+
+/// Asks the person at the terminal, where there is one.
+fn agreed(targets: &[Target], history_only: bool) -> Result<bool> {
+    let Some(terminal) = Terminal::open() else {
+        return Ok(false);
+    };
+    let of = if history_only { "the history of " } else { "" };
+    let question = format!(
+        "Erase {of}{} memories for good? Nothing brings them back. [y/N]",
+        targets.len()
+    );
+    let answer = terminal.ask(&question).map_err(|source| Error::Io {
+        doing: "ask at",
+        path: "/dev/tty".into(),
+        source,
+    })?;
+    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+}
+
+fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasure>) -> Result<()> {
+    if global.json {
+        output::json(&all_to_json(targets, args.history, done))?;
+        return Ok(());
+    }
+    output::line(&lines(targets, done).join("\n"))
+}
+
+/// What was erased, or would be, as an object.
+pub(crate) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&Erasure>) -> Value {
+    json!({
+        "schema": "agekeep.erase/1",
+        "dry_run": done.is_none(),
+        "history_only": history_only,
+        "memories": targets.iter().map(to_json).collect::<Vec<_>>(),
+        "marked": done.is_some_and(|done| done.receipt.is_none()),
+        "meta": done.map(|done| &done.meta),
+        "receipt": done.and_then(|done| done.receipt.as_ref()),
+    })
+}
+
+/// What was erased, or would be, in words.
+pub(crate) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
+    let mut lines: Vec<String> = targets.iter().map(to_text).collect();
+    lines.push(match done {
+        None => "Nothing was changed.".into(),
+        Some(done) if done.receipt.is_none() => format!(
+            "Marked (event {}): your identity has no key to the keyring, and the next reader who \
+             uses the store destroys the keys.",
+            done.meta.event
+        ),
+        Some(done) => format!(
+            "Erased (event {event}). What that does not reach: `agekeep receipt show {event}`.",
+            event = done.meta.event
+        ),
+    });
+    lines
+}
+
+fn to_text(target: &Target) -> String {
+    let path = target.path.as_ref();
+    let path = path.map_or_else(|| "(no path)".into(), |path| events::quoted(path.as_str()));
+    let state = if target.is_there { "" } else { ", deleted" };
+    let held = target
+        .hold
+        .map_or_else(String::new, |hold| format!(", kept by hold {hold}"));
+    let versions = output::counted(target.versions as u64, "version");
+    format!("  {}  {path}  {versions}{state}{held}", target.id)
+}
+
+fn to_json(target: &Target) -> Value {
+    json!({
+        "memory": target.id,
+        "path": target.path.as_ref().map(MemoryPath::as_str),
+        "is_there": target.is_there,
+        "versions": target.versions,
+        "hold": target.hold,
+    })
+}

@@ -1,0 +1,167 @@
+//! `expire`: the sweep that removes what has expired, and erases what is past its grace.
+
+use agekeep::error::Result;
+use agekeep::event::Because;
+use agekeep::policy::expiration::Window;
+use agekeep::store::retention::{Due, SweepOptions, SweepPlan, Swept};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::events::{self, seconds};
+use crate::output::{self, Bar};
+
+#[derive(Args)]
+pub(crate) struct Expire {
+    /// Print what would go, when and why, and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Remove more than the policy lets one sweep take (`expiration.sweep_max`)
+    #[arg(short = 'y', long)]
+    yes: bool,
+    /// Go by the clock though it went back, or leapt ahead; it is recorded
+    #[arg(long)]
+    accept_clock: bool,
+}
+
+pub(crate) fn run(global: &Global, args: &Expire) -> Result<u8> {
+    let mut how = SweepOptions::default();
+    how.beyond_limit = args.yes;
+    how.accept_clock = args.accept_clock;
+    if args.dry_run {
+        let plan = global.open_to_look()?.plan_sweep(how)?;
+        return print(global, &plan, None);
+    }
+    let mut store = global.open()?;
+    let mut bar = Bar::start("records tried");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let swept = store.sweep(how, &global.context(), &mut progress);
+    bar.finish();
+    let swept = swept?;
+    print(global, &swept.plan, Some(&swept))
+}
+
+fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8> {
+    if global.json {
+        output::json(&to_json(plan, swept))?;
+    } else {
+        output::line(&to_text(plan, swept))?;
+    }
+    Ok(0)
+}
+
+/// A sweep, or what one would do, in words.
+pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
+    let held = match plan.held {
+        0 => String::new(),
+        count => format!(", {count} due and held"),
+    };
+    let mut lines = vec![format!(
+        "sweep at {}: {} to remove, {} to erase, {} stay{held}",
+        seconds(plan.now),
+        plan.expire.len(),
+        plan.erase.len(),
+        plan.living
+    )];
+    lines.extend(plan.expire.iter().map(|due| line("remove", due)));
+    lines.extend(plan.erase.iter().map(|due| line("erase", due)));
+    lines.extend(plan.next.iter().map(|due| line("next", due)));
+    lines.push(match swept {
+        None => {
+            if plan.expire.len() > plan.max || plan.erase.len() > plan.max_erase {
+                format!(
+                    "Nothing was changed. One sweep may remove {} and erase {}: this one needs --yes.",
+                    plan.max, plan.max_erase
+                )
+            } else {
+                "Nothing was changed.".into()
+            }
+        }
+        Some(swept) => match &swept.receipt {
+            Some(_) => format!(
+                "Done (event {event}; `agekeep receipt show {event}`).",
+                event = swept.meta.event
+            ),
+            None if plan.erase.is_empty() => format!("Done (event {}).", swept.meta.event),
+            None => format!(
+                "Done (event {}). What is to be erased is marked: your identity has no key to the \
+                 keyring, and the next reader who uses the store destroys the keys.",
+                swept.meta.event
+            ),
+        },
+    });
+    lines.join("\n")
+}
+
+fn line(word: &str, due: &Due) -> String {
+    format!(
+        "  {word:<7} {}  v{} {} bytes  {} ({})",
+        events::quoted(due.path.as_str()),
+        due.version,
+        due.bytes,
+        seconds(due.at),
+        why(&due.because)
+    )
+}
+
+/// Why a memory goes, in words.
+pub(crate) fn why(because: &Because) -> String {
+    let length = |seconds: i64| Window::of(seconds).to_string();
+    let by = |rule: Option<usize>| match rule {
+        Some(rule) => format!(" by rule {rule}"),
+        None => String::new(),
+    };
+    match because {
+        Because::Unaccessed {
+            since,
+            seconds: window,
+            rule,
+        } => format!(
+            "not accessed since {}, and {} is the limit{}",
+            seconds(*since),
+            length(*window),
+            by(*rule)
+        ),
+        Because::ExpiresAt { rule, .. } => format!("the policy names the time{}", by(Some(*rule))),
+        Because::GraceOver {
+            removed,
+            seconds: grace,
+        } => format!(
+            "removed by event {removed}, and its grace was {}",
+            length(*grace)
+        ),
+        _ => "the policy says so".into(),
+    }
+}
+
+/// A sweep, or what one would do, as an object.
+pub(crate) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
+    let all = |dues: &[Due]| -> Vec<Value> { dues.iter().map(due_to_json).collect() };
+    json!({
+        "schema": "agekeep.sweep/1",
+        "dry_run": swept.is_none(),
+        "now": seconds(plan.now),
+        "expire": all(&plan.expire),
+        "erase": all(&plan.erase),
+        "next": all(&plan.next),
+        "held": plan.held,
+        "living": plan.living,
+        "max": plan.max,
+        "max_erase": plan.max_erase,
+        "marked": swept.is_some_and(|swept| swept.receipt.is_none() && !plan.erase.is_empty()),
+        "meta": swept.map(|swept| &swept.meta),
+        "receipt": swept.and_then(|swept| swept.receipt.as_ref()),
+    })
+}
+
+fn due_to_json(due: &Due) -> Value {
+    json!({
+        "memory": due.id,
+        "path": due.path.as_str(),
+        "version": due.version,
+        "bytes": due.bytes,
+        "at": seconds(due.at),
+        "because": due.because,
+        "why": why(&due.because),
+    })
+}

@@ -1,0 +1,320 @@
+//! The verbs that look at history: `show`, `diff`, `blame`, `grep`, and `view --at`.
+
+use agekeep::error::{Error, Result};
+use agekeep::store::Store;
+use agekeep::store::past::{Blame, Changed, Looked, Match, Matches, Search};
+use agekeep::store::revision::Revision;
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::output::{Line, Pages, Style, plain};
+use crate::{changes, events, output};
+
+#[derive(Args)]
+pub(crate) struct Show {
+    /// An event: REV; or a file as it was after it: REV:PATH
+    #[arg(default_value = "HEAD", value_name = "REV[:PATH]")]
+    what: String,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// From which moment [default: before the last event that changed something], to which
+    /// [default: now], and of which path
+    #[arg(num_args = 0..=3, value_name = "A] [B] [PATH")]
+    what: Vec<String>,
+    /// Only how much changed, not what
+    #[arg(long)]
+    stat: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct BlameArgs {
+    /// The file
+    path: String,
+    /// As it was after this moment
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    at: String,
+}
+
+#[derive(Args)]
+pub(crate) struct Grep {
+    /// A regular expression
+    #[arg(allow_hyphen_values = true)]
+    pattern: String,
+    /// Only this path and what is below it
+    path: Option<String>,
+    /// In every version there ever was; each line is shown once, with the events it lasted for
+    #[arg(long)]
+    history: bool,
+    /// Take the pattern as it is, not as a regular expression
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+    /// Upper and lower case are the same
+    #[arg(long)]
+    ignore_case: bool,
+}
+
+/// The exit code where a search finds nothing.
+const NOT_FOUND: u8 = 4;
+
+/// A revision as the command line takes it.
+pub(crate) fn revision(global: &Global, text: &str) -> Result<Revision> {
+    Revision::parse(text, (global.clock())())
+}
+
+pub(crate) fn view_at(
+    global: &Global,
+    path: &str,
+    range: Option<(i64, i64)>,
+    at: &str,
+) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let at = revision(global, at)?;
+    let looked = store.view_at(path, range, &at, &global.context())?;
+    output::unless_recorded(&looked.recorded);
+    if global.json {
+        output::json(&view_to_json("agekeep.view/1", &looked))?;
+    } else {
+        output::line(looked.found.content.as_str())?;
+    }
+    Ok(0)
+}
+
+fn view_to_json(schema: &str, looked: &Looked<agekeep::store::past::View>) -> serde_json::Value {
+    let view = &looked.found;
+    json!({
+        "schema": schema,
+        "at": view.at,
+        "time": events::rfc3339(view.time),
+        "content": view.content.as_str(),
+        "version": view.version.as_ref().map(changes::side_to_json),
+        "recorded": changes::recorded_to_json(&looked.recorded),
+    })
+}
+
+pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    // No form of a revision holds this, and every path begins with a slash.
+    if let Some((at, path)) = args.what.split_once(":/") {
+        let at = revision(global, at)?;
+        let looked = store.show_at(&format!("/{path}"), &at, &global.context())?;
+        output::unless_recorded(&looked.recorded);
+        if global.json {
+            output::json(&view_to_json("agekeep.view/1", &looked))?;
+        } else {
+            let content = looked.found.content.as_str();
+            output::line(content.strip_suffix('\n').unwrap_or(content))?;
+        }
+        return Ok(0);
+    }
+    let at = revision(global, &args.what)?;
+    let looked = store.show(&at, &global.context())?;
+    output::unless_recorded(&looked.recorded);
+    if global.json {
+        let mut object = changes::shown_to_json(&looked.found);
+        object["recorded"] = changes::recorded_to_json(&looked.recorded);
+        output::json(&object)?;
+        return Ok(0);
+    }
+    pages(global, changes::shown_to_lines(&looked.found))
+}
+
+pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let (moments, path) = match args.what.split_last() {
+        Some((path, moments)) if path.starts_with('/') => (moments, Some(store.parse_path(path)?)),
+        _ => (&args.what[..], None),
+    };
+    if moments.len() > 2 {
+        return Err(Error::Invalid {
+            what: "the third argument",
+            why: "it is a path, which begins with /memories".into(),
+        });
+    }
+    let moments: Vec<Revision> = moments
+        .iter()
+        .map(|text| revision(global, text))
+        .collect::<Result<_>>()?;
+    let (from, to) = (moments.first(), moments.get(1));
+    let looked = store.diff(from, to, path.as_ref(), &global.context())?;
+    output::unless_recorded(&looked.recorded);
+    let found = &looked.found;
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.diff/1",
+            "from": found.from,
+            "to": found.to,
+            "changes": found.changes.iter().map(changes::to_json).collect::<Vec<_>>(),
+            "recorded": changes::recorded_to_json(&looked.recorded),
+        }))?;
+        return Ok(0);
+    }
+    let lines = if args.stat {
+        stat(&found.changes)
+    } else {
+        found.changes.iter().flat_map(changes::to_lines).collect()
+    };
+    pages(global, lines)
+}
+
+fn stat(changed: &[Changed]) -> Vec<Line> {
+    let lines = changed.iter().map(|one| plain(&changes::to_stat(one)));
+    lines.chain([plain(&changes::total(changed))]).collect()
+}
+
+pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let (path, at) = (store.parse_path(&args.path)?, revision(global, &args.at)?);
+    let looked = store.blame(&path, &at, &global.context())?;
+    output::unless_recorded(&looked.recorded);
+    let found = &looked.found;
+    if global.json {
+        output::json(&blame_to_json(found, &looked))?;
+        return Ok(0);
+    }
+    pages(global, blame_to_lines(found))
+}
+
+fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
+    let origins = found.origins.iter().map(|origin| {
+        json!({
+            "version": changes::side_to_json(&origin.version),
+            "commit": origin.commit,
+            "time": events::rfc3339(origin.time),
+            "command": origin.command,
+            "actor": origin.actor,
+            "session": origin.session,
+            "or_before": origin.or_before,
+        })
+    });
+    let lines = found.lines.iter().map(
+        |line| json!({"number": line.number, "text": line.text.as_str(), "origin": line.origin}),
+    );
+    json!({
+        "schema": "agekeep.blame/1",
+        "of": changes::side_to_json(&found.of),
+        "origins": origins.collect::<Vec<_>>(),
+        "lines": lines.collect::<Vec<_>>(),
+        "recorded": changes::recorded_to_json(&looked.recorded),
+    })
+}
+
+fn blame_to_lines(found: &Blame) -> Vec<Line> {
+    let who: Vec<[String; 4]> = found
+        .origins
+        .iter()
+        .map(|origin| {
+            // Of lines that may be older nobody can tell who wrote them.
+            let said = |text: &Option<String>| {
+                let text = text.as_deref().filter(|_| !origin.or_before);
+                text.map_or("-".into(), events::quoted)
+            };
+            let before = if origin.or_before { "<=" } else { "" };
+            [
+                format!("{before}{}", origin.version.event),
+                events::seconds(origin.time),
+                said(&origin.actor),
+                said(&origin.session),
+            ]
+        })
+        .collect();
+    let width = |column: usize| {
+        let widths = who.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let widths = [width(0), width(1), width(2), width(3)];
+    let digits = found.lines.len().to_string().len();
+    let line = |line: &agekeep::store::past::BlamedLine| {
+        let [event, time, actor, session] = &who[line.origin];
+        let (e, t, a, s) = (widths[0], widths[1], widths[2], widths[3]);
+        let origin = format!(
+            "{event:>e$}  {time:<t$}  {actor:<a$}  {session:<s$}  {:>digits$} | ",
+            line.number
+        );
+        vec![
+            (Style::Place, origin),
+            (Style::Plain, line.text.as_str().to_owned()),
+        ]
+    };
+    found.lines.iter().map(line).collect()
+}
+
+pub(crate) fn grep(global: &Global, args: &Grep) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let search = search(&store, args)?;
+    let looked = store.grep(&search, &global.context())?;
+    output::unless_recorded(&looked.recorded);
+    let Matches {
+        lines, problems, ..
+    } = &looked.found;
+    for problem in problems {
+        output::warn(&format!("not searched: {problem}"));
+    }
+    let mut pages = Pages::start(!global.no_pager && !global.json, global.color);
+    for found in lines {
+        let line = if global.json {
+            plain(&match_to_json(found).to_string())
+        } else {
+            match_to_line(found, args.history)
+        };
+        if !pages.styled(&line)? {
+            break;
+        }
+    }
+    pages.finish();
+    Ok(if lines.is_empty() { NOT_FOUND } else { 0 })
+}
+
+fn search(store: &Store, args: &Grep) -> Result<Search> {
+    let mut search = Search::new(&args.pattern);
+    search.fixed = args.fixed_strings;
+    search.ignore_case = args.ignore_case;
+    search.history = args.history;
+    let path = args.path.as_deref();
+    search.within = path.map(|path| store.parse_path(path)).transpose()?;
+    Ok(search)
+}
+
+/// A line that was found, as an object.
+pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
+    json!({
+        "schema": "agekeep.match/1",
+        "memory": found.version.id,
+        "version": changes::side_to_json(&found.version),
+        "line": found.number,
+        "text": found.text.as_str(),
+        "gone": found.gone,
+    })
+}
+
+/// A line that was found.
+pub(crate) fn match_to_line(found: &Match, history: bool) -> Line {
+    let path = changes::shown_path(&found.version);
+    let place = if history {
+        let (first, version) = (found.version.event, found.version.version);
+        let lasted = found.gone.map_or_else(
+            || format!("since event {first}"),
+            |gone| format!("event {first} until {gone}"),
+        );
+        format!("{path} v{version} ({lasted}):{}: ", found.number)
+    } else {
+        format!("{path}:{}: ", found.number)
+    };
+    vec![
+        (Style::Place, place),
+        (Style::Plain, found.text.as_str().to_owned()),
+    ]
+}
+
+fn pages(global: &Global, lines: Vec<Line>) -> Result<u8> {
+    let mut pages = Pages::start(!global.no_pager, global.color);
+    for line in lines {
+        if !pages.styled(&line)? {
+            break;
+        }
+    }
+    pages.finish();
+    Ok(0)
+}

@@ -1,0 +1,188 @@
+//! A JSON Lines export, read twice: first what is in it, and then each text when its turn comes.
+
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use agekeep::error::{Error, Result};
+use agekeep::id::StoreId;
+use agekeep::memory_tool::path::ROOT;
+use agekeep::policy::Limits;
+use agekeep::{Digest, Text};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use zeroize::Zeroizing;
+
+use crate::lines::{Line, next_line};
+use crate::verbs::import::source::{Body, Item, What};
+
+/// What the first line of an export says it is.
+pub(crate) const SCHEMA: &str = "agekeep.export/1";
+/// What all forms of exports begin with.
+const ANY_SCHEMA: &str = "agekeep.export/";
+/// Bytes a line may have beside its text.
+const ENVELOPE_BYTES: usize = 64 * 1024;
+/// Bytes that one byte of text takes at most, as an escape.
+const ESCAPE_BYTES: usize = 6;
+
+/// Most characters of a line's own words that are repeated.
+const WHY_CHARACTERS_MAX: usize = 200;
+
+#[derive(Deserialize)]
+struct Header {
+    schema: String,
+    store: Option<StoreId>,
+    lines: u64,
+}
+
+/// A line without its text.
+#[derive(Deserialize)]
+struct Listed {
+    path: Option<String>,
+    present: bool,
+    text: Option<IgnoredAny>,
+    why: Option<String>,
+}
+
+/// A line with its text.
+#[derive(Deserialize)]
+struct Whole {
+    path: String,
+    text: Zeroizing<String>,
+    sha256: Digest,
+}
+
+/// An export that is being read.
+pub(super) struct Lines {
+    input: BufReader<File>,
+    path: PathBuf,
+    bytes_max: usize,
+    /// The store it was made of.
+    pub(super) store: Option<StoreId>,
+    /// How many lines are to follow the first.
+    follow: u64,
+}
+
+impl Lines {
+    /// Reads the first line.
+    pub(super) fn open(file: File, path: &Path, limits: &Limits) -> Result<Self> {
+        let mut lines = Self {
+            input: BufReader::new(file),
+            path: path.to_owned(),
+            bytes_max: ESCAPE_BYTES * limits.memory_bytes + ENVELOPE_BYTES,
+            store: None,
+            follow: 0,
+        };
+        let first = match lines.next()? {
+            Some(Line::Whole(line)) => serde_json::from_slice::<Header>(&line).ok(),
+            _ => None,
+        };
+        match first {
+            Some(header) if header.schema == SCHEMA => {
+                (lines.store, lines.follow) = (header.store, header.lines);
+                Ok(lines)
+            }
+            Some(header) if header.schema.starts_with(ANY_SCHEMA) => Err(Error::UnknownFormat {
+                what: path.display().to_string(),
+                found: header.schema[ANY_SCHEMA.len()..].chars().take(20).collect(),
+            }),
+            _ => Err(Error::Invalid {
+                what: "the file",
+                why: format!("it is no JSON Lines export: its first line does not say {SCHEMA}"),
+            }),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Line>> {
+        next_line(&mut self.input, &self.path, self.bytes_max)
+    }
+
+    /// What is in it, line by line, each to be put below `to`.
+    pub(super) fn items(&mut self, to: &str) -> Result<Vec<Item>> {
+        let mut items = Vec::new();
+        let mut number = 1;
+        loop {
+            let at = self.input.stream_position().map_err(|e| self.fault(e))?;
+            let Some(line) = self.next()? else { break };
+            number += 1;
+            items.push(match line {
+                Line::Whole(line) => item(&line, number, at, to),
+                Line::TooLong(max) => refused(number, format!("it has more than {max} bytes")),
+            });
+        }
+        let found = items.len() as u64;
+        if found != self.follow {
+            let why = format!(
+                "{found} lines follow the first, and that says {}: the export was cut off, or \
+                 changed",
+                self.follow
+            );
+            items.push(refused(number + 1, why));
+        }
+        Ok(items)
+    }
+
+    /// The text of a line, or why it is not taken.
+    pub(super) fn text(&mut self, at: u64, path: &str) -> Result<Result<Text, String>> {
+        let sought = self.input.seek(SeekFrom::Start(at));
+        sought.map_err(|e| self.fault(e))?;
+        let Some(Line::Whole(line)) = self.next()? else {
+            return Ok(Err("the file was changed meanwhile".into()));
+        };
+        Ok(match serde_json::from_slice::<Whole>(&line) {
+            Ok(mut whole) if whole.path == path => {
+                if Digest::of(whole.text.as_bytes()) == whole.sha256 {
+                    Ok(Text::from(std::mem::take(&mut *whole.text)))
+                } else {
+                    Err("its text does not have the SHA-256 it says: it was changed".into())
+                }
+            }
+            _ => Err("it is not a line of an export, or was changed meanwhile".into()),
+        })
+    }
+
+    fn fault(&self, source: std::io::Error) -> Error {
+        Error::Io {
+            doing: "read",
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+fn item(line: &[u8], number: u64, at: u64, to: &str) -> Item {
+    let Ok(listed) = serde_json::from_slice::<Listed>(line) else {
+        return refused(number, "it is not a line of an export".into());
+    };
+    let name = format!("line {number}");
+    if !listed.present {
+        return Item {
+            name,
+            path: None,
+            what: What::Older,
+        };
+    }
+    let (Some(path), Some(IgnoredAny)) = (listed.path, listed.text) else {
+        // Whoever made the file may have written anything there.
+        let why = listed.why.unwrap_or_default();
+        let why: String = why.escape_debug().take(WHY_CHARACTERS_MAX).collect();
+        return refused(number, format!("it has no text: {why}"));
+    };
+    let below = path.strip_prefix(ROOT).filter(|rest| rest.starts_with('/'));
+    let Some(below) = below.map(str::to_owned) else {
+        return refused(number, format!("its path is not below {ROOT}"));
+    };
+    Item {
+        name,
+        path: Some(format!("{to}{below}")),
+        what: What::Text(Body::Line { at, path }),
+    }
+}
+
+fn refused(number: u64, why: String) -> Item {
+    Item {
+        name: format!("line {number}"),
+        path: None,
+        what: What::Refused(why),
+    }
+}

@@ -1,0 +1,219 @@
+//! `init`: makes a store, and the keys to it where there are none.
+
+mod template;
+
+use std::path::{Path, PathBuf};
+
+use agekeep::crypto::keyfile;
+use agekeep::crypto::recipients::Role;
+use agekeep::error::{Error, Result};
+use agekeep::policy::Policy;
+use agekeep::store::Store;
+use agekeep::store::answer::Refusal;
+use clap::Args;
+use serde_json::json;
+
+use self::template::Template;
+use crate::args::Global;
+use crate::verbs::policy::PolicyFiles;
+use crate::verbs::recipients;
+use crate::{environment, output, recovery};
+
+#[derive(Args, Default)]
+pub(crate) struct Init {
+    /// The policy the store starts with.
+    #[command(flatten)]
+    files: PolicyFiles,
+    /// Also make a recovery identity that opens the store: shown once, and kept nowhere
+    #[arg(long)]
+    recovery: bool,
+    /// The recipient of your identity, where only a plugin knows it
+    #[arg(long, value_name = "RECIPIENT", allow_hyphen_values = true)]
+    recipient: Option<String>,
+    /// Begin with memories made for a purpose
+    #[arg(long, value_name = "NAME")]
+    template: Option<Template>,
+}
+
+pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
+    let policy = args.files.read()?;
+    if args.recovery {
+        output::close_to_others()?;
+    }
+    let mut made = make(global, policy, args)?;
+    // What was made is shown whatever becomes of the template: a recovery identity is shown once.
+    let filled = match args.template {
+        Some(template) => template.fill(&mut made.store, global),
+        None => Ok(None),
+    };
+    let template = args.template.filter(|_| matches!(filled, Ok(None)));
+    if global.json {
+        output::json(&made.to_json(template))?;
+    } else {
+        let mut text = made.to_text();
+        if let Some(template) = template {
+            let paths = template.paths().join("\n  ");
+            text = format!("{text}\n\nIt begins with these memories:\n  {paths}");
+        }
+        match &made.recovery {
+            // What is printed is an identity file.
+            Some(fresh) => output::line(fresh.to_text(&text).as_str())?,
+            None => output::line(&text)?,
+        }
+    }
+    if !matches!(filled, Ok(None)) {
+        output::note(
+            "The store is made and can be used; the memories of the template are not in it, or not \
+             all of them. Make them with `agekeep create`, or remove the store and begin again.",
+        );
+    }
+    filled.map(|refusal| refusal.map_or(0, Refusal::exit_code))
+}
+
+/// Opens the store; makes it first if there is none and `make_it` says so.
+pub(crate) fn open_or_make(global: &Global, make_it: bool) -> Result<Store> {
+    match global.open() {
+        Err(Error::NoStore { .. }) if make_it => {
+            match make(global, Policy::default(), &Init::default()) {
+                // Another process made it a moment ago.
+                Err(Error::StoreExists { .. }) => global.open(),
+                made => made.map(|made| {
+                    output::note(&made.to_text());
+                    made.store
+                }),
+            }
+        }
+        opened => opened,
+    }
+}
+
+fn absolute(folder: &Path) -> Result<String> {
+    let invalid = |why: &str| Error::Invalid {
+        what: "the keyring's folder",
+        why: why.into(),
+    };
+    let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
+    // As it is, without links and steps back: what is on the way may go.
+    let there = path.ancestors().find(|above| above.is_dir());
+    let there = there.ok_or_else(|| invalid("it is not a path"))?;
+    let rest = path.strip_prefix(there).expect("it is an ancestor");
+    if rest
+        .components()
+        .any(|part| !matches!(part, std::path::Component::Normal(_)))
+    {
+        return Err(invalid("it steps back from a folder that is not there"));
+    }
+    let there = there
+        .canonicalize()
+        .map_err(|_| invalid("it cannot be reached"))?;
+    let path = if rest.as_os_str().is_empty() {
+        there
+    } else {
+        there.join(rest)
+    };
+    let text = path.into_os_string().into_string();
+    text.map_err(|_| invalid("it is not UTF-8"))
+}
+
+/// What `init` made.
+pub(crate) struct Made {
+    pub(crate) store: Store,
+    path: PathBuf,
+    keyring: PathBuf,
+    recipient: String,
+    identity: PathBuf,
+    signing_key: PathBuf,
+    new_identity: bool,
+    new_signing_key: bool,
+    recovery: Option<recovery::Fresh>,
+}
+
+/// Makes keys where there are none, and a store.
+pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<Made> {
+    let path = environment::store(global)?;
+    let (identity, signing_key) = (
+        environment::identity(global)?,
+        environment::signing_key(global)?,
+    );
+    if let Some(folder) = &global.keyring {
+        policy.keyring.folder = Some(absolute(folder)?);
+    }
+    // Said before any key is made.
+    Store::check_vacant(&path)?;
+    let given = args.recipient.as_deref();
+    let recipient = given.map(recipients::parse).transpose()?;
+    let new_identity = keyfile::make_identity(&identity)?;
+    let new_signing_key = keyfile::make_signing_key(&signing_key)?;
+    let mut keys = environment::keys(global)?;
+    if let Some(recipient) = recipient {
+        keys.identity = keys.identity.with_recipient(recipient);
+    }
+    let recipient = keys.identity.recipient()?.to_string();
+    let store = Store::init(&path, keys, &policy, &global.context(), global.clock());
+    let mut store = store.map_err(|error| match error {
+        Error::NotARecipient { .. } => Error::Invalid {
+            what: "the recipient",
+            why: "your identity does not open what is sealed to it".into(),
+        },
+        other => other,
+    })?;
+    let recovery = args.recovery.then(recovery::Fresh::new);
+    if let Some(made) = &recovery {
+        let own = made.recipient()?;
+        store.add_member(recovery::NAME, Role::Reader, &own, &global.context())?;
+    }
+    Ok(Made {
+        recipient,
+        recovery,
+        keyring: match &policy.keyring.folder {
+            Some(folder) => folder.into(),
+            None => path.join("keyring"),
+        },
+        store,
+        path,
+        identity,
+        signing_key,
+        new_identity,
+        new_signing_key,
+    })
+}
+
+impl Made {
+    pub(crate) fn to_text(&self) -> String {
+        let new = |made| if made { " (new)" } else { "" };
+        format!(
+            "store        {store}\n\
+             recipient    {recipient}\n\
+             identity     {identity}{new_identity}\n\
+             signing key  {signing_key}{new_signing_key}\n\
+             \n\
+             Back up, because nothing can bring them back:\n\
+             \x20 {identity}  opens the store; without it every memory is lost\n\
+             \x20 {signing_key}  signs what is written; without it the store can only be read with git and age\n\
+             \x20 {keyring}  holds each memory's key; without it every memory is lost\n\
+             \x20 {store}  the history itself\n\
+             Whoever has a copy of the identity, the keyring and the store can read everything in it.",
+            store = self.path.display(),
+            keyring = self.keyring.display(),
+            recipient = self.recipient,
+            identity = self.identity.display(),
+            signing_key = self.signing_key.display(),
+            new_identity = new(self.new_identity),
+            new_signing_key = new(self.new_signing_key),
+        )
+    }
+
+    fn to_json(&self, template: Option<Template>) -> serde_json::Value {
+        json!({
+            "schema": "agekeep.init/1",
+            "store": self.path,
+            "recipient": self.recipient,
+            "identity": self.identity,
+            "new_identity": self.new_identity,
+            "signing_key": self.signing_key,
+            "new_signing_key": self.new_signing_key,
+            "memories": template.map_or_else(Vec::new, Template::paths),
+            "recovery_identity": self.recovery.as_ref().map(|fresh| fresh.line().to_string()),
+        })
+    }
+}

@@ -1,0 +1,344 @@
+//! The memory commands as verbs.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use agekeep::error::{Error, Result};
+use agekeep::memory_tool::command::Command;
+use agekeep::policy::Limits;
+use agekeep::store::answer::Refusal;
+use agekeep::{Digest, Text};
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::output;
+use crate::verbs::history;
+
+/// A verb that becomes one memory command.
+pub(crate) trait MemoryVerb {
+    fn command(&self, limits: &Limits) -> Result<Command>;
+
+    fn base(&self) -> &Base;
+
+    /// Whether the answer is a file's own text.
+    fn is_raw(&self) -> bool {
+        false
+    }
+}
+
+pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
+    let mut store = global.open()?;
+    let mut context = global.context();
+    context.base_sha256 = verb.base().base_sha256;
+    let command = verb.command(store.limits())?;
+    let answer = store.execute(&command, &context)?;
+    let text = answer.content.as_str();
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.answer/1",
+            "content": text,
+            "is_error": answer.is_error(),
+            "meta": answer.meta,
+        }))?;
+    } else if answer.is_error() {
+        output::refusal(text);
+    } else if verb.is_raw() {
+        output::text(text)?;
+    } else {
+        output::line(text)?;
+    }
+    Ok(answer.refusal.map_or(0, Refusal::exit_code))
+}
+
+// The precondition every memory command takes.
+#[derive(Args)]
+pub(crate) struct Base {
+    /// Only if the file's text still has this SHA-256; a repeated command succeeds unchanged
+    #[arg(long, value_name = "HEX", value_parser = parse_digest)]
+    base_sha256: Option<Digest>,
+}
+
+fn parse_digest(text: &str) -> Result<Digest, String> {
+    Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
+}
+
+// Where a text comes from.
+#[derive(Args)]
+pub(crate) struct Source {
+    /// The text itself
+    #[arg(long, conflicts_with = "file", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// A file to read it from, byte for byte; `-` is standard input, which is also the default
+    #[arg(long)]
+    file: Option<PathBuf>,
+}
+
+impl Source {
+    fn read(&self, limits: &Limits) -> Result<Text> {
+        if let Some(text) = &self.text {
+            return Ok(text.as_str().into());
+        }
+        match self.file.as_deref() {
+            None => read_all(Path::new("-"), io::stdin().lock(), limits),
+            Some(path) if path == Path::new("-") => read_all(path, io::stdin().lock(), limits),
+            Some(path) => {
+                let file = File::open(path).map_err(|e| read_error(path, e))?;
+                read_all(path, file, limits)
+            }
+        }
+    }
+}
+
+fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> {
+    let max = limits.request_bytes;
+    let mut text = String::new();
+    match input.take(max as u64 + 1).read_to_string(&mut text) {
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => Err(Error::Invalid {
+            what: "the text",
+            why: "it is not UTF-8".into(),
+        }),
+        Err(e) => Err(read_error(path, e)),
+        Ok(length) if length > max => Err(Error::TooLong {
+            what: "the text",
+            bytes_max: max,
+        }),
+        Ok(_) => Ok(text.into()),
+    }
+}
+
+fn read_error(path: &Path, source: io::Error) -> Error {
+    let stdin = path == Path::new("-");
+    Error::Io {
+        doing: "read",
+        path: if stdin {
+            "standard input".into()
+        } else {
+            path.into()
+        },
+        source,
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct View {
+    /// A file or directory below /memories
+    #[arg(default_value = "/memories")]
+    path: String,
+    /// Only these lines, counted from 1: START:END, START: or START
+    #[arg(short = 'L', long, value_name = "RANGE", value_parser = parse_lines, allow_hyphen_values = true)]
+    lines: Option<(i64, i64)>,
+    /// As it was after this moment: an event, a commit, HEAD~N or a time; no read by an agent
+    #[arg(long, value_name = "REV", conflicts_with = "base_sha256")]
+    at: Option<String>,
+    #[command(flatten)]
+    base: Base,
+}
+
+/// `view`, now or at another moment.
+pub(crate) fn view(global: &Global, args: &View) -> Result<u8> {
+    match &args.at {
+        Some(at) => history::view_at(global, &args.path, args.lines, at),
+        None => run(global, args),
+    }
+}
+
+fn parse_lines(text: &str) -> Result<(i64, i64), String> {
+    let number = |text: &str, absent| match text {
+        "" => Ok(absent),
+        text => text
+            .parse::<i64>()
+            .map_err(|_| format!("`{text}` is not a line number")),
+    };
+    match text.split_once(':') {
+        Some((start, end)) => Ok((number(start, 1)?, number(end, -1)?)),
+        None => number(text, 1).map(|line| (line, line)),
+    }
+}
+
+impl MemoryVerb for View {
+    fn command(&self, _: &Limits) -> Result<Command> {
+        Ok(Command::View {
+            path: self.path.clone(),
+            range: self.lines,
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Create {
+    /// The new file
+    path: String,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Create {
+    fn command(&self, limits: &Limits) -> Result<Command> {
+        Ok(Command::Create {
+            path: self.path.clone(),
+            file_text: self.source.read(limits)?,
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct StrReplace {
+    /// The file
+    path: String,
+    /// The text that occurs exactly once
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    old: String,
+    /// What takes its place
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        allow_hyphen_values = true
+    )]
+    new: String,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for StrReplace {
+    fn command(&self, _: &Limits) -> Result<Command> {
+        Ok(Command::StrReplace {
+            path: self.path.clone(),
+            old_str: self.old.as_str().into(),
+            new_str: self.new.as_str().into(),
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Insert {
+    /// The file
+    path: String,
+    /// The line to put the text after; 0 is the start
+    #[arg(allow_negative_numbers = true)]
+    line: i64,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Insert {
+    fn command(&self, limits: &Limits) -> Result<Command> {
+        Ok(Command::Insert {
+            path: self.path.clone(),
+            insert_line: self.line,
+            insert_text: self.source.read(limits)?,
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Delete {
+    /// The file or directory
+    path: String,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Delete {
+    fn command(&self, _: &Limits) -> Result<Command> {
+        Ok(Command::Delete {
+            path: self.path.clone(),
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Rename {
+    /// The file or directory
+    old_path: String,
+    /// Its new place
+    new_path: String,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Rename {
+    fn command(&self, _: &Limits) -> Result<Command> {
+        Ok(Command::Rename {
+            old_path: self.old_path.clone(),
+            new_path: self.new_path.clone(),
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Read {
+    /// The file, relative to /memories; without one, every path is listed
+    path: Option<String>,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Read {
+    fn command(&self, _: &Limits) -> Result<Command> {
+        Ok(Command::Read {
+            path: self.path.clone(),
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn is_raw(&self) -> bool {
+        self.path.is_some()
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Write {
+    /// The file, relative to /memories
+    path: String,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    base: Base,
+}
+
+impl MemoryVerb for Write {
+    fn command(&self, limits: &Limits) -> Result<Command> {
+        Ok(Command::Write {
+            path: self.path.clone(),
+            content: self.source.read(limits)?,
+        })
+    }
+
+    fn base(&self) -> &Base {
+        &self.base
+    }
+}

@@ -1,0 +1,224 @@
+//! `policy explain`: what the policy means for what expires, in plain sentences.
+
+use agekeep::error::{Error, Result};
+use agekeep::policy::expiration::{
+    DecidedBy, Expiration, Lifetime, RuleFor, RuleWhen, SweepMax, Then, Window,
+};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::{events, output};
+
+pub(super) fn run(global: &Global) -> Result<()> {
+    let store = global.open_to_look()?;
+    let table = &store.policy().expiration;
+    if global.json {
+        return output::json(&to_json(table)).map(drop);
+    }
+    output::line(&to_text(table))
+}
+
+/// Says what decides about one file.
+pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
+    let mut store = global.open_to_look()?;
+    let path = store.parse_path(shown)?;
+    let fate = store.fate(&path)?.ok_or_else(|| Error::NotThere {
+        path: shown.to_owned(),
+        when: "now".into(),
+        hint: "a file that was swept away is in `agekeep log` with this path".into(),
+    })?;
+    let table = &store.policy().expiration;
+    let (by, part) = match fate.ruling.by {
+        DecidedBy::Keep(at) => (format!("{} in keep", table.keep[at - 1]), "keep"),
+        DecidedBy::Rule(at) => {
+            let (of, _) = fates(table)
+                .nth(at - 1)
+                .unwrap_or((String::new(), otherwise(table)));
+            (format!("rule {at}, for {of}"), "rule")
+        }
+        _ => ("no rule, so the table itself".into(), "table"),
+    };
+    let expires = fate.ruling.expires.map(|(_, at)| at);
+    if global.json {
+        let body = json!({
+            "schema": "agekeep.policy_explain_path/1",
+            "path": path.as_str(),
+            "memory": fate.id,
+            "accessed": events::rfc3339(fate.accessed),
+            "decided_by": part,
+            "expires": expires.map(events::rfc3339),
+            "expired": fate.expired,
+            "hold": fate.hold,
+            "grace": fate.ruling.grace,
+            "then": fate.ruling.then,
+        });
+        return output::json(&body).map(drop);
+    }
+    let mut lines = vec![
+        format!("{}  {}", events::quoted(path.as_str()), fate.id),
+        format!("last accessed  {}", events::seconds(fate.accessed)),
+        format!("decided by     {by}"),
+    ];
+    lines.push(match (expires, fate.expired) {
+        (None, _) => "expires        never".into(),
+        (Some(at), true) => format!("expired        {}", events::seconds(at)),
+        (Some(at), false) => format!("expires        {}", events::seconds(at)),
+    });
+    if let Some(hold) = fate.hold {
+        lines.push(format!(
+            "held           by hold {hold}, whatever the policy says"
+        ));
+    }
+    if expires.is_some() {
+        lines.push(match fate.ruling.then {
+            Then::Erase => format!(
+                "then           erased {} after the sweep",
+                fate.ruling.grace
+            ),
+            _ => "then           deleted by the sweep, and kept in history".into(),
+        });
+    }
+    output::line(&lines.join("\n"))
+}
+
+/// What is said of the memories of one part of the table.
+struct Fate {
+    when: RuleWhen,
+    grace: Window,
+    then: Then,
+}
+
+/// Each rule: what it is for, and what it says.
+fn fates(table: &Expiration) -> impl Iterator<Item = (String, Fate)> + '_ {
+    table.rules.iter().map(|rule| {
+        let of = match &rule.of {
+            RuleFor::Path(glob) => glob.clone(),
+            RuleFor::Memory(id) => format!("the memory {id}"),
+            _ => "others".into(),
+        };
+        let fate = Fate {
+            when: rule.when,
+            grace: rule.grace.unwrap_or(table.grace),
+            then: rule.then.unwrap_or(table.then),
+        };
+        (of, fate)
+    })
+}
+
+/// What is said of all that no rule is for.
+fn otherwise(table: &Expiration) -> Fate {
+    Fate {
+        when: RuleWhen::UnaccessedFor(table.unaccessed_for),
+        grace: table.grace,
+        then: table.then,
+    }
+}
+
+impl Fate {
+    fn sentence(&self) -> String {
+        let when = match self.when {
+            RuleWhen::UnaccessedFor(Lifetime::For(window)) => {
+                format!(
+                    "expires when neither read nor written for {}",
+                    window.in_words()
+                )
+            }
+            RuleWhen::At(time) => {
+                format!(
+                    "expires at {}, whoever reads it until then",
+                    events::seconds(time)
+                )
+            }
+            _ => return "never expires".into(),
+        };
+        let grace = self.grace.in_words();
+        let then = match self.then {
+            Then::Erase if self.grace.seconds() == 0 => "erased once a sweep has removed it".into(),
+            Then::Erase => format!("erased {grace} after the sweep that removed it"),
+            _ => "the next sweep deletes it, and history keeps it".into(),
+        };
+        format!("{when}; {then}")
+    }
+
+    fn to_json(&self) -> Value {
+        let (unaccessed_for, expires_at) = match self.when {
+            RuleWhen::At(time) => (None, Some(events::rfc3339(time))),
+            RuleWhen::UnaccessedFor(lifetime) => (Some(lifetime.to_string()), None),
+            _ => (None, None),
+        };
+        json!({
+            "unaccessed_for": unaccessed_for,
+            "expires_at": expires_at,
+            "grace": self.grace,
+            "then": self.then,
+            "means": self.sentence(),
+        })
+    }
+}
+
+fn cap(table: &Expiration) -> String {
+    let more = match table.sweep_max {
+        SweepMax::Count(0) | SweepMax::Share(0) => "any memory".into(),
+        SweepMax::Count(1) => "more than one memory".into(),
+        SweepMax::Count(count) => format!("more than {count} memories"),
+        share @ SweepMax::Share(_) => {
+            format!("more than {share} of all memories, and more than 10 of them,")
+        }
+    };
+    format!("A sweep that would remove {more} stops unless it is told --yes.")
+}
+
+fn to_text(table: &Expiration) -> String {
+    let mut lines = Vec::new();
+    if !table.keep.is_empty() {
+        lines.push("Whatever a rule says, this never expires:".to_owned());
+        lines.extend(table.keep.iter().map(|glob| format!("  {glob}")));
+    }
+    if !table.rules.is_empty() {
+        lines.push("Of these rules the first that is for a memory decides:".to_owned());
+        let rules = fates(table).enumerate();
+        lines.extend(
+            rules.map(|(at, (of, fate))| format!("  {}. {of}: {}", at + 1, fate.sentence())),
+        );
+    }
+    let what = if lines.is_empty() {
+        "Every memory"
+    } else {
+        "Every other memory"
+    };
+    lines.push(format!("{what}: {}", otherwise(table).sentence()));
+    if table.rules.is_empty() && table.unaccessed_for == Lifetime::Never {
+        lines.push(
+            "So nothing expires; `agekeep policy set expiration.unaccessed_for 90d` would have \
+             what nobody uses for 90 days expire."
+                .to_owned(),
+        );
+    }
+    lines.push(cap(table));
+    lines.join("\n")
+}
+
+fn to_json(table: &Expiration) -> Value {
+    let rules = table.rules.iter().zip(fates(table)).enumerate();
+    let rules: Vec<_> = rules
+        .map(|(at, (rule, (_, fate)))| {
+            let (path, memory) = match &rule.of {
+                RuleFor::Path(glob) => (Some(glob), None),
+                RuleFor::Memory(id) => (None, Some(id.to_string())),
+                _ => (None, None),
+            };
+            let mut body = json!({"rule": at + 1, "path": path, "memory": memory});
+            if let (Some(body), Value::Object(fate)) = (body.as_object_mut(), fate.to_json()) {
+                body.extend(fate);
+            }
+            body
+        })
+        .collect();
+    json!({
+        "schema": "agekeep.policy_explain/1",
+        "keep": table.keep,
+        "rules": rules,
+        "otherwise": otherwise(table).to_json(),
+        "sweep_max": table.sweep_max,
+    })
+}

@@ -1,0 +1,211 @@
+//! `receipt`: proof of what was erased, shown and held against what is there now.
+
+use agekeep::error::Result;
+use agekeep::event::{Erased, Event};
+use agekeep::store::retention::{Checked, Proof};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::events;
+use crate::events::seconds;
+use crate::output::{self, Bar};
+use crate::verbs::history::revision;
+
+#[derive(Args)]
+pub(crate) struct ReceiptArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print a receipt: what was erased, by whom, why, and what that does not reach
+    Show {
+        /// The event that erased something [default: the newest]
+        #[arg(value_name = "REV")]
+        event: Option<String>,
+    },
+    /// Try to open what receipts say is erased, with every key there is now
+    Verify {
+        /// The event that erased something [default: every one]
+        #[arg(value_name = "REV")]
+        event: Option<String>,
+    },
+}
+
+/// The exit code where a receipt does not hold.
+const BROKEN: u8 = 13;
+
+pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    match &args.verb {
+        Verb::Show { event } => {
+            let event = event.as_deref().map(|text| revision(global, text));
+            let proof = store.receipt(event.transpose()?.as_ref())?;
+            if global.json {
+                output::json(&to_json(&proof))?;
+            } else {
+                output::line(&to_text(&proof))?;
+            }
+            Ok(0)
+        }
+        Verb::Verify { event } => {
+            let numbers = match event {
+                Some(event) => {
+                    let revision = revision(global, event)?;
+                    vec![store.receipt(Some(&revision))?.event.number]
+                }
+                None => store.receipts()?,
+            };
+            let mut all_hold = true;
+            let many = numbers.len();
+            for number in numbers {
+                let mut bar = Bar::start("records tried");
+                let mut progress = |done, total| bar.show(done, Some(total));
+                let checked = store.check_receipt(number, &mut progress);
+                bar.finish();
+                let checked = checked?;
+                all_hold &= checked.holds();
+                print_checked(global, &checked)?;
+            }
+            if many == 0 && !global.json {
+                output::line("Nothing was ever erased.")?;
+            }
+            Ok(if all_hold { 0 } else { BROKEN })
+        }
+    }
+}
+
+fn to_text(proof: &Proof) -> String {
+    let (event, receipt) = (&proof.event, proof.receipt());
+    let said = |text: &Option<String>| events::quoted(text.as_deref().unwrap_or("-"));
+    let mut lines = vec![
+        format!("receipt     event {} ({})", event.number, event.command),
+        format!("commit      {}", proof.commit),
+        format!("signed by   {}", proof.signer),
+        format!("time        {}", seconds(event.time)),
+        format!("actor       {}", said(&event.actor)),
+        format!("reason      {}", said(&event.reason)),
+    ];
+    for earlier in &proof.earlier {
+        lines.push(format!("{:<11} {}", before(earlier), earlier_text(earlier)));
+    }
+    lines.push(format!(
+        "keys        epoch {} destroyed, {} in its place; names {} destroyed, {} in its place",
+        receipt.epoch.0, receipt.epoch.1, receipt.names.0, receipt.names.1
+    ));
+    lines.push(format!(
+        "tried       {} and {} with the keys that are left: none opens",
+        output::counted(receipt.versions, "version"),
+        output::counted(receipt.records, "record")
+    ));
+    for memory in &receipt.memories {
+        lines.push(format!("memory      {}", memory_text(memory)));
+        let blobs = memory.blobs.iter();
+        lines.extend(blobs.map(|blob| format!("  version   {blob}")));
+    }
+    if receipt.asked > 0 {
+        lines.push(format!(
+            "still said  {} records of calls that asked for such a path when nothing was there",
+            receipt.asked
+        ));
+    }
+    let not_reached = receipt.not_reached.iter();
+    lines.extend(not_reached.map(|what| format!("not reached {what}")));
+    lines.join("\n")
+}
+
+fn memory_text(memory: &Erased) -> String {
+    let kept = match memory.kept {
+        Some(kept) => format!("; version {kept} is kept"),
+        None => ", all there were".into(),
+    };
+    let versions = output::counted(memory.blobs.len() as u64, "version");
+    format!("{}  {versions}{kept}", memory.memory)
+}
+
+/// What an earlier event did to what this one erased.
+fn before(earlier: &Event) -> &'static str {
+    match earlier.receipt {
+        Some(_) => "erased",
+        None => "marked",
+    }
+}
+
+fn earlier_text(earlier: &Event) -> String {
+    format!(
+        "event {} at {} by {}: {}",
+        earlier.number,
+        seconds(earlier.time),
+        events::quoted(earlier.actor.as_deref().unwrap_or("-")),
+        events::quoted(earlier.reason.as_deref().unwrap_or("-"))
+    )
+}
+
+fn to_json(proof: &Proof) -> Value {
+    let event = &proof.event;
+    let earlier = proof.earlier.iter().map(|earlier| {
+        json!({
+            "event": earlier.number,
+            "what": before(earlier),
+            "time": seconds(earlier.time),
+            "actor": earlier.actor,
+            "reason": earlier.reason,
+        })
+    });
+    json!({
+        "schema": "agekeep.receipt/1",
+        "event": event.number,
+        "command": event.command,
+        "commit": proof.commit,
+        "signer": proof.signer,
+        "time": seconds(event.time),
+        "actor": event.actor,
+        "session": event.session,
+        "reason": event.reason,
+        "earlier": earlier.collect::<Vec<_>>(),
+        "receipt": proof.receipt(),
+    })
+}
+
+fn print_checked(global: &Global, checked: &Checked) -> Result<()> {
+    let event = checked.proof.event.number;
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.receipt_verify/1",
+            "event": event,
+            "holds": checked.holds(),
+            "keys": checked.keys,
+            "opened": checked.opened,
+            "unlisted": checked.unlisted,
+            "named": checked.named,
+            "versions_tried": checked.versions,
+            "records_tried": checked.records,
+        }))?;
+        return Ok(());
+    }
+    let listed = checked.proof.receipt().versions;
+    if checked.versions == 0 && listed > 0 {
+        output::warn("no version was tried: your identity is an auditor's");
+    }
+    let mut lines = vec![format!(
+        "receipt of event {event}: {} ({} and {} tried)",
+        if checked.holds() {
+            "holds"
+        } else {
+            "does not hold"
+        },
+        output::counted(checked.versions, "version"),
+        output::counted(checked.records, "record")
+    )];
+    let each = |ids: &[agekeep::id::MemoryId], what: &str| -> Vec<String> {
+        ids.iter().map(|id| format!("  {id}  {what}")).collect()
+    };
+    lines.extend(each(&checked.keys, "has a key in the keyring"));
+    let opened = checked.opened.iter();
+    lines.extend(opened.map(|(id, blob)| format!("  {id}  version {blob} opens")));
+    lines.extend(each(&checked.named, "has a path that a record shows"));
+    lines.extend(each(&checked.unlisted, "has other versions in history"));
+    output::line(&lines.join("\n"))
+}

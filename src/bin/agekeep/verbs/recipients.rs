@@ -1,0 +1,237 @@
+//! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use agekeep::crypto::keyfile;
+use agekeep::crypto::recipients::{Member, Role};
+use agekeep::error::{Error, Result};
+use agekeep::store::{Recipient, Rekeyed};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::output::Bar;
+use crate::{output, recovery};
+
+/// How much of a file is looked for a key in, in bytes.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+#[derive(Args)]
+pub(crate) struct Recipients {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Let somebody open the store: the cost does not depend on how much is in it
+    Add(Add),
+    /// Close to somebody whatever comes next: new keys, and every live memory sealed anew
+    Rm {
+        /// The member
+        name: String,
+    },
+    /// Show who can open the store
+    List,
+}
+
+#[derive(Args)]
+struct Add {
+    /// A name for them, without blanks
+    name: String,
+    /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
+    #[arg(
+        value_name = "RECIPIENT|FILE",
+        allow_hyphen_values = true,
+        required_unless_present = "new",
+        conflicts_with = "new"
+    )]
+    recipient: Option<String>,
+    /// Make an identity for them: shown once, and kept nowhere
+    #[arg(long)]
+    new: bool,
+    /// What they can open
+    #[arg(long, value_enum, default_value_t = As::Reader)]
+    role: As,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum As {
+    /// Content and audit records
+    Reader,
+    /// Audit records alone: who did what and when, to which path
+    Auditor,
+}
+
+#[derive(Args)]
+pub(crate) struct Rekey {
+    /// Only memories whose path this glob fits: they get new keys, and all else keeps its own
+    #[arg(long, value_name = "GLOB")]
+    memories: Option<String>,
+}
+
+pub(crate) fn run(global: &Global, args: &Recipients) -> Result<u8> {
+    match &args.verb {
+        Verb::Add(add) => add_member(global, add)?,
+        Verb::Rm { name } => remove_member(global, name)?,
+        Verb::List => list(global, global.open_to_look()?.members())?,
+    }
+    Ok(0)
+}
+
+pub(crate) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
+    let mut store = global.open()?;
+    let mut bar = Bar::start("memories sealed anew");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = match &args.memories {
+        None => store.rekey(&global.context(), &mut progress),
+        Some(glob) => store.rekey_some(glob, &global.context(), &mut progress),
+    };
+    bar.finish();
+    let done = done?;
+    let said = format!("New keys are in place (event {}).", done.meta.event);
+    tell(global, "agekeep.rekey/1", &done, &said)?;
+    Ok(0)
+}
+
+fn add_member(global: &Global, add: &Add) -> Result<()> {
+    if add.new {
+        output::close_to_others()?;
+    }
+    let fresh = add.new.then(recovery::Fresh::new);
+    let recipient = match (&fresh, &add.recipient) {
+        (Some(fresh), _) => fresh.recipient()?,
+        (None, given) => read_recipient(given.as_deref().unwrap_or_default())?,
+    };
+    let role = match add.role {
+        As::Reader => Role::Reader,
+        As::Auditor => Role::Auditor,
+    };
+    let mut store = global.open()?;
+    let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
+    let opens = match role {
+        Role::Auditor => "who did what and when, and no content",
+        _ => "everything, all of history included",
+    };
+    if global.json {
+        let identity = fresh.as_ref().map(|fresh| fresh.line().to_string());
+        output::json(&json!({
+            "schema": "agekeep.recipients_add/1",
+            "meta": meta,
+            "identity": identity,
+        }))?;
+        return Ok(());
+    }
+    let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
+    match &fresh {
+        // What is printed is an identity file.
+        Some(fresh) => output::line(fresh.to_text(&said).as_str())?,
+        None => output::line(&said)?,
+    }
+    Ok(())
+}
+
+/// A recipient, or the one in a file.
+fn read_recipient(text: &str) -> Result<Recipient> {
+    let path = Path::new(text);
+    let invalid = |why: &str| Error::Invalid {
+        what: "the recipient",
+        why: why.into(),
+    };
+    if path.is_dir() {
+        return Err(invalid("it is a folder"));
+    }
+    if !path.is_file() {
+        let looks_like_one = path.extension().is_some() || text.contains('/');
+        return parse(text).map_err(|error| {
+            if looks_like_one && !keyfile::is_secret(text) {
+                return invalid("there is no such file");
+            }
+            error
+        });
+    }
+    let mut read = String::new();
+    let file = fs::File::open(path).map(|file| file.take(FILE_BYTES_MAX));
+    file.and_then(|mut file| file.read_to_string(&mut read))
+        .map_err(|_| invalid("the file cannot be read as text"))?;
+    let lines = read.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let line = lines.next().unwrap_or_default();
+    if lines.next().is_some() {
+        return Err(invalid(
+            "the file has more than one line: each is somebody's, with a name",
+        ));
+    }
+    parse(line)
+}
+
+/// A recipient; what cannot be one is not shown.
+pub(crate) fn parse(text: &str) -> Result<Recipient> {
+    Recipient::parse(text).map_err(|why| Error::Invalid {
+        what: "the recipient",
+        why,
+    })
+}
+
+fn remove_member(global: &Global, name: &str) -> Result<()> {
+    let mut store = global.open()?;
+    let role = store.members().iter().find(|member| member.name == name);
+    let role = role.map(|member| member.role);
+    let mut bar = Bar::start("memories sealed anew");
+    let mut progress = |done, total| bar.show(done, Some(total));
+    let done = store.remove_member(name, &global.context(), &mut progress);
+    bar.finish();
+    let done = done?;
+    if store.signer_list().iter().any(|signer| signer.name == name) {
+        output::warn(&format!(
+            "{name} can still write: a signer has that name; `agekeep signers rm {name}` ends that"
+        ));
+    }
+    let what = match role {
+        Some(Role::Auditor) => "every record up to now",
+        _ => "every text and record up to now",
+    };
+    let said = format!(
+        "{name} can open nothing that is written from here on (event {event}).\n\
+         What stays in their hands: whoever copied the keyring and the repository before this can \
+         still read {what} in that copy, and what they have read they know. Secrets that were kept \
+         here should be changed where they are used.",
+        event = done.meta.event
+    );
+    tell(global, "agekeep.recipients_rm/1", &done, &said)
+}
+
+fn list(global: &Global, members: &[Member]) -> Result<()> {
+    for member in members {
+        let (role, name) = (member.role.as_str(), &member.name);
+        if global.json {
+            output::json(&json!({
+                "schema": "agekeep.recipient/1",
+                "role": role,
+                "name": name,
+                "recipient": member.recipient.to_string(),
+            }))?;
+        } else {
+            output::line(&format!("{role:<8} {name}  {}", member.recipient))?;
+        }
+    }
+    Ok(())
+}
+
+fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()> {
+    if global.json {
+        output::json(&json!({"schema": schema, "meta": done.meta, "left": done.left}))?;
+    } else {
+        output::line(said)?;
+    }
+    if !done.left.is_empty() {
+        output::warn(&format!(
+            "{} memories do not open and keep the keys they have; `agekeep verify` says which, and \
+             what is wrong with them",
+            done.left.len()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! A systemd service and its timer.
+
+use std::path::{Path, PathBuf};
+
+use agekeep::error::{Error, Result};
+use clap::{Args, ValueEnum};
+
+use crate::verbs::schedule::sweep::Sweep;
+use crate::verbs::schedule::{File, HOPELESS};
+
+#[derive(Args)]
+pub(super) struct Systemd {
+    /// Only this one, to be written to its file
+    #[arg(value_name = "UNIT")]
+    unit: Option<Unit>,
+    /// For the service manager of your account instead of the machine's: no root is needed, and
+    /// less of the machine can be closed to it
+    #[arg(long)]
+    user: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    Service,
+    Timer,
+}
+
+/// Where units of the machine are put, and those of an account.
+const NAMES: [[&str; 2]; 2] = [
+    [
+        "/etc/systemd/system/agekeep-expire.service",
+        "/etc/systemd/system/agekeep-expire.timer",
+    ],
+    [
+        "~/.config/systemd/user/agekeep-expire.service",
+        "~/.config/systemd/user/agekeep-expire.timer",
+    ],
+];
+
+const TIMER: &str = "\
+[Unit]
+Description=Every day, remove the memories whose time is over
+
+[Timer]
+OnCalendar=daily
+# After a night without power, as soon as it is back.
+Persistent=true
+RandomizedDelaySec=1h
+FixedRandomDelay=true
+
+[Install]
+WantedBy=timers.target
+";
+
+/// What needs no namespaces, and so works for a service manager of an account too.
+const CLOSED: &str = "\
+NoNewPrivileges=true
+RestrictAddressFamilies=none
+RestrictNamespaces=true
+RestrictRealtime=true
+RestrictSUIDSGID=true
+LockPersonality=true
+MemoryDenyWriteExecute=true
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+KeyringMode=private
+LimitCORE=0
+UMask=0077
+";
+
+/// What only the machine's service manager can do everywhere. `ProcSubset=pid` is not among it: the
+/// boot's id, by which a store knows an unclean stop, would be out of sight.
+const CLOSED_BY_ROOT: &str = "\
+CapabilityBoundingSet=
+AmbientCapabilities=
+PrivateDevices=true
+PrivateNetwork=true
+ProtectClock=true
+ProtectControlGroups=true
+ProtectHostname=true
+ProtectKernelLogs=true
+ProtectKernelModules=true
+ProtectKernelTunables=true
+ProtectProc=invisible
+ProtectSystem=strict
+";
+
+/// The units that are asked for.
+pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<File>> {
+    if sweep.program.contains(['"', '\'', '\\']) {
+        return Err(Error::Invalid {
+            what: "the path of this program",
+            why: "systemd starts nothing with a quote or a backslash in its path".into(),
+        });
+    }
+    let [service, timer] = NAMES[usize::from(args.user)];
+    let mut files = Vec::new();
+    if args.unit != Some(Unit::Timer) {
+        files.push(File {
+            name: service.into(),
+            text: to_service(sweep, args.user),
+        });
+    }
+    if args.unit != Some(Unit::Service) {
+        files.push(File {
+            name: timer.into(),
+            text: TIMER.into(),
+        });
+    }
+    Ok(files)
+}
+
+/// What a person does with the units, as comments; nothing where one of them goes into its file.
+pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
+    if args.unit.is_some() {
+        return String::new();
+    }
+    let (sudo, user) = if args.user {
+        ("", " --user")
+    } else {
+        ("sudo ", "")
+    };
+    let [service, timer] = NAMES[usize::from(args.user)];
+    let print = |unit| {
+        let mut form = vec!["systemd", unit];
+        form.extend(args.user.then_some("--user"));
+        sweep.schedule(&form)
+    };
+    let first = if args.user {
+        "#   mkdir -p ~/.config/systemd/user\n#   loginctl enable-linger  # or it runs only while you are logged in\n"
+    } else {
+        ""
+    };
+    format!(
+        "\
+# To put them in place and start the timer:
+{first}#   {print_service} | {sudo}tee {service} >/dev/null
+#   {print_timer} | {sudo}tee {timer} >/dev/null
+#   {sudo}systemctl{user} daemon-reload
+#   {sudo}systemctl{user} enable --now agekeep-expire.timer
+# To sweep at once, and see what it says:
+#   {sudo}systemctl{user} start agekeep-expire.service; journalctl{user} -n 20 -u agekeep-expire.service
+# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
+#   {status}
+",
+        print_service = print("service"),
+        print_timer = print("timer"),
+        status = sweep.status(),
+    )
+}
+
+/// What stands in the way of a service of the machine's.
+pub(super) fn obstacle(sweep: &Sweep, args: &Systemd) -> Option<String> {
+    (!args.user && is_temporary(sweep)).then(|| {
+        "something of it is below /tmp or /var/tmp, which is emptied at times; the service shares \
+         these folders with everybody for its sake"
+            .into()
+    })
+}
+
+/// The keys are named by their paths. A copy by `LoadCredential=` can have an access list, which shows
+/// as a group that may read it, and such a key is refused.
+fn to_service(sweep: &Sweep, user: bool) -> String {
+    let expire = sweep.expire();
+    // After `:` the variables of the environment are not put in: a `$` is a `$`.
+    let program = quoted(&expire[0]);
+    let words: Vec<_> = expire[1..].iter().map(|word| quoted(word)).collect();
+    let variables = sweep.variables();
+    let variables = variables
+        .iter()
+        .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"))));
+    let all: Vec<_> = sweep.written().into_iter().chain(sweep.read()).collect();
+    format!(
+        "\
+[Unit]
+Description=Remove the memories whose time is over
+RequiresMountsFor={mounts}
+StartLimitIntervalSec=6h
+StartLimitBurst=4
+
+[Service]
+Type=oneshot
+{account}{variables}ExecStart=:{program} {words}
+TimeoutStartSec=1h
+# Where the store is in use for long, or the disk is full, later may be better; after the other codes
+# a person has to look.
+Restart=on-failure
+RestartSec=10min
+RestartPreventExitStatus={hopeless}
+# Behind everybody else, but not idle: agents wait for it while it holds the store's lock.
+Nice=5
+IOSchedulingClass=best-effort
+IOSchedulingPriority=7
+
+# It needs no network and no privilege, and of the files only what it is told of.
+{CLOSED}{rooms}",
+        mounts = all_quoted(&all),
+        account = if user { String::new() } else { format!("User={}\n", sweep.account()) },
+        variables = variables.collect::<String>(),
+        words = words.join(" "),
+        hopeless = HOPELESS.map(|code| code.to_string()).join(" "),
+        rooms = if user { String::new() } else { format!("{CLOSED_BY_ROOT}{}", rooms(sweep)) },
+    )
+}
+
+/// What it sees of the file system.
+fn rooms(sweep: &Sweep) -> String {
+    let (written, read) = (sweep.written(), sweep.read());
+    let temporary = if is_temporary(sweep) {
+        "# Not PrivateTmp=: something of the store's is there.\n"
+    } else {
+        "PrivateTmp=true\n"
+    };
+    let home = |paths: &[String]| -> Vec<String> {
+        let below = |path: &&String| is_below(path, &["/home", "/root", "/run/user"]);
+        paths.iter().filter(below).cloned().collect()
+    };
+    let (written_at_home, read_at_home) = (home(&written), home(&read));
+    let at_home: Vec<_> = written_at_home.iter().chain(&read_at_home).collect();
+    let linked = |path: &&String| real(path) != Path::new(path.as_str());
+    let home = if at_home.is_empty() {
+        "ProtectHome=true\n".to_owned()
+    } else if at_home.into_iter().any(|path| linked(&path)) {
+        // A link would lead out of the few paths that are let in.
+        "ProtectHome=read-only\n".to_owned()
+    } else {
+        let line = |key, paths: &[String]| match paths {
+            [] => String::new(),
+            paths => format!("{key}={}\n", all_quoted(paths)),
+        };
+        format!(
+            "ProtectHome=tmpfs\n{}{}",
+            line("BindPaths", &written_at_home),
+            line("BindReadOnlyPaths", &read_at_home)
+        )
+    };
+    format!("{temporary}{home}ReadWritePaths={}\n", all_quoted(&written))
+}
+
+fn is_temporary(sweep: &Sweep) -> bool {
+    let mut paths = sweep.written().into_iter().chain(sweep.read());
+    paths.any(|path| is_below(&path, &["/tmp", "/var/tmp"]))
+}
+
+/// Whether a path is in one of these folders, by its name or in truth.
+fn is_below(path: &str, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| {
+        let in_truth = real(path).starts_with(real(folder));
+        in_truth || Path::new(path).starts_with(folder)
+    })
+}
+
+/// What a path leads to, as far as it is there.
+fn real(path: &str) -> PathBuf {
+    let path = Path::new(path);
+    let there = path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        let real = above.canonicalize().ok()?;
+        Some(if rest.as_os_str().is_empty() {
+            real
+        } else {
+            real.join(rest)
+        })
+    });
+    there.unwrap_or_else(|| path.to_owned())
+}
+
+fn all_quoted(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+/// A word as systemd reads it back: `%` begins a specifier, and a backslash an escape.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+.,@/=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let word = word.replace('\\', r"\\").replace('"', "\\\"");
+    format!("\"{}\"", word.replace('%', "%%"))
+}

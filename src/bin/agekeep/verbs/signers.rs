@@ -1,0 +1,258 @@
+//! `signers`: who may write to the store, what, and from when until when.
+
+use std::io::Read;
+use std::path::Path;
+
+use agekeep::error::{Error, Result};
+use agekeep::store::revision::parse_time;
+use agekeep::store::{Removed, Signer, SignerRole, Validity, VerifyingKey};
+use chrono::{DateTime, SecondsFormat, Utc};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use crate::args::Global;
+use crate::{lines, output};
+
+/// Most bytes that are read for a public key.
+const KEY_BYTES_MAX: u64 = 16 * 1024;
+
+#[derive(Args)]
+pub(crate) struct SignersArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Let somebody write, from the next event on
+    Add(Add),
+    /// Let somebody write other things than before, from the next event on
+    Role {
+        /// The signer's name, as `signers list` shows it
+        #[arg(allow_hyphen_values = true)]
+        name: String,
+        #[arg(value_enum)]
+        role: As,
+    },
+    /// Let somebody write no more; what they wrote stays, and stays valid
+    Rm {
+        /// The signer's name, as `signers list` shows it
+        #[arg(allow_hyphen_values = true)]
+        name: String,
+    },
+    /// Show who may write, in which role, with which key, and from when until when
+    List,
+}
+
+#[derive(Args)]
+struct Add {
+    /// A name of letters, digits, `.`, `_`, `-` and `@`: it stands in every commit
+    // A key that is given here by mistake is to be refused, not printed by the parser.
+    #[arg(allow_hyphen_values = true)]
+    name: String,
+    /// Their public key: an OpenSSH line, the path of a `.pub` file, or `-` for standard input
+    #[arg(allow_hyphen_values = true)]
+    key: String,
+    /// What they may write: agent's commands, undoing them and exports, unless this says otherwise
+    #[arg(long, value_enum, default_value_t = As::Writer)]
+    role: As,
+    /// The key may sign from this time on: RFC 3339 or a date, in UTC
+    #[arg(long, value_name = "TIME")]
+    valid_after: Option<String>,
+    /// The key may sign up to this time
+    #[arg(long, value_name = "TIME")]
+    valid_before: Option<String>,
+}
+
+/// What a signer may write.
+#[derive(Clone, Copy, ValueEnum)]
+enum As {
+    /// Everything
+    Owner,
+    /// What agents do, undoing it, exports, and looks
+    Writer,
+    /// Sweeps, erasures, the beginning of holds, and looks
+    Sweeper,
+    /// Looks alone
+    Auditor,
+}
+
+impl From<As> for SignerRole {
+    fn from(role: As) -> Self {
+        match role {
+            As::Owner => Self::Owner,
+            As::Writer => Self::Writer,
+            As::Sweeper => Self::Sweeper,
+            As::Auditor => Self::Auditor,
+        }
+    }
+}
+
+pub(crate) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
+    match &args.verb {
+        Verb::Add(add) => run_add(global, add)?,
+        Verb::Role { name, role } => run_role(global, name, (*role).into())?,
+        Verb::Rm { name } => {
+            let removed = global.open()?.remove_signer(name, &global.context())?;
+            show_removed(global, &removed)?;
+        }
+        Verb::List => {
+            let signers = global.open_to_look()?.signer_list();
+            show_list(global, &signers)?;
+        }
+    }
+    Ok(0)
+}
+
+fn run_add(global: &Global, add: &Add) -> Result<()> {
+    let now = (global.clock())();
+    let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
+    let validity = Validity::new(time(&add.valid_after)?, time(&add.valid_before)?);
+    let validity = validity.map_err(|why| invalid("the time of the key", why))?;
+    let (key, file) = read_key(&add.key)?;
+    let mut store = global.open()?;
+    let (signer, meta) = store.add_signer(
+        &add.name,
+        &key,
+        add.role.into(),
+        validity,
+        &global.context(),
+    )?;
+    if global.json {
+        let signer = to_json(&signer, now);
+        let body = json!({"schema": "agekeep.signers_add/1", "signer": signer, "read_from": file, "meta": meta});
+        return output::json(&body).map(drop);
+    }
+    if let Some(file) = file {
+        output::note(&format!("The key was read from {file}."));
+    }
+    output::line(&format!(
+        "{} may write as {} with the key {}, {} (event {}).",
+        signer.name,
+        signer.role,
+        signer.fingerprint,
+        window(&signer),
+        meta.event
+    ))
+}
+
+fn run_role(global: &Global, name: &str, role: SignerRole) -> Result<()> {
+    let (signer, meta) = global
+        .open()?
+        .set_signer_role(name, role, &global.context())?;
+    if global.json {
+        let signer = to_json(&signer, meta.time);
+        let body = json!({"schema": "agekeep.signers_role/1", "signer": signer, "meta": meta});
+        return output::json(&body).map(drop);
+    }
+    output::line(&format!(
+        "{name} may write as {role} (event {event}): from the next event on, for every process.",
+        event = meta.event
+    ))
+}
+
+/// Reads a public key, and says from which file.
+fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
+    let bad = |why| invalid("the signer's key", why);
+    let parse = |text: &str| VerifyingKey::parse(text).map_err(bad);
+    if agekeep::crypto::keyfile::is_secret(given) || agekeep::crypto::keyfile::is_public(given) {
+        return Ok((parse(given)?, None));
+    }
+    let mut text = Zeroizing::new(String::new());
+    let reader = lines::reader(Path::new(given))?;
+    let read = reader.take(KEY_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(|source| Error::Io {
+        doing: "read",
+        path: given.into(),
+        source,
+    })?;
+    if text.len() as u64 > KEY_BYTES_MAX {
+        return Err(bad("the file is too long for one".into()));
+    }
+    Ok((parse(&text)?, (given != "-").then_some(given)))
+}
+
+fn invalid(what: &'static str, why: String) -> Error {
+    Error::Invalid { what, why }
+}
+
+fn show_removed(global: &Global, removed: &Removed) -> Result<()> {
+    let Removed {
+        signer,
+        oneself,
+        meta,
+        ..
+    } = removed;
+    if global.json {
+        let signer = to_json(signer, meta.time);
+        let body = json!({"schema": "agekeep.signers_rm/1", "signer": signer, "oneself": oneself, "meta": meta});
+        return output::json(&body).map(drop);
+    }
+    let (name, key) = (&signer.name, &signer.fingerprint);
+    let mut text = format!(
+        "{name} may not write any more (event {event}).\n\
+         What {name} wrote stays, and the older commits stay valid: {name} was a signer then.\n\
+         A copy of the store in {name}'s hands can still be written to with the key {key}, but\n\
+         agekeep opens nothing that was signed with it after this event, and `agekeep verify`\n\
+         reports it. What {name} can read is another question: see `recipients`.",
+        event = meta.event,
+    );
+    if *oneself {
+        text += "\nThat was the key you sign with: from here on you cannot write with it.";
+    }
+    output::line(&text)
+}
+
+fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
+    let now = (global.clock())();
+    if global.json {
+        let all: Vec<_> = signers.iter().map(|signer| to_json(signer, now)).collect();
+        return output::json(&json!({"schema": "agekeep.signers/1", "signers": all})).map(drop);
+    }
+    let line = |signer: &Signer| {
+        let (state, window) = (state(signer, now), window(signer));
+        let mark = if state == "valid" { "" } else { state };
+        let (name, role, key) = (&signer.name, signer.role.as_str(), &signer.fingerprint);
+        let text = format!("{role:<8} {name:<20} {key} {window} {mark}");
+        text.trim_end().to_owned()
+    };
+    let text: Vec<_> = signers.iter().map(line).collect();
+    output::line(&text.join("\n"))
+}
+
+fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
+    json!({
+        "name": signer.name,
+        "role": signer.role.as_str(),
+        "fingerprint": signer.fingerprint,
+        "key": signer.key,
+        "valid_after": signer.validity.after().map(second),
+        "valid_before": signer.validity.before().map(second),
+        "state": state(signer, now),
+    })
+}
+
+/// What a signer is at a time.
+fn state(signer: &Signer, now: DateTime<Utc>) -> &'static str {
+    let validity = signer.validity;
+    match (validity.after(), validity.before()) {
+        (Some(after), _) if now < after => "not yet",
+        (_, Some(before)) if now.timestamp() > before.timestamp() => "expired",
+        _ => "valid",
+    }
+}
+
+fn window(signer: &Signer) -> String {
+    let validity = signer.validity;
+    match (validity.after(), validity.before()) {
+        (None, None) => "at any time".into(),
+        (Some(after), None) => format!("from {}", second(after)),
+        (None, Some(before)) => format!("until {}", second(before)),
+        (Some(after), Some(before)) => format!("from {} until {}", second(after), second(before)),
+    }
+}
+
+fn second(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}

@@ -1,0 +1,218 @@
+//! The verbs that undo, always by a new event: `restore`, `revert` and `rollback`.
+
+use agekeep::error::{Error, Result};
+use agekeep::event::{Change, Context};
+use agekeep::memory_tool::path::MemoryPath;
+use agekeep::store::Store;
+use agekeep::store::answer::Meta;
+use agekeep::store::revision::{Revision, parse_time};
+use agekeep::store::undo::{Conflict, PLAN_DIGITS_MIN, Plan, Selection, Step, Undo};
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::verbs::history::revision;
+use crate::{events, output};
+
+#[derive(Args)]
+pub(crate) struct Restore {
+    /// The file or directory
+    path: String,
+    /// The moment it is brought back to [default, where it was deleted or has expired: before that]
+    #[arg(long, value_name = "REV")]
+    from: Option<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Args)]
+pub(crate) struct Revert {
+    /// An event, or a range FIRST..LAST with both ends; --session and --actor choose events too
+    #[arg(value_name = "REV[..REV]")]
+    events: Option<String>,
+    /// Events then or later
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Args)]
+pub(crate) struct Rollback {
+    /// The moment everything is brought back to
+    #[arg(long, value_name = "REV|TIME")]
+    to: String,
+    #[command(flatten)]
+    how: How,
+}
+
+// What every undo takes.
+#[derive(Args)]
+struct How {
+    /// Print the plan, and change nothing
+    #[arg(short = 'n', long, conflicts_with = "plan")]
+    dry_run: bool,
+    /// Carry out exactly the plan with this digest, as --dry-run printed it, or nothing
+    #[arg(long, value_name = "DIGEST")]
+    plan: Option<String>,
+    /// Do what can be done, and leave as they are the memories that are in conflict
+    #[arg(long)]
+    partial: bool,
+}
+
+/// The exit code of a plan that would be refused.
+const CONFLICT: u8 = 15;
+
+pub(crate) fn restore(global: &Global, args: &Restore) -> Result<u8> {
+    let mut store = open(global, &args.how)?;
+    let path = store.parse_path(&args.path)?;
+    let from = match &args.from {
+        Some(from) => revision(global, from)?,
+        None => store.before_it_went(&path)?,
+    };
+    let undo = Undo::Restore { path, from };
+    run(global, store, &undo, &args.how, &global.context())
+}
+
+pub(crate) fn rollback(global: &Global, args: &Rollback) -> Result<u8> {
+    let (store, to) = (open(global, &args.how)?, revision(global, &args.to)?);
+    let undo = Undo::Rollback { to };
+    run(global, store, &undo, &args.how, &global.context())
+}
+
+pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
+    let chosen = [&args.events, &args.since, &global.session, &global.actor];
+    if chosen.iter().all(|option| option.is_none()) {
+        return Err(Error::Invalid {
+            what: "the selection",
+            why: "say what to undo: an event, a range, --session, --actor or --since".into(),
+        });
+    }
+    let store = open(global, &args.how)?;
+    let mut selection = Selection::default();
+    selection.range = args
+        .events
+        .as_deref()
+        .map(|text| range(global, text))
+        .transpose()?;
+    selection.session.clone_from(&global.session);
+    selection.actor.clone_from(&global.actor);
+    let now = (global.clock())();
+    selection.since = args
+        .since
+        .as_deref()
+        .map(|text| parse_time(text, now))
+        .transpose()?;
+    let undo = Undo::Revert(selection);
+    // Who is reverted is not who reverts.
+    run(global, store, &undo, &args.how, &global.onlooker())
+}
+
+fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
+    if let Some((first, last)) = text.split_once("..") {
+        return Ok((revision(global, first)?, revision(global, last)?));
+    }
+    let one = revision(global, text)?;
+    Ok((one.clone(), one))
+}
+
+/// A plan needs no signing key.
+fn open(global: &Global, how: &How) -> Result<Store> {
+    if how.dry_run {
+        global.open_to_look()
+    } else {
+        global.open()
+    }
+}
+
+fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Context) -> Result<u8> {
+    let (plan, meta) = if how.dry_run {
+        (store.plan_undo(undo)?, None)
+    } else {
+        store.undo(undo, how.plan.as_deref(), how.partial, context)?
+    };
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.undo/1",
+            "dry_run": how.dry_run,
+            "plan": plan,
+            "meta": meta,
+        }))?;
+    } else {
+        output::line(&to_text(&plan, how.dry_run, meta.as_ref()))?;
+    }
+    let refused = how.dry_run && !how.partial && !plan.conflicts.is_empty();
+    Ok(if refused { CONFLICT } else { 0 })
+}
+
+/// What an undo does, or did, in words.
+pub(crate) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String {
+    let mut lines = vec![heading(plan)];
+    lines.extend(plan.steps.iter().map(step));
+    let conflict = |conflict: &Conflict| format!("  conflict  {}", conflict.sentence());
+    lines.extend(plan.conflicts.iter().map(conflict));
+    lines.push(match meta {
+        Some(meta) => format!("Done (event {}).", meta.event),
+        None if plan.is_empty() => "Nothing has to be done.".into(),
+        None if !dry_run => "Nothing was changed.".into(),
+        None => {
+            let digest = plan.digest.to_string();
+            let digest = &digest[..PLAN_DIGITS_MIN];
+            format!("Nothing was changed. To carry out exactly this, say --plan {digest} instead of --dry-run.")
+        }
+    });
+    lines.join("\n")
+}
+
+fn heading(plan: &Plan) -> String {
+    let what = match plan.at {
+        Some(at) => format!("to event {} ({})", at.event, at.commit),
+        None => format!("of events {}", events::runs(&plan.undone)),
+    };
+    let conflicts = match plan.conflicts.len() {
+        0 => String::new(),
+        count => format!(", {count} in conflict"),
+    };
+    format!(
+        "{} {what}: {} to change{conflicts}",
+        plan.command,
+        plan.steps.len()
+    )
+}
+
+fn step(step: &Step) -> String {
+    let path = |path: &Option<MemoryPath>| {
+        path.as_ref().map_or_else(
+            || format!("({})", step.id),
+            |path| events::quoted(path.as_str()),
+        )
+    };
+    let place = match step.change {
+        Change::Move => format!("{} -> {}", path(&step.path_now), path(&step.path)),
+        Change::Remove => path(&step.path_now),
+        _ => path(&step.path),
+    };
+    let word = match step.change {
+        Change::Edit => "edit",
+        Change::Move => "move",
+        Change::Remove => "remove",
+        _ => "restore",
+    };
+    let from = step
+        .from
+        .map_or_else(String::new, |from| format!(" back to v{from}"));
+    let merged = if step.merged {
+        ", merged with later changes"
+    } else {
+        ""
+    };
+    let stripped = if step.stripped.is_empty() {
+        String::new()
+    } else {
+        format!(", stripped: {}", step.stripped.join(", "))
+    };
+    format!(
+        "  {word:<8}  {place}  v{}{from}  +{} -{}{merged}{stripped}",
+        step.version_now, step.lines_added, step.lines_removed
+    )
+}

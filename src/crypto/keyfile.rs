@@ -1,0 +1,175 @@
+//! Key files of a person or machine: reading them, and making them where there are none.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::crypto::seal::{Identity, Unusable};
+pub use crate::crypto::seal::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wanted};
+use crate::crypto::sign::{Found, SigningKey};
+pub use crate::crypto::sign::{is_public, is_secret};
+use crate::disk;
+use crate::error::{Error, KeyFault, Result};
+
+/// Largest key file that is read, in bytes.
+const KEY_FILE_BYTES_MAX: usize = 64 * 1024;
+
+const IDENTITY: &str = "identity";
+const SIGNING_KEY: &str = "signing key";
+
+/// Reads an age identity file that needs no passphrase.
+///
+/// # Errors
+/// As for [`unlock_identity`]; [`KeyFault::NoPassphrase`] if it needs one.
+pub fn read_identity(path: &Path) -> Result<Identity> {
+    let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
+    unlock_identity(path, &nobody)
+}
+
+/// Reads an age identity file of any kind: lines of X25519 and plugin identities, an SSH private
+/// key, or either of them encrypted with a passphrase, for which `unlock` is asked here and never
+/// again. It also answers what plugins ask when they are used.
+///
+/// # Errors
+/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
+/// [`Error::BadKeyFile`] if it holds no identity, [`KeyFault::WrongPassphrase`] if it stays locked.
+pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
+    let (bytes, open) = read_whole(IDENTITY, path)?;
+    let marks = [
+        "AGE-SECRET-KEY-",
+        "AGE-PLUGIN-",
+        "-----BEGIN ",
+        "age-encryption.org/",
+    ];
+    let has = |mark: &&str| {
+        bytes
+            .windows(mark.len())
+            .any(|piece| piece == mark.as_bytes())
+    };
+    // Of any other file there is something else to say than who can read it.
+    if open && marks.iter().any(has) {
+        return Err(not_private(IDENTITY, path));
+    }
+    Identity::read(&bytes, path, unlock).map_err(|unusable| match unusable {
+        Unusable::Because(why) => bad(IDENTITY, path, why),
+        Unusable::Failed(error) => error,
+    })
+}
+
+/// Reads an OpenSSH private key file.
+///
+/// # Errors
+/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
+/// [`Error::BadKeyFile`] if it holds no unencrypted Ed25519 key.
+pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
+    match found_in(path)? {
+        Found::Key(key) => Ok(*key),
+        Found::Locked(_) => Err(bad(SIGNING_KEY, path, "it is encrypted with a passphrase")),
+        Found::Public(_) => Err(bad(SIGNING_KEY, path, "it is a public key")),
+    }
+}
+
+/// Reads the file that says which key signs: a private key, or a public one (`.pub`), with which the
+/// ssh-agent behind `agent` signs. A private one behind a passphrase is the agent's too, or, where
+/// there is none, `unlock` is asked. Whether the agent has the key shows when there is something to
+/// sign.
+///
+/// # Errors
+/// As for [`read_signing_key`]; [`KeyFault::NoPassphrase`] or, if it does not open the key,
+/// [`KeyFault::WrongPassphrase`].
+pub fn find_signing_key(
+    path: &Path,
+    agent: Option<&Path>,
+    unlock: &Arc<dyn Unlock>,
+) -> Result<SigningKey> {
+    match found_in(path)? {
+        Found::Key(key) => Ok(*key),
+        Found::Locked(key) if agent.is_some() => {
+            let public = key.verifying_key();
+            Ok(SigningKey::in_agent(public, agent, path.into()))
+        }
+        Found::Locked(key) => {
+            let passphrase = unlock.passphrase(Wanted::File(path))?;
+            key.open(passphrase.as_str()).map_err(|_| {
+                let path = path.into();
+                Error::Key(KeyFault::WrongPassphrase { path })
+            })
+        }
+        Found::Public(public) => {
+            let private = match path.extension() {
+                Some(end) if end == "pub" => path.with_extension(""),
+                _ => path.into(),
+            };
+            Ok(SigningKey::in_agent(public, agent, private))
+        }
+    }
+}
+
+fn found_in(path: &Path) -> Result<Found> {
+    let (bytes, open) = read_whole(SIGNING_KEY, path)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| bad(SIGNING_KEY, path, "it is not text"))?;
+    if open && !is_public(text) {
+        return Err(not_private(SIGNING_KEY, path));
+    }
+    Found::parse(text).map_err(|why| bad(SIGNING_KEY, path, why))
+}
+
+/// Makes an identity file unless there is one; says whether it did.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be written.
+pub fn make_identity(path: &Path) -> Result<bool> {
+    disk::make_secret(path, || Identity::generate().to_file())
+}
+
+/// Makes a signing key file, and its public half in a `.pub` file beside it, unless there is one;
+/// says whether it did.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be written.
+pub fn make_signing_key(path: &Path) -> Result<bool> {
+    let made = disk::make_secret(path, || SigningKey::generate().to_file())?;
+    if made {
+        let public = read_signing_key(path)?.public_line() + "\n";
+        let mut name = path.as_os_str().to_owned();
+        name.push(".pub");
+        disk::replace_chosen_durably(Path::new(&name), public.as_bytes(), 0o644)?;
+    }
+    Ok(made)
+}
+
+fn bad(what: &'static str, path: &Path, why: impl Into<String>) -> Error {
+    Error::BadKeyFile {
+        what,
+        path: path.into(),
+        why: why.into(),
+    }
+}
+
+fn not_private(what: &'static str, path: &Path) -> Error {
+    let path = path.into();
+    Error::Key(KeyFault::NotPrivate { what, path })
+}
+
+/// Reads a key file; says whether others can use it too.
+fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bool)> {
+    let missing = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => Error::NoKeyFile {
+            what,
+            path: path.into(),
+        },
+        _ if disk::Refused::in_error(&e).is_some() => bad(what, path, "it is no small file"),
+        _ => Error::io("read", path)(e),
+    };
+    let (file, length, mode) = disk::open_chosen(path).map_err(missing)?;
+    if length > KEY_FILE_BYTES_MAX as u64 {
+        return Err(bad(what, path, "it is no small file"));
+    }
+    // All of the room at once: a buffer that grows leaves copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
+    let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
+    file.read_to_end(&mut bytes).map_err(missing)?;
+    Ok((bytes, mode & 0o077 != 0))
+}

@@ -1,0 +1,171 @@
+//! The `recipients` file: who can open the store, each with a role and a name.
+//!
+//! One line each: `reader owner age1…`.
+
+use std::str::FromStr;
+
+use crate::crypto::seal::Recipient;
+
+/// What a recipient can open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Role {
+    /// Content and audit records.
+    Reader,
+    /// Audit records alone: who did what, when, to which path.
+    Auditor,
+}
+
+impl Role {
+    /// The word in the file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reader => "reader",
+            Self::Auditor => "auditor",
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Reader, Self::Auditor]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or("a role is `reader` or `auditor`")
+    }
+}
+
+/// Somebody who can open the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member {
+    /// What they can open.
+    pub role: Role,
+    /// 1 to 64 of `A-Za-z0-9._-@`, a letter or digit first.
+    pub name: String,
+    /// Their public age key.
+    pub recipient: Recipient,
+}
+
+/// Whether this can be the name of a member: as a signer's can be.
+pub(crate) fn check_name(text: &str) -> Result<(), &'static str> {
+    // The file is public and stays in history: an argument in the wrong place must not.
+    if crate::crypto::sign::is_secret(text) {
+        return Err("it is a secret");
+    }
+    crate::crypto::sign::check_name(text)
+}
+
+/// To whom `epoch.age` is sealed.
+pub(crate) fn readers(members: &[Member]) -> Vec<Recipient> {
+    let readers = members.iter().filter(|member| member.role == Role::Reader);
+    readers.map(|member| member.recipient.clone()).collect()
+}
+
+/// To whom `audit.age` is sealed.
+pub(crate) fn everyone(members: &[Member]) -> Vec<Recipient> {
+    members
+        .iter()
+        .map(|member| member.recipient.clone())
+        .collect()
+}
+
+/// What those can open who have one of these keys: as readers, if they are that too.
+pub(crate) fn role_of(members: &[Member], keys: &[Recipient]) -> Option<Role> {
+    let own = members
+        .iter()
+        .filter(|member| keys.contains(&member.recipient));
+    own.map(|member| member.role)
+        .min_by_key(|role| *role != Role::Reader)
+}
+
+/// Writes the file.
+pub(crate) fn to_file(members: &[Member]) -> String {
+    members.iter().map(line_of).collect()
+}
+
+fn line_of(member: &Member) -> String {
+    let (role, name) = (member.role.as_str(), &member.name);
+    format!("{role} {name} {}\n", member.recipient)
+}
+
+/// Reads the file: lines as [`to_file`] writes them, to the byte; every name and every recipient
+/// once, and one reader at least.
+pub(crate) fn parse(text: &str) -> Result<Vec<Member>, String> {
+    let mut members: Vec<Member> = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let member =
+            member(line).ok_or_else(|| format!("line {} is not a recipient", index + 1))?;
+        let same =
+            |other: &Member| other.name == member.name || other.recipient == member.recipient;
+        if members.iter().any(same) {
+            return Err(format!("line {} names somebody again", index + 1));
+        }
+        members.push(member);
+    }
+    if members.iter().all(|member| member.role != Role::Reader) {
+        return Err("it names no reader".into());
+    }
+    Ok(members)
+}
+
+fn member(line: &str) -> Option<Member> {
+    let (role, rest) = line.split_once(' ')?;
+    let (name, recipient) = rest.split_once(' ')?;
+    let member = Member {
+        role: role.parse().ok()?,
+        name: Some(name)
+            .filter(|name| check_name(name).is_ok())?
+            .to_owned(),
+        recipient: recipient.strip_suffix('\n')?.parse().ok()?,
+    };
+    (line_of(&member) == line).then_some(member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::seal::Identity;
+
+    #[test]
+    fn strict_lines() {
+        let recipient = Identity::generate().recipient().expect("X25519");
+        let members = vec![Member {
+            role: Role::Reader,
+            name: "owner".into(),
+            recipient: recipient.clone(),
+        }];
+        let mut members = members;
+        assert_eq!(parse(&to_file(&members)), Ok(members.clone()));
+        members.push(Member {
+            role: Role::Auditor,
+            name: "eve".into(),
+            recipient: Identity::generate().recipient().expect("X25519"),
+        });
+        assert_eq!(parse(&to_file(&members)), Ok(members.clone()));
+        members[1].name = "owner".into();
+        assert!(parse(&to_file(&members)).is_err(), "a name twice");
+        for bad in [
+            format!("{recipient}\n"),
+            format!("reader {recipient}\n"),
+            format!("admin owner {recipient}\n"),
+            format!("reader owner {recipient} more\n"),
+            "reader owner age1nonsense\n".into(),
+            String::new(),
+            format!("auditor owner {recipient}\n"),
+            format!("reader owner {recipient}\nreader other {recipient}\n"),
+            format!("reader o\twner {recipient}\n"),
+            format!("reader {} {recipient}\n", "o".repeat(101)),
+            "\n".into(),
+            format!("reader owner {recipient}"),
+            format!("reader owner {recipient}\r\n"),
+            format!("reader owner {recipient}\n\n"),
+            format!("reader owner {}\n", recipient.to_string().to_uppercase()),
+        ] {
+            assert!(parse(&bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Signatures over commits, as git makes and checks them, and over notes. With the files below it,
+//! the only module that names `ssh_key`, `signature` and `ed25519_dalek`.
+
+mod agent;
+mod authority;
+mod signers;
+
+use std::path::{Path, PathBuf};
+
+use signature::{Signer, Verifier};
+use ssh_key::public::KeyData;
+use ssh_key::rand_core::OsRng;
+use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
+use zeroize::Zeroizing;
+
+use self::agent::Agent;
+pub(crate) use self::authority::{Authority, AuthorityMark, AuthorityProof};
+pub(crate) use self::signers::NAME_CHARACTERS_MAX;
+pub(crate) use self::signers::{Entry, Signers, Untimely, check_name};
+pub use self::signers::{SignerRole, Validity};
+use crate::error::{Error, Result, SigningFault};
+
+/// The signature namespace git uses (gitformat-signature, `ssh-keygen -Y sign -n git`).
+const NAMESPACE: &str = "git";
+
+/// What a secret that is given for a public key may begin with or hold: the marks of PEM files, of
+/// the inside of an OpenSSH one, and of age identities.
+const SECRET_MARKS: [&str; 4] = [
+    "private key-----",
+    "b3blbnnzac1rzxktdje",
+    "age-secret-key",
+    "age-plugin-",
+];
+
+/// An Ed25519 key that signs commits: a key file's, or one that an ssh-agent holds.
+pub struct SigningKey {
+    public: PublicKey,
+    holder: Holder,
+}
+
+/// Who has the private half.
+enum Holder {
+    File {
+        key: Box<PrivateKey>,
+        /// The same, ready to sign: to make it of the file's key takes as long as a signature.
+        signer: Box<ed25519_dalek::SigningKey>,
+    },
+    Agent(Agent),
+}
+
+/// What stands in a file that is to say which key signs.
+pub(crate) enum Found {
+    /// A private key that can be used as it is.
+    Key(Box<SigningKey>),
+    /// A private key behind a passphrase.
+    Locked(Box<LockedKey>),
+    /// A public key: an agent has to hold the private one.
+    Public(VerifyingKey),
+}
+
+impl Found {
+    /// Reads an OpenSSH private key file, or an OpenSSH public key line.
+    ///
+    /// # Errors
+    /// Says why the file cannot be used, never what stands in it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if is_public(text) {
+            return VerifyingKey::parse(text).map(Self::Public);
+        }
+        let key = PrivateKey::from_openssh(text)
+            .map_err(|_| "it is not an OpenSSH private key".to_owned())?;
+        if key.algorithm() != Algorithm::Ed25519 {
+            return Err(format!("it is an {} key, not Ed25519", key.algorithm()));
+        }
+        Ok(if key.is_encrypted() {
+            Self::Locked(Box::new(LockedKey(key)))
+        } else {
+            Self::Key(Box::new(SigningKey::of_file(key)?))
+        })
+    }
+}
+
+/// A private key behind a passphrase. Its public half is known all the same.
+pub(crate) struct LockedKey(PrivateKey);
+
+impl LockedKey {
+    /// The key itself.
+    ///
+    /// # Errors
+    /// Says that the passphrase does not open it.
+    pub(crate) fn open(&self, passphrase: &str) -> Result<SigningKey, String> {
+        let opened = self.0.decrypt(passphrase);
+        let key = opened.map_err(|_| "the passphrase does not open it".to_owned())?;
+        SigningKey::of_file(key)
+    }
+
+    /// The public half, which stands in the file in the clear.
+    pub(crate) fn verifying_key(&self) -> VerifyingKey {
+        VerifyingKey(bare(self.0.public_key()))
+    }
+}
+
+impl SigningKey {
+    /// Makes a new key from the operating system's random source.
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn generate() -> Self {
+        let key = PrivateKey::random(&mut OsRng, Algorithm::Ed25519);
+        Self::of_file(key.expect("Ed25519 needs nothing but random bytes"))
+            .expect("its halves belong together")
+    }
+
+    /// Reads an OpenSSH private key file that holds an unencrypted Ed25519 key.
+    ///
+    /// # Errors
+    /// Says why the file cannot be used, never what stands in it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match Found::parse(text)? {
+            Found::Key(key) => Ok(*key),
+            Found::Locked(_) => Err("it is encrypted with a passphrase".into()),
+            Found::Public(_) => Err("it is a public key, and an ssh-agent is not asked".into()),
+        }
+    }
+
+    /// A key that the ssh-agent behind `socket` signs with; nothing is asked of the agent before
+    /// there is something to sign. `file` is what `ssh-add` would be told to add.
+    pub(crate) fn in_agent(key: VerifyingKey, socket: Option<&Path>, file: PathBuf) -> Self {
+        Self {
+            public: key.0,
+            holder: Holder::Agent(Agent::at(socket, file)),
+        }
+    }
+
+    fn of_file(key: PrivateKey) -> Result<Self, String> {
+        let pair = key.key_data().ed25519();
+        let signer = pair.and_then(|pair| ed25519_dalek::SigningKey::try_from(pair).ok());
+        let signer = signer.ok_or("its private and public halves do not belong together")?;
+        Ok(Self {
+            public: bare(key.public_key()),
+            holder: Holder::File {
+                key: Box::new(key),
+                signer: Box::new(signer),
+            },
+        })
+    }
+
+    /// The file to keep, in OpenSSH's private key format; where an agent holds the key, its public
+    /// half, which names it.
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn to_file(&self) -> Zeroizing<String> {
+        match &self.holder {
+            Holder::File { key, .. } => key
+                .to_openssh(LineEnding::LF)
+                .expect("a key that was made or read has a text form"),
+            Holder::Agent(_) => Zeroizing::new(self.public_line() + "\n"),
+        }
+    }
+
+    /// The public half as one OpenSSH line, without a comment.
+    #[must_use]
+    pub fn public_line(&self) -> String {
+        public_line(&self.public)
+    }
+
+    /// The fingerprint as `ssh-keygen -l` shows it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        self.public.fingerprint(HashAlg::Sha256).to_string()
+    }
+
+    /// Signs a commit object, as it is without its `gpgsig` header.
+    pub(crate) fn sign(&self, commit: &[u8]) -> Result<String> {
+        let signed = SshSig::signed_data(NAMESPACE, HashAlg::Sha512, commit)
+            .expect("a digest has a form in a signature");
+        let key = self.public.key_data().clone();
+        let signature = SshSig::new(key, NAMESPACE, HashAlg::Sha512, self.raw(&signed)?)
+            .and_then(|signature| signature.to_pem(LineEnding::LF))
+            .expect("an Ed25519 signature has a text form");
+        Ok(signature)
+    }
+
+    /// Signs bytes with Ed25519 alone (RFC 8032). What is signed so must not be mistakable for
+    /// what [`Self::sign`] signs, which begins with `SSHSIG`, nor for what an agent signs to log in
+    /// somewhere, which begins with the length of a session id, a zero byte.
+    pub(crate) fn sign_bare(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        Ok(self.raw(bytes)?.as_bytes().to_vec())
+    }
+
+    /// The one way to a signature. What an agent answers counts only if it is one.
+    fn raw(&self, bytes: &[u8]) -> Result<Signature> {
+        let agent = match &self.holder {
+            Holder::File { signer, .. } => {
+                let signature = signer.sign(bytes).to_bytes();
+                let signature = Signature::new(Algorithm::Ed25519, signature);
+                return Ok(signature.expect("an Ed25519 signature has 64 bytes"));
+            }
+            Holder::Agent(agent) => agent,
+        };
+        let fault = |fault: agent::Fault| {
+            Error::Signing(SigningFault::Agent {
+                fingerprint: self.fingerprint(),
+                why: fault.to_string(),
+                hint: agent.hint(&fault),
+            })
+        };
+        let public = self.public.to_bytes().expect("a public key has a form");
+        let answer = agent.sign(&public, bytes).map_err(fault)?;
+        Signature::try_from(answer.as_slice())
+            .ok()
+            .filter(|signature| verifies(&self.public, bytes, signature))
+            .ok_or_else(|| fault(agent::Fault::False))
+    }
+
+    /// The public half.
+    pub(crate) fn verifying_key(&self) -> VerifyingKey {
+        VerifyingKey(self.public.clone())
+    }
+}
+
+/// The public half of a signing key.
+#[derive(Clone)]
+pub struct VerifyingKey(PublicKey);
+
+impl VerifyingKey {
+    /// Reads one OpenSSH public key line, as it stands in a `.pub` file; its comment is passed
+    /// over.
+    ///
+    /// # Errors
+    /// Says why it cannot be used, and of what was given no more than the kind of key.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if is_secret(text) {
+            return Err("it is a private key, which nobody but its holder may have".into());
+        }
+        let line = text.trim_matches(|c: char| c.is_ascii_whitespace());
+        if line.lines().count() > 1 {
+            return Err("it is more than one line".into());
+        }
+        if !line.starts_with("ssh-ed25519 ") {
+            let kind = kind_of(line).map(|kind| format!("it is an {kind} key, not ssh-ed25519"));
+            return Err(kind.unwrap_or_else(|| "it is not an OpenSSH public key".into()));
+        }
+        let key = PublicKey::from_openssh(line)
+            .ok()
+            .filter(|key| matches!(key.key_data(), KeyData::Ed25519(_)));
+        key.map(|key| Self(bare(&key)))
+            .ok_or_else(|| "it is not a whole OpenSSH public key".into())
+    }
+
+    /// The fingerprint as `ssh-keygen -l` shows it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        self.0.fingerprint(HashAlg::Sha256).to_string()
+    }
+
+    /// The key as one OpenSSH line, without a comment.
+    #[must_use]
+    pub fn public_line(&self) -> String {
+        public_line(&self.0)
+    }
+
+    /// Its 32 bytes (RFC 8032); `None` if it is not an Ed25519 key.
+    pub(crate) fn bytes(&self) -> Option<[u8; 32]> {
+        self.0.key_data().ed25519().map(|key| key.0)
+    }
+
+    /// Whether this is a signature by [`SigningKey::sign_bare`] over these bytes.
+    pub(crate) fn verifies(&self, bytes: &[u8], signature: &[u8]) -> bool {
+        Signature::new(Algorithm::Ed25519, signature)
+            .is_ok_and(|signature| verifies(&self.0, bytes, &signature))
+    }
+}
+
+/// Whether a text is what no public key has in it: part of a private key or of an age identity.
+#[must_use]
+pub fn is_secret(text: &str) -> bool {
+    let small = text.to_ascii_lowercase();
+    SECRET_MARKS.iter().any(|mark| small.contains(mark))
+}
+
+/// Whether a text is an OpenSSH public key line of any kind.
+#[must_use]
+pub fn is_public(text: &str) -> bool {
+    !is_secret(text) && kind_of(text.trim_start()).is_some()
+}
+
+/// The key that made a signature which is right; whether its holder may write is another question.
+pub(crate) struct SignedBy(PublicKey);
+
+impl SignedBy {
+    /// Checks the signature over a commit object without its `gpgsig` header.
+    pub(crate) fn check(commit: &[u8], signature: &str) -> Option<Self> {
+        let signature = SshSig::from_pem(signature).ok()?;
+        let key = PublicKey::from(signature.public_key().clone());
+        if key.algorithm() != Algorithm::Ed25519 {
+            return None;
+        }
+        key.verify(NAMESPACE, commit, &signature).ok()?;
+        Some(Self(key))
+    }
+
+    /// The key's fingerprint as `ssh-keygen -l` shows it.
+    pub(crate) fn fingerprint(&self) -> String {
+        self.0.fingerprint(HashAlg::Sha256).to_string()
+    }
+}
+
+/// The first word of a public key line, if it is the name of a kind of key.
+fn kind_of(line: &str) -> Option<&str> {
+    let (kind, _) = line.split_once(' ')?;
+    let begins = ["ssh-", "ecdsa-", "sk-", "webauthn-"];
+    let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-@.".contains(c);
+    let fits = kind.len() <= 64 && kind.chars().all(part);
+    (fits && begins.iter().any(|begin| kind.starts_with(begin))).then_some(kind)
+}
+
+fn verifies(key: &PublicKey, bytes: &[u8], signature: &Signature) -> bool {
+    signature.algorithm() == Algorithm::Ed25519 && key.key_data().verify(bytes, signature).is_ok()
+}
+
+/// The key without a comment.
+fn bare(key: &PublicKey) -> PublicKey {
+    PublicKey::new(key.key_data().clone(), "")
+}
+
+fn public_line(key: &PublicKey) -> String {
+    bare(key)
+        .to_openssh()
+        .expect("a public key has a text form")
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sign(key: &SigningKey) -> String {
+        key.sign(b"commit").expect("a key file's")
+    }
+
+    fn by<'a>(signers: &'a Signers, commit: &[u8], signature: &str) -> Option<&'a str> {
+        let signed = SignedBy::check(commit, signature)?;
+        signers.holder(&signed).map(Entry::name)
+    }
+
+    #[test]
+    fn only_a_signer_over_the_same_bytes() {
+        let (key, stranger) = (SigningKey::generate(), SigningKey::generate());
+        let signers = Signers::parse(&Signers::file("owner", &key)).expect("own output");
+        assert_eq!(by(&signers, b"commit", &sign(&key)), Some("owner"));
+        assert_eq!(by(&signers, b"other", &sign(&key)), None);
+        assert_eq!(by(&signers, b"commit", &sign(&stranger)), None);
+        assert_eq!(
+            by(&signers, b"commit", "-----BEGIN SSH SIGNATURE-----\n"),
+            None
+        );
+        let Holder::File { key: private, .. } = &key.holder else {
+            panic!("made in memory")
+        };
+        let other_namespace = private
+            .sign("file", HashAlg::Sha512, b"commit")
+            .expect("signs");
+        let other_namespace = other_namespace.to_pem(LineEnding::LF).expect("encodes");
+        assert_eq!(by(&signers, b"commit", &other_namespace), None);
+    }
+
+    #[test]
+    fn a_key_file_reads_back() {
+        let key = SigningKey::generate();
+        let again = SigningKey::parse(&key.to_file()).expect("own output");
+        assert_eq!(key.fingerprint(), again.fingerprint());
+        assert!(SigningKey::parse("").is_err());
+        assert!(SigningKey::parse(&key.to_file()[..200]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_parsers(text in "(owner |namespaces=\"git\" |ssh-ed25519 |[A-Za-z0-9+/= -]{0,9}|\n){0,8}") {
+            let _ = Signers::parse(&text);
+            let _ = SigningKey::parse(&text);
+            let signers = Signers::parse(&Signers::file("o", &SigningKey::generate())).expect("own output");
+            prop_assert_eq!(by(&signers, b"commit", &text), None);
+        }
+    }
+}

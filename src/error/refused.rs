@@ -1,0 +1,114 @@
+//! What is in the place of a file and is none of ours: it is told, and not opened.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Something stands where the format has a file or folder, and it is not used.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    path: PathBuf,
+    what: What,
+}
+
+/// What is wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// It is another kind of thing than a file, or than a folder.
+    Kind { found: Kind, wanted: Kind },
+    /// It has more bytes than the format gives it.
+    Longer { bytes_max: u64 },
+    /// It has other names too, and is written in place.
+    Linked { names: u64 },
+}
+
+impl What {
+    pub(crate) fn not_a_file(found: Kind) -> Self {
+        Self::Kind {
+            found,
+            wanted: Kind::File,
+        }
+    }
+}
+
+/// What there can be in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Folder,
+    Link,
+    Pipe,
+    Socket,
+    Device,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Folder => "a folder",
+            Self::Link => "a link",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+        }
+    }
+}
+
+impl Refused {
+    pub(crate) fn error(path: PathBuf, what: What) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, Self { path, what })
+    }
+
+    /// What an error of the disk says of a file that was refused, if that is what it is.
+    pub(crate) fn in_error(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is wrong with it, in words.
+    pub(crate) fn why(&self) -> String {
+        match self.what {
+            What::Kind { found, wanted } => {
+                format!("it is {}, not {}", found.name(), wanted.name())
+            }
+            What::Longer { bytes_max } => format!("it is longer than {bytes_max} bytes"),
+            What::Linked { names } => format!("the same file has {names} names"),
+        }
+    }
+
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.what {
+            What::Kind {
+                found: Kind::Link,
+                wanted: Kind::Folder,
+            } => {
+                "no link below a store's folder is followed; move what it leads to into its place \
+                 (a keyring can be elsewhere: `keyring.folder` in the policy, or --keyring)"
+            }
+            What::Kind { .. } => {
+                "find out who put it there, move it away, and restore what belongs there from a \
+                 backup"
+            }
+            What::Longer { .. } => {
+                "agekeep writes none of that length; find out who did, and restore the file from a \
+                 backup"
+            }
+            What::Linked { .. } => {
+                "a command would change what goes by the other names too; put a copy in its place: \
+                 `cp -p FILE FILE.new && mv FILE.new FILE`"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.why())
+    }
+}
+
+impl std::error::Error for Refused {}

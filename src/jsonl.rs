@@ -1,0 +1,507 @@
+//! Memory-tool calls as JSON, in the three shapes callers have them, and the answers to them.
+//!
+//! | a call | its answer |
+//! |---|---|
+//! | a bare input, `{"command":…}` | `{"id":null,"content":…,"is_error":…,"meta":…}` |
+//! | `{"id":…,"input":…,"context":…}` | the same with its `id` |
+//! | a `tool_use` block | a `tool_result` block |
+
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::crypto::digest::Digest;
+use crate::error::{Error, KeyFault, SigningFault};
+use crate::event::Context;
+use crate::memory_tool::command::Command;
+use crate::store::Store;
+use crate::store::answer::Answer;
+
+/// What goes back to the caller: written out, the answer with the caller's id to the letter.
+#[non_exhaustive]
+pub struct Reply {
+    /// The answer, in the shape that fits the call. A number in its id may be a rounded one.
+    pub json: Value,
+    /// The id as the caller wrote it, where that is not what `json` says.
+    id: Option<Box<RawValue>>,
+    /// The exit code of the error because of which the command could not be recorded, and so was not
+    /// carried out.
+    pub unrecorded: Option<u8>,
+}
+
+impl Serialize for Reply {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.json.as_object().into_iter().flatten();
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in fields {
+            match (name.as_str(), &self.id) {
+                ("id" | "tool_use_id", Some(id)) => map.serialize_entry(name, id)?,
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// Carries out calls given as JSON, in their order, until there is none at the moment, and answers
+/// each of them, whatever it is: those that are there before the first is durable become durable
+/// with it. `defaults` fills in what a call's own context does not say.
+#[allow(clippy::missing_panics_doc)] // never: the expectation says why
+pub fn answer(
+    store: &mut Store,
+    lines: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    defaults: &Context,
+) -> Vec<Reply> {
+    let mut shapes = Vec::new();
+    let calls = lines
+        .into_iter()
+        .filter_map(|line| match parse(line.as_ref(), defaults) {
+            Ok(call) => {
+                shapes.push(Ok(call.shape));
+                Some((call.command, call.context))
+            }
+            Err((shape, why)) => {
+                shapes.push(Err(shape.fault("malformed_line", &why, None)));
+                None
+            }
+        });
+    let mut answers = store.execute_all(calls).into_iter();
+    let mut reply = |shape: Shape| match answers.next().expect("each call is answered") {
+        Ok(answer) => shape.answer(&answer),
+        Err(error) => shape.fault(error.code(), &explain(&error), Some(error.exit_code())),
+    };
+    let shapes = shapes.into_iter();
+    shapes
+        .map(|shape| shape.map_or_else(|fault| fault, &mut reply))
+        .collect()
+}
+
+/// The answer to a line over the limit, which was not read.
+#[must_use]
+pub fn too_long(bytes_max: usize) -> Reply {
+    let why = format!("the line is longer than {bytes_max} bytes");
+    Shape::Bare.fault("limit_exceeded", &why, None)
+}
+
+/// What went wrong with a store and what can be done, in words a model may read: no path of this
+/// machine is in them.
+#[must_use]
+pub fn explain(error: &Error) -> String {
+    let text = public_text(error);
+    match error {
+        Error::NoStore { .. } => format!(
+            "{text} (whoever set up this memory can make a store with `agekeep init`, or name one \
+             with --store)"
+        ),
+        Error::NoKeyFile { what, .. } | Error::BadKeyFile { what, .. } => format!(
+            "{text} (whoever set up this memory can restore the {what} from a backup, or name \
+             another with --{})",
+            what.replace(' ', "-")
+        ),
+        Error::Key(KeyFault::NotPrivate { what, .. }) => format!(
+            "{text} (whoever set up this memory can close the {what} to others with `chmod go=`)"
+        ),
+        // What only people may do, a hint that names a file, or one for the command line.
+        Error::Invalid { .. }
+        | Error::DeniedPath { .. }
+        | Error::NotThere { .. }
+        | Error::Conflict { .. }
+        | Error::NothingToUndo { .. }
+        | Error::PlanChanged { .. }
+        | Error::RolledBack { .. }
+        | Error::AnotherStore { .. }
+        | Error::BadPin { .. }
+        | Error::HistoryFull { .. }
+        | Error::Signing(_) => text,
+        _ => format!("{text} ({})", error.hint()),
+    }
+}
+
+/// An error in words a model may read: no path of this machine.
+fn public_text(error: &Error) -> String {
+    match error {
+        Error::Io { doing, source, .. } => format!("the store cannot {doing} a file: {source}"),
+        Error::Locked { waited_seconds, .. } => {
+            format!("the store stayed locked for {waited_seconds} s")
+        }
+        Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
+        Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
+        Error::RolledBack { .. } => "the store's history was turned back".into(),
+        Error::AnotherStore { .. } => {
+            "another store is in the place of the one that is known".into()
+        }
+        Error::BadPin { .. } => "what was seen of the store cannot be read".into(),
+        Error::UnknownFormat { found, .. } => {
+            format!("the store has a format version {found}, which is not known here")
+        }
+        Error::NotASigner { .. }
+        | Error::Signing(SigningFault::NotValid { .. })
+        | Error::NoSigningKey => "the store's signing key may not write to it".into(),
+        Error::Signing(SigningFault::Agent { why, .. }) => {
+            format!("the ssh-agent of the store's signer did not sign: {why}")
+        }
+        Error::MissingKey { memory } => format!("the store has no key for the memory {memory}"),
+        Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
+        Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
+        Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
+        Error::HistoryFull { .. } => format!("{error}; a person has to raise it"),
+        // What a session is told that goes on, and what only the people who look after a store can
+        // ask for.
+        Error::DeniedPath { .. }
+        | Error::NoRevision { .. }
+        | Error::NothingToUndo { .. }
+        | Error::Ambiguous { .. }
+        | Error::NotThere { .. }
+        | Error::Conflict { .. }
+        | Error::PlanChanged { .. }
+        | Error::PolicyChanged
+        | Error::TooManyEvents { .. }
+        | Error::NotRolledBack
+        | Error::OldFormat
+        | Error::Retention(_)
+        | Error::Signing(_)
+        | Error::Membership(_) => error.to_string(),
+        Error::NoStore { .. } => "there is no store here".into(),
+        Error::NoKeyFile { what, .. } => format!("the {what} of the store is missing"),
+        Error::BadKeyFile { what, .. } => format!("the {what} of the store cannot be used"),
+        Error::Key(KeyFault::NoPassphrase { .. }) => {
+            "the store is locked with a passphrase, and there is none to be had".into()
+        }
+        Error::StoreExists { .. }
+        | Error::NotEmpty { .. }
+        | Error::NotYours { .. }
+        | Error::Key(_)
+        | Error::NotARecipient { .. }
+        | Error::NotAReader
+        | Error::Export(_)
+        | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),
+    }
+}
+
+/// How a call came, and so how it is answered.
+enum Shape {
+    /// The input alone.
+    Bare,
+    /// With the caller's id, or null.
+    Envelope(Id),
+    /// A `tool_use` block with this id.
+    Block(Id),
+}
+
+/// What a caller knows its answer by.
+#[derive(Default)]
+struct Id {
+    value: Value,
+    /// As it was written, where the value may say something else.
+    written: Option<Box<RawValue>>,
+}
+
+struct Call {
+    shape: Shape,
+    command: Command,
+    context: Context,
+}
+
+impl Shape {
+    fn answer(self, answer: &Answer) -> Reply {
+        let meta = serde_json::to_value(&answer.meta).expect("facts have a JSON form");
+        self.reply(answer.content.as_str(), answer.is_error(), &meta, None)
+    }
+
+    fn fault(self, code: &str, why: &str, unrecorded: Option<u8>) -> Reply {
+        self.reply(
+            &format!("Error: {why}"),
+            true,
+            &json!({"error": code}),
+            unrecorded,
+        )
+    }
+
+    fn reply(self, content: &str, is_error: bool, meta: &Value, unrecorded: Option<u8>) -> Reply {
+        let plain =
+            |id: &Value| json!({"id": id, "content": content, "is_error": is_error, "meta": meta});
+        let (json, id) = match self {
+            Self::Bare => (plain(&Value::Null), None),
+            Self::Envelope(id) => (plain(&id.value), id.written),
+            // The Messages API takes these fields and no others.
+            Self::Block(id) => {
+                let json = json!({
+                    "type": "tool_result",
+                    "tool_use_id": id.value,
+                    "content": content,
+                    "is_error": is_error,
+                });
+                (json, id.written)
+            }
+        };
+        Reply {
+            json,
+            id,
+            unrecorded,
+        }
+    }
+}
+
+fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
+    let none = || Shape::Bare;
+    let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
+    // A byte-order mark is what some programs begin a file with.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (value, fault) = match serde_json::from_str(text) {
+        Ok(value) => (value, None),
+        Err(e) => {
+            let why = format!("the line is not JSON at column {}", e.column());
+            match despite_surrogates(text) {
+                Some(value) => (value, Some(why)),
+                None => return Err((none(), why)),
+            }
+        }
+    };
+    let Value::Object(mut fields) = value else {
+        return Err((none(), "the line is not a JSON object".into()));
+    };
+    let shape = shape_of(&mut fields, text);
+    let mut context = defaults.clone();
+    let command = match &shape {
+        Shape::Bare => Command::from_json(Value::Object(fields)),
+        Shape::Envelope(_) | Shape::Block(_) => {
+            if let Shape::Block(Id {
+                value: Value::String(id),
+                ..
+            }) = &shape
+            {
+                context.tool_use_id = Some(id.clone());
+            }
+            let filled = fill_context(&mut context, fields.remove("context"));
+            let name = fields.remove("name");
+            let input = fields.remove("input").unwrap_or_default();
+            let command = command_of(name.as_ref().and_then(Value::as_str), input);
+            match filled {
+                Ok(()) => command,
+                Err(why) => command.spoiled(why),
+            }
+        }
+    };
+    let command = match fault {
+        None => command,
+        Some(why) => command.spoiled(why),
+    };
+    Ok(Call {
+        shape,
+        command,
+        context,
+    })
+}
+
+/// Takes the call's id and tells its shape. What has a `command` of its own is a bare input, and
+/// its other fields are unknown ones.
+fn shape_of(fields: &mut Map<String, Value>, line: &str) -> Shape {
+    if fields.contains_key("command") {
+        return Shape::Bare;
+    }
+    let is_block = fields.get("type").and_then(Value::as_str) == Some("tool_use");
+    if !is_block && !fields.contains_key("input") {
+        return Shape::Bare;
+    }
+    let value = fields.remove("id").unwrap_or_default();
+    let written = has_inexact(&value).then(|| written_id(line)).flatten();
+    let id = Id { value, written };
+    if is_block {
+        Shape::Block(id)
+    } else {
+        Shape::Envelope(id)
+    }
+}
+
+/// Whether there is a number in it that may not be the one that was written.
+fn has_inexact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64(),
+        Value::Array(values) => values.iter().any(has_inexact),
+        Value::Object(fields) => fields.values().any(has_inexact),
+        _ => false,
+    }
+}
+
+/// The id in a line as it stands there; of several the last, which is the one that counts.
+fn written_id(line: &str) -> Option<Box<RawValue>> {
+    let read = |line: &str| {
+        let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).ok()?;
+        Some((*fields.get("id")?).to_owned())
+    };
+    let id = read(line).or_else(|| read(&without_lone_surrogates(line)))?;
+    // An answer is one line, also for who takes a carriage return for an end.
+    (!id.get().contains(['\n', '\r'])).then_some(id)
+}
+
+/// The command of an input that may get its name from the tool called.
+fn command_of(tool: Option<&str>, input: Value) -> Command {
+    match (tool, input) {
+        (Some(name @ ("memory_read" | "memory_write")), Value::Object(fields)) => {
+            Command::from_fields(name, fields)
+        }
+        (None | Some("memory"), input) => Command::from_json(input),
+        (Some(_), _) => Command::Malformed {
+            command: None,
+            why: "the tool must be memory, memory_read or memory_write, and its input an object"
+                .into(),
+            path: None,
+        },
+    }
+}
+
+/// Takes over what a call's own `context` object says; what it does not name stays.
+///
+/// # Errors
+/// In words for the caller, if it is not an object or a part of it is not what it has to be.
+pub fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), String> {
+    let mut fields = match asked {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(fields)) => fields,
+        Some(_) => return Err("`context` must be an object".into()),
+    };
+    let mut take = |name: &str| match fields.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("`context.{name}` must be a string")),
+    };
+    for (name, place) in [
+        ("actor", &mut context.actor),
+        ("session", &mut context.session),
+        ("tool_use_id", &mut context.tool_use_id),
+        ("client", &mut context.client),
+        ("trace", &mut context.trace),
+        ("reason", &mut context.reason),
+    ] {
+        if let Some(text) = take(name)? {
+            *place = Some(text);
+        }
+    }
+    if let Some(text) = take("base_sha256")? {
+        let digest = Digest::from_hex(&text)
+            .ok_or("`context.base_sha256` must be 64 lowercase hexadecimal digits")?;
+        context.base_sha256 = Some(digest);
+    }
+    Ok(())
+}
+
+/// What a line of JSON says whose only fault is half a surrogate pair: some languages send such
+/// strings, and their callers wait for an answer with the right id. What asks for something with it is
+/// to be refused, and recorded.
+#[must_use]
+pub fn despite_surrogates(text: &str) -> Option<Value> {
+    serde_json::from_str(&without_lone_surrogates(text)).ok()
+}
+
+fn without_lone_surrogates(text: &str) -> String {
+    let code = |text: &str| {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match code(rest) {
+            Some(0xd800..=0xdbff)
+                if matches!(rest.get(6..).and_then(code), Some(0xdc00..=0xdfff)) =>
+            {
+                12
+            }
+            Some(0xd800..=0xdfff) => {
+                out.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            Some(_) => 6,
+            None => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call(line: &str) -> Result<Call, (Shape, String)> {
+        parse(line.as_bytes(), &Context::default())
+    }
+
+    #[test]
+    fn three_shapes() {
+        let bare = call(r#"{"command":"view","path":"/memories","id":7}"#)
+            .ok()
+            .expect("parses");
+        assert!(matches!(bare.shape, Shape::Bare));
+        let envelope = call(r#"{"id":7,"input":{"command":"view","path":"/memories"}}"#)
+            .ok()
+            .expect("parses");
+        assert!(matches!(&envelope.shape, Shape::Envelope(id) if id.value == 7));
+        let block = r#"{"type":"tool_use","id":"toolu_1","name":"memory_read","input":{}}"#;
+        let block = call(block).ok().expect("parses");
+        assert!(matches!(&block.shape, Shape::Block(id) if id.value == "toolu_1"));
+        assert!(matches!(block.command, Command::Read { path: None }));
+        assert_eq!(block.context.tool_use_id.as_deref(), Some("toolu_1"));
+        let other = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"view","path":"/memories"}}"#;
+        assert!(matches!(
+            call(other).ok().expect("parses").command,
+            Command::Malformed { .. }
+        ));
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_an_error_with_the_right_id() {
+        for text in [r"\ud800", r"\udc00 x", r"a\\\ud83d!", r"\ud800\ud800"] {
+            let line = format!(r#"{{"id":"seven","input":{{"command":"view","path":"{text}"}}}}"#);
+            let call = call(&line).ok().expect("a call to refuse and record");
+            assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
+            assert!(
+                matches!(&call.shape, Shape::Envelope(id) if id.value == "seven"),
+                "{line}"
+            );
+        }
+        let pair = r#"{"id":1,"input":{"command":"view","path":"\\ud800 \ud83d\ude00"}}"#;
+        assert!(call(pair).is_ok());
+    }
+
+    #[test]
+    fn lines_that_are_no_calls() {
+        for line in ["", "{", "3", "[]", "null", "\"view\"", "{}{}", "\u{0}"] {
+            assert!(call(line).is_err(), "{line}");
+        }
+        for context in ["3", r#"{"actor":3}"#, r#"{"base_sha256":"AB"}"#] {
+            let input = r#"{"command":"view","path":"/memories"}"#;
+            let line = format!(r#"{{"input":{input},"context":{context}}}"#);
+            let call = call(&line).ok().expect("a call to refuse and record");
+            assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
+        }
+        assert!(parse(b"{\"command\":\"\xff\"}", &Context::default()).is_err());
+        assert!(call(&format!("{}1{}", "[".repeat(5000), "]".repeat(5000))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_parser(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&line, &Context::default());
+        }
+
+        #[test]
+        fn no_escape_breaks_the_surrogate_mender(text in r#"(\\(u[0-9a-fA-F]{0,4}|.)|[a-zé"]){0,12}"#) {
+            let mended = without_lone_surrogates(&text);
+            let line = format!("\"{text}\"");
+            if serde_json::from_str::<Value>(&line).is_ok() {
+                prop_assert_eq!(mended, text);
+            }
+        }
+    }
+}

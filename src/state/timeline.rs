@@ -1,0 +1,487 @@
+//! The timeline: every event in a few bytes, in order, so that any moment in history is found at
+//! once — by number, commit or time — and with it what every memory was then.
+//!
+//! Like the catalog it is a fold over the events, and its file is a sealed copy that can be thrown
+//! away. It says where to look; what is shown or undone is opened from history itself.
+
+mod block;
+pub(crate) mod file;
+mod gone;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
+
+use chrono::{DateTime, Utc};
+
+use crate::event::{Change, Event, Moment, Outcome, Place, Touch};
+use crate::id::MemoryId;
+use crate::id::ObjectId;
+use crate::memory_tool::path::MemoryPath;
+
+/// Stands for a word that is not there.
+const NONE: u32 = u32::MAX;
+
+/// Every event of a store, oldest first.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    /// The number of the first event in it: 0, or more where only a piece of history is held.
+    base: u64,
+    rows: Vec<Row>,
+    touches: Vec<Touched>,
+    memories: Vec<MemoryId>,
+    memory_at: HashMap<MemoryId, u32>,
+    words: Vec<Box<str>>,
+    word_at: HashMap<Box<str>, u32>,
+    /// For each memory the touches that are its, as places of row and touch; found when first asked
+    /// for.
+    lives: OnceLock<Vec<Vec<(u32, u32)>>>,
+}
+
+/// One event.
+struct Row {
+    commit: ObjectId,
+    millis: i64,
+    touches_end: usize,
+    command: u32,
+    actor: u32,
+    session: u32,
+    /// What its first and second path say, where that is no touched memory's.
+    named: [u32; 2],
+    outcome: Outcome,
+}
+
+/// One memory's part in an event.
+#[derive(Clone, Copy)]
+struct Touched {
+    memory: u32,
+    path: u32,
+    version: u64,
+    bytes: u64,
+    /// The earlier version it goes back to; 0 is none.
+    from: u64,
+    change: Change,
+}
+
+/// A version of a memory, and an event that names it: as a rule the one that wrote it.
+#[allow(clippy::struct_field_names)] // a version's number is its version, as in every record
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Version {
+    pub(crate) id: MemoryId,
+    /// `None` if the key of its paths is gone.
+    pub(crate) path: Option<MemoryPath>,
+    pub(crate) version: u64,
+    /// Bytes of text.
+    pub(crate) bytes: u64,
+    /// The event.
+    pub(crate) event: u64,
+    /// The earlier version it goes back to.
+    pub(crate) from: Option<u64>,
+}
+
+/// One memory's part in an event.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) change: Change,
+    /// The version it had after the event, or, for a removal, before it; and the event.
+    pub(crate) of: Version,
+}
+
+impl Timeline {
+    /// A piece that begins with an event.
+    fn from(base: u64) -> Self {
+        Self {
+            base,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it begins with the first event.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.base == 0
+    }
+
+    /// How many events there are, those before a piece included.
+    pub(crate) fn len(&self) -> u64 {
+        self.base + self.rows.len() as u64
+    }
+
+    /// The place of an event among the rows.
+    fn place(&self, event: u64) -> Option<usize> {
+        let at = usize::try_from(event.checked_sub(self.base)?).ok()?;
+        (at < self.rows.len()).then_some(at)
+    }
+
+    /// The number of the event at a place.
+    fn number(&self, at: usize) -> u64 {
+        self.base + at as u64
+    }
+
+    /// The newest event's commit.
+    pub(crate) fn head(&self) -> Option<ObjectId> {
+        self.rows.last().map(|row| row.commit)
+    }
+
+    /// Makes room for so many events.
+    pub(crate) fn reserve(&mut self, events: usize) {
+        self.rows.reserve(events);
+        self.touches.reserve(events);
+    }
+
+    /// Adds the next event.
+    pub(crate) fn push(&mut self, event: &Event, commit: ObjectId) {
+        for touch in &event.memories {
+            self.push_touch(touch);
+        }
+        let row = Row {
+            commit,
+            millis: event.time.timestamp_millis(),
+            touches_end: self.touches.len(),
+            command: self.word(Some(&event.command)),
+            actor: self.word(event.actor.as_deref()),
+            session: self.word(event.session.as_deref()),
+            named: self.named_words(event),
+            outcome: event.outcome,
+        };
+        self.rows.push(row);
+        self.lives = OnceLock::new();
+    }
+
+    /// What its first and second path say, where that is no touched memory's.
+    fn named_words(&mut self, event: &Event) -> [u32; 2] {
+        [&event.path, &event.new_path].map(|place| {
+            let text = place.as_ref().and_then(named);
+            let touched = |text: &&str| {
+                let mut touched = event
+                    .memories
+                    .iter()
+                    .filter_map(|touch| touch.path.as_ref());
+                touched.any(|path| path.as_str() == *text)
+            };
+            self.word(text.filter(|text| !touched(text)))
+        })
+    }
+
+    fn push_touch(&mut self, touch: &Touch) {
+        let touched = Touched {
+            memory: self.memory(touch.id),
+            path: self.word(touch.path.as_ref().map(MemoryPath::as_str)),
+            version: touch.version,
+            bytes: touch.bytes,
+            from: touch.from.unwrap_or(0),
+            change: touch.change,
+        };
+        self.touches.push(touched);
+    }
+
+    fn memory(&mut self, id: MemoryId) -> u32 {
+        *self.memory_at.entry(id).or_insert_with(|| {
+            self.memories.push(id);
+            index(self.memories.len() - 1)
+        })
+    }
+
+    fn word(&mut self, text: Option<&str>) -> u32 {
+        let Some(text) = text else { return NONE };
+        if let Some(at) = self.word_at.get(text) {
+            return *at;
+        }
+        let at = index(self.words.len());
+        self.words.push(text.into());
+        self.word_at.insert(text.into(), at);
+        at
+    }
+
+    fn text(&self, word: u32) -> Option<&str> {
+        self.words.get(word as usize).map(|word| &**word)
+    }
+
+    fn path(&self, word: u32) -> Option<MemoryPath> {
+        self.text(word)
+            .map(|text| MemoryPath::from_canonical(text.to_owned()))
+    }
+
+    /// The moment right after an event.
+    pub(crate) fn moment(&self, event: u64) -> Option<Moment> {
+        let row = self.row(event)?;
+        Some(Moment {
+            event,
+            commit: row.commit,
+        })
+    }
+
+    /// When an event was.
+    pub(crate) fn time(&self, event: u64) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp_millis(self.row(event)?.millis)
+    }
+
+    /// Who acted, and in which session.
+    pub(crate) fn who(&self, event: u64) -> Option<(Option<&str>, Option<&str>)> {
+        let row = self.row(event)?;
+        Some((self.text(row.actor), self.text(row.session)))
+    }
+
+    /// The command of an event, and how it ended.
+    pub(crate) fn command(&self, event: u64) -> Option<(&str, Outcome)> {
+        let row = self.row(event)?;
+        Some((self.text(row.command)?, row.outcome))
+    }
+
+    fn row(&self, event: u64) -> Option<&Row> {
+        Some(&self.rows[self.place(event)?])
+    }
+
+    /// The last event at or before a time; `None` if the store is younger.
+    ///
+    /// Clocks are set back, and run ahead. What most events agree on decides: the longest run of
+    /// events whose times rise. An event off that run counts as later than the one of the run
+    /// before it, as it was.
+    pub(crate) fn at_time(&self, time: DateTime<Utc>) -> Option<u64> {
+        let millis = time.timestamp_millis();
+        let rising = self.rising();
+        let known = rising.partition_point(|at| self.rows[*at].millis <= millis);
+        let last = *rising.get(known.checked_sub(1)?)?;
+        let next = rising.get(known).copied().unwrap_or(self.rows.len());
+        let off_the_run = (last..next)
+            .rev()
+            .find(|at| self.rows[*at].millis <= millis);
+        off_the_run.map(|at| self.number(at))
+    }
+
+    /// The longest run of events whose times never fall, by patience sorting.
+    fn rising(&self) -> Vec<usize> {
+        if self.rows.is_sorted_by_key(|row| row.millis) {
+            return (0..self.rows.len()).collect();
+        }
+        // The last event of the best run of each length, and what came before each event in its own.
+        let mut ends: Vec<usize> = Vec::new();
+        let mut before: Vec<Option<usize>> = Vec::with_capacity(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            let length = ends.partition_point(|end| self.rows[*end].millis <= row.millis);
+            before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+            if length == ends.len() {
+                ends.push(at);
+            } else {
+                ends[length] = at;
+            }
+        }
+        let mut run: Vec<usize> =
+            std::iter::successors(ends.last().copied(), |at| before[*at]).collect();
+        run.reverse();
+        run
+    }
+
+    /// Every event whose commit id begins with these hexadecimal digits.
+    pub(crate) fn with_prefix<'a>(&'a self, digits: &'a str) -> impl Iterator<Item = Moment> + 'a {
+        let whole: Vec<u8> = digits
+            .as_bytes()
+            .chunks_exact(2)
+            .map_while(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        let rows = (self.base..).zip(&self.rows);
+        rows.filter(move |(_, row)| {
+            row.commit.0.starts_with(&whole) && row.commit.to_string().starts_with(digits)
+        })
+        .map(|(event, row)| Moment {
+            event,
+            commit: row.commit,
+        })
+    }
+
+    fn touches_of(&self, at: usize) -> &[Touched] {
+        let begin = at
+            .checked_sub(1)
+            .map_or(0, |before| self.rows[before].touches_end);
+        &self.touches[begin..self.rows[at].touches_end]
+    }
+
+    /// Every part of every event before a number, oldest first.
+    fn parts(&self, to: u64) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
+        let end = usize::try_from(to.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        (0..end.min(self.rows.len())).flat_map(move |at| {
+            self.touches_of(at)
+                .iter()
+                .map(move |touched| (self.number(at), touched))
+        })
+    }
+
+    /// What an event did, memory by memory.
+    pub(crate) fn parts_of(&self, event: u64) -> Vec<Part> {
+        let touches = self.place(event).map_or(&[][..], |at| self.touches_of(at));
+        let part = |touched| self.part(event, touched);
+        touches.iter().map(part).collect()
+    }
+
+    fn part(&self, event: u64, touched: &Touched) -> Part {
+        Part {
+            change: touched.change,
+            of: self.version(event, touched),
+        }
+    }
+
+    /// Every touch of one memory, oldest first.
+    fn touches_with(&self, id: MemoryId) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
+        let lives = self.lives.get_or_init(|| {
+            let mut lives = vec![Vec::new(); self.memories.len()];
+            for at in 0..self.rows.len() {
+                let end = self.rows[at].touches_end;
+                for touch in end - self.touches_of(at).len()..end {
+                    let life: &mut Vec<_> = &mut lives[self.touches[touch].memory as usize];
+                    life.push((index(at), index(touch)));
+                }
+            }
+            lives
+        });
+        let life = self
+            .memory_at
+            .get(&id)
+            .map(|memory| &lives[*memory as usize]);
+        let places = life.map_or(&[][..], Vec::as_slice).iter();
+        places.map(|(at, touch)| (self.number(*at as usize), &self.touches[*touch as usize]))
+    }
+
+    /// What every event that altered it did to one memory, oldest first.
+    pub(crate) fn life(&self, id: MemoryId) -> Vec<Part> {
+        self.touches_with(id)
+            .filter(|(_, touched)| touched.change.alters())
+            .map(|(event, touched)| self.part(event, touched))
+            .collect()
+    }
+
+    /// Every version a memory had up to an event, oldest first.
+    pub(crate) fn versions(
+        &self,
+        id: MemoryId,
+        to: u64,
+    ) -> impl DoubleEndedIterator<Item = Version> + '_ {
+        self.touches_with(id)
+            .filter(move |(event, touched)| *event <= to && touched.change.writes())
+            .map(|(event, touched)| self.version(event, touched))
+    }
+
+    /// The event that removed a memory, if it is not there now.
+    pub(crate) fn removed(&self, id: MemoryId) -> Option<u64> {
+        let (event, last) = self
+            .touches_with(id)
+            .rfind(|(_, touched)| touched.change.alters())?;
+        last.change.removes().then_some(event)
+    }
+
+    /// Every memory that lived right after an event, each with the version it had.
+    pub(crate) fn state(&self, event: u64) -> HashMap<MemoryId, Version> {
+        let mut last: Vec<Option<(u64, &Touched)>> = vec![None; self.memories.len()];
+        for (event, touched) in self.parts(event.saturating_add(1)) {
+            if touched.change.writes() {
+                last[touched.memory as usize] = Some((event, touched));
+            } else if touched.change.removes() {
+                last[touched.memory as usize] = None;
+            }
+        }
+        let living = last.into_iter().flatten();
+        living
+            .map(|(event, touched)| {
+                let version = self.version(event, touched);
+                (version.id, version)
+            })
+            .collect()
+    }
+
+    fn version(&self, event: u64, touched: &Touched) -> Version {
+        Version {
+            id: self.memories[touched.memory as usize],
+            path: self.path(touched.path),
+            version: touched.version,
+            bytes: touched.bytes,
+            event,
+            from: Some(touched.from).filter(|from| *from > 0),
+        }
+    }
+
+    /// The version a memory had right after an event, if it lived then.
+    pub(crate) fn version_at(&self, id: MemoryId, event: u64) -> Option<Version> {
+        let (event, touched) = self
+            .touches_with(id)
+            .rfind(|(at, touched)| *at <= event && touched.change.alters())?;
+        (!touched.change.removes()).then(|| self.version(event, touched))
+    }
+
+    /// The memory that was at a path right after an event.
+    pub(crate) fn at(&self, path: &MemoryPath, event: u64) -> Option<Version> {
+        let word = *self.word_at.get(path.as_str())?;
+        let mut decided = HashSet::new();
+        // From the newest on: the last thing that happened to a memory decides where it is.
+        for (event, touched) in self.parts(event.saturating_add(1)).rev() {
+            if touched.change.alters()
+                && decided.insert(touched.memory)
+                && touched.path == word
+                && !touched.change.removes()
+            {
+                return Some(self.version(event, touched));
+            }
+        }
+        None
+    }
+
+    /// Every memory that was at a path, or below it, at any time.
+    pub(crate) fn ever_within(&self, path: &MemoryPath) -> HashSet<MemoryId> {
+        let words = self.words_within(path);
+        let touched = self.touches.iter();
+        touched
+            .filter(|touched| words.contains(&touched.path))
+            .map(|touched| self.memories[touched.memory as usize])
+            .collect()
+    }
+
+    fn words_within(&self, path: &MemoryPath) -> HashSet<u32> {
+        let words = (0u32..).zip(&self.words);
+        words
+            .filter(|(_, word)| is_within(word, path))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// Every event that names a path, something below it, or a memory that ever was there; oldest
+    /// first.
+    pub(crate) fn about(&self, path: &MemoryPath) -> Vec<u64> {
+        let words = self.words_within(path);
+        let memories = self.ever_within(path);
+        let about = |at: &usize| {
+            let row = &self.rows[*at];
+            row.named.iter().any(|word| words.contains(word))
+                || self
+                    .touches_of(*at)
+                    .iter()
+                    .any(|touched| memories.contains(&self.memories[touched.memory as usize]))
+        };
+        (0..self.rows.len())
+            .filter(about)
+            .map(|at| self.number(at))
+            .collect()
+    }
+
+    /// Every memory that ever lived, in the order they were made.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> + '_ {
+        self.memories.iter().copied()
+    }
+}
+
+/// Whether a text is a path, or one below it.
+fn is_within(text: &str, path: &MemoryPath) -> bool {
+    text.strip_prefix(path.as_str())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// What a place says, where a path is known.
+fn named(place: &Place) -> Option<&str> {
+    match place {
+        Place::Root => Some(crate::memory_tool::path::ROOT),
+        Place::Of(_, path) => path.as_ref().map(MemoryPath::as_str),
+        Place::Asked(text) => Some(text),
+    }
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("fewer than four thousand million of them fit in memory")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Blocks of the timeline as they are sealed: events that follow one another, and nothing from
+//! outside the block needed to read them.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NONE, Row, Timeline, Touched};
+use crate::event::{Change, Outcome};
+use crate::id::MemoryId;
+use crate::id::ObjectId;
+
+/// Events that follow one another. Words and memories are named by their place in the lists,
+/// counted from 1; 0 is none.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Block<'a> {
+    pub(super) first: u64,
+    #[serde(borrow)]
+    words: Vec<&'a str>,
+    /// Ids of 16 bytes, one behind the other.
+    #[serde(borrow, with = "as_bytes")]
+    memories: Cow<'a, [u8]>,
+    /// Ids of 20 bytes, one behind the other.
+    #[serde(borrow, with = "as_bytes")]
+    commits: Cow<'a, [u8]>,
+    pub(super) rows: Vec<BlockRow>,
+    /// Those of all rows, one behind the other.
+    touches: Vec<BlockTouch>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct BlockRow {
+    /// Milliseconds after the row before, or, in the first, after 1970.
+    after: i64,
+    command: u32,
+    actor: u32,
+    session: u32,
+    named: [u32; 2],
+    outcome: Outcome,
+    touches: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BlockTouch {
+    memory: u32,
+    path: u32,
+    version: u64,
+    bytes: u64,
+    from: u64,
+    change: Change,
+}
+
+impl<'a> Block<'a> {
+    /// The commit of its last event, and its time in seconds after 1970.
+    pub(super) fn end(&self) -> Option<(ObjectId, i64)> {
+        let head = self.commits.last_chunk().copied().map(ObjectId)?;
+        let times = self.rows.iter().map(|row| row.after);
+        let millis = times.fold(0, i64::wrapping_add);
+        Some((head, millis.div_euclid(1000)))
+    }
+
+    /// Everything a timeline holds from one of its rows on, which is event number `first`.
+    pub(super) fn of(timeline: &'a Timeline, from: usize, first: u64) -> Self {
+        Self::of_rows(timeline, from, timeline.rows.len(), first)
+    }
+
+    pub(super) fn of_range(timeline: &'a Timeline, from: u64, to: u64) -> Self {
+        let at = |event: u64| usize::try_from(event).expect("an event that is in memory");
+        Self::of_rows(timeline, at(from), at(to), from)
+    }
+
+    fn of_rows(timeline: &'a Timeline, from: usize, to: usize, first: u64) -> Self {
+        let mut words = Local::new(timeline.words.len());
+        let mut memories = Local::new(timeline.memories.len());
+        let (mut rows, mut touches) = (Vec::with_capacity(to - from), Vec::new());
+        let mut before = 0;
+        for (at, row) in timeline.rows.iter().enumerate().take(to).skip(from) {
+            let parts = timeline.touches_of(at);
+            touches.extend(parts.iter().map(|touched| BlockTouch {
+                memory: memories.of(touched.memory),
+                path: words.of(touched.path),
+                version: touched.version,
+                bytes: touched.bytes,
+                from: touched.from,
+                change: touched.change,
+            }));
+            rows.push(BlockRow {
+                after: row.millis.wrapping_sub(before),
+                command: words.of(row.command),
+                actor: words.of(row.actor),
+                session: words.of(row.session),
+                named: row.named.map(|word| words.of(word)),
+                outcome: row.outcome,
+                touches: super::index(parts.len()),
+            });
+            before = row.millis;
+        }
+        let word = |at: &u32| &*timeline.words[*at as usize];
+        let memory = |at: &u32| timeline.memories[*at as usize].0;
+        let commit = |row: &Row| row.commit.0;
+        Self {
+            first,
+            words: words.order.iter().map(word).collect(),
+            memories: memories.order.iter().flat_map(memory).collect(),
+            commits: timeline.rows[from..to].iter().flat_map(commit).collect(),
+            rows,
+            touches,
+        }
+    }
+}
+
+/// The numbers of words or memories within one block.
+struct Local {
+    known: Vec<u32>,
+    order: Vec<u32>,
+}
+
+impl Local {
+    fn new(count: usize) -> Self {
+        Self {
+            known: vec![0; count],
+            order: Vec::new(),
+        }
+    }
+
+    fn of(&mut self, at: u32) -> u32 {
+        let Some(known) = self.known.get_mut(at as usize) else {
+            return 0;
+        };
+        if *known == 0 {
+            self.order.push(at);
+            *known = super::index(self.order.len());
+        }
+        *known
+    }
+}
+
+impl Timeline {
+    /// Adds a block that comes next; `false` if it does not fit.
+    pub(super) fn extend(&mut self, block: &Block<'_>) -> bool {
+        if block.first != self.len() {
+            return false;
+        }
+        let words: Vec<u32> = block
+            .words
+            .iter()
+            .map(|word| self.word(Some(word)))
+            .collect();
+        let (ids, _) = block.memories.as_chunks();
+        let memories: Vec<u32> = ids.iter().map(|id| self.memory(MemoryId(*id))).collect();
+        let (commits, _) = block.commits.as_chunks();
+        let place = |at: u32| (at as usize).checked_sub(1);
+        let word = |at: u32| {
+            place(at)
+                .and_then(|at| words.get(at))
+                .copied()
+                .unwrap_or(NONE)
+        };
+        let (mut touches, mut millis) = (block.touches.iter(), 0_i64);
+        for (row, commit) in block.rows.iter().zip(commits) {
+            for touch in touches.by_ref().take(row.touches as usize) {
+                let Some(memory) = place(touch.memory).and_then(|at| memories.get(at)) else {
+                    return false;
+                };
+                self.touches.push(Touched {
+                    memory: *memory,
+                    path: word(touch.path),
+                    version: touch.version,
+                    bytes: touch.bytes,
+                    from: touch.from,
+                    change: touch.change,
+                });
+            }
+            millis = millis.wrapping_add(row.after);
+            self.rows.push(Row {
+                commit: ObjectId(*commit),
+                millis,
+                touches_end: self.touches.len(),
+                command: word(row.command),
+                actor: word(row.actor),
+                session: word(row.session),
+                named: row.named.map(word),
+                outcome: row.outcome,
+            });
+        }
+        self.lives = std::sync::OnceLock::new();
+        true
+    }
+}
+
+/// Bytes as one piece, which are read without a copy.
+mod as_bytes {
+    use std::borrow::Cow;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(clippy::ptr_arg)] // serde passes the field as it is
+    pub(super) fn serialize<S: Serializer>(
+        bytes: &Cow<'_, [u8]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Cow<'de, [u8]>, D::Error> {
+        <&'de [u8]>::deserialize(deserializer).map(Cow::Borrowed)
+    }
+}

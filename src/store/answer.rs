@@ -1,0 +1,172 @@
+//! The answer to a command: what the model reads, and what a program wants to know beside it.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::Text;
+use crate::crypto::digest::Digest;
+use crate::error::Error;
+use crate::event::{Event, LIMIT_EXCEEDED, Outcome, Redaction};
+use crate::id::MemoryId;
+use crate::id::ObjectId;
+use crate::memory_tool::path::MemoryPath;
+
+/// Why a command was not carried out. It is recorded all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// No such command, or a parameter is missing or of another type.
+    Malformed,
+    /// The command cannot be done on this text: not unique, out of range.
+    Failed,
+    /// Nothing at this path.
+    NotFound,
+    /// Something is there already.
+    Exists,
+    /// The memory is not the one `base_sha256` names.
+    Precondition,
+    /// The path leaves `/memories` or hides something.
+    Denied,
+    /// A path that holds a secret, or a text that does where the policy refuses such texts.
+    Secret,
+    /// Over a limit of the policy.
+    Limit,
+    /// The memory is there and does not open.
+    Store {
+        /// [`Error::code`] of the cause.
+        code: &'static str,
+        /// [`Error::exit_code`] of the cause.
+        exit_code: u8,
+    },
+}
+
+impl Refusal {
+    /// A stable one-word name for programs; recorded in the event.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Failed => "failed",
+            Self::NotFound => "not_found",
+            Self::Exists => "already_exists",
+            Self::Precondition => "precondition_failed",
+            Self::Denied => "denied",
+            Self::Secret => "secret",
+            Self::Limit => LIMIT_EXCEEDED,
+            Self::Store { code, .. } => code,
+        }
+    }
+
+    /// The process exit code, from the documented table in the README.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Malformed => 2,
+            Self::NotFound => 4,
+            Self::Exists => 5,
+            Self::Precondition => 6,
+            Self::Denied | Self::Secret => 7,
+            Self::Limit => 9,
+            Self::Store { exit_code, .. } => exit_code,
+        }
+    }
+
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Self::Denied | Self::Secret => Outcome::Denied,
+            _ => Outcome::Error,
+        }
+    }
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        Self::Store {
+            code: error.code(),
+            exit_code: error.exit_code(),
+        }
+    }
+}
+
+/// What a command answers. It exists only once the command is durably recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The text for the model, exactly as the memory tool's contract says.
+    pub content: Text,
+    /// Why the command was not carried out; `None` if it was.
+    pub refusal: Option<Refusal>,
+    /// Facts for programs.
+    pub meta: Meta,
+}
+
+impl Answer {
+    /// Whether the model should take the content as an error.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.refusal.is_some()
+    }
+}
+
+/// Facts beside an answer.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Meta {
+    /// The number of the event that records the command.
+    pub event: u64,
+    /// Its commit.
+    pub commit: ObjectId,
+    /// When, by the store's clock.
+    #[serde(serialize_with = "crate::event::as_rfc3339")]
+    pub time: DateTime<Utc>,
+    /// How the command ended.
+    pub outcome: Outcome,
+    /// [`Refusal::code`], if it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'static str>,
+    /// The memory, where the command was about one that is there.
+    #[serde(flatten)]
+    pub memory: Option<MemoryMeta>,
+    /// What was stripped from the text, the path and the context before they were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<Redaction>,
+}
+
+impl Meta {
+    /// The facts about an event that was carried out, and is about no single memory.
+    pub(crate) fn of(event: &Event, commit: ObjectId, redactions: Vec<Redaction>) -> Self {
+        Self {
+            event: event.number,
+            commit,
+            time: event.time,
+            outcome: event.outcome,
+            error: None,
+            memory: None,
+            redactions,
+        }
+    }
+}
+
+/// Facts about the memory a command was about.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct MemoryMeta {
+    /// Its lasting name.
+    #[serde(rename = "memory")]
+    pub id: MemoryId,
+    /// Its canonical path after the command.
+    #[serde(serialize_with = "as_text")]
+    pub path: MemoryPath,
+    /// Its version after the command.
+    pub version: u64,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// SHA-256 of its text, for `base_sha256`; absent where the command did not open the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Digest>,
+}
+
+fn as_text<S: serde::Serializer>(path: &MemoryPath, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(path.as_str())
+}

@@ -1,0 +1,484 @@
+//! Checkpoints: signed notes that say where a store's history ended, for an auditor to keep.
+//!
+//! The form is that of C2SP signed notes (c2sp.org/signed-note). A note says nothing secret. Who
+//! keeps one can have proved later that history still contains what it said then.
+
+use chrono::{DateTime, Utc};
+
+use crate::crypto::base64;
+use crate::crypto::digest::Digest;
+use crate::crypto::sign::{Signers, SigningKey, Untimely};
+use crate::error::{Error, Result};
+use crate::event::rfc3339;
+use crate::id::ObjectId;
+use crate::id::StoreId;
+
+/// Most bytes of a note that is read: more than sixteen signatures of any kind need.
+pub const NOTE_BYTES_MAX: usize = 128 * 1024;
+
+const ORIGIN: &str = "agekeep/";
+const SIGNATURE_MARK: &str = "\u{2014} ";
+/// The type of an Ed25519 signature over the text of a note.
+const ED25519: u8 = 1;
+const KEY_ID_BYTES: usize = 4;
+
+/// Where a store's history ended, at some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// The store.
+    pub store: StoreId,
+    /// How many events there were; the newest has this number less one.
+    pub events: u64,
+    /// SHA-256 of the newest commit object.
+    pub digest: Digest,
+    /// The newest commit.
+    pub commit: ObjectId,
+    /// When the newest event was, to the millisecond.
+    pub time: DateTime<Utc>,
+}
+
+/// A signed checkpoint, as it was read. What it says counts only once a signature is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    checkpoint: Checkpoint,
+    text: String,
+    signatures: Vec<NoteSignature>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NoteSignature {
+    name: String,
+    key_id: [u8; KEY_ID_BYTES],
+    bytes: Vec<u8>,
+}
+
+impl Checkpoint {
+    /// The note: the text, an empty line, and the signature of the key that `name` holds.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the form has no place for such a name.
+    pub(crate) fn to_note(&self, name: &str, key: &SigningKey) -> Result<String> {
+        if !is_key_name(name) {
+            return Err(Error::Invalid {
+                what: "the signer's name",
+                why: "a note has no place for spaces, control characters or + in it".into(),
+            });
+        }
+        let text = self.text();
+        let public = key
+            .verifying_key()
+            .bytes()
+            .expect("signing keys are Ed25519");
+        let signature = [&key_id(name, &public)[..], &key.sign_bare(text.as_bytes())?].concat();
+        let signature = base64::encode_padded(&signature);
+        Ok(format!("{text}\n{SIGNATURE_MARK}{name} {signature}\n"))
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{ORIGIN}{}\nevents {}\nsha256 {}\ncommit {}\ntime {}\n",
+            self.store,
+            self.events,
+            self.digest,
+            self.commit,
+            rfc3339(self.time)
+        )
+    }
+
+    /// Reads the text. There is one form: what would be written otherwise is refused.
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let mut line = |label: &str| lines.next()?.strip_prefix(label);
+        let read = Self {
+            store: StoreId::from_hex(line(ORIGIN)?)?,
+            events: line("events ")?.parse().ok().filter(|events| *events > 0)?,
+            digest: Digest::from_hex(line("sha256 ")?)?,
+            commit: ObjectId::from_hex(line("commit ")?)?,
+            time: DateTime::parse_from_rfc3339(line("time ")?).ok()?.to_utc(),
+        };
+        (read.text() == text).then_some(read)
+    }
+}
+
+impl Note {
+    /// Reads a note. Nothing it says is to be believed before it is compared with who may sign.
+    ///
+    /// # Errors
+    /// Says what in it is not a checkpoint of agekeep's.
+    pub fn parse(note: &str) -> Result<Self, String> {
+        if note.len() > NOTE_BYTES_MAX {
+            return Err(format!("it is longer than {NOTE_BYTES_MAX} bytes"));
+        }
+        if note.chars().any(|c| c < ' ' && c != '\n') {
+            return Err("it has a control character".into());
+        }
+        let (text, signatures) = note
+            .rsplit_once("\n\n")
+            .ok_or("it has no empty line before its signatures")?;
+        let text = format!("{text}\n");
+        let checkpoint = Checkpoint::parse(&text).ok_or("its text is not a checkpoint's")?;
+        let signatures = signatures
+            .strip_suffix('\n')
+            .ok_or("its last line does not end")?;
+        let signatures: Option<Vec<_>> = signatures.split('\n').map(NoteSignature::parse).collect();
+        Ok(Self {
+            checkpoint,
+            text,
+            signatures: signatures.ok_or("a line after the empty one is not a signature")?,
+        })
+    }
+
+    /// What the note says.
+    #[must_use]
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+
+    /// The name of a signer whose signature it has. A signature by a key that is no signer's is
+    /// passed over; a false one under a signer's name and key id makes the whole note worthless.
+    pub(crate) fn signed_by<'a>(&self, signers: &'a Signers) -> Option<&'a str> {
+        let mut found = None;
+        for signer in signers.entries() {
+            let (name, key) = (signer.name(), signer.key());
+            let Some(public) = key.bytes() else { continue };
+            // A key whose time was over then has nothing to say. One whose time had not begun may
+            // vouch for what was there before it.
+            if let Err(Untimely::Over(_)) = signer.validity().check(self.checkpoint.time, None) {
+                continue;
+            }
+            let id = key_id(name, &public);
+            let own = |signature: &&NoteSignature| signature.name == name && signature.key_id == id;
+            for signature in self.signatures.iter().filter(own) {
+                if !key.verifies(self.text.as_bytes(), &signature.bytes) {
+                    return None;
+                }
+                found = found.or(Some(name));
+            }
+        }
+        found
+    }
+}
+
+impl NoteSignature {
+    fn parse(line: &str) -> Option<Self> {
+        let (name, signature) = line.strip_prefix(SIGNATURE_MARK)?.split_once(' ')?;
+        let decoded = base64::decode_padded(signature)?;
+        let (key_id, bytes) = decoded.split_first_chunk()?;
+        (is_key_name(name) && !bytes.is_empty()).then(|| Self {
+            name: name.to_owned(),
+            key_id: *key_id,
+            bytes: bytes.to_vec(),
+        })
+    }
+}
+
+fn is_key_name(name: &str) -> bool {
+    let refused = |c: char| c.is_whitespace() || c.is_control() || c == '+';
+    !name.is_empty() && !name.contains(refused)
+}
+
+fn key_id(name: &str, public: &[u8; 32]) -> [u8; KEY_ID_BYTES] {
+    let digest = Digest::of_pieces(&[name.as_bytes(), b"\n", &[ED25519], public]).0;
+    *digest.first_chunk().expect("a digest is longer")
+}
+
+/// What a checkpoint proves about today's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// History contains what the checkpoint says.
+    Contained,
+    /// History ends before it: the newest events were taken away.
+    RolledBack,
+    /// At that number history has another commit: it is another history.
+    Fork,
+    /// No signer signed it, so it proves nothing.
+    Unsigned,
+    /// It is of another store, and proves nothing about this one.
+    Foreign,
+}
+
+/// What checkpoints prove about today's history and about each other.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// One for each checkpoint, in their order.
+    pub(crate) verdicts: Vec<Verdict>,
+    /// Pairs of checkpoints, by their places, that one history cannot both contain.
+    pub(crate) contradictions: Vec<(usize, usize)>,
+}
+
+/// Compares checkpoints with the history of `store`.
+///
+/// `event` answers the commit of an event and the SHA-256 of the commit object, and `None` for a
+/// number past the end. `signers` answers who may sign right after an event, and for a number past
+/// the end who may now.
+pub(crate) fn check_against(
+    notes: &[Note],
+    store: StoreId,
+    mut event: impl FnMut(u64) -> Result<Option<(ObjectId, Digest)>>,
+    mut signers: impl FnMut(u64) -> Result<Signers>,
+) -> Result<Comparison> {
+    let mut verdicts = Vec::with_capacity(notes.len());
+    for note in notes {
+        let said = &note.checkpoint;
+        let number = said.events - 1;
+        let verdict = if said.store != store {
+            Verdict::Foreign
+        } else if note.signed_by(&signers(number)?).is_none() {
+            Verdict::Unsigned
+        } else {
+            match event(number)? {
+                None => Verdict::RolledBack,
+                Some(found) if found == (said.commit, said.digest) => Verdict::Contained,
+                Some(_) => Verdict::Fork,
+            }
+        };
+        verdicts.push(verdict);
+    }
+    let mut contradictions = Vec::new();
+    for later in 1..notes.len() {
+        for earlier in 0..later {
+            let pair = [earlier, later].map(|at| (&notes[at].checkpoint, verdicts[at]));
+            if contradict(pair) {
+                contradictions.push((earlier, later));
+            }
+        }
+    }
+    Ok(Comparison {
+        verdicts,
+        contradictions,
+    })
+}
+
+/// Whether one history cannot contain both: they name different commits at one number, or the one
+/// with the larger number is in today's history and the other is not.
+fn contradict(pair: [(&Checkpoint, Verdict); 2]) -> bool {
+    let proves = |verdict| !matches!(verdict, Verdict::Unsigned | Verdict::Foreign);
+    if !pair.iter().all(|(_, verdict)| proves(*verdict)) {
+        return false;
+    }
+    let [(a, _), (b, _)] = pair;
+    if a.events == b.events {
+        return (a.commit, a.digest) != (b.commit, b.digest);
+    }
+    let [(_, older), (_, newer)] = if a.events < b.events {
+        pair
+    } else {
+        [pair[1], pair[0]]
+    };
+    older == Verdict::Fork && newer == Verdict::Contained
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::sign::{Entry, SignerRole, Validity};
+    use proptest::prelude::*;
+
+    const STORE: StoreId = StoreId([3; 16]);
+
+    fn at(events: u64, byte: u8) -> Checkpoint {
+        Checkpoint {
+            store: STORE,
+            events,
+            digest: Digest([byte; 32]),
+            commit: ObjectId([byte; 20]),
+            time: DateTime::from_timestamp_millis(1_790_000_000_017).expect("a time"),
+        }
+    }
+
+    fn signers(key: &SigningKey) -> Signers {
+        Signers::parse(&Signers::file("owner", key)).expect("own output")
+    }
+
+    fn note(checkpoint: &Checkpoint, key: &SigningKey) -> Note {
+        let note = checkpoint.to_note("owner", key).expect("a name");
+        Note::parse(&note).expect("own output")
+    }
+
+    /// History as the comparison sees it: event *n* has the commit of bytes *n*.
+    fn history(events: u64) -> impl FnMut(u64) -> Result<Option<(ObjectId, Digest)>> {
+        move |number| {
+            let byte = u8::try_from(number).expect("small");
+            Ok((number < events).then_some((ObjectId([byte; 20]), Digest([byte; 32]))))
+        }
+    }
+
+    #[test]
+    fn a_key_whose_time_was_over_says_nothing() {
+        let key = SigningKey::generate();
+        let note = note(&at(9, 8), &key);
+        let second = |after: i64| DateTime::from_timestamp(1_790_000_000 + after, 0);
+        for (after, before, expected) in [
+            (None, second(0), Some("owner")),
+            (None, second(-1), None),
+            (second(-9), second(-1), None),
+            // It vouches for what was there before its time.
+            (second(5), None, Some("owner")),
+        ] {
+            let validity = Validity::new(after, before).expect("in order");
+            let entry = Entry::new("owner", &key.verifying_key(), SignerRole::Owner, validity);
+            let signers = signers(&SigningKey::generate()).without("owner").and(entry);
+            assert_eq!(note.signed_by(&signers), expected, "{validity:?}");
+        }
+    }
+
+    #[test]
+    fn a_note_reads_back_and_is_its_signer_s() {
+        let (key, stranger) = (SigningKey::generate(), SigningKey::generate());
+        let note = note(&at(9, 8), &key);
+        assert_eq!(*note.checkpoint(), at(9, 8));
+        assert_eq!(note.signed_by(&signers(&key)), Some("owner"));
+        assert_eq!(note.signed_by(&signers(&stranger)), None);
+    }
+
+    #[test]
+    fn other_signatures_are_passed_over_and_false_ones_are_not() {
+        let key = SigningKey::generate();
+        let whole = at(9, 8).to_note("owner", &key).expect("a name");
+        let other = at(9, 8).to_note("witness.example/w1", &SigningKey::generate());
+        let other = other.expect("a name");
+        let line = |note: &str| note.rsplit_once("\n\n").expect("two parts").1.to_owned();
+        let signed = |text: &str| {
+            let note = Note::parse(text).expect("a note");
+            note.signed_by(&signers(&key)).is_some()
+        };
+        assert!(signed(&(whole.clone() + &line(&other))));
+        assert!(signed(&whole.replace(
+            &line(&whole),
+            &(line(&other).repeat(16) + &line(&whole))
+        )));
+        assert!(!signed(&other), "a witness alone");
+        // Over another text by the same key, alone and beside the right one.
+        let stale = line(&at(8, 7).to_note("owner", &key).expect("a name"));
+        assert!(!signed(&whole.replace(&line(&whole), &stale)));
+        assert!(!signed(&(whole.clone() + &stale)));
+        // The right bytes under another name.
+        assert!(!signed(&whole.replace("\u{2014} owner", "\u{2014} other")));
+    }
+
+    #[test]
+    fn one_form_is_read() {
+        let whole = at(9, 8)
+            .to_note("owner", &SigningKey::generate())
+            .expect("a name");
+        let (text, signature) = whole.rsplit_once("\n\n").expect("two parts");
+        for bad in [
+            String::new(),
+            "\n\n".into(),
+            text.into(),
+            format!("{text}\n\n"),
+            format!("{text}\n{signature}"),
+            whole.trim_end().into(),
+            whole.clone() + "\n",
+            whole.replace('\n', "\r\n"),
+            whole.replace("agekeep/", "agekeep "),
+            whole.replace("agekeep/0", "agekeep/A"),
+            whole.replace("events 9", "events 09"),
+            whole.replace("events 9", "events +9"),
+            whole.replace("events 9", "events 0"),
+            whole.replace("events 9", "events 18446744073709551616"),
+            whole.replace("sha256 08", "sha256 0"),
+            whole.replace(".017Z", ".017+00:00"),
+            whole.replace(".017Z", "Z"),
+            whole.replace("\n\n", "\nextra\n\n"),
+            whole.replace("\n\n", "\n\n\n"),
+            whole.replace("\u{2014} ", "- "),
+            whole.replace("\u{2014} owner", "\u{2014}  owner"),
+            whole.replace("\u{2014} owner", "\u{2014} an+owner"),
+            whole.replace("\u{2014} owner", "\u{2014} an\u{a0}owner"),
+            format!("{text}\n\n\u{2014} owner AAAA\n"),
+            format!("{text}\n\n\u{2014} owner AAAAAAA\n"),
+            whole.clone() + &signature.repeat(NOTE_BYTES_MAX / signature.len()),
+        ] {
+            assert!(Note::parse(&bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_no_place_in_a_note_signs_none() {
+        for name in ["", "an owner", "a+b", "a\u{3000}b", "a\tb", "a\u{7f}"] {
+            let refused = at(9, 8).to_note(name, &SigningKey::generate());
+            assert!(matches!(refused, Err(Error::Invalid { .. })), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn each_checkpoint_gets_its_verdict() {
+        let (key, stranger) = (SigningKey::generate(), SigningKey::generate());
+        let elsewhere = Checkpoint {
+            store: StoreId([4; 16]),
+            ..at(5, 4)
+        };
+        let sha1_alone = Checkpoint {
+            digest: Digest([5; 32]),
+            ..at(5, 4)
+        };
+        let cases = [
+            (note(&at(1, 0), &key), Verdict::Contained),
+            (note(&at(10, 9), &key), Verdict::Contained),
+            (note(&at(11, 10), &key), Verdict::RolledBack),
+            (note(&at(5, 5), &key), Verdict::Fork),
+            (note(&sha1_alone, &key), Verdict::Fork),
+            (note(&at(5, 4), &stranger), Verdict::Unsigned),
+            (note(&elsewhere, &key), Verdict::Foreign),
+        ];
+        let (notes, expected): (Vec<_>, Vec<_>) = cases.into_iter().unzip();
+        let compared = check_against(&notes, STORE, history(10), |_| Ok(signers(&key)));
+        assert_eq!(compared.expect("reads").verdicts, expected);
+    }
+
+    #[test]
+    fn who_signed_is_asked_of_the_moment_it_is_about() {
+        let (then, now) = (SigningKey::generate(), SigningKey::generate());
+        let signers_at = |event: u64| Ok(signers(if event < 5 { &then } else { &now }));
+        let notes = [at(5, 4), at(6, 5)].map(|checkpoint| note(&checkpoint, &then));
+        let compared = check_against(&notes, STORE, history(10), signers_at).expect("reads");
+        assert_eq!(compared.verdicts, [Verdict::Contained, Verdict::Unsigned]);
+    }
+
+    #[test]
+    fn two_checkpoints_that_cannot_both_be_true_are_named() {
+        let (key, stranger) = (SigningKey::generate(), SigningKey::generate());
+        let pairs = |checkpoints: &[(u64, u8)], key_of: &SigningKey| {
+            let notes = checkpoints.iter().map(|(events, byte)| at(*events, *byte));
+            let mut notes: Vec<_> = notes.map(|checkpoint| note(&checkpoint, &key)).collect();
+            let last = notes.pop().expect("some");
+            notes.push(note(&last.checkpoint, key_of));
+            let compared = check_against(&notes, STORE, history(10), |_| Ok(signers(&key)));
+            compared.expect("reads").contradictions
+        };
+        assert_eq!(pairs(&[(5, 4), (10, 9)], &key), []);
+        // Past the end: the same number twice, and two numbers that one history may have.
+        assert_eq!(pairs(&[(20, 1), (20, 2)], &key), [(0, 1)]);
+        assert_eq!(pairs(&[(20, 1), (21, 2)], &key), []);
+        // The one with the larger number is in history, so the other should be too.
+        assert_eq!(pairs(&[(5, 5), (8, 7)], &key), [(0, 1)]);
+        assert_eq!(pairs(&[(8, 7), (5, 5)], &key), [(0, 1)]);
+        // The other way around they may both be of one other history.
+        assert_eq!(pairs(&[(5, 4), (8, 8)], &key), []);
+        assert_eq!(pairs(&[(5, 4), (5, 4)], &key), []);
+        assert_eq!(pairs(&[(20, 1), (20, 2)], &stranger), [], "unsigned");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_parser(text in "(agekeep/|events |sha256 |commit |time |\u{2014} |owner |[0-9a-f]{0,40}|[A-Za-z0-9+/=]{0,9}|\n|\n\n|\\PC){0,14}") {
+            prop_assert!(Note::parse(&text).is_err());
+        }
+
+        #[test]
+        fn any_changed_byte_of_the_text_is_refused(place in any::<prop::sample::Index>(), bit in 0..8u8) {
+            let key = SigningKey::generate();
+            let whole = at(9, 8).to_note("owner", &key).expect("a name");
+            let mut bytes = whole.clone().into_bytes();
+            let end = whole.rfind("\n\n").expect("two parts") + 1;
+            bytes[place.index(end)] ^= 1 << bit;
+            let accepted = String::from_utf8(bytes)
+                .ok()
+                .and_then(|text| Note::parse(&text).ok())
+                .and_then(|note| note.signed_by(&signers(&key)).map(str::to_owned));
+            prop_assert_eq!(accepted, None);
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! The pin: which store was seen at a place and its newest moment, in a file outside the store.
+//!
+//! Whoever can write to a store's folder can put another store in its place, or an older copy of the
+//! same one, and every signature in that is right. So what was seen is kept elsewhere. The file has
+//! two slots, written in turn: a write that is torn leaves the other one. A slot is written once what
+//! it names is durable in the store, and is durable itself before the next command is recorded. The
+//! file is written whole when it is made, so that no later write changes its metadata.
+
+mod place;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::crypto::digest::Digest;
+use crate::disk::{self, File, FileExt, Unsynced};
+use crate::error::{Error, Result};
+use crate::event::Moment;
+use crate::id::ObjectId;
+use crate::id::StoreId;
+
+pub(crate) use self::place::{Arrival, Other, Place};
+
+const MAGIC: &[u8; 16] = b"agekeep-pin-0002";
+/// The form before, which went by the store's id alone.
+const MAGIC_BEFORE: &[u8; 16] = b"agekeep-pin-0001";
+/// Where the format version begins in the magic.
+const VERSION_AT: usize = 13;
+/// Where each slot begins: far enough apart for no disk to tear both in one write.
+const SLOTS_AT: [u64; 2] = [0, 4096];
+const SLOT_BYTES: usize = 188;
+const SLOT_BYTES_BEFORE: usize = 136;
+const SUM_BYTES: usize = 32;
+const FILE_BYTES: usize = 8192;
+/// The mark of a slot, which leaves room for others.
+const SEEN: u32 = 2;
+
+/// What makes a store this store and no other: its id, and what its history begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) store: StoreId,
+    /// The first commit.
+    pub(crate) commit: ObjectId,
+    /// SHA-256 of the first commit object.
+    pub(crate) digest: Digest,
+}
+
+/// A moment of history, with what makes it unmistakable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) moment: Moment,
+    /// SHA-256 of the commit object.
+    pub(crate) digest: Digest,
+}
+
+/// What one half of the file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    /// One more with each write: the larger one is the newer.
+    turn: u64,
+    origin: Origin,
+    seen: Seen,
+}
+
+/// A pin as it was read, open to be written. Used only with the store's lock held.
+pub(crate) struct Pin {
+    path: PathBuf,
+    file: File,
+    /// Why the file could be opened for reading only, as the operating system's error number.
+    read_only: Option<i32>,
+    slots: [Option<Slot>; 2],
+}
+
+impl Pin {
+    /// Reads a pin; `None` if there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        let writable = disk::open_plain(path, true);
+        let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
+        let file = match writable.or_else(|_| disk::open_plain(path, false)) {
+            Ok(file) => file,
+            Err(error) => return not_read(path, error),
+        };
+        let slots = [read_slot(path, &file, 0)?, read_slot(path, &file, 1)?];
+        if slots == [None, None] {
+            return Err(bad(path, "neither half of it is whole"));
+        }
+        Ok(Some(Self {
+            path: path.to_owned(),
+            file,
+            read_only,
+            slots,
+        }))
+    }
+
+    /// Keeps the first moment that is seen, durably: in both halves, so that either may be torn. The
+    /// folder is there.
+    pub(crate) fn create(path: &Path, origin: Origin, seen: Seen) -> Result<Self> {
+        let mut bytes = vec![0; FILE_BYTES];
+        for (at, turn) in [(0, 1), (4096, 2)] {
+            let slot = Slot { turn, origin, seen };
+            bytes[at..at + SLOT_BYTES].copy_from_slice(&encode(&slot));
+        }
+        disk::replace_durably(path, &bytes, 0o600)?;
+        Self::read(path)?.ok_or_else(|| Error::io("read", path)(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Which store was seen.
+    pub(crate) fn origin(&self) -> Origin {
+        self.newest().1.origin
+    }
+
+    /// The newest moment that was seen of it.
+    pub(crate) fn seen(&self) -> Seen {
+        self.newest().1.seen
+    }
+
+    /// The newer slot that is whole, with its index.
+    fn newest(&self) -> (usize, Slot) {
+        let slots = self.slots.iter().enumerate();
+        let whole = slots.filter_map(|(at, slot)| Some((at, (*slot)?)));
+        let newest = whole.max_by_key(|(_, slot)| slot.turn);
+        newest.expect("one was whole when it was read")
+    }
+
+    /// Whether it can be written, as far as that shows before it is.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.read_only {
+            None => Ok(()),
+            Some(refused) => {
+                let source = io::Error::from_raw_os_error(refused);
+                Err(Error::io("write", &self.path)(source))
+            }
+        }
+    }
+
+    /// Writes what was seen over the older slot. Not yet durable.
+    pub(crate) fn write(&mut self, origin: Origin, seen: Seen) -> Result<()> {
+        self.check_writable()?;
+        let (newest, before) = self.newest();
+        let (index, turn) = (1 - newest, before.turn.saturating_add(1));
+        let slot = Slot { turn, origin, seen };
+        self.file
+            .write_all_at(&encode(&slot), SLOTS_AT[index])
+            .map_err(Error::io("write", &self.path))?;
+        self.slots[index] = Some(slot);
+        Ok(())
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.unsynced()?.sync()
+    }
+
+    /// What was written, for another thread to make durable.
+    pub(crate) fn unsynced(&self) -> Result<Unsynced> {
+        let file = self.file.try_clone();
+        Ok(Unsynced {
+            file: file.map_err(Error::io("write", &self.path))?,
+            path: self.path.clone(),
+        })
+    }
+}
+
+/// Reads the newest moment in a file of the form before; `None` if there is none.
+fn read_before(path: &Path, store: StoreId) -> Result<Option<Seen>> {
+    let file = match disk::open_plain(path, false) {
+        Ok(file) => file,
+        Err(error) => return not_read(path, error),
+    };
+    let mut newest: Option<(u64, Seen)> = None;
+    for at in SLOTS_AT {
+        let Some(bytes) = read_bytes::<SLOT_BYTES_BEFORE>(path, &file, at)? else {
+            continue;
+        };
+        if !is_whole(&bytes) {
+            continue;
+        }
+        let (magic, found, turn, seen) = common(&bytes);
+        if magic != *MAGIC_BEFORE || found != store {
+            return Err(bad(path, "it is not a pin of this store"));
+        }
+        if newest.is_none_or(|(before, _)| before < turn) {
+            newest = Some((turn, seen.ok_or_else(|| bad(path, "it is not a pin"))?));
+        }
+    }
+    let newest = newest.ok_or_else(|| bad(path, "neither half of it is whole"))?;
+    Ok(Some(newest.1))
+}
+
+/// A slot that is torn is none; one of another format was put there by somebody.
+fn read_slot(path: &Path, file: &File, index: usize) -> Result<Option<Slot>> {
+    let bytes = read_bytes::<SLOT_BYTES>(path, file, SLOTS_AT[index])?;
+    let Some(bytes) = bytes.filter(|bytes| is_whole(bytes)) else {
+        return Ok(None);
+    };
+    let magic: [u8; 16] = bytes[..16].try_into().expect("16 bytes");
+    if magic[..VERSION_AT] == MAGIC[..VERSION_AT] && magic != *MAGIC {
+        return Err(Error::UnknownFormat {
+            what: path.display().to_string(),
+            found: String::from_utf8_lossy(&magic[VERSION_AT..]).into_owned(),
+        });
+    }
+    decode(&bytes)
+        .map(Some)
+        .ok_or_else(|| bad(path, "it is not a pin"))
+}
+
+/// So many bytes of the file; `None` if it ends before.
+fn read_bytes<const N: usize>(path: &Path, file: &File, at: u64) -> Result<Option<[u8; N]>> {
+    let mut bytes = [0; N];
+    match file.read_exact_at(&mut bytes, at) {
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        read => read.map(|()| Some(bytes)).map_err(Error::io("read", path)),
+    }
+}
+
+/// A file that is not there is none; one that is no file was put there by somebody.
+fn not_read<T>(path: &Path, error: io::Error) -> Result<Option<T>> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        io::ErrorKind::InvalidData => Err(bad(path, &error.to_string())),
+        _ => Err(Error::io("read", path)(error)),
+    }
+}
+
+fn bad(path: &Path, why: &str) -> Error {
+    Error::BadPin {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+fn encode(slot: &Slot) -> [u8; SLOT_BYTES] {
+    let mut bytes = [0; SLOT_BYTES];
+    bytes[..16].copy_from_slice(MAGIC);
+    bytes[16..32].copy_from_slice(&slot.origin.store.0);
+    bytes[32..40].copy_from_slice(&slot.turn.to_le_bytes());
+    bytes[40..48].copy_from_slice(&slot.seen.moment.event.to_le_bytes());
+    bytes[48..68].copy_from_slice(&slot.seen.moment.commit.0);
+    bytes[68..100].copy_from_slice(&slot.seen.digest.0);
+    bytes[100..104].copy_from_slice(&SEEN.to_le_bytes());
+    bytes[104..124].copy_from_slice(&slot.origin.commit.0);
+    bytes[124..156].copy_from_slice(&slot.origin.digest.0);
+    let sum = Digest::of(&bytes[..156]).0;
+    bytes[156..].copy_from_slice(&sum);
+    bytes
+}
+
+/// Whether the checksum at the end fits.
+fn is_whole(bytes: &[u8]) -> bool {
+    let (said, sum) = bytes.split_at(bytes.len() - SUM_BYTES);
+    *sum == Digest::of(said).0
+}
+
+/// A slot that is whole; `None` if it is not one.
+fn decode(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
+    let (magic, store, turn, seen) = common(bytes);
+    let origin = Origin {
+        store,
+        commit: ObjectId(bytes[104..124].try_into().expect("20 bytes")),
+        digest: Digest(bytes[124..156].try_into().expect("32 bytes")),
+    };
+    let seen = seen.filter(|_| magic == *MAGIC)?;
+    Some(Slot { turn, origin, seen })
+}
+
+/// Magic, store, turn and what was seen, which are in the same place in both forms; nothing was seen
+/// if the mark is not known.
+fn common(bytes: &[u8]) -> ([u8; 16], StoreId, u64, Option<Seen>) {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+    let moment = Moment {
+        event: number(40),
+        commit: ObjectId(bytes[48..68].try_into().expect("20 bytes")),
+    };
+    let digest = Digest(bytes[68..100].try_into().expect("32 bytes"));
+    let mark = u32::from_le_bytes(bytes[100..104].try_into().expect("4 bytes"));
+    let magic = bytes[..16].try_into().expect("16 bytes");
+    let store = StoreId(bytes[16..32].try_into().expect("16 bytes"));
+    let seen = (mark == SEEN).then_some(Seen { moment, digest });
+    (magic, store, number(32), seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn seen(event: u64) -> Seen {
+        let byte = u8::try_from(event).expect("small");
+        Seen {
+            moment: Moment {
+                event,
+                commit: ObjectId([byte; 20]),
+            },
+            digest: Digest([byte; 32]),
+        }
+    }
+
+    fn origin() -> Origin {
+        Origin {
+            store: StoreId([7; 16]),
+            commit: ObjectId([8; 20]),
+            digest: Digest([9; 32]),
+        }
+    }
+
+    /// A pin that saw event 1 and then event 2.
+    fn pinned() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("pin");
+        let mut pin = Pin::create(&path, origin(), seen(1)).expect("makes");
+        pin.write(origin(), seen(2)).expect("writes");
+        (folder, path)
+    }
+
+    fn events(path: &Path) -> Result<Vec<u64>> {
+        let pin = Pin::read(path)?.expect("there");
+        let mut slots: Vec<Slot> = pin.slots.into_iter().flatten().collect();
+        slots.sort_by_key(|slot| std::cmp::Reverse(slot.turn));
+        let events = slots.iter().map(|slot| slot.seen.moment.event);
+        Ok(events.collect())
+    }
+
+    #[test]
+    fn a_half_that_is_torn_leaves_the_other() {
+        let (_folder, path) = pinned();
+        assert_eq!(events(&path).expect("reads"), [2, 1]);
+        let bytes = std::fs::read(&path).expect("reads");
+        assert_eq!(bytes.len(), FILE_BYTES);
+        for byte in 0..SLOT_BYTES {
+            for (at, left) in [(0, 1), (4096, 2)] {
+                let mut torn = bytes.clone();
+                torn[at + byte] ^= 0x40;
+                std::fs::write(&path, &torn).expect("writes");
+                assert_eq!(events(&path).expect("reads"), [left], "byte {}", at + byte);
+            }
+            let mut torn = bytes.clone();
+            torn[byte] ^= 1;
+            torn[4096 + byte] ^= 1;
+            std::fs::write(&path, &torn).expect("writes");
+            assert!(matches!(events(&path), Err(Error::BadPin { .. })), "{byte}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_is_torn_and_nothing_at_all_is_bad() {
+        let (_folder, path) = pinned();
+        let bytes = std::fs::read(&path).expect("reads");
+        for (length, left) in [
+            (4096 + SLOT_BYTES, 2),
+            (4096 + SLOT_BYTES - 1, 1),
+            (SLOT_BYTES, 1),
+        ] {
+            std::fs::write(&path, &bytes[..length]).expect("writes");
+            assert_eq!(events(&path).expect("reads").len(), left, "{length}");
+        }
+        for length in [0, 1, SLOT_BYTES - 1] {
+            std::fs::write(&path, &bytes[..length]).expect("writes");
+            assert!(
+                matches!(events(&path), Err(Error::BadPin { .. })),
+                "{length}"
+            );
+        }
+        std::fs::remove_file(&path).expect("there");
+        assert!(Pin::read(&path).expect("reads").is_none());
+    }
+
+    #[test]
+    fn another_format_s_or_program_s_file_is_refused() {
+        let (_folder, path) = pinned();
+        let whole = std::fs::read(&path).expect("reads");
+        let with = |at: usize, byte: u8| {
+            let mut bytes = whole.clone();
+            bytes[at] = byte;
+            let sum = Digest::of(&bytes[..156]).0;
+            bytes[156..SLOT_BYTES].copy_from_slice(&sum);
+            std::fs::write(&path, bytes).expect("writes");
+            events(&path)
+        };
+        assert!(
+            matches!(with(15, b'3'), Err(Error::UnknownFormat { found, .. }) if found == "003")
+        );
+        // Another magic, no mark that is known.
+        for (at, byte) in [(0, b'b'), (100, 1), (100, 3), (103, 1)] {
+            assert!(matches!(with(at, byte), Err(Error::BadPin { .. })), "{at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..9000)) {
+            let (_folder, path) = pinned();
+            std::fs::write(&path, bytes).expect("writes");
+            let refused = matches!(Pin::read(&path), Err(Error::BadPin { .. }));
+            prop_assert!(refused);
+        }
+
+        #[test]
+        fn a_slot_reads_back(
+            turn: u64, event: u64, commit: [u8; 20], digest: [u8; 32], store: [u8; 16],
+        ) {
+            let moment = Moment { event, commit: ObjectId(commit) };
+            let slot = Slot {
+                turn,
+                origin: Origin { store: StoreId(store), commit: ObjectId(commit), digest: Digest(digest) },
+                seen: Seen { moment, digest: Digest(digest) },
+            };
+            let bytes = encode(&slot);
+            prop_assert!(is_whole(&bytes));
+            prop_assert_eq!(decode(&bytes), Some(slot));
+        }
+    }
+}
