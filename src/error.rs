@@ -1,23 +1,19 @@
 //! What can go wrong with a store, said once: what happened, what to do, and the exit code.
 
-mod export;
-mod key;
-mod membership;
+mod faults;
 pub(crate) mod refused;
-mod retention;
-mod signing;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::export::ExportFault;
-pub use self::key::KeyFault;
-pub use self::membership::MembershipFault;
+pub use self::faults::KeyFault;
 pub(crate) use self::refused::Refused;
-pub use self::retention::RetentionFault;
-pub use self::signing::SigningFault;
-pub(crate) use self::signing::not_allowed;
+pub use crate::error::faults::ExportFault;
+pub use crate::error::faults::MembershipFault;
+pub use crate::error::faults::RetentionFault;
+pub use crate::error::faults::SigningFault;
+pub(crate) use crate::error::faults::not_allowed;
 
 use crate::id::StoreId;
 

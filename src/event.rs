@@ -4,11 +4,10 @@
 //! memory's name key, so that erasing the key reaches it; a path that is no memory's is kept as it
 //! was asked for, under the audit identity alone.
 
-mod command;
+pub(crate) mod command;
 mod contents;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
-pub(crate) mod permission;
 mod record;
 mod retention;
 

@@ -8,7 +8,6 @@
 //! keyring/names       memory id → the key that seals its paths in event records, under the names key
 //! ```
 
-mod commitment;
 mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
@@ -21,7 +20,6 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
-pub(crate) use self::commitment::{KeyCommitment, KeysRow};
 use self::files::{Audit, Epoch};
 pub(crate) use self::next::{
     FILES, Next, Resealed, is_unfinished, next_of, remove_files, take_next,
@@ -37,6 +35,8 @@ use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
+pub(crate) use crate::keyring::files::KeyCommitment;
+pub(crate) use crate::keyring::files::KeysRow;
 use crate::redact::FingerprintKey;
 
 const RING: u8 = 0;

@@ -2,20 +2,22 @@
 
 pub mod expiration;
 pub mod key;
-mod lines;
 
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
+use toml::Spanned;
 
 use self::expiration::Expiration;
 use crate::error::{Error, Result};
 use crate::event::bounded;
 use crate::id::StoreId;
-use crate::memory_tool::MEMORY_BYTES_MAX;
-use crate::memory_tool::path::{self, MemoryPath, PATH_BYTES, PATH_BYTES_MAX};
+use crate::memory_tool::path::{MemoryPath, PATH_BYTES, PATH_BYTES_MAX};
+use crate::memory_tool::{MEMORY_BYTES_MAX, path};
+use crate::redact;
 use crate::redact::config::Redaction;
-use crate::redact::{self, Glob, reading};
+use crate::redact::{Glob, Place, reading};
 
 /// The format of the stores that are made; one of format 1 is read, and moved on by the first command
 /// of an owner.
@@ -234,7 +236,7 @@ impl Policy {
         match redact::try_policy(&policy.redaction) {
             Ok(()) => Ok(policy),
             Err(broken) => Err(Error::Policy {
-                line: lines::line_of(text, broken.place),
+                line: line_of(text, broken.place),
                 why: broken.why_in_policy(),
             }),
         }
@@ -346,7 +348,7 @@ fn fault(text: &str, error: &toml::de::Error) -> Error {
     let value = error.span().and_then(|span| text.get(span));
     let is_date = value.is_some_and(|value| value.parse::<toml::value::Datetime>().is_ok());
     Error::Policy {
-        line: error.span().map(|span| lines::line_at(text, span.start)),
+        line: error.span().map(|span| line_at(text, span.start)),
         why: message(error, is_date),
     }
 }
@@ -360,6 +362,48 @@ fn message(error: &toml::de::Error, is_date: bool) -> String {
     let table = if is_date { "date or time" } else { "table" };
     said.replacen("type: map,", &format!("type: {table},"), 1)
         .replacen("type: sequence,", "type: array,", 1)
+}
+
+// The lines of a policy on which things stand.
+
+/// What is looked for: only where it stands, and nothing of what it is.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Stands {
+    redaction: RedactionStands,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RedactionStands {
+    gitleaks: Option<Spanned<IgnoredAny>>,
+    rules: Vec<RuleStands>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RuleStands {
+    found: Vec<Spanned<IgnoredAny>>,
+    kept: Vec<Spanned<IgnoredAny>>,
+}
+
+/// The line, counted from 1, on which a byte of the text stands.
+fn line_at(text: &str, at: usize) -> usize {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    before.split(|byte| *byte == b'\n').count()
+}
+
+/// The line of a place in a policy.
+fn line_of(text: &str, place: Place) -> Option<usize> {
+    let redaction = toml::from_str::<Stands>(text).ok()?.redaction;
+    let rule = |at: usize| redaction.rules.get(at);
+    let stands = match place {
+        Place::Gitleaks(_) => redaction.gitleaks.as_ref(),
+        Place::Found(at, number) => rule(at)?.found.get(number),
+        Place::Kept(at, number) => rule(at)?.kept.get(number),
+        Place::Redaction => None,
+    };
+    stands.map(|stands| line_at(text, stands.span().start))
 }
 
 #[cfg(test)]

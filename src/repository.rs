@@ -6,11 +6,10 @@
 
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
-mod gather;
 mod loose;
 pub(crate) mod object;
 mod pack;
-mod packing;
+mod repack;
 
 use std::cell::{OnceCell, RefCell};
 use std::io;

@@ -11,7 +11,6 @@
 //! after it is measured by what the store has there, so that one fault is one finding.
 //! `point` keeps what was found right, outside the store, so that the next run reads only what is new.
 
-mod chain;
 mod claims;
 mod examine;
 mod findings;
@@ -19,7 +18,6 @@ mod fold;
 mod keys;
 mod layout;
 mod opening;
-mod point;
 mod tree;
 mod walk;
 
@@ -35,13 +33,14 @@ use crate::store;
 use crate::store::note::Note;
 use crate::store::pin::Place;
 
-use self::chain::{Chain, Link};
 use self::examine::Before;
 use self::findings::{Fault, Findings, Spot};
 use self::fold::Fold;
 use self::opening::Opened;
-use self::point::Point;
 use self::walk::{Line, Start};
+use crate::verify::claims::Point;
+use crate::verify::walk::Chain;
+use crate::verify::walk::Link;
 
 pub use self::findings::{FINDINGS, Finding};
 

@@ -57,7 +57,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("http_body_util::", &["src/bin/agekeep/mcp/http.rs"]),
     (
         "hyper::",
-        &["src/bin/agekeep/mcp/claim.rs", "src/bin/agekeep/mcp/http"],
+        &["src/bin/agekeep/mcp/call.rs", "src/bin/agekeep/mcp/http"],
     ),
     ("hyper_util::", &["src/bin/agekeep/mcp/http.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
@@ -74,8 +74,8 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/disk/",
             "src/bin/agekeep/folder.rs",
-            "src/bin/agekeep/lines.rs",
-            "src/bin/agekeep/process.rs",
+            "src/bin/agekeep/input.rs",
+            "src/bin/agekeep/terminal.rs",
             "src/bin/agekeep/terminal.rs",
         ],
     ),
@@ -102,7 +102,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/state/catalog/",
             "src/state/timeline",
-            "src/verify/point.rs",
+            "src/verify/claims.rs",
         ],
     ),
     (
@@ -131,7 +131,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     (
         "io::stdin",
         &[
-            "src/bin/agekeep/lines.rs",
+            "src/bin/agekeep/input.rs",
             "src/bin/agekeep/verbs/memory.rs",
             "src/bin/agekeep/verbs/redact.rs",
         ],

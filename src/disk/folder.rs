@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::name::Name;
-use super::open;
+use crate::disk::outside;
 use crate::error::refused::{Kind, Refused, What};
 use crate::error::{Error, Result};
 
@@ -94,14 +94,14 @@ impl Folder {
             Mode::empty(),
         );
         Ok(Self {
-            descriptor: Arc::new(opened.map_err(open::io_error)?),
+            descriptor: Arc::new(opened.map_err(outside::io_error)?),
             path: path.to_owned(),
         })
     }
 
     /// Opens a folder in it.
     pub(crate) fn sub(&self, name: &Name) -> io::Result<Self> {
-        let opened = open::folder(self.fd(), name.as_str());
+        let opened = outside::folder(self.fd(), name.as_str());
         Ok(Self {
             descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, Kind::Folder))?),
             path: self.path_of(name),
@@ -110,7 +110,7 @@ impl Folder {
 
     /// The same folder, opened once more: a lock on the one is none on the other.
     pub(super) fn again(&self) -> io::Result<Self> {
-        let opened = open::folder(self.fd(), ".").map_err(open::io_error)?;
+        let opened = outside::folder(self.fd(), ".").map_err(outside::io_error)?;
         Ok(Self {
             descriptor: Arc::new(opened),
             path: self.path.clone(),
@@ -231,7 +231,7 @@ impl Folder {
 
     fn open(&self, name: &Name, flags: OFlags, mode: u32) -> io::Result<File> {
         let mode = Mode::from_raw_mode(mode);
-        open::file(self.fd(), name.as_str(), flags, mode)
+        outside::file(self.fd(), name.as_str(), flags, mode)
             .map_err(|e| self.explain(name, e, Kind::File))
     }
 
@@ -270,8 +270,8 @@ impl Folder {
 
     /// Says what stands in the way, where that is what an error came of.
     fn explain(&self, name: &Name, error: Errno, wanted: Kind) -> io::Error {
-        if !open::is_of_kind(error) {
-            return open::io_error(error);
+        if !outside::is_of_kind(error) {
+            return outside::io_error(error);
         }
         let places = name.as_str().match_indices('/').map(|(at, _)| at);
         for end in places.chain([name.as_str().len()]) {
@@ -289,7 +289,7 @@ impl Folder {
                 return Refused::error(self.path.join(piece), What::Kind { found, wanted });
             }
         }
-        open::io_error(error)
+        outside::io_error(error)
     }
 
     // ---- Looking ----
@@ -300,7 +300,7 @@ impl Folder {
         match rustix::fs::statat(above.fd(), last, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(Some(Look::of(&found))),
             Err(Errno::NOENT) => Ok(None),
-            Err(e) => Err(open::io_error(e)),
+            Err(e) => Err(outside::io_error(e)),
         }
     }
 
@@ -359,7 +359,7 @@ impl Folder {
                     look: Look::of(&found),
                 }),
                 Err(Errno::NOENT) => {}
-                Err(e) => return Err(open::io_error(e)),
+                Err(e) => return Err(outside::io_error(e)),
             }
         }
         Ok(all)
@@ -367,9 +367,9 @@ impl Folder {
 
     /// Opens a folder that was found in it.
     pub(crate) fn enter(&self, found: &Found) -> io::Result<Self> {
-        let opened = rustix::fs::openat(self.fd(), &found.name, open::FOLDER, Mode::empty());
+        let opened = rustix::fs::openat(self.fd(), &found.name, outside::FOLDER, Mode::empty());
         Ok(Self {
-            descriptor: Arc::new(opened.map_err(open::io_error)?),
+            descriptor: Arc::new(opened.map_err(outside::io_error)?),
             path: self.path.join(&found.name),
         })
     }
@@ -401,7 +401,7 @@ impl Folder {
     /// Takes away what others may do with a file or folder that was found in it. What is neither is
     /// left as it is, and so is a file that is one elsewhere too.
     pub(crate) fn close_found(&self, found: &Found) -> io::Result<()> {
-        let flags = open::FILE | OFlags::RDONLY;
+        let flags = outside::FILE | OFlags::RDONLY;
         let opened = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty())?;
         let meta = File::from(opened.try_clone()?).metadata()?;
         if meta.is_file() && meta.nlink() > 1 {
@@ -434,7 +434,7 @@ impl Folder {
         let Some(above) = above else {
             return Ok((self.clone(), last));
         };
-        let opened = open::folder(self.fd(), above);
+        let opened = outside::folder(self.fd(), above);
         let folder = Self {
             descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, Kind::File))?),
             path: self.path.join(above),
@@ -447,7 +447,7 @@ impl Folder {
         let (above, last) = self.above(name)?;
         match rustix::fs::mkdirat(above.fd(), last, Mode::from_raw_mode(mode)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
-            Err(e) => Err(open::io_error(e)),
+            Err(e) => Err(outside::io_error(e)),
         }
     }
 
@@ -527,18 +527,19 @@ impl Folder {
 
     /// Gives a folder the name that a person chose for it.
     pub(crate) fn rename_out(&self, from: &Name, to: &OsStr) -> io::Result<()> {
-        rustix::fs::renameat(self.fd(), from.as_str(), self.fd(), to).map_err(open::io_error)
+        rustix::fs::renameat(self.fd(), from.as_str(), self.fd(), to).map_err(outside::io_error)
     }
 
     /// Takes that back.
     pub(crate) fn rename_back(&self, from: &OsStr, to: &Name) -> io::Result<()> {
-        rustix::fs::renameat(self.fd(), from, self.fd(), to.as_str()).map_err(open::io_error)
+        rustix::fs::renameat(self.fd(), from, self.fd(), to.as_str()).map_err(outside::io_error)
     }
 
     /// Gives a file one more name, which nothing may have.
     pub(super) fn link(&self, from: &Name, to: &Name) -> io::Result<()> {
         let (from, to) = (from.as_str(), to.as_str());
-        rustix::fs::linkat(self.fd(), from, self.fd(), to, AtFlags::empty()).map_err(open::io_error)
+        rustix::fs::linkat(self.fd(), from, self.fd(), to, AtFlags::empty())
+            .map_err(outside::io_error)
     }
 
     /// Removes a file, or a link, but not a folder.
@@ -553,7 +554,7 @@ impl Folder {
 
     fn unlink(&self, name: &Name, flags: AtFlags) -> io::Result<()> {
         let (above, last) = self.above(name)?;
-        rustix::fs::unlinkat(above.fd(), last, flags).map_err(open::io_error)
+        rustix::fs::unlinkat(above.fd(), last, flags).map_err(outside::io_error)
     }
 
     /// Removes what a process that was killed left aside. Called with the lock held, so that nobody
@@ -571,7 +572,7 @@ impl Folder {
 
     /// As [`Self::sync`], where the error is told otherwise.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
-        rustix::fs::fsync(self.fd()).map_err(open::io_error)
+        rustix::fs::fsync(self.fd()).map_err(outside::io_error)
     }
 
     /// Makes a file in it durable, whoever wrote it.
@@ -587,9 +588,9 @@ impl Folder {
             match found.look.kind {
                 Kind::Folder => self.enter(&found).map_err(fault())?.sync_file_system()?,
                 Kind::File => {
-                    let flags = open::FILE | OFlags::RDONLY;
+                    let flags = outside::FILE | OFlags::RDONLY;
                     let file = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty());
-                    let synced = file.and_then(rustix::fs::fsync).map_err(open::io_error);
+                    let synced = file.and_then(rustix::fs::fsync).map_err(outside::io_error);
                     synced.map_err(fault())?;
                 }
                 _ => {}
@@ -602,7 +603,7 @@ impl Folder {
     #[cfg(target_os = "linux")]
     pub(crate) fn sync_file_system(&self) -> Result<()> {
         rustix::fs::syncfs(self.fd())
-            .map_err(open::io_error)
+            .map_err(outside::io_error)
             .map_err(Error::io("sync", &self.path))
     }
 }
@@ -610,7 +611,7 @@ impl Folder {
 fn close_to_others(opened: impl AsFd) -> io::Result<()> {
     let mode = Look::of(&rustix::fs::fstat(&opened)?).mode;
     let private = Mode::from_raw_mode(mode & 0o777 & !OTHERS);
-    rustix::fs::fchmod(opened, private).map_err(open::io_error)
+    rustix::fs::fchmod(opened, private).map_err(outside::io_error)
 }
 
 /// The kind of thing that the system says is there.

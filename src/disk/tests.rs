@@ -112,7 +112,7 @@ fn a_path_is_opened_step_by_step_as_at_once() {
     let scene = Scene::new();
     fs::write(scene.path(&Name::BRANCH), "here").expect("writes");
     let store = fs::File::open(scene.folder.path()).expect("opens");
-    let step = |path| open::step_by_step(store.as_fd(), path, open::FILE, Mode::empty());
+    let step = |path| outside::step_by_step(store.as_fd(), path, outside::FILE, Mode::empty());
     assert!(step("refs/heads/main").is_ok());
     assert!(scene.folder.open_read(&Name::BRANCH).is_ok());
     fs::rename(scene.path(&Name::HEADS), scene.elsewhere().join("heads")).expect("moves");
@@ -340,7 +340,7 @@ fn a_file_is_opened_with_what_keeps_it_from_waiting() {
         OFlags::CLOEXEC,
         OFlags::NOCTTY,
     ] {
-        assert!(open::FILE.contains(flag), "{flag:?}");
+        assert!(outside::FILE.contains(flag), "{flag:?}");
     }
 }
 

@@ -8,20 +8,19 @@ mod delta;
 #[cfg(any(fuzzing, test))]
 pub(super) mod fuzzing;
 mod index;
-mod merge;
 mod reader;
 mod set;
 mod writer;
 
 use super::object::Kind;
 
-pub(super) use self::merge::merge_small;
 pub(super) use self::reader::{Pack, Tools};
 pub(super) use self::set::{
     PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
     without_index,
 };
 pub(super) use self::writer::Writer;
+pub(super) use crate::repository::pack::set::merge_small;
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -3,46 +3,37 @@
 //! The file `catalog` holds a sealed copy, so that opening does not read all of history. It can
 //! be thrown away: the same fold makes it again.
 
-mod base;
 pub(crate) mod file;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
-mod hold;
-mod leaves;
-mod open;
-mod recent;
 mod row;
 mod rows;
-pub(crate) mod snapshot;
-mod step;
+pub(crate) mod step;
 #[cfg(test)]
 mod tests;
-mod times;
 mod tree;
-mod writer;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
-use self::base::Base;
-pub(crate) use self::base::Refold;
-pub(crate) use self::hold::Hold;
-pub(crate) use self::recent::is_of_agents;
-use self::recent::{Recent, Recorded};
 use self::rows::Rows;
 pub(crate) use self::step::Step;
 use self::step::{StepFault, TouchStep};
-pub(crate) use self::times::{ClockFault, Times};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::error::Result;
 use crate::event::{Change, PublicFile};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::rows::Base;
+pub(crate) use crate::state::catalog::rows::Refold;
+pub(crate) use crate::state::catalog::step::Hold;
+use crate::state::catalog::step::Recent;
+use crate::state::catalog::step::Recorded;
+pub(crate) use crate::state::catalog::step::is_of_agents;
 
 /// A live memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -489,4 +480,88 @@ const NAMELESS: &str = "/memories/\u{1}";
 
 fn key(path: &MemoryPath) -> String {
     path.as_str().replace('/', "\0")
+}
+
+// When events were, and whether a clock can be believed after them.
+
+/// How far a clock may be behind the latest event before a sweep does not go by it: what setting
+/// it right now and then can come to.
+const CLOCK_BEHIND_MAX: TimeDelta = TimeDelta::seconds(60);
+/// The longest time without an event after which a sweep still believes the clock: a year. A store
+/// that is swept daily has events daily.
+const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::days(366);
+
+/// Why a sweep does not go by the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClockFault {
+    /// It is behind an event of this time.
+    Behind(DateTime<Utc>),
+    /// It leapt from the first time to the second, ahead or back.
+    Leapt(DateTime<Utc>, DateTime<Utc>),
+}
+
+/// When events were.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// The time of the last event.
+    pub(crate) last: Option<DateTime<Utc>>,
+    /// The latest time of any event.
+    latest: Option<DateTime<Utc>>,
+    /// Up to here events are not in the order of their times: the latest time of one that another
+    /// followed whose clock was behind.
+    uneven: Option<DateTime<Utc>>,
+    /// The latest time of any event since a sweep last went by the clock.
+    believed: Option<DateTime<Utc>>,
+    /// The first leap since then, ahead or back: from when to when.
+    leap: Option<(DateTime<Utc>, DateTime<Utc>)>,
+}
+
+impl Times {
+    /// Takes the time of the next event, which may be that of a sweep: its clock was believed.
+    pub(crate) fn pass(&mut self, time: DateTime<Utc>, swept: bool) {
+        if swept {
+            (self.believed, self.leap) = (Some(time), None);
+        } else {
+            if self.leap.is_none() {
+                let before = self
+                    .believed
+                    .filter(|before| *before - time > CLOCK_BEHIND_MAX);
+                let back = before.map(|before| (before, time));
+                self.leap = self.leap_to(time).or(back);
+            }
+            self.believed = self.believed.max(Some(time));
+        }
+        if self.latest.is_some_and(|latest| time < latest) {
+            self.uneven = self.latest;
+        }
+        self.last = Some(time);
+        self.latest = self.latest.max(self.last);
+    }
+
+    fn leap_to(&self, time: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        let before = self.believed?;
+        (time - before > CLOCK_AHEAD_MAX).then_some((before, time))
+    }
+
+    /// Milliseconds since the last event; none where the clock has run back.
+    pub(crate) fn millis_to(&self, now: DateTime<Utc>) -> u64 {
+        let since = self.last.map(|last| (now - last).num_milliseconds());
+        u64::try_from(since.unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// What is wrong with a clock that says it is now.
+    pub(crate) fn clock_fault(&self, now: DateTime<Utc>) -> Option<ClockFault> {
+        let behind = self
+            .believed
+            .filter(|latest| *latest - now > CLOCK_BEHIND_MAX);
+        let leap = self.leap.or_else(|| self.leap_to(now));
+        behind
+            .map(ClockFault::Behind)
+            .or(leap.map(|(from, to)| ClockFault::Leapt(from, to)))
+    }
+
+    /// Whether all that was later than this also came behind what was not.
+    pub(crate) fn part_at(&self, time: DateTime<Utc>) -> bool {
+        self.uneven <= Some(time)
+    }
 }

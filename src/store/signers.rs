@@ -6,7 +6,8 @@ use crate::crypto::sign::{
     Entry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
 };
 use crate::error::{Error, Result, SigningFault};
-use crate::event::permission::{may_record, not_permitted};
+use crate::event::command::may_record;
+use crate::event::command::not_permitted;
 use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;

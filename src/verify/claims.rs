@@ -2,15 +2,23 @@
 
 use std::path::Path;
 
-use super::chain::Chain;
-use super::findings::{Fault, Findings, Spot};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::crypto::digest::Digest;
 use crate::crypto::sign::Signers;
+use crate::disk;
 use crate::error::{Error, Result};
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::store::Pinning;
-use crate::store::note::{self, Note, Verdict};
+use crate::state::catalog::step::{from_snapshot, to_snapshot};
+use crate::store::note::{Note, Verdict};
+use crate::store::pin::Place;
+use crate::store::{Pinning, note};
+use crate::verify::findings::{Fault, Findings, Spot};
+use crate::verify::fold::Fold;
+use crate::verify::walk::Chain;
 
 /// Checks that it is the store that was seen at this place, and that history contains what was seen
 /// of it. Called under the store's lock: without it the pin may be ahead of the head that was read.
@@ -126,4 +134,105 @@ fn spot_of(note: &Note) -> Spot {
         event: Some(said.events - 1),
         commit: Some(said.commit),
     }
+}
+
+// The point up to which history was verified, kept outside the store: the next run begins there.
+//
+// ```text
+// <state>/places/<id>/verified   "agekeep-verify-6" 16 | AEAD under the user's key
+// ```
+// Inside it is once more an AEAD, under the names key. The user's key keeps whoever holds keys of the
+// store, which an auditor and somebody who has left do, from making a point that skips what they have
+// forged; the names key keeps what is told of memories from whoever holds none, and from everybody
+// once they are erased. Associated data of both: `"agekeep/1 verified " | store id 16 | place id 16`.
+// What is inside is this program's own; a file that does not open or parse is as good as none.
+
+const MAGIC: &[u8; 16] = b"agekeep-verify-6";
+/// More than the largest store's point takes.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// A point in history before which everything was found to be right.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Point {
+    pub(super) commit: ObjectId,
+    /// SHA-256 of that commit.
+    pub(super) digest: Digest,
+    /// How many entries `ring` and `names` had, and what those hash to.
+    counts: (u32, u32),
+    keys: (Digest, Digest),
+    /// Whether what memories hold was checked too: an auditor cannot.
+    contents: bool,
+    removed: Vec<(MemoryId, u64)>,
+    erased: Vec<MemoryId>,
+    signer_files: Vec<ObjectId>,
+    snapshot: Vec<u8>,
+}
+
+impl Point {
+    /// Reads the point of the store at a place; `None` if there is none that can be used.
+    pub(super) fn load(place: &Place, keyring: &Keyring) -> Option<Self> {
+        let (file, context) = (place.verified(), context(place, keyring));
+        let bytes = disk::read_plain(&file, BYTES_MAX).ok()?;
+        let sealed = place.key()?.open(&context, bytes.strip_prefix(MAGIC)?)?;
+        let plain = keyring.cache_key().open(&context, &sealed)?;
+        let point: Self = postcard::from_bytes(&plain).ok()?;
+        (point.contents || !keyring.is_reader()).then_some(point)
+    }
+
+    /// The state at this point; `None` if it does not parse.
+    pub(super) fn fold(&self) -> Option<Fold> {
+        let mut fold = Fold::new(from_snapshot(&self.snapshot)?, false);
+        if fold.catalog.head != Some(self.commit) {
+            return None;
+        }
+        fold.removed = self.removed.iter().copied().collect();
+        fold.erased = self.erased.iter().copied().collect();
+        fold.signer_files.clone_from(&self.signer_files);
+        Some(fold)
+    }
+
+    /// How many key entries are still those that were checked; `None` if any of them is not.
+    pub(super) fn keys_known(&self, keyring: &Keyring) -> Result<Option<(u32, u32)>> {
+        let now = keyring.digests_of_first(self.counts)?;
+        Ok((now == Some(self.keys)).then_some(self.counts))
+    }
+
+    /// Keeps the point that was reached. If it cannot be kept, the next run reads more.
+    pub(super) fn save(
+        place: &Place,
+        keyring: &Keyring,
+        fold: &Fold,
+        digest: Digest,
+    ) -> Result<()> {
+        let counts = keyring.counts();
+        let snapshot = to_snapshot(&fold.catalog);
+        let keys = keyring.digests_of_first(counts)?;
+        let (Some(snapshot), Some(keys), Some(commit)) = (snapshot, keys, fold.catalog.head) else {
+            return Ok(());
+        };
+        let point = Self {
+            commit,
+            digest,
+            counts,
+            keys,
+            contents: keyring.is_reader(),
+            removed: fold.removed.iter().map(|(id, last)| (*id, *last)).collect(),
+            erased: fold.erased.iter().copied().collect(),
+            signer_files: fold.signer_files.clone(),
+            snapshot: snapshot.to_vec(),
+        };
+        let plain = postcard::to_stdvec(&point).expect("memory to encode it in");
+        let plain = Zeroizing::new(plain);
+        drop(Zeroizing::new(point.snapshot));
+        let (file, context) = (place.verified(), context(place, keyring));
+        let sealed = keyring.cache_key().seal(&context, &plain);
+        let sealed = place.key_or_new()?.seal(&context, &sealed);
+        disk::make_private_folder(file.parent().expect("a place's folder"))?;
+        disk::replace(&file, &[&MAGIC[..], &sealed].concat(), 0o600)
+    }
+}
+
+fn context(place: &Place, keyring: &Keyring) -> Vec<u8> {
+    let (store, place) = (keyring.store().0, place.id().0);
+    [&b"agekeep/1 verified "[..], &store, &place].concat()
 }

@@ -1,7 +1,6 @@
 //! One commit, examined on its own and against the one before it; done on every core.
 
 mod change;
-mod said;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,19 +8,18 @@ use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 
-use self::said::Said;
-use super::findings::Fault;
-use super::tree::RawTree;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::{Entry, SignedBy, SignerRole, Signers, Validity};
 use crate::error::Result;
-use crate::event::permission::may_record;
-use crate::event::{Event, EventFault, PathOpener};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::event;
+use crate::event::command::may_record;
+use crate::event::{Event, EventFault, Message, PathOpener, PublicFile};
+use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::repository::object::{self, Commit, Kind};
-use crate::repository::{Repository, Strict};
+use crate::repository::object::{Commit, Kind};
+use crate::repository::{Repository, Strict, object};
+use crate::verify::findings::Fault;
+use crate::verify::tree::RawTree;
 
 /// Folders that one reader keeps at hand: more than a store has.
 const FOLDERS_MAX: usize = 512;
@@ -426,6 +424,99 @@ fn record_fault(fault: &EventFault) -> Fault {
         EventFault::Unknown(found) => {
             let what = format!("its record has the format version {found}, not known here");
             Fault::new("record-malformed", what)
+        }
+    }
+}
+
+// What a commit message says in the clear.
+
+/// Subject and trailers of a commit.
+struct Said<'a> {
+    message: Message<'a>,
+    command: &'a str,
+    outcome: &'a str,
+    memories: Vec<MemoryId>,
+    /// What the commit before hashes to; `None` where there is none.
+    chain: Option<Digest>,
+}
+
+impl<'a> Said<'a> {
+    /// Reads a message that has the form of a store's.
+    fn parse(text: &'a str) -> Option<Self> {
+        let message = Message::split(text).ok()?;
+        let (command, outcome) = message.subject.split_once(' ')?;
+        let word = |c: char| c.is_ascii_lowercase() || c == '_';
+        let known = matches!(outcome, "ok" | "error" | "denied");
+        if command.is_empty() || !command.chars().all(word) || !known {
+            return None;
+        }
+        let (before, last) = match message.trailers.strip_suffix('\n')?.rsplit_once('\n') {
+            Some((before, last)) => (Some(before), last),
+            None => (None, message.trailers.trim_end()),
+        };
+        let memory = |line: &str| MemoryId::from_hex(line.strip_prefix("Memory: ")?);
+        let memories = before.into_iter().flat_map(|lines| lines.split('\n'));
+        let chain = match last.strip_prefix("Chain: ")? {
+            "none" => None,
+            chain => Some(Digest::from_hex(chain.strip_prefix("sha256:")?)?),
+        };
+        Some(Self {
+            command,
+            outcome,
+            memories: memories.map(memory).collect::<Option<_>>()?,
+            chain,
+            message,
+        })
+    }
+
+    /// Whether it may change memories at all.
+    fn may_write(&self) -> bool {
+        self.outcome == "ok" && event::may_alter(self.command)
+    }
+
+    /// The public file it may put in place anew.
+    fn decides(&self) -> Option<PublicFile> {
+        PublicFile::changed_by(self.command).filter(|_| self.outcome == "ok")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_one_form_is_read() {
+        let id = "3f0c00000000000000000000000000aa";
+        let chain = format!("Chain: sha256:{}", "0".repeat(64));
+        let good = format!("create ok\n\n-----BEGIN\n-----END\n\nMemory: {id}\n{chain}\n");
+        let said = Said::parse(&good).expect("a message");
+        assert_eq!((said.command, said.memories.len()), ("create", 1));
+        assert!(said.may_write() && said.chain.is_some());
+        assert!(Said::parse("init ok\n\nx\n\nChain: none\n").is_some());
+        for bad in [
+            good.trim_end().to_owned(),
+            good.clone() + "\n",
+            good.clone() + "More: x\n",
+            good.replace("create ok", "create"),
+            good.replace("create ok", "create fine"),
+            good.replace("create ok", "Create ok"),
+            good.replace("Memory: 3f", "Memory: 3F"),
+            good.replace("Memory:", "Memoir:"),
+            good.replace("sha256:0", "sha256:"),
+            good.replace(&chain, ""),
+            "hello\n".to_owned(),
+            String::new(),
+        ] {
+            assert!(Said::parse(&bad).is_none(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn looks_and_refusals_write_nothing() {
+        for subject in ["view ok", "create error", "delete denied", "policy_set ok"] {
+            let message = format!("{subject}\n\nx\n\nChain: none\n");
+            let said = Said::parse(&message).expect("a message");
+            assert!(!said.may_write(), "{subject}");
         }
     }
 }

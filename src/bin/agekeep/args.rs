@@ -3,12 +3,31 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::verbs::{
-    accept, checkpoint, compact, doctor, erase, expire, export, history, hold, import, init, keys,
-    log, mcp_config, memory, policy, prompt, receipt, recipients, redact, scan, schedule, signers,
-    status, tool, undo, verify,
-};
-use crate::{environment, mcp, output, process};
+use crate::environment;
+use crate::mcp;
+use crate::output;
+use crate::terminal;
+use crate::verbs::accept;
+use crate::verbs::checkpoint;
+use crate::verbs::erase;
+use crate::verbs::export;
+use crate::verbs::history;
+use crate::verbs::import;
+use crate::verbs::init;
+use crate::verbs::mcp_config;
+use crate::verbs::members;
+use crate::verbs::memory;
+use crate::verbs::policy;
+use crate::verbs::prompt;
+use crate::verbs::receipt;
+use crate::verbs::redact;
+use crate::verbs::retention;
+use crate::verbs::scan;
+use crate::verbs::schedule;
+use crate::verbs::signers;
+use crate::verbs::status;
+use crate::verbs::undo;
+use crate::verbs::verify;
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
 use agekeep::store::{Clock, Store};
@@ -116,9 +135,9 @@ enum Verb {
     /// Show where the store is, what is in it, who can open it, and whether anything is wrong
     Status(status::StatusArgs),
     /// Show who did what and when, newest first
-    Log(log::Log),
+    Log(history::Log),
     /// Show who read a memory and when, newest first
-    Access(log::Access),
+    Access(history::Access),
     /// Show an event and what it changed, or a file as it was: REV:PATH
     Show(history::Show),
     /// Show what differs between two moments, or what the last change was
@@ -155,7 +174,7 @@ enum Verb {
     /// Write a whole file, new or not (`memory_write`); the text as for create
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
-    Tool(tool::Tool),
+    Tool(memory::Tool),
     /// Serve memory to an MCP client, on standard input and output or over HTTP
     Mcp(mcp::Mcp),
     /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
@@ -168,13 +187,13 @@ enum Verb {
     /// is known; needs --reason, and is recorded
     AcceptRollback,
     /// Show who can open the store, let somebody in, or close it to them
-    Recipients(recipients::Recipients),
+    Recipients(members::Recipients),
     /// Hand out what opens one memory with stock age
-    Keys(keys::Keys),
+    Keys(members::Keys),
     /// Remove what has expired, and erase what is past its grace: the sweep
-    Expire(expire::Expire),
+    Expire(retention::Expire),
     /// Keep memories from expiring, from erasure and from deletion, and say why
-    Hold(hold::HoldArgs),
+    Hold(retention::HoldArgs),
     /// Destroy the keys of memories: gone from history too
     Erase(erase::Erase),
     /// Show proof of what was erased, and check it
@@ -182,7 +201,7 @@ enum Verb {
     /// Say what is not wrong yet and will hurt one day, and what to do about it
     Doctor,
     /// Give memories new keys, in case somebody knows the ones they have
-    Rekey(recipients::Rekey),
+    Rekey(members::Rekey),
     /// Show the policy in force, or put another one in place
     Policy(policy::PolicyArgs),
     /// Show who may write, let somebody write, or write no more
@@ -198,14 +217,14 @@ enum Verb {
     /// Look for secrets in everything kept, now and in all of history, by the rules in force
     Scan(scan::Scan),
     /// Put everything the store holds into one pack, in place of many files
-    Compact(compact::Compact),
+    Compact(status::Compact),
     /// Check history and keys: that everything is as it was written, by who may, and says so
     Verify(verify::Verify),
 }
 
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
-    process::keep_memory_private();
+    terminal::keep_memory_private();
     let Cli { global, verb } = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
@@ -214,8 +233,8 @@ pub(crate) fn run() -> ExitCode {
     let done = match verb {
         Verb::Init(args) => init::run(&global, &args),
         Verb::Status(args) => status::run(&global, &args),
-        Verb::Log(args) => log::run(&global, &args),
-        Verb::Access(args) => log::access(&global, &args),
+        Verb::Log(args) => history::log(&global, &args),
+        Verb::Access(args) => history::access(&global, &args),
         Verb::Show(args) => history::show(&global, &args),
         Verb::Diff(args) => history::diff(&global, &args),
         Verb::Blame(args) => history::blame(&global, &args),
@@ -231,20 +250,20 @@ pub(crate) fn run() -> ExitCode {
         Verb::Rename(args) => memory::run(&global, &args),
         Verb::Read(args) => memory::run(&global, &args),
         Verb::Write(args) => memory::run(&global, &args),
-        Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Tool(args) => memory::tool(&global, &args),
         Verb::Mcp(args) => mcp::run(global, &args),
         Verb::Import(args) => import::run(&global, &args),
         Verb::Export(args) => export::run(&global, &args),
-        Verb::Checkpoint(args) => checkpoint::run(&global, &args),
-        Verb::AcceptRollback => accept::run(&global),
-        Verb::Recipients(args) => recipients::run(&global, &args),
-        Verb::Keys(args) => keys::run(&global, &args),
-        Verb::Expire(args) => expire::run(&global, &args),
-        Verb::Hold(args) => hold::run(&global, &args),
-        Verb::Erase(args) => erase::run(&global, &args),
+        Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),
+        Verb::AcceptRollback => accept::accept_rollback(&global),
+        Verb::Recipients(args) => members::recipients(&global, &args),
+        Verb::Keys(args) => members::export_keys(&global, &args),
+        Verb::Expire(args) => retention::run(&global, &args),
+        Verb::Hold(args) => retention::hold(&global, &args),
+        Verb::Erase(args) => erase::erase(&global, &args),
         Verb::Receipt(args) => receipt::run(&global, &args),
-        Verb::Doctor => doctor::run(&global),
-        Verb::Rekey(args) => recipients::rekey(&global, &args),
+        Verb::Doctor => status::doctor(&global),
+        Verb::Rekey(args) => members::rekey(&global, &args),
         Verb::Policy(args) => policy::run(&global, &args),
         Verb::Signers(args) => signers::run(&global, &args),
         Verb::Redact(args) => redact::run(&global, &args),
@@ -252,7 +271,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),
-        Verb::Compact(args) => compact::run(&global, &args),
+        Verb::Compact(args) => status::compact(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {

@@ -1,17 +1,14 @@
 //! The `agekeep` command: a door to the library.
 
 mod args;
-mod changes;
 mod environment;
-mod events;
 mod folder;
-mod lines;
+mod input;
 mod mcp;
 mod output;
 mod passphrase;
-mod process;
 mod recovery;
-mod shell;
+mod render;
 mod terminal;
 mod verbs;
 

@@ -7,13 +7,10 @@
 //! ```
 
 mod call;
-mod care;
-mod claim;
 #[cfg(feature = "http")]
 mod http;
 mod keeper;
 mod look;
-mod mended;
 mod resource;
 mod server;
 mod stdio;

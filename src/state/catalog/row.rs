@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::hold::HoldRow;
 use super::{Catalog, Decided, Memory, Times, key};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
@@ -15,6 +14,7 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::keyring::{KeyCommitment, KeysRow};
 use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::step::HoldRow;
 
 /// All of a state that is of one size, whatever the store holds.
 #[derive(Serialize, Deserialize)]

@@ -11,9 +11,6 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::file::CatalogFile;
-use super::hold::HoldStep;
-use super::recent::Recorded;
-use super::snapshot::{from_snapshot, to_snapshot};
 use super::step::{Step, TouchStep};
 use super::{Catalog, Decided, Refold};
 use crate::crypto::aead::Key;
@@ -24,6 +21,10 @@ use crate::event::{Change, HoldChange, HoldOn};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::step::HoldStep;
+use crate::state::catalog::step::Recorded;
+use crate::state::catalog::step::from_snapshot;
+use crate::state::catalog::step::to_snapshot;
 
 const STORE: StoreId = StoreId([7; 16]);
 const DECIDED: Decided = Decided {

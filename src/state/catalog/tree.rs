@@ -6,8 +6,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::Row;
-use super::writer::Writer;
+use crate::crypto::aead::Key;
+use crate::disk::{File, FileExt};
+use crate::id;
+use crate::id::StoreId;
+use crate::state::catalog::file::BLOCK_BYTES_MAX;
+use crate::state::catalog::row::{Row, Whereabouts};
+use crate::state::catalog::rows::Base;
+use crate::state::catalog::{Catalog, Memory, key};
 
 /// Most rows of a leaf: a look-up opens one, and a change writes one anew.
 const LEAF_ROWS_MAX: usize = 64;
@@ -158,4 +164,209 @@ impl<R: Row> Cutter<'_, R> {
         self.run.clear();
         Some(())
     }
+}
+
+// Writes blocks of the catalog file, one behind the other.
+
+/// Bytes that are gathered before they are written.
+const BUFFER_BYTES: usize = 1 << 20;
+/// What stands before what is sealed in a leaf: its length and its id.
+pub(super) const LEAF_PREFIX_BYTES: usize = 4 + 8;
+
+/// Which store and files a block is bound to.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub(super) store: StoreId,
+    /// Of this file: random.
+    pub(super) file: [u8; 16],
+    /// Of this file, and of those that leaves of it are copied to.
+    pub(super) line: [u8; 16],
+}
+
+impl Names {
+    /// A leaf is bound to its own id, so that it can be copied to another file.
+    pub(super) fn of_leaf(&self, id: [u8; 8]) -> Vec<u8> {
+        [
+            &b"agekeep/1 catalog leaf "[..],
+            &self.store.0,
+            &self.line,
+            &id,
+        ]
+        .concat()
+    }
+
+    /// A root is bound to its place.
+    pub(super) fn of_root(&self, offset: u64) -> Vec<u8> {
+        let label = &b"agekeep/1 catalog root "[..];
+        let place = offset.to_le_bytes();
+        [label, &self.store.0, &self.file, &self.line, &place].concat()
+    }
+
+    /// A step is bound to its root, and to the number of steps before it.
+    pub(super) fn of_step(&self, root: u64, index: u64) -> Vec<u8> {
+        let label = &b"agekeep/1 catalog step "[..];
+        let (root, index) = (root.to_le_bytes(), index.to_le_bytes());
+        [label, &self.store.0, &self.file, &root, &index].concat()
+    }
+}
+
+/// A sealed block, with its length before it.
+pub(super) fn block(key: &Key, context: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
+    with_length(&[&key.seal(context, plain)])
+}
+
+fn with_length(parts: &[&[u8]]) -> Option<Vec<u8>> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut bytes = u32::try_from(length).ok()?.to_le_bytes().to_vec();
+    for part in parts {
+        bytes.extend_from_slice(part);
+    }
+    Some(bytes)
+}
+
+/// Which leaves stay as they are.
+#[derive(Clone, Copy)]
+pub(super) enum Kept<'a> {
+    /// None: all are written.
+    None,
+    /// Those of the same file, where they are.
+    Here,
+    /// Those of another file: they are copied.
+    In(&'a File),
+}
+
+/// Writes to a file from some place on.
+pub(super) struct Writer<'a> {
+    pub(super) file: &'a File,
+    pub(super) names: Names,
+    pub(super) key: &'a Key,
+    pub(super) kept: Kept<'a>,
+    /// Where what is in the buffer goes.
+    pub(super) offset: u64,
+    pub(super) buffer: Vec<u8>,
+    /// Bytes of all leaves that were written or kept.
+    pub(super) leaf_bytes: u64,
+}
+
+impl Writer<'_> {
+    /// Where the next block goes.
+    pub(super) fn end(&self) -> u64 {
+        self.offset + self.buffer.len() as u64
+    }
+
+    pub(super) fn put_leaf(&mut self, plain: &[u8]) -> Option<Place> {
+        let id = id::random();
+        let sealed = self.key.seal(&self.names.of_leaf(id), plain);
+        self.place(id, &with_length(&[&id, &sealed])?)
+    }
+
+    /// Keeps a leaf as it is.
+    pub(super) fn keep(&mut self, leaf: Place) -> Option<Place> {
+        match self.kept {
+            Kept::None => None,
+            Kept::Here => {
+                self.leaf_bytes += u64::from(leaf.length);
+                Some(leaf)
+            }
+            Kept::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
+            Kept::In(file) => {
+                let mut bytes = vec![0; leaf.length as usize];
+                file.read_exact_at(&mut bytes, leaf.offset).ok()?;
+                self.place(leaf.id, &bytes)
+            }
+        }
+    }
+
+    fn place(&mut self, id: [u8; 8], bytes: &[u8]) -> Option<Place> {
+        let place = Place {
+            id,
+            offset: self.end(),
+            length: u32::try_from(bytes.len()).ok()?,
+        };
+        self.leaf_bytes += bytes.len() as u64;
+        self.put(bytes)?;
+        Some(place)
+    }
+
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Option<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush()?;
+        }
+        Some(())
+    }
+
+    pub(super) fn flush(&mut self) -> Option<()> {
+        self.file.write_all_at(&self.buffer, self.offset).ok()?;
+        self.offset = self.end();
+        self.buffer.clear();
+        Some(())
+    }
+}
+
+// Which leaves a new root needs: all, or those of rows that changed since the last.
+
+/// Writes what differs from the leaves that are kept: all, where none are. `None` if one of those
+/// does not open, or cannot be written.
+pub(super) fn write_leaves(
+    catalog: &Catalog,
+    writer: &mut Writer<'_>,
+) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    match (writer.kept, catalog.rows.base()) {
+        (Kept::None, _) | (_, None) => write_all(catalog, writer),
+        (_, Some(base)) => write_changed(catalog, base, writer),
+    }
+}
+
+fn write_all(
+    catalog: &Catalog,
+    writer: &mut Writer<'_>,
+) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    let all = || catalog.rows.all();
+    let paths: BTreeMap<_, _> = all().map(|m| (key(&m.path), Some(m))).collect();
+    // Not so where a leaf does not open, and history does not tell what was in it.
+    if paths.len() as u64 != catalog.rows.count() {
+        return None;
+    }
+    let by_path = Tree::new(Vec::new()).rewritten(paths, |_| None, writer)?;
+    let places: Vec<Whereabouts> = all().map(Whereabouts::of).collect();
+    let ids = places.iter().map(|row| (row.id.0, Some(row)));
+    let by_id = Tree::new(Vec::new()).rewritten(ids.collect(), |_| None, writer)?;
+    Some((by_path, by_id))
+}
+
+fn write_changed(
+    catalog: &Catalog,
+    base: &Base,
+    writer: &mut Writer<'_>,
+) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    let changed = catalog.rows.changed();
+    let changed: Vec<_> = changed.map(|(id, now)| (base.get(id), now)).collect();
+    let (mut paths, mut ids) = (BTreeMap::new(), BTreeMap::new());
+    for was in changed.iter().filter_map(|(was, _)| *was) {
+        paths.insert(key(&was.path), None);
+    }
+    for now in changed.iter().filter_map(|(_, now)| *now) {
+        paths.insert(key(&now.path), Some(now));
+    }
+    // Where nothing moved, the leaf of its id stays.
+    let path = |memory: Option<&Memory>| memory.map(|memory| memory.path.clone());
+    let moved = changed.iter().filter(|(was, now)| path(*was) != path(*now));
+    let moved: Vec<_> = moved.collect();
+    let places = moved.iter().filter_map(|(_, now)| now.map(Whereabouts::of));
+    let places: Vec<Whereabouts> = places.collect();
+    for was in moved.iter().filter_map(|(was, _)| *was) {
+        ids.insert(was.id.0, None);
+    }
+    for row in &places {
+        ids.insert(row.id.0, Some(row));
+    }
+    if base.is_torn() {
+        return None;
+    }
+    let by_path = base
+        .by_path
+        .rewritten(paths, |leaf| base.open(leaf), writer)?;
+    let by_id = base.by_id.rewritten(ids, |leaf| base.open(leaf), writer)?;
+    Some((by_path, by_id))
 }

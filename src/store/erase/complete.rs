@@ -8,7 +8,10 @@ use super::super::Store;
 use super::super::history::check_all;
 use super::{Erasing, gone};
 use crate::error::Result;
-use crate::event::{Change, Context, ERASE_COMMAND, permission};
+use crate::event::Change;
+use crate::event::Context;
+use crate::event::ERASE_COMMAND;
+use crate::event::command;
 use crate::id::MemoryId;
 
 /// Why, in the record.
@@ -76,7 +79,7 @@ impl Store {
         self.as_reader()?;
         self.check_one_keyring()?;
         let (_, signer) = self.signer_now()?;
-        if permission::may_complete(signer.role()) {
+        if command::may_complete(signer.role()) {
             return Ok(());
         }
         self.may_sign_now(ERASE_COMMAND)

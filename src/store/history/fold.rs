@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::Signers;
 use crate::error::{Error, Result, not_allowed};
-use crate::event::permission::not_permitted;
+use crate::event::command::not_permitted;
 use crate::event::{Change, Erased, Event, PathOpener};
 use crate::id::MemoryId;
 use crate::id::ObjectId;

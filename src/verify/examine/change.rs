@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::super::findings::Fault;
 use super::super::tree::{Difference, Entry, Mode, RawTree, is_fan, memory_of};
-use super::said::Said;
 use super::{Before, Changed, Examined, Examiner};
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::{SealKey, Sealed};
@@ -15,6 +14,7 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::policy::Policy;
 use crate::repository::object::Kind;
+use crate::verify::examine::Said;
 use crate::version;
 
 impl Examiner<'_> {

@@ -38,7 +38,8 @@ use self::connections::{Connections, FILES, Place};
 use self::sessions::Sessions;
 use crate::mcp::keeper::Waiting;
 use crate::mcp::server::Door;
-use crate::{output, process};
+use crate::output;
+use crate::terminal;
 
 /// Shortest token, in bytes.
 const TOKEN_BYTES_MIN: usize = 16;
@@ -129,7 +130,7 @@ impl Http {
         let server = Arc::new(Server {
             token,
             begun: Arc::new(watch::Sender::new(0)),
-            connections: Arc::new(Connections::new(process::let_open(FILES))),
+            connections: Arc::new(Connections::new(terminal::let_open(FILES))),
             service: StreamableHttpService::new(another, sessions.local.clone(), config),
             sessions,
         });

@@ -5,13 +5,15 @@ use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::log::Filter;
 use agekeep::store::past::{Changed, Match, Matches, Search};
+use agekeep::store::retention::{EraseOf, SweepOptions};
+use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
 use crate::mcp::call::{Arguments, Fault, Reply};
 use crate::mcp::keeper::Kept;
 use crate::output::Line;
-use crate::verbs::history;
-use crate::{changes, events};
+use crate::render;
+use crate::verbs::{erase, history, redact, retention, undo};
 
 /// Changes that `memory_history` lists unless it is told how many.
 const CHANGES: usize = 20;
@@ -59,11 +61,11 @@ fn changes_of(
         let looked = store.events_with_changes(&filter, limit, context)?;
         for shown in looked.found {
             let shown = shown?;
-            let line = events::to_text(&shown.entry);
-            let mut event = events::to_json(&shown.entry);
+            let line = render::to_text(&shown.entry);
+            let mut event = render::to_json(&shown.entry);
             // Of what is erased nobody can tell how many lines there were.
             if shown.changes.iter().all(|one| one.problem.is_none()) {
-                let (added, removed) = changes::counts_of(&shown.changes);
+                let (added, removed) = render::counts_of(&shown.changes);
                 lines.push(format!("{line}  +{added} -{removed} lines"));
                 event["lines_added"] = added.into();
                 event["lines_removed"] = removed.into();
@@ -100,7 +102,7 @@ fn difference(
     }
     let looked = kept.with(|store| store.diff(from.as_ref(), to.as_ref(), within, context))?;
     let found = &looked.found;
-    let lines: Vec<Line> = found.changes.iter().flat_map(changes::to_lines).collect();
+    let lines: Vec<Line> = found.changes.iter().flat_map(render::to_lines).collect();
     let text = if lines.is_empty() {
         "Nothing differs.".into()
     } else {
@@ -162,7 +164,7 @@ fn search(
 
 /// A change as an object; what differs in it stands in the text, as far as there is room.
 fn without_hunks(changed: &Changed) -> Value {
-    let mut object = changes::to_json(changed);
+    let mut object = render::changes_to_json(changed);
     object.as_object_mut().map(|object| object.remove("hunks"));
     object
 }
@@ -199,4 +201,78 @@ fn bounded(text: String, characters_max: usize) -> String {
         .map_or(&text[..at], |end| &text[..end]);
     let (some, all) = (kept.lines().count(), text.lines().count());
     format!("{kept}\n[Truncated: {some} of {all} lines shown.]")
+}
+
+// Bringing back, and looking after the store: `memory_restore`, `memory_expire`, `memory_redact`
+// and `memory_erase`.
+
+pub(super) fn record(
+    kept: &mut Kept,
+    tool: &str,
+    arguments: &mut Arguments,
+    context: &Context,
+) -> Result<Reply, Fault> {
+    match tool {
+        "memory_restore" => restored(kept, arguments, context),
+        "memory_expire" => swept(kept, arguments, context),
+        "memory_redact" => redacted(kept, arguments, context),
+        _ => erased(kept, arguments, context),
+    }
+}
+
+fn restored(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+    let path = arguments.needed_text("path")?;
+    let path = kept.store()?.parse_path(&path)?;
+    let from = match arguments.text("from")? {
+        Some(from) => kept.revision(&from)?,
+        None => kept.with(|store| store.before_it_went(&path))?,
+    };
+    let restore = Undo::Restore { path, from };
+    let (plan, meta) = kept.with(|store| store.undo(&restore, None, false, context))?;
+    let text = undo::to_text(&plan, false, meta.as_ref());
+    Ok(Reply::found(text, json!({"plan": plan, "meta": meta})))
+}
+
+fn swept(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+    let how = SweepOptions::default();
+    if arguments.flag("dry_run")?.unwrap_or(true) {
+        let plan = kept.with(|store| store.plan_sweep(how))?;
+        let text = retention::to_text(&plan, None);
+        return Ok(Reply::found(
+            text,
+            json!({"sweep": retention::to_json(&plan, None)}),
+        ));
+    }
+    let swept = kept.with(|store| store.sweep(how, context, &mut |_, _| {}))?;
+    let text = retention::to_text(&swept.plan, Some(&swept));
+    let structured = retention::to_json(&swept.plan, Some(&swept));
+    Ok(Reply::found(text, json!({"sweep": structured})))
+}
+
+fn redacted(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+    let path = arguments.needed_text("path")?;
+    let path = kept.store()?.parse_path(&path)?;
+    let now = kept.revision("HEAD")?;
+    let done = kept.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
+    let structured = redact::kept_to_json(&done);
+    Ok(Reply::found(
+        redact::kept_to_text(&done),
+        json!({"redaction": structured}),
+    ))
+}
+
+fn erased(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+    let path = arguments.needed_text("path")?;
+    let what = EraseOf::Path(kept.store()?.parse_path(&path)?);
+    let history = arguments.flag("history")?.unwrap_or(false);
+    if arguments.flag("dry_run")?.unwrap_or(false) {
+        let targets = kept.with(|store| store.plan_erasure(&what, history))?;
+        let text = erase::lines(&targets, None).join("\n");
+        let structured = erase::all_to_json(&targets, history, None);
+        return Ok(Reply::found(text, json!({"erasure": structured})));
+    }
+    let done = kept.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
+    let text = erase::lines(&done.targets, Some(&done)).join("\n");
+    let structured = erase::all_to_json(&done.targets, history, Some(&done));
+    Ok(Reply::found(text, json!({"erasure": structured})))
 }

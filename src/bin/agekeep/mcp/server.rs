@@ -19,8 +19,8 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::call::context_of;
 use crate::mcp::call::{self, Call, Reply};
-use crate::mcp::claim::context_of;
 use crate::mcp::keeper::{Keeper, Kept};
 use crate::mcp::watch::{Subscribed, Watch};
 use crate::mcp::{Offer, resource};

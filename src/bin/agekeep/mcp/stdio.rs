@@ -2,23 +2,28 @@
 //! input is the end only when everything that came before it is answered.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agekeep::error::Result;
+use agekeep::jsonl;
 use agekeep::policy::Limits;
 use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, ServiceExt, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::call::MENDED;
 use crate::mcp::keeper::Waiting;
-use crate::mcp::mended::Mended;
 use crate::mcp::server::Door;
 
 /// Calls that may wait for their turn, and answers that may wait for the client to read them, before
@@ -136,5 +141,151 @@ impl Transport<RoleServer> for Paced {
             return Ok(());
         }
         self.lines.close().await
+    }
+}
+
+// Lines of input in which half a surrogate pair is mended: the protocol's library would drop such a
+// message, and the client wait for its answer for ever. It is marked, and so refused and recorded.
+
+/// Bytes that are read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// Input that is handed on line by line.
+pub(super) struct Mended<R> {
+    input: R,
+    /// What was read and is not handed on.
+    held: Vec<u8>,
+    /// How much of it is looked through, and how much may be handed on.
+    scanned: usize,
+    ready: usize,
+}
+
+impl<R> Mended<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            held: Vec::new(),
+            scanned: 0,
+            ready: 0,
+        }
+    }
+
+    /// Looks for the end of a line, and mends the line.
+    fn look(&mut self) {
+        let end = self.held[self.scanned..].iter().position(|b| *b == b'\n');
+        let Some(end) = end.map(|end| self.scanned + end) else {
+            self.scanned = self.held.len();
+            // Too long to be a message: it is for the library to drop.
+            if self.held.len() > Limits::default().request_bytes {
+                self.ready = self.held.len();
+            }
+            return;
+        };
+        let mut end = end;
+        if let Some(mended) = mended(&self.held[..end]) {
+            self.held.splice(..end, mended.bytes());
+            end = mended.len();
+        }
+        self.ready = end + 1;
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Mended<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.ready == 0 {
+            let mut chunk = [0; CHUNK_BYTES];
+            let mut read = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut self.input).poll_read(cx, &mut read))?;
+            if read.filled().is_empty() {
+                // What the end cut off is no message, and is handed on as it is.
+                self.ready = self.held.len();
+                break;
+            }
+            self.held.extend_from_slice(read.filled());
+            self.look();
+        }
+        let some = self.ready.min(buffer.remaining());
+        buffer.put_slice(&self.held[..some]);
+        self.held.drain(..some);
+        self.ready -= some;
+        if self.ready == 0 {
+            self.scanned = 0;
+            self.look();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The message on a line, mended and marked; `None` where nothing has to be.
+fn mended(line: &[u8]) -> Option<String> {
+    let half = |bytes: &[u8]| bytes == b"\\ud" || bytes == b"\\uD";
+    if !line.windows(3).any(half) || serde_json::from_slice::<Value>(line).is_ok() {
+        return None;
+    }
+    let mut message = jsonl::despite_surrogates(std::str::from_utf8(line).ok()?)?;
+    let params = message.get_mut("params")?.as_object_mut()?;
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    meta.as_object_mut()?
+        .insert(MENDED.into(), Value::Bool(true));
+    Some(message.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tokio::io::AsyncReadExt;
+
+    /// What comes out, whatever the sizes of what goes in.
+    fn through(input: &[u8], step: usize) -> Vec<u8> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let (mut from, to) = tokio::io::duplex(step);
+            let (mut mended, mut out) = (Mended::new(to), Vec::new());
+            let feed = async {
+                use tokio::io::AsyncWriteExt;
+                from.write_all(input).await.expect("written");
+                drop(from);
+            };
+            let ((), read) = tokio::join!(feed, mended.read_to_end(&mut out));
+            read.expect("read");
+            out
+        })
+    }
+
+    #[test]
+    fn half_a_pair_is_mended_and_marked_and_nothing_else_is_touched() {
+        let good = r#"{"id":1,"params":{"text":"\ud83d\ude00 \\ud800"}}"#;
+        let half = r#"{"id":2,"params":{"text":"\ud83d!","_meta":{"x":1}}}"#;
+        let input = format!("{good}\n{half}\nnot \\ud8 JSON\n{good}\n{{\"cut");
+        for step in [1, 7, 4096] {
+            let out = String::from_utf8(through(input.as_bytes(), step)).expect("text");
+            let lines: Vec<&str> = out.split('\n').collect();
+            assert_eq!(
+                [lines[0], lines[2], lines[3], lines[4]],
+                [good, "not \\ud8 JSON", good, "{\"cut"]
+            );
+            let mended: Value = serde_json::from_str(lines[1]).expect("JSON");
+            assert_eq!(mended["id"], 2);
+            assert_eq!(mended["params"]["text"], "\u{fffd}!");
+            assert_eq!(mended["params"]["_meta"], json!({"x": 1, MENDED: true}));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_whole_comes_out_as_it_went_in(
+            lines in prop::collection::vec("[a-z{}\\[\\]\",:0-9é\u{2028}]{0,40}", 0..6),
+            step in 1_usize..64,
+        ) {
+            let input = lines.join("\n");
+            prop_assert_eq!(through(input.as_bytes(), step), input.into_bytes());
+        }
     }
 }

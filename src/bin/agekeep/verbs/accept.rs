@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::{environment, output};
 
-pub(crate) fn run(global: &Global) -> Result<u8> {
+pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
     let path = global.existing_store()?;
     let keys = environment::keys(global)?;
     let context = global.context();

@@ -18,7 +18,7 @@ pub(crate) struct Checkpoint {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(global: &Global, args: &Checkpoint) -> Result<u8> {
+pub(crate) fn checkpoint(global: &Global, args: &Checkpoint) -> Result<u8> {
     let (checkpoint, note) = global.open()?.checkpoint()?;
     if let Some(path) = &args.out {
         write_new(path, &note)?;

@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::events;
 use crate::output::{self, Bar};
+use crate::render;
 use crate::terminal::Terminal;
 
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub(crate) struct Erase {
     yes: bool,
 }
 
-pub(crate) fn run(global: &Global, args: &Erase) -> Result<u8> {
+pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     let mut store = if args.dry_run {
         global.open_to_look()?
     } else {
@@ -48,7 +48,7 @@ pub(crate) fn run(global: &Global, args: &Erase) -> Result<u8> {
     if !is_one && !args.yes && !agreed(&targets, args.history)? {
         return Err(Error::Invalid {
             what: "an erasure of several memories",
-            why: "look at what it reaches with --dry-run, and say --yes".into(),
+            why: "look at what it reaches with --dry-erase, and say --yes".into(),
         });
     }
     // Whose memories are erased is not who erases them.
@@ -144,7 +144,7 @@ pub(crate) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
 
 fn to_text(target: &Target) -> String {
     let path = target.path.as_ref();
-    let path = path.map_or_else(|| "(no path)".into(), |path| events::quoted(path.as_str()));
+    let path = path.map_or_else(|| "(no path)".into(), |path| render::quoted(path.as_str()));
     let state = if target.is_there { "" } else { ", deleted" };
     let held = target
         .hold

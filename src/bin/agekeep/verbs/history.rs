@@ -1,15 +1,19 @@
 //! The verbs that look at history: `show`, `diff`, `blame`, `grep`, and `view --at`.
 
 use agekeep::error::{Error, Result};
+use agekeep::event::{OWNER_COMMANDS, Outcome};
+use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
-use agekeep::store::past::{Blame, Changed, Looked, Match, Matches, Search};
-use agekeep::store::revision::Revision;
-use clap::Args;
+use agekeep::store::log::{Entry, Filter};
+use agekeep::store::past::{Blame, Changed, Looked, Match, Matches, Search, Shown};
+use agekeep::store::revision::{Revision, parse_time};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::args::Global;
+use crate::output;
 use crate::output::{Line, Pages, Style, plain};
-use crate::{changes, events, output};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -87,10 +91,10 @@ fn view_to_json(schema: &str, looked: &Looked<agekeep::store::past::View>) -> se
     json!({
         "schema": schema,
         "at": view.at,
-        "time": events::rfc3339(view.time),
+        "time": render::rfc3339(view.time),
         "content": view.content.as_str(),
-        "version": view.version.as_ref().map(changes::side_to_json),
-        "recorded": changes::recorded_to_json(&looked.recorded),
+        "version": view.version.as_ref().map(render::side_to_json),
+        "recorded": render::recorded_to_json(&looked.recorded),
     })
 }
 
@@ -113,12 +117,12 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
     let looked = store.show(&at, &global.context())?;
     output::unless_recorded(&looked.recorded);
     if global.json {
-        let mut object = changes::shown_to_json(&looked.found);
-        object["recorded"] = changes::recorded_to_json(&looked.recorded);
+        let mut object = render::shown_to_json(&looked.found);
+        object["recorded"] = render::recorded_to_json(&looked.recorded);
         output::json(&object)?;
         return Ok(0);
     }
-    pages(global, changes::shown_to_lines(&looked.found))
+    pages(global, render::shown_to_lines(&looked.found))
 }
 
 pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
@@ -146,22 +150,22 @@ pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
             "schema": "agekeep.diff/1",
             "from": found.from,
             "to": found.to,
-            "changes": found.changes.iter().map(changes::to_json).collect::<Vec<_>>(),
-            "recorded": changes::recorded_to_json(&looked.recorded),
+            "changes": found.changes.iter().map(render::changes_to_json).collect::<Vec<_>>(),
+            "recorded": render::recorded_to_json(&looked.recorded),
         }))?;
         return Ok(0);
     }
     let lines = if args.stat {
         stat(&found.changes)
     } else {
-        found.changes.iter().flat_map(changes::to_lines).collect()
+        found.changes.iter().flat_map(render::to_lines).collect()
     };
     pages(global, lines)
 }
 
 fn stat(changed: &[Changed]) -> Vec<Line> {
-    let lines = changed.iter().map(|one| plain(&changes::to_stat(one)));
-    lines.chain([plain(&changes::total(changed))]).collect()
+    let lines = changed.iter().map(|one| plain(&render::to_stat(one)));
+    lines.chain([plain(&render::total(changed))]).collect()
 }
 
 pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
@@ -180,9 +184,9 @@ pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
 fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
     let origins = found.origins.iter().map(|origin| {
         json!({
-            "version": changes::side_to_json(&origin.version),
+            "version": render::side_to_json(&origin.version),
             "commit": origin.commit,
-            "time": events::rfc3339(origin.time),
+            "time": render::rfc3339(origin.time),
             "command": origin.command,
             "actor": origin.actor,
             "session": origin.session,
@@ -194,10 +198,10 @@ fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
     );
     json!({
         "schema": "agekeep.blame/1",
-        "of": changes::side_to_json(&found.of),
+        "of": render::side_to_json(&found.of),
         "origins": origins.collect::<Vec<_>>(),
         "lines": lines.collect::<Vec<_>>(),
-        "recorded": changes::recorded_to_json(&looked.recorded),
+        "recorded": render::recorded_to_json(&looked.recorded),
     })
 }
 
@@ -209,12 +213,12 @@ fn blame_to_lines(found: &Blame) -> Vec<Line> {
             // Of lines that may be older nobody can tell who wrote them.
             let said = |text: &Option<String>| {
                 let text = text.as_deref().filter(|_| !origin.or_before);
-                text.map_or("-".into(), events::quoted)
+                text.map_or("-".into(), render::quoted)
             };
             let before = if origin.or_before { "<=" } else { "" };
             [
                 format!("{before}{}", origin.version.event),
-                events::seconds(origin.time),
+                render::seconds(origin.time),
                 said(&origin.actor),
                 said(&origin.session),
             ]
@@ -282,7 +286,7 @@ pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
     json!({
         "schema": "agekeep.match/1",
         "memory": found.version.id,
-        "version": changes::side_to_json(&found.version),
+        "version": render::side_to_json(&found.version),
         "line": found.number,
         "text": found.text.as_str(),
         "gone": found.gone,
@@ -291,7 +295,7 @@ pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
 
 /// A line that was found.
 pub(crate) fn match_to_line(found: &Match, history: bool) -> Line {
-    let path = changes::shown_path(&found.version);
+    let path = render::shown_path(&found.version);
     let place = if history {
         let (first, version) = (found.version.event, found.version.version);
         let lasted = found.gone.map_or_else(
@@ -317,4 +321,167 @@ fn pages(global: &Global, lines: Vec<Line>) -> Result<u8> {
     }
     pages.finish();
     Ok(0)
+}
+
+// `log`: who did what and when, newest first; and `access`: who read a memory.
+
+#[derive(Args)]
+pub(crate) struct Log {
+    /// Only events about what was ever at this path or below it, through renames
+    path: Option<String>,
+    /// Also show what each event changed; that is a look, and recorded
+    #[arg(short, long)]
+    patch: bool,
+    /// Only this command: view, create, … or init
+    #[arg(long, value_name = "NAME")]
+    command: Option<String>,
+    /// Only events that ended like this
+    #[arg(long)]
+    outcome: Option<Ended>,
+    /// Only events then or later: an RFC 3339 time, a date, `yesterday`, or an age such as 30m, 2h,
+    /// 7d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only events before then
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// At most this many events
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Args)]
+pub(crate) struct Access {
+    /// What was ever at this path or below it, through renames
+    path: String,
+    /// At most this many events
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Ended {
+    Ok,
+    Error,
+    Denied,
+}
+
+pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let filter = filter(global, args, &store)?;
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let pages = Pages::start(!global.no_pager && !global.json, global.color);
+    if args.patch {
+        return with_changes(global, pages, &mut store, &filter, limit);
+    }
+    if is_empty(&filter) {
+        // The newest events are found without the rest of history.
+        return print(global, pages, store.log().take(limit));
+    }
+    print(global, pages, store.events(&filter)?.take(limit))
+}
+
+pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
+    let mut store = global.open_to_look()?;
+    let path = store.parse_path(&args.path)?;
+    let pages = Pages::start(!global.no_pager && !global.json, global.color);
+    let entries = store.accesses(&path)?;
+    print(
+        global,
+        pages,
+        entries.take(args.limit.unwrap_or(usize::MAX)),
+    )
+}
+
+fn print(
+    global: &Global,
+    mut pages: Pages,
+    entries: impl Iterator<Item = Result<Entry>>,
+) -> Result<u8> {
+    for entry in entries {
+        let entry = entry?;
+        let line = if global.json {
+            render::to_json(&entry).to_string()
+        } else {
+            render::to_text(&entry)
+        };
+        if !pages.line(&line)? {
+            break;
+        }
+    }
+    pages.finish();
+    Ok(0)
+}
+
+fn with_changes(
+    global: &Global,
+    mut pages: Pages,
+    store: &mut Store,
+    filter: &Filter,
+    limit: usize,
+) -> Result<u8> {
+    let looked = store.events_with_changes(filter, limit, &global.onlooker())?;
+    output::unless_recorded(&looked.recorded);
+    for shown in looked.found {
+        let shown: Shown = shown?;
+        let lines = if global.json {
+            vec![output::plain(&render::shown_to_json(&shown).to_string())]
+        } else {
+            render::shown_to_lines(&shown)
+        };
+        for line in lines {
+            if !pages.styled(&line)? {
+                pages.finish();
+                return Ok(0);
+            }
+        }
+    }
+    pages.finish();
+    Ok(0)
+}
+
+fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
+    let now = (global.clock())();
+    let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
+    let mut filter = Filter::default();
+    filter.path = args
+        .path
+        .as_deref()
+        .map(|path| store.parse_path(path))
+        .transpose()?;
+    filter.actor.clone_from(&global.actor);
+    filter.session.clone_from(&global.session);
+    filter.command = args.command.as_deref().map(command_name).transpose()?;
+    filter.outcome = args.outcome.map(|ended| match ended {
+        Ended::Ok => Outcome::Ok,
+        Ended::Error => Outcome::Error,
+        Ended::Denied => Outcome::Denied,
+    });
+    filter.since = time(&args.since)?;
+    filter.until = time(&args.until)?;
+    Ok(filter)
+}
+
+fn is_empty(filter: &Filter) -> bool {
+    filter.path.is_none()
+        && filter.actor.is_none()
+        && filter.session.is_none()
+        && filter.command.is_none()
+        && filter.outcome.is_none()
+        && filter.since.is_none()
+        && filter.until.is_none()
+}
+
+/// A command as records name it.
+fn command_name(text: &str) -> Result<String> {
+    let name = text.replace('-', "_");
+    let known = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);
+    if known.clone().any(|known| *known == name) {
+        return Ok(name);
+    }
+    let known: Vec<&str> = known.copied().collect();
+    Err(Error::Invalid {
+        what: "the command",
+        why: format!("it is none of {}", known.join(", ")),
+    })
 }

@@ -1,22 +1,20 @@
 //! `init`: makes a store, and the keys to it where there are none.
 
-mod template;
-
 use std::path::{Path, PathBuf};
 
 use agekeep::crypto::keyfile;
 use agekeep::crypto::recipients::Role;
 use agekeep::error::{Error, Result};
+use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
 use agekeep::store::Store;
 use agekeep::store::answer::Refusal;
 use clap::Args;
 use serde_json::json;
 
-use self::template::Template;
 use crate::args::Global;
+use crate::verbs::members;
 use crate::verbs::policy::PolicyFiles;
-use crate::verbs::recipients;
 use crate::{environment, output, recovery};
 
 #[derive(Args, Default)]
@@ -141,7 +139,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<M
     // Said before any key is made.
     Store::check_vacant(&path)?;
     let given = args.recipient.as_deref();
-    let recipient = given.map(recipients::parse).transpose()?;
+    let recipient = given.map(members::parse).transpose()?;
     let new_identity = keyfile::make_identity(&identity)?;
     let new_signing_key = keyfile::make_signing_key(&signing_key)?;
     let mut keys = environment::keys(global)?;
@@ -215,5 +213,72 @@ impl Made {
             "memories": template.map_or_else(Vec::new, Template::paths),
             "recovery_identity": self.recovery.as_ref().map(|fresh| fresh.line().to_string()),
         })
+    }
+}
+
+// The memories that `init --template` begins with.
+
+/// Why these memories were made, for the event record, where nobody says it.
+const REASON: &str = "template";
+
+/// A set of memories to begin with.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Template {
+    /// For software built over many sessions: a progress log, a checklist of features, and notes on
+    /// how to start.
+    SoftwareProject,
+}
+
+/// A memory, and what it begins as.
+struct Page {
+    path: &'static str,
+    text: &'static str,
+}
+
+/// The checklist is JSON, one feature on a line: a program can count what passes, and a line with
+/// its `id` is a text that occurs once, as `str_replace` wants it. The other two are read as prose.
+const SOFTWARE_PROJECT: [Page; 3] = [
+    Page {
+        path: "/memories/startup.md",
+        text: include_str!("init/template/startup.md"),
+    },
+    Page {
+        path: "/memories/features.json",
+        text: include_str!("init/template/features.json"),
+    },
+    Page {
+        path: "/memories/progress.md",
+        text: include_str!("init/template/progress.md"),
+    },
+];
+
+impl Template {
+    fn pages(self) -> &'static [Page] {
+        match self {
+            Self::SoftwareProject => &SOFTWARE_PROJECT,
+        }
+    }
+
+    /// The paths of its memories.
+    fn paths(self) -> Vec<&'static str> {
+        self.pages().iter().map(|page| page.path).collect()
+    }
+
+    /// Makes its memories by the commands that everybody uses, until one is refused, which is said.
+    fn fill(self, store: &mut Store, global: &Global) -> Result<Option<Refusal>> {
+        let mut context = global.context();
+        context.reason.get_or_insert_with(|| REASON.into());
+        for page in self.pages() {
+            let create = Command::Create {
+                path: page.path.into(),
+                file_text: page.text.into(),
+            };
+            let answer = store.execute(&create, &context)?;
+            if answer.is_error() {
+                output::refusal(answer.content.as_str());
+                return Ok(answer.refusal);
+            }
+        }
+        Ok(None)
     }
 }

@@ -1,23 +1,30 @@
 //! `policy`: what the owner decided, as a whole or key by key; what it means; and another in its
 //! place.
 
-mod edit;
-mod expire_at;
 mod explain;
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
 
 use agekeep::error::{Error, Result};
+use agekeep::id::MemoryId;
+use agekeep::memory_tool::path::MemoryPath;
 use agekeep::policy::key::{Key, toml_text};
 use agekeep::policy::{POLICY_BYTES_MAX, Policy};
 use agekeep::redact;
+use agekeep::store::revision::parse_time;
+use agekeep::store::{PolicyChange, Store};
+use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output;
+use crate::terminal::Terminal;
+use crate::{environment, output, render};
 
 #[derive(Args)]
 pub(crate) struct PolicyArgs {
@@ -38,7 +45,7 @@ enum Verb {
     /// Change the policy in your editor: `$VISUAL`, `$EDITOR` or vi
     Edit,
     /// Have one memory expire at a time, whoever reads it until then
-    ExpireAt(expire_at::ExpireAt),
+    ExpireAt(ExpireAt),
     /// Say in plain sentences what expires, when, and what becomes of it; of one file, what decides
     /// about it
     Explain {
@@ -98,8 +105,8 @@ pub(crate) fn run(global: &Global, args: &PolicyArgs) -> Result<u8> {
             (Some(key), Some(value)) => set_key(global, key, value)?,
             _ => set_all(global, &set.files)?,
         },
-        Verb::Edit => return edit::run(global),
-        Verb::ExpireAt(args) => expire_at::run(global, args)?,
+        Verb::Edit => return edit(global),
+        Verb::ExpireAt(args) => expire_at(global, args)?,
         Verb::Explain { path: None } => explain::run(global)?,
         Verb::Explain { path: Some(path) } => explain::one(global, path)?,
     }
@@ -214,4 +221,267 @@ pub(crate) fn read(file: &Path) -> Result<String> {
             why: format!("{name} is not UTF-8"),
         }
     })
+}
+
+// `policy expire-at`: a rule of its own for one memory, as the first of all.
+
+#[derive(Args)]
+struct ExpireAt {
+    /// The memory, by its path or its memory id
+    #[arg(value_name = "PATH|ID")]
+    memory: String,
+    /// When: RFC 3339 or a date, in UTC unless it says otherwise; `never` takes the time away
+    time: String,
+}
+
+fn expire_at(global: &Global, args: &ExpireAt) -> Result<()> {
+    let at = time(&args.time, (global.clock())())?;
+    let mut store = global.open()?;
+    let (id, path) = find(&mut store, &args.memory, at.is_some())?;
+    let change = |policy: &Policy| {
+        let mut policy = policy.clone();
+        policy.expiration.expire_at(id, at);
+        Ok(policy)
+    };
+    let change = store.change_policy(change, &global.context())?;
+    let kept = path
+        .as_ref()
+        .and_then(|path| change.after.expiration.keeps(path));
+    if let (Some(_), Some(glob)) = (at, kept) {
+        output::warn(&format!(
+            "the glob {glob} in expiration.keep fits it, so it never expires all the same"
+        ));
+    }
+    if global.json {
+        let body = json!({
+            "schema": "agekeep.policy_expire_at/1",
+            "memory": id.to_string(),
+            "path": path.as_ref().map(MemoryPath::as_str),
+            "expires_at": at.map(render::rfc3339),
+            "meta": change.meta,
+        });
+        return output::json(&body).map(drop);
+    }
+    output::line(&sentence(&args.memory, at, &change))
+}
+
+/// Reads a time that is still to come.
+fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+    if text == "never" {
+        return Ok(None);
+    }
+    let time = parse_time(text, now)?;
+    if time > now {
+        return Ok(Some(time));
+    }
+    Err(Error::Invalid {
+        what: "the time",
+        why: format!(
+            "{text:?} is {}, which is past; give a time to come, such as {}, or `agekeep delete` \
+             the memory now",
+            render::seconds(time),
+            (now + chrono::TimeDelta::days(30)).date_naive()
+        ),
+    })
+}
+
+/// The memory that is named. One that is gone can still be in the policy, by its id.
+fn find(
+    store: &mut Store,
+    memory: &str,
+    must_be_there: bool,
+) -> Result<(MemoryId, Option<MemoryPath>)> {
+    match MemoryId::from_hex(memory) {
+        Some(id) if !must_be_there => Ok((id, None)),
+        _ => store.find_memory(memory).map(|(id, path)| (id, Some(path))),
+    }
+}
+
+fn sentence(memory: &str, at: Option<DateTime<Utc>>, change: &PolicyChange) -> String {
+    let says = match at {
+        Some(at) => format!("{memory} expires at {}", render::seconds(at)),
+        None => format!("{memory} has no time of its own to expire at"),
+    };
+    match &change.meta {
+        Some(meta) => format!("{says} (event {}).", meta.event),
+        None => format!("{says} already; nothing was recorded."),
+    }
+}
+
+// `policy edit`: the policy in the editor of whoever may change it.
+
+/// What stands above the policy in the file that is edited.
+const HEADING: &str = "\
+# The policy in force. When the editor ends it is put in place as it is then, if anything in it
+# has changed; comments are not kept. `agekeep policy explain` says what it means.
+
+";
+/// Most names that are tried for the file.
+const NAMES_MAX: u32 = 1_000;
+
+fn edit(global: &Global) -> Result<u8> {
+    let mut store = global.open()?;
+    let before = store.policy().clone();
+    let draft = Draft::of(&before)?;
+    let after = loop {
+        draft.edit()?;
+        let error = match draft.read() {
+            Ok(policy) => break policy,
+            Err(error) => error,
+        };
+        match wants_again(&error, global)? {
+            Some(true) => {}
+            Some(false) => {
+                draft.keep();
+                return Ok(error.exit_code());
+            }
+            None => {
+                draft.keep();
+                return Err(error);
+            }
+        }
+    };
+    if after == before {
+        return say(global, None);
+    }
+    let unless_changed = |now: &Policy| {
+        if *now == before {
+            Ok(after)
+        } else {
+            Err(Error::PolicyChanged)
+        }
+    };
+    let changed = store.change_policy(unless_changed, &global.context());
+    let changed = changed.inspect_err(|_| draft.keep())?;
+    say(global, Some(&changed))
+}
+
+fn say(global: &Global, change: Option<&PolicyChange>) -> Result<u8> {
+    let meta = change.and_then(|change| change.meta.as_ref());
+    if global.json {
+        output::json(&json!({"schema": "agekeep.policy_set/1", "meta": meta}))?;
+    } else if let Some(meta) = meta {
+        output::line(&format!("The policy is in place (event {}).", meta.event))?;
+    } else {
+        output::line("The policy is as it was; nothing was recorded.")?;
+    }
+    Ok(0)
+}
+
+/// Says what is wrong and asks whether to go on; `None` where there is nobody to ask.
+fn wants_again(error: &Error, global: &Global) -> Result<Option<bool>> {
+    let Some(terminal) = Terminal::open() else {
+        return Ok(None);
+    };
+    output::error(error, global.json);
+    let answer = terminal
+        .ask("Edit it again? [y/N]")
+        .map_err(|source| Error::Io {
+            doing: "ask at",
+            path: "the terminal".into(),
+            source,
+        })?;
+    Ok(Some(answer.to_lowercase().starts_with('y')))
+}
+
+/// A file of this user's alone, gone when this is, unless it is kept.
+struct Draft {
+    path: PathBuf,
+    kept: std::cell::Cell<bool>,
+}
+
+impl Draft {
+    /// Writes a policy to a new file.
+    fn of(policy: &Policy) -> Result<Self> {
+        let folder = environment::temporary_folder();
+        let mut number = 0;
+        loop {
+            let name = format!("agekeep-policy-{}-{number}.toml", std::process::id());
+            let path = folder.join(name);
+            let write_error = |source| Error::Io {
+                doing: "write",
+                path: path.clone(),
+                source,
+            };
+            let mut options = OpenOptions::new();
+            match options.write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(mut file) => {
+                    let text = format!("{HEADING}{}", policy.to_full_toml());
+                    let written = file.write_all(text.as_bytes());
+                    written.map_err(write_error)?;
+                    let kept = std::cell::Cell::new(false);
+                    return Ok(Self { path, kept });
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
+                    number += 1;
+                }
+                Err(e) => return Err(write_error(e)),
+            }
+        }
+    }
+
+    /// Has it edited, by a command line as git takes one.
+    fn edit(&self) -> Result<()> {
+        let editor = match environment::editor() {
+            Some(editor) => editor,
+            None if Terminal::open().is_some() => "vi".into(),
+            None => return Err(fault("there is no terminal; set VISUAL or EDITOR".into())),
+        };
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("{editor} \"$@\""))
+            .arg(&editor)
+            .arg(&self.path);
+        match shell.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => {
+                self.keep();
+                Err(fault(format!(
+                    "`{editor}` ended with {status}, so nothing was changed"
+                )))
+            }
+            Err(e) => Err(fault(format!("sh does not start: {e}"))),
+        }
+    }
+
+    /// Reads it back. One from which everything is gone is more likely an editor that failed than
+    /// somebody's wish for what holds without a policy.
+    fn read(&self) -> Result<Policy> {
+        let text = crate::verbs::policy::read(&self.path)?;
+        if text.trim().is_empty() {
+            return Err(Error::Invalid {
+                what: "the policy",
+                why: "nothing is left of it, so nothing was changed".into(),
+            });
+        }
+        Policy::parse_and_try(&text)
+    }
+
+    fn keep(&self) {
+        self.kept.set(true);
+        if !self.path.exists() {
+            return;
+        }
+        output::note(&format!(
+            "What was written is kept in {}.",
+            self.path.display()
+        ));
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.kept.get() {
+            // Nothing in it is secret, and there is nobody to tell.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn fault(why: String) -> Error {
+    Error::Invalid {
+        what: "the editor",
+        why,
+    }
 }

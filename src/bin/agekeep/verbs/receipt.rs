@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::events;
-use crate::events::seconds;
 use crate::output::{self, Bar};
+use crate::render;
+use crate::render::seconds;
 use crate::verbs::history::revision;
 
 #[derive(Args)]
@@ -79,7 +79,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
 
 fn to_text(proof: &Proof) -> String {
     let (event, receipt) = (&proof.event, proof.receipt());
-    let said = |text: &Option<String>| events::quoted(text.as_deref().unwrap_or("-"));
+    let said = |text: &Option<String>| render::quoted(text.as_deref().unwrap_or("-"));
     let mut lines = vec![
         format!("receipt     event {} ({})", event.number, event.command),
         format!("commit      {}", proof.commit),
@@ -138,8 +138,8 @@ fn earlier_text(earlier: &Event) -> String {
         "event {} at {} by {}: {}",
         earlier.number,
         seconds(earlier.time),
-        events::quoted(earlier.actor.as_deref().unwrap_or("-")),
-        events::quoted(earlier.reason.as_deref().unwrap_or("-"))
+        render::quoted(earlier.actor.as_deref().unwrap_or("-")),
+        render::quoted(earlier.reason.as_deref().unwrap_or("-"))
     )
 }
 

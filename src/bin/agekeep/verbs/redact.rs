@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::Global;
-use crate::lines::{Line, next_line, reader};
+use crate::input::{Line, next_line, reader};
 use crate::output;
 use crate::output::Bar;
 use crate::verbs::history::revision;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::output::{self, Bar, Line, Pages, Style, plain};
-use crate::{changes, events};
+use crate::render;
 
 /// The exit code where secrets were found, or a text could not be scanned to its end and may hold
 /// some.
@@ -69,7 +69,7 @@ fn exit_code(found: &Scanned) -> u8 {
 /// A memory: a heading, its versions, newest first, and what to do.
 fn to_lines(memory: &Exposed) -> Vec<Line> {
     let path = memory.path.as_ref().map(Text::as_str);
-    let path = path.map_or_else(|| "(no path)".into(), events::quoted);
+    let path = path.map_or_else(|| "(no path)".into(), render::quoted);
     let state = if memory.is_there { "" } else { ", deleted" };
     let mut lines = vec![vec![
         (Style::Heading, path),
@@ -106,7 +106,7 @@ fn place(memory: &Exposed, row: &[ExposedVersion]) -> String {
     }
     if let Some(path) = newest.path.as_ref().filter(|_| newest.path != memory.path) {
         text.push_str(", as ");
-        text.push_str(&events::quoted(path.as_str()));
+        text.push_str(&render::quoted(path.as_str()));
     }
     text + ": "
 }
@@ -162,8 +162,8 @@ fn named(name: &str, at: &[Option<usize>]) -> String {
     };
     match (at.contains(&None), runs.is_empty()) {
         (true, true) => format!("{name} in its path"),
-        (true, false) => format!("{name} in its path and line{many} {}", events::runs(&runs)),
-        (false, _) => format!("{name} in line{many} {}", events::runs(&runs)),
+        (true, false) => format!("{name} in its path and line{many} {}", render::runs(&runs)),
+        (false, _) => format!("{name} in line{many} {}", render::runs(&runs)),
     }
 }
 
@@ -276,6 +276,6 @@ fn summary_to_json(looked: &Looked<Scanned>) -> Value {
         "findings": found.findings,
         "unfinished": found.unfinished,
         "closed": found.closed,
-        "recorded": changes::recorded_to_json(&looked.recorded),
+        "recorded": render::recorded_to_json(&looked.recorded),
     })
 }

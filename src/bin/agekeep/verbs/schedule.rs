@@ -1,18 +1,24 @@
 //! `schedule`: prints what has the machine sweep every day, for a person to read and put in place.
 
-mod cron;
 mod k8s;
-mod obstacle;
-mod sweep;
 mod systemd;
 
-use agekeep::error::Result;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agekeep::crypto::keyfile;
+use agekeep::crypto::keyfile::{Unattended, Unlock};
+use agekeep::error::{Error, KeyFault, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use self::sweep::Sweep;
 use crate::args::Global;
-use crate::{output, shell};
+use crate::environment;
+use crate::environment::{absolute, one_line};
+use crate::output;
+use crate::terminal;
 
 /// Exit codes of a sweep after which trying again changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
@@ -51,10 +57,10 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
             systemd::files(&sweep, args)?,
             systemd::afterwards(&sweep, args),
         ),
-        Form::Cron => ("cron", vec![cron::file(&sweep)], String::new()),
+        Form::Cron => ("cron", vec![file(&sweep)], String::new()),
         Form::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
     };
-    for sentence in obstacle::all(&sweep, &args.form) {
+    for sentence in all(&sweep, &args.form) {
         output::warn(&sentence);
     }
     if global.json {
@@ -72,4 +78,325 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
         output::text(&pieces.join("\n"))?;
     }
     Ok(0)
+}
+
+// A line for a crontab.
+
+/// Longest line that every cron takes, in bytes.
+const LINE_BYTES_MAX: usize = 998;
+
+/// A time when little else is going on, at no round minute.
+const TIME: &str = "17 3 * * *";
+
+fn file(sweep: &Sweep) -> File {
+    let command = terminal::command(&sweep.variables(), &sweep.expire());
+    let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
+    let (again, status) = (sweep.schedule(&["cron"]), sweep.status());
+    let long = if line.len() > LINE_BYTES_MAX {
+        "# The line is longer than some crons take: if yours does not, put the command into a script.\n"
+    } else {
+        ""
+    };
+    let text = format!(
+        "\
+# To put the line there, beside what there is:
+#   (crontab -l 2>/dev/null; {again}) | crontab -
+# What a sweep says goes to syslog. Warnings and errors stay on standard error, which cron mails to
+# the account, or to MAILTO. PATH may be cron's own, and \\% is how a crontab says %.
+# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
+#   {status}
+{long}{line}
+"
+    );
+    File {
+        name: format!("the crontab of {}", sweep.account()),
+        text,
+    }
+}
+
+/// A command as a crontab says it: there, a bare `%` ends it, and `\%` is a `%`. What a backslash
+/// does before another one, crons do not agree on, so none of the command's own stands before that or
+/// a `%`: an empty word between them changes nothing for the shell. Both are in quotes, always.
+fn escaped(command: &str) -> String {
+    let mut line = String::with_capacity(command.len());
+    for c in command.chars() {
+        if matches!(c, '%' | '\\') && line.ends_with('\\') {
+            line.push_str("''");
+        }
+        if c == '%' {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
+}
+
+// What is to be run every day, and where everything it needs is.
+
+/// Who sweeps, for the event record, where nobody says it.
+const ACTOR: &str = "sweeper";
+
+/// A sweep, with absolute paths only: whoever starts it has no folder and no variables to go by.
+struct Sweep {
+    program: String,
+    store: String,
+    identity: String,
+    signing_key: String,
+    /// The keyring's folder, where it is said.
+    keyring: Option<String>,
+    /// What `XDG_STATE_HOME` has to be.
+    state_base: Option<String>,
+    passphrase_file: Option<String>,
+    /// Options of the event record, with their values.
+    recorded: Vec<(&'static str, String)>,
+}
+
+impl Sweep {
+    /// The sweep of the store that the options and the environment name, with the keys they name.
+    fn find(global: &Global) -> Result<Self> {
+        let option =
+            |what, path: Option<PathBuf>| path.map(|path| absolute(what, &path)).transpose();
+        let recorded = [
+            ("--actor", Some(global.actor.as_deref().unwrap_or(ACTOR))),
+            ("--session", global.session.as_deref()),
+            ("--reason", global.reason.as_deref()),
+        ];
+        let recorded = recorded
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .map(|(name, value)| Ok((name, one_line(name, value)?)));
+        // A passphrase in the place of its file is not shown.
+        let passphrase_file = environment::passphrase_file().filter(|path| path.is_file());
+        Ok(Self {
+            program: absolute("the path of this program", &environment::program()?)?,
+            store: absolute("the store's path", &environment::store(global)?)?,
+            identity: absolute("the identity's path", &environment::identity(global)?)?,
+            signing_key: absolute("the signing key's path", &environment::signing_key(global)?)?,
+            keyring: option("the keyring's path", environment::keyring(global)?)?,
+            state_base: option("the path of the state folder", environment::state_base())?,
+            passphrase_file: option("the path in AGEKEEP_PASSPHRASE_FILE", passphrase_file)?,
+            recorded: recorded.collect::<Result<_>>()?,
+        })
+    }
+
+    /// The command that sweeps.
+    fn expire(&self) -> Vec<String> {
+        self.recorded_command(&["expire"])
+    }
+
+    /// The command that prints again what is printed now, with its variables.
+    fn schedule(&self, form: &[&str]) -> String {
+        let verb: Vec<_> = ["schedule"].iter().chain(form).copied().collect();
+        terminal::command(&self.variables(), &self.recorded_command(&verb))
+    }
+
+    /// The command that fails if the last sweep is too long ago: a day, and what the start of one
+    /// may be late.
+    fn status(&self) -> String {
+        let words = self.command(&["status", "--max-age", "26h"]);
+        terminal::command(&self.variables(), &words)
+    }
+
+    fn recorded_command(&self, verb: &[&str]) -> Vec<String> {
+        // In one word: a value that begins with `-` is no option then.
+        let recorded = self.recorded.iter();
+        let recorded = recorded.map(|(name, value)| format!("{name}={value}"));
+        let mut words = self.command(verb);
+        words.extend(recorded);
+        words
+    }
+
+    /// A command of this program about the store.
+    fn command(&self, verb: &[&str]) -> Vec<String> {
+        let places = [
+            ("--store", Some(&self.store)),
+            ("--identity", Some(&self.identity)),
+            ("--signing-key", Some(&self.signing_key)),
+            ("--keyring", self.keyring.as_ref()),
+        ];
+        let mut words = vec![self.program.clone()];
+        words.extend(verb.iter().map(|&word| word.to_owned()));
+        for (name, path) in places {
+            words.extend(
+                path.into_iter()
+                    .flat_map(|path| [name.to_owned(), path.clone()]),
+            );
+        }
+        words
+    }
+
+    /// The variables it goes by.
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let all = [
+            ("XDG_STATE_HOME", &self.state_base),
+            ("AGEKEEP_PASSPHRASE_FILE", &self.passphrase_file),
+        ];
+        let set = all.into_iter();
+        set.filter_map(|(name, value)| Some((name, value.clone()?)))
+            .collect()
+    }
+
+    /// The folder for what was seen of stores.
+    fn state(&self) -> Option<String> {
+        self.state_base
+            .as_ref()
+            .map(|base| format!("{base}/agekeep"))
+    }
+
+    /// What it writes to.
+    fn written(&self) -> Vec<String> {
+        let mut paths = vec![self.store.clone()];
+        paths.extend(self.keyring.clone());
+        paths.extend(self.state());
+        paths
+    }
+
+    /// What it only reads.
+    fn read(&self) -> Vec<String> {
+        let mut paths = vec![
+            self.program.clone(),
+            self.identity.clone(),
+            self.signing_key.clone(),
+        ];
+        paths.extend(self.passphrase_file.clone());
+        paths
+    }
+
+    /// The account that the store belongs to, or will.
+    fn account(&self) -> String {
+        let owner = [&self.store, &self.identity]
+            .into_iter()
+            .find_map(|path| fs::metadata(path).ok())
+            .map(|meta| meta.uid().to_string());
+        let Some(owner) = owner else {
+            let plain = |c: char| c.is_alphanumeric() || "_-.@".contains(c);
+            let user = environment::user().filter(|name| name.chars().all(plain));
+            return user.unwrap_or_else(|| "agekeep".into());
+        };
+        let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let name = accounts.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let (name, id) = (fields.next()?, fields.nth(1)?);
+            (id == owner).then(|| name.to_owned())
+        });
+        name.unwrap_or(owner)
+    }
+}
+
+// What would keep a sweep from working when nobody is there to see it.
+
+/// What a person should know before putting it in place, one sentence each.
+fn all(sweep: &Sweep, form: &Form) -> Vec<String> {
+    let mut found = keys(sweep);
+    if let Form::K8s(args) = form {
+        found.extend(args.obstacle());
+        return found;
+    }
+    found.extend(missing(sweep));
+    found.extend(owners(sweep));
+    if let Form::Systemd(args) = form {
+        found.extend(systemd::obstacle(sweep, args));
+    }
+    found
+}
+
+/// Keys that want a person, or are of no use to anybody.
+fn keys(sweep: &Sweep) -> Vec<String> {
+    let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
+    let identity = keyfile::unlock_identity(Path::new(&sweep.identity), &nobody).map(drop);
+    let mut found: Vec<_> = [identity, signing_key(sweep, &nobody)]
+        .into_iter()
+        .filter_map(|read| said_of(sweep, &read.err()?))
+        .collect();
+    if environment::passphrase_file().is_some() && sweep.passphrase_file.is_none() {
+        found.push("AGEKEEP_PASSPHRASE_FILE names no file, and is left out".into());
+    }
+    if environment::has_passphrase_command() {
+        found.push(
+            "AGEKEEP_PASSPHRASE_COMMAND is left out: what it needs of your session is not there \
+             at night; use AGEKEEP_PASSPHRASE_FILE"
+                .into(),
+        );
+    }
+    found
+}
+
+/// The signing key has to be in its file: there is no ssh-agent.
+fn signing_key(sweep: &Sweep, nobody: &Arc<dyn Unlock>) -> Result<()> {
+    let path = Path::new(&sweep.signing_key);
+    let key = keyfile::find_signing_key(path, None, nobody)?;
+    if keyfile::is_public(&key.to_file()) {
+        return Err(Error::BadKeyFile {
+            what: "signing key",
+            path: path.into(),
+            why: "it is a public key, and no ssh-agent is there to sign".into(),
+        });
+    }
+    Ok(())
+}
+
+fn said_of(sweep: &Sweep, error: &Error) -> Option<String> {
+    match error {
+        Error::Key(KeyFault::NoPassphrase { .. }) if sweep.passphrase_file.is_some() => None,
+        Error::Key(KeyFault::NoPassphrase { wanted, .. }) => Some(format!(
+            "{wanted} is behind a passphrase, and nobody is there to give it: set \
+             AGEKEEP_PASSPHRASE_FILE to a file that holds it and print this again, or use a key \
+             without one"
+        )),
+        error => Some(format!("as it is now the sweep would fail: {error}")),
+    }
+}
+
+/// What is not where it should be.
+fn missing(sweep: &Sweep) -> Vec<String> {
+    let store = Path::new(&sweep.store);
+    let mut found = Vec::new();
+    match fs::metadata(store.join("HEAD")) {
+        Ok(_) if sweep.keyring.is_none() && !store.join("keyring").is_dir() => found.push(
+            "the keyring is not in the store: name its folder with --keyring, so that the sweep \
+             can use it"
+                .into(),
+        ),
+        Ok(_) => {}
+        Err(_) => found.push(format!("there is no store at {} yet", sweep.store)),
+    }
+    if !Path::new(&sweep.program).is_file() {
+        found.push(format!("the program is not at {} any more", sweep.program));
+    }
+    match sweep.state() {
+        Some(state) if !Path::new(&state).is_dir() => found.push(format!(
+            "there is no {state} yet, in which to keep what was seen of the store; \
+             `agekeep status` makes it"
+        )),
+        Some(_) => {}
+        None => found.push(
+            "neither XDG_STATE_HOME nor HOME is an absolute path, so the sweep has no place to \
+             keep what was seen of the store"
+                .into(),
+        ),
+    }
+    found
+}
+
+/// Files of another account than the store's, which the sweep runs under.
+fn owners(sweep: &Sweep) -> Vec<String> {
+    let owner = |path: &str| fs::metadata(path).ok().map(|meta| meta.uid());
+    let Some(account) = owner(&sweep.store) else {
+        return Vec::new();
+    };
+    let mut paths = vec![sweep.identity.clone(), sweep.signing_key.clone()];
+    paths.extend(sweep.passphrase_file.clone());
+    paths.extend(sweep.keyring.clone());
+    paths.extend(sweep.state());
+    let strange = |path: &String| owner(path).is_some_and(|uid| uid != account);
+    paths.retain(strange);
+    paths
+        .iter()
+        .map(|path| {
+            format!(
+                "{path} belongs to another account than the store, under whose account the sweep \
+                 runs: it may not be able to use it"
+            )
+        })
+        .collect()
 }

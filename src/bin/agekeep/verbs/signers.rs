@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::Global;
-use crate::{lines, output};
+use crate::{input, output};
 
 /// Most bytes that are read for a public key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
@@ -160,7 +160,7 @@ fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
         return Ok((parse(given)?, None));
     }
     let mut text = Zeroizing::new(String::new());
-    let reader = lines::reader(Path::new(given))?;
+    let reader = input::reader(Path::new(given))?;
     let read = reader.take(KEY_BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|source| Error::Io {
         doing: "read",

@@ -1,14 +1,18 @@
 //! `status`: what the store says about itself.
 
+use std::path::Path;
+
+use agekeep::crypto::recipients::Role;
 use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::Window;
-use agekeep::store::{CopyOf, Distance, Status};
+use agekeep::store::{Compacted, CopyOf, Distance, Kept, SignerRole, Status, Store};
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output;
+use crate::output::{Bar, counted};
+use crate::{environment, output};
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
@@ -164,4 +168,216 @@ fn copy_to_json(copy: &CopyOf) -> serde_json::Value {
         "compared": compared,
         "events": events,
     })
+}
+
+// `doctor`: what is not wrong yet and will hurt one day, each with what to do about it.
+
+/// The exit code where something is found.
+const FINDINGS: u8 = 14;
+
+/// Something to look after.
+struct Advice {
+    id: &'static str,
+    what: String,
+    fix: String,
+}
+
+pub(crate) fn doctor(global: &Global) -> Result<u8> {
+    let closed = Store::protect(&global.existing_store()?);
+    let store = global.open_to_look()?;
+    let status = store.status()?;
+    let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
+    found.extend(status.problems.iter().map(|problem| Advice {
+        id: "problem",
+        what: problem.clone(),
+        fix: "what it says; `agekeep verify` shows what is behind it".into(),
+    }));
+    found.extend(readers(&store));
+    found.extend(signers(&store));
+    found.extend(backups(&store, &status.path));
+    found.extend(copy_left(&store, &status.path));
+    found.extend(keys_inside(global, &status.path)?);
+    for advice in &found {
+        if global.json {
+            output::json(&json!({
+                "schema": "agekeep.doctor/1",
+                "id": advice.id,
+                "what": advice.what,
+                "fix": advice.fix,
+            }))?;
+        } else {
+            output::line(&format!(
+                "{}: {}\n  fix: {}",
+                advice.id, advice.what, advice.fix
+            ))?;
+        }
+    }
+    if found.is_empty() && !global.json {
+        output::line("Nothing was found.")?;
+    }
+    Ok(if found.is_empty() { 0 } else { FINDINGS })
+}
+
+/// What others could use until now.
+fn was_open(what: String) -> Advice {
+    Advice {
+        id: "loose-permissions",
+        what,
+        fix:
+            "if somebody else may have read the keyring together with an identity, `agekeep rekey`"
+                .into(),
+    }
+}
+
+fn readers(store: &Store) -> Option<Advice> {
+    let readers = store
+        .members()
+        .iter()
+        .filter(|member| member.role == Role::Reader);
+    (readers.count() == 1).then(|| Advice {
+        id: "one-reader",
+        what: "there is one reader: if that identity is lost, every memory is".into(),
+        fix: "add another with `agekeep recipients add NAME RECIPIENT`, or one for a safe with \
+              `agekeep recipients add recovery --new`"
+            .into(),
+    })
+}
+
+fn signers(store: &Store) -> Option<Advice> {
+    let mut signers = store.signer_list();
+    signers.retain(|signer| signer.role == SignerRole::Owner);
+    let ends = signers.iter().map(|signer| signer.validity.before());
+    let last = ends.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+    Some(Advice {
+        id: "signers-end",
+        what: format!("after {last} nobody can say who may write: every owner's time ends"),
+        fix: "add one whose time does not, with `agekeep signers add NAME KEY --role owner`".into(),
+    })
+}
+
+fn backups(store: &Store, root: &Path) -> Option<Advice> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let keyring = real(store.keyring_folder());
+    keyring.starts_with(real(root)).then(|| Advice {
+        id: "one-backup",
+        what: format!(
+            "the keyring is in the store's folder, so a backup of one is a backup of both: whoever \
+             restores it has the keys of everything it holds, also of what is erased later ({})",
+            keyring.display()
+        ),
+        fix: "copy that folder to a volume with a backup of its own, name it in the policy as \
+              `[keyring]` with `folder = \"…\"` (`agekeep policy set`), and remove the copy here; a \
+              new store: `agekeep init --keyring DIR`"
+            .into(),
+    })
+}
+
+fn copy_left(store: &Store, root: &Path) -> Option<Advice> {
+    let copy = root.join("keyring");
+    let is_other = copy.join("ring").is_file() && store.keyring_folder() != copy;
+    is_other.then(|| Advice {
+        id: "keyring-copy",
+        what: format!(
+            "the keyring is in {}, and a copy of it is still in {}",
+            store.keyring_folder().display(),
+            copy.display()
+        ),
+        fix: format!("remove {}", copy.display()),
+    })
+}
+
+fn keys_inside(global: &Global, root: &Path) -> Result<Vec<Advice>> {
+    let files = [
+        ("identity", environment::identity(global)?),
+        ("signing key", environment::signing_key(global)?),
+    ];
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let inside = |path: &Path| {
+        path.canonicalize()
+            .is_ok_and(|path| path.starts_with(&root))
+    };
+    let inside = files.into_iter().filter(|(_, path)| inside(path));
+    Ok(inside
+        .map(|(what, path)| Advice {
+            id: "key-in-store",
+            what: format!("the {what} {} lies in the store it is for", path.display()),
+            fix: format!(
+                "move it elsewhere, and name it with --{}",
+                what.replace(' ', "-")
+            ),
+        })
+        .collect())
+}
+
+// `compact`: everything the store holds in one pack.
+
+/// The exit code where something is not whole: that of `verify`.
+const FINDINGS_PRESENT: u8 = 13;
+
+#[derive(Args)]
+pub(crate) struct Compact {
+    /// Print what the store is kept in, and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
+    if global.quiet && global.json {
+        return Err(Error::Invalid {
+            what: "--quiet",
+            why: "with --json there is nothing that it could leave out".into(),
+        });
+    }
+    let mut store = global.open_to_look()?;
+    if args.dry_run {
+        let kept = store.kept()?;
+        if global.json {
+            output::json(
+                &json!({"schema": "agekeep.compact/1", "before": compacted_to_json(kept)}),
+            )?;
+        } else if !global.quiet {
+            let now = in_words(kept);
+            output::line(&format!("now {now}\nNothing was changed."))?;
+        }
+        return Ok(0);
+    }
+    let mut bar = Bar::start("objects packed and checked");
+    let compacted = store.compact(&mut |done, total| bar.show(done, Some(total)));
+    bar.finish();
+    print(global, &compacted?)
+}
+
+fn print(global: &Global, compacted: &Compacted) -> Result<u8> {
+    let (before, after) = (compacted.before, compacted.after);
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.compact/1",
+            "before": compacted_to_json(before),
+            "after": compacted_to_json(after),
+            "torn": compacted.torn,
+        }))?;
+    } else if !global.quiet {
+        let (before, after) = (in_words(before), in_words(after));
+        output::line(&format!("before {before}\nafter  {after}"))?;
+    }
+    if compacted.torn.is_empty() {
+        return Ok(0);
+    }
+    for id in &compacted.torn {
+        output::warn(&format!("object {id} is torn, and stays where it is"));
+    }
+    output::note("hint: `agekeep verify` says what needs it");
+    Ok(FINDINGS_PRESENT)
+}
+
+fn in_words(kept: Kept) -> String {
+    let (packs, loose) = (
+        counted(kept.packs, "pack"),
+        counted(kept.loose, "loose object"),
+    );
+    format!("{packs}, {loose}, {} bytes", kept.bytes)
+}
+
+fn compacted_to_json(kept: Kept) -> Value {
+    json!({"packs": kept.packs, "loose": kept.loose, "bytes": kept.bytes})
 }

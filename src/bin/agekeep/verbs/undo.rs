@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::verbs::history::revision;
-use crate::{events, output};
+use crate::{output, render};
 
 #[derive(Args)]
 pub(crate) struct Restore {
@@ -167,7 +167,7 @@ pub(crate) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String
 fn heading(plan: &Plan) -> String {
     let what = match plan.at {
         Some(at) => format!("to event {} ({})", at.event, at.commit),
-        None => format!("of events {}", events::runs(&plan.undone)),
+        None => format!("of events {}", render::runs(&plan.undone)),
     };
     let conflicts = match plan.conflicts.len() {
         0 => String::new(),
@@ -184,7 +184,7 @@ fn step(step: &Step) -> String {
     let path = |path: &Option<MemoryPath>| {
         path.as_ref().map_or_else(
             || format!("({})", step.id),
-            |path| events::quoted(path.as_str()),
+            |path| render::quoted(path.as_str()),
         )
     };
     let place = match step.change {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
-use crate::lines::{Line, next_line};
+use crate::input::{Line, next_line};
 use crate::verbs::import::source::{Body, Item, What};
 
 /// What the first line of an export says it is.

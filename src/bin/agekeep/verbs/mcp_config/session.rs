@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::process;
-use crate::verbs::mcp_config::launch::Launch;
+use crate::terminal;
+use crate::verbs::mcp_config::Launch;
 
 /// How long each answer may take.
 pub(super) const ANSWER_SECONDS_MAX: u64 = 10;
@@ -149,11 +149,11 @@ impl Session {
             return true;
         }
         let until = Instant::now() + END_TIME_MAX;
-        while !process::has_ended(&self.child) && Instant::now() < until {
+        while !terminal::has_ended(&self.child) && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
         }
-        let by_itself = process::has_ended(&self.child);
-        self.ended = process::end_group(&mut self.child);
+        let by_itself = terminal::has_ended(&self.child);
+        self.ended = terminal::end_group(&mut self.child);
         by_itself
     }
 

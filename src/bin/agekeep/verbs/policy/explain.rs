@@ -7,7 +7,7 @@ use agekeep::policy::expiration::{
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::{events, output};
+use crate::{output, render};
 
 pub(super) fn run(global: &Global) -> Result<()> {
     let store = global.open_to_look()?;
@@ -44,9 +44,9 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
             "schema": "agekeep.policy_explain_path/1",
             "path": path.as_str(),
             "memory": fate.id,
-            "accessed": events::rfc3339(fate.accessed),
+            "accessed": render::rfc3339(fate.accessed),
             "decided_by": part,
-            "expires": expires.map(events::rfc3339),
+            "expires": expires.map(render::rfc3339),
             "expired": fate.expired,
             "hold": fate.hold,
             "grace": fate.ruling.grace,
@@ -55,14 +55,14 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
         return output::json(&body).map(drop);
     }
     let mut lines = vec![
-        format!("{}  {}", events::quoted(path.as_str()), fate.id),
-        format!("last accessed  {}", events::seconds(fate.accessed)),
+        format!("{}  {}", render::quoted(path.as_str()), fate.id),
+        format!("last accessed  {}", render::seconds(fate.accessed)),
         format!("decided by     {by}"),
     ];
     lines.push(match (expires, fate.expired) {
         (None, _) => "expires        never".into(),
-        (Some(at), true) => format!("expired        {}", events::seconds(at)),
-        (Some(at), false) => format!("expires        {}", events::seconds(at)),
+        (Some(at), true) => format!("expired        {}", render::seconds(at)),
+        (Some(at), false) => format!("expires        {}", render::seconds(at)),
     });
     if let Some(hold) = fate.hold {
         lines.push(format!(
@@ -126,7 +126,7 @@ impl Fate {
             RuleWhen::At(time) => {
                 format!(
                     "expires at {}, whoever reads it until then",
-                    events::seconds(time)
+                    render::seconds(time)
                 )
             }
             _ => return "never expires".into(),
@@ -142,7 +142,7 @@ impl Fate {
 
     fn to_json(&self) -> Value {
         let (unaccessed_for, expires_at) = match self.when {
-            RuleWhen::At(time) => (None, Some(events::rfc3339(time))),
+            RuleWhen::At(time) => (None, Some(render::rfc3339(time))),
             RuleWhen::UnaccessedFor(lifetime) => (Some(lifetime.to_string()), None),
             _ => (None, None),
         };

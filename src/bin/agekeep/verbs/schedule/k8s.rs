@@ -8,8 +8,9 @@
 use agekeep::error::{Error, Result};
 use clap::Args;
 
-use crate::verbs::schedule::sweep::Sweep;
-use crate::verbs::schedule::{File, HOPELESS, shell};
+use crate::terminal;
+use crate::verbs::schedule::Sweep;
+use crate::verbs::schedule::{File, HOPELESS};
 
 #[derive(Args)]
 pub(super) struct K8s {
@@ -128,7 +129,7 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
 # is the cluster's to change. What was seen of the store is kept in `state` beside it; on a volume of
 # its own, an older copy of the whole volume would be noticed too.
 {keyring}{image}",
-        make = shell::command(&[], &make),
+        make = terminal::command(&[], &make),
         status = in_pod(sweep).status(),
     ))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use clap::{Args, ValueEnum};
 
-use crate::verbs::schedule::sweep::Sweep;
+use crate::verbs::schedule::Sweep;
 use crate::verbs::schedule::{File, HOPELESS};
 
 #[derive(Args)]

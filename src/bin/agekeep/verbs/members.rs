@@ -7,6 +7,7 @@ use std::path::Path;
 use agekeep::crypto::keyfile;
 use agekeep::crypto::recipients::{Member, Role};
 use agekeep::error::{Error, Result};
+use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::{Recipient, Rekeyed};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -72,7 +73,7 @@ pub(crate) struct Rekey {
     memories: Option<String>,
 }
 
-pub(crate) fn run(global: &Global, args: &Recipients) -> Result<u8> {
+pub(crate) fn recipients(global: &Global, args: &Recipients) -> Result<u8> {
     match &args.verb {
         Verb::Add(add) => add_member(global, add)?,
         Verb::Rm { name } => remove_member(global, name)?,
@@ -234,4 +235,48 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
         ));
     }
     Ok(())
+}
+
+// `keys export`: what opens one memory with stock age.
+
+#[derive(Args)]
+pub(crate) struct Keys {
+    #[command(subcommand)]
+    verb: KeyVerb,
+}
+
+#[derive(Subcommand)]
+enum KeyVerb {
+    /// Print the identities of one memory, which open every version of it with stock age; recorded
+    Export {
+        /// Its path, or its id, which also names one that was deleted
+        #[arg(value_name = "PATH|ID")]
+        memory: String,
+    },
+}
+
+pub(crate) fn export_keys(global: &Global, args: &Keys) -> Result<u8> {
+    let KeyVerb::Export { memory } = &args.verb;
+    output::close_to_others()?;
+    let mut store = global.open()?;
+    let exported = store.export_keys(memory, &global.context())?;
+    let path = exported.path.as_ref().map(MemoryPath::as_str);
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.keys_export/1",
+            "memory": exported.id,
+            "path": path,
+            "identities": exported.identities.lines().collect::<Vec<_>>(),
+            "event": exported.event,
+        }))?;
+    } else {
+        // A path has no line end in it.
+        let path = path.map_or_else(String::new, |path| format!(" {path}"));
+        output::text(&format!(
+            "# the memory {}{path}; the newest identity first\n{}",
+            exported.id,
+            exported.identities.as_str()
+        ))?;
+    }
+    Ok(0)
 }

@@ -1,0 +1,608 @@
+//! What can be wrong with the keys a person brings: locked, for others too, or out of reach.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why an identity, a recipient or a key file is of no use.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// A key or passphrase file can be read or written by others than its owner.
+    NotPrivate {
+        /// What the file holds.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A passphrase is needed, and there is none to be had.
+    NoPassphrase {
+        /// What it is needed for.
+        wanted: String,
+        /// Why there is none.
+        why: String,
+    },
+    /// The passphrase does not open the identity file.
+    WrongPassphrase {
+        /// The identity file.
+        path: PathBuf,
+    },
+    /// A plugin of age is needed, and its program is not there.
+    MissingPlugin {
+        /// The program.
+        plugin: String,
+    },
+    /// A plugin of age did not do its part.
+    PluginFailed {
+        /// The program.
+        plugin: String,
+        /// What it said, or how it ended.
+        why: String,
+    },
+    /// Only a plugin knows the recipient of this identity, and nobody has said it.
+    NoRecipient {
+        /// The plugin's program.
+        plugin: String,
+    },
+    /// Post-quantum and classic recipients cannot be sealed to in one file.
+    MixedRecipients,
+}
+
+impl KeyFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::NotPrivate { .. } => "not_private",
+            Self::NoPassphrase { .. } => "no_passphrase",
+            Self::WrongPassphrase { .. } => "wrong_passphrase",
+            Self::MissingPlugin { .. } => "missing_plugin",
+            Self::PluginFailed { .. } => "plugin_failed",
+            Self::NoRecipient { .. } => "no_recipient",
+            Self::MixedRecipients => "mixed_recipients",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoRecipient { .. } | Self::MixedRecipients => 2,
+            Self::NotPrivate { .. }
+            | Self::NoPassphrase { .. }
+            | Self::WrongPassphrase { .. }
+            | Self::MissingPlugin { .. }
+            | Self::PluginFailed { .. } => 12,
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::NotPrivate { path, .. } => format!(
+                "run `chmod go= {}`, and make a new one if somebody may have seen it",
+                path.display()
+            ),
+            Self::NoPassphrase { .. } => {
+                "run it on a terminal, or give the passphrase with --passphrase-fd N (or \
+                 AGEKEEP_PASSPHRASE_FD), AGEKEEP_PASSPHRASE_FILE or AGEKEEP_PASSPHRASE_COMMAND"
+                    .into()
+            }
+            Self::WrongPassphrase { .. } => {
+                "try again; nothing can bring back a passphrase that is lost".into()
+            }
+            Self::MissingPlugin { plugin } => {
+                format!("install {plugin}, and put its folder into PATH")
+            }
+            Self::PluginFailed { .. } => {
+                "check that the hardware key is there, and that the plugin works with age itself"
+                    .into()
+            }
+            Self::NoRecipient { .. } => {
+                "give it with --recipient; the plugin printed it when the identity was made".into()
+            }
+            Self::MixedRecipients => "make all recipients post-quantum, or none: one file is as \
+                 weak as the weakest of them"
+                .into(),
+        }
+    }
+}
+
+impl fmt::Display for KeyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPrivate { what, path } => write!(
+                f,
+                "others can use the {what} at {}, so it is not used",
+                path.display()
+            ),
+            Self::NoPassphrase { wanted, why } => {
+                write!(f, "there is no passphrase for {wanted}: {why}")
+            }
+            Self::WrongPassphrase { path } => {
+                write!(f, "the passphrase does not open {}", path.display())
+            }
+            Self::MissingPlugin { plugin } => {
+                write!(
+                    f,
+                    "the identity or recipient needs {plugin}, which is not in PATH"
+                )
+            }
+            Self::PluginFailed { plugin, why } => write!(f, "{plugin} did not do its part: {why}"),
+            Self::NoRecipient { plugin } => {
+                write!(f, "only {plugin} knows the recipient of this identity")
+            }
+            Self::MixedRecipients => write!(
+                f,
+                "post-quantum and classic recipients cannot be sealed to in one file"
+            ),
+        }
+    }
+}
+
+// Why nothing is written to where an export should go.
+
+/// Why an export does not begin.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExportFault {
+    /// Something is there already.
+    InTheWay {
+        /// Where the export should be.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// What is written there may be committed and pushed by whoever works in it.
+    WorkTree {
+        /// Where the export should be.
+        path: PathBuf,
+        /// The folder that is a work tree of git.
+        of: PathBuf,
+    },
+    /// The file system cannot hold two memories side by side: it takes their names for one.
+    OneName {
+        /// The path of the second.
+        path: String,
+    },
+}
+
+impl ExportFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::InTheWay { .. } => "in_the_way",
+            Self::WorkTree { .. } => "work_tree",
+            Self::OneName { .. } => "one_name",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::InTheWay { .. } => 5,
+            Self::WorkTree { .. } => 7,
+            Self::OneName { .. } => 16,
+        }
+    }
+
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            Self::InTheWay { .. } => "name one that is not there yet, or an empty folder",
+            Self::WorkTree { .. } => {
+                "plaintext there is one `git add` away from everybody; name a folder outside of it, \
+                 or say --force"
+            }
+            Self::OneName { .. } => {
+                "name a folder on a file system that tells upper from lower case, or export with \
+                 --jsonl"
+            }
+        }
+    }
+}
+
+impl fmt::Display for ExportFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InTheWay { path, what } => write!(f, "{} is {what}", path.display()),
+            Self::WorkTree { path, of } => write!(
+                f,
+                "{} would be in a git work tree: {} has .git",
+                path.display(),
+                of.display()
+            ),
+            Self::OneName { path } => write!(
+                f,
+                "the file system takes {path} for another memory that was just written"
+            ),
+        }
+    }
+}
+
+// Why nobody is let in or out.
+
+/// Why a change of who can open a store, or of its keys, is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MembershipFault {
+    /// Somebody of that name, or with that recipient, is a member already.
+    Already {
+        /// Their name.
+        name: String,
+        /// `reader` or `auditor`.
+        role: &'static str,
+    },
+    /// There is no member of that name.
+    Nobody {
+        /// The name that was asked for, if it could be one.
+        name: Option<String>,
+    },
+    /// Without this reader nobody could read.
+    LastReader {
+        /// Their name.
+        name: String,
+    },
+    /// A member would remove themselves: they would have made the keys they must not know.
+    Oneself {
+        /// Their name.
+        name: String,
+    },
+    /// Another command began to change the keys meanwhile.
+    Overtaken,
+    /// There are two keyrings, and what is recorded would be in one of them alone.
+    TwoKeyrings {
+        /// The folder the caller said.
+        said: PathBuf,
+        /// The folder the policy says.
+        policy: PathBuf,
+    },
+}
+
+impl MembershipFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Already { .. } => "already_member",
+            Self::Nobody { .. } => "no_member",
+            Self::LastReader { .. } => "last_reader",
+            Self::Oneself { .. } => "own_key",
+            Self::Overtaken => "keys_changed",
+            Self::TwoKeyrings { .. } => "two_keyrings",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Nobody { .. } => 4,
+            Self::Already { .. } => 5,
+            Self::LastReader { .. }
+            | Self::Oneself { .. }
+            | Self::Overtaken
+            | Self::TwoKeyrings { .. } => 6,
+        }
+    }
+
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            Self::Already { .. } => {
+                "`agekeep recipients list` shows everybody; to change a role or a key, remove the \
+                 member first"
+            }
+            Self::Nobody { .. } => "`agekeep recipients list` shows everybody",
+            Self::LastReader { .. } => {
+                "add another reader first, with `agekeep recipients add NAME RECIPIENT`"
+            }
+            Self::Oneself { .. } => "another reader has to do it",
+            Self::Overtaken => "run the command again",
+            Self::TwoKeyrings { .. } => {
+                "leave --keyring and AGEKEEP_KEYRING away; which of the two has every key, \
+                 `agekeep verify` says of each"
+            }
+        }
+    }
+}
+
+impl fmt::Display for MembershipFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Already { name, role } => write!(f, "{name} is there already, as {role}"),
+            Self::Nobody { name: Some(name) } => write!(f, "there is no member {name}"),
+            Self::Nobody { name: None } => f.write_str("there is no member of that name"),
+            Self::LastReader { name } => {
+                write!(
+                    f,
+                    "{name} is the last reader: without them nobody could read the store"
+                )
+            }
+            Self::Oneself { name } => write!(
+                f,
+                "you are {name}: whoever removes a member makes the new keys, and you would know \
+                 them"
+            ),
+            Self::Overtaken => f.write_str("another command began to change the keys meanwhile"),
+            Self::TwoKeyrings { said, policy } => write!(
+                f,
+                "there are two keyrings: {}, which was said, and {}, where the policy has it; what is \
+                 recorded would be in one of them alone",
+                said.display(),
+                policy.display()
+            ),
+        }
+    }
+}
+
+// What can go wrong with what goes away: erased memories, holds, and sweeps that must not go on.
+
+/// Why something is gone, or stays.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RetentionFault {
+    /// The memory, or this version of it, was erased.
+    Erased {
+        /// The memory id, 32 hexadecimal digits.
+        memory: String,
+        /// The event that erased it, or, while a reader has yet to destroy its keys, that says so.
+        event: u64,
+    },
+    /// A hold keeps memories from going away.
+    Held {
+        /// The memories, by path or id, the first few of them.
+        memories: Vec<String>,
+        /// How many there are.
+        total: usize,
+        /// The hold on the first.
+        hold: u64,
+    },
+    /// There is no such hold.
+    NoHold {
+        /// Its number.
+        hold: u64,
+    },
+    /// There are as many holds as there may be.
+    TooManyHolds {
+        /// The limit.
+        max: usize,
+    },
+    /// One sweep would take more than the policy lets it.
+    SweepLimit {
+        /// What would expire.
+        expire: usize,
+        /// What would be erased.
+        erase: usize,
+        /// The limit for each.
+        max: usize,
+    },
+    /// The clock cannot be believed.
+    Clock {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The event has no receipt.
+    NoReceipt {
+        /// The event, in words.
+        what: String,
+    },
+    /// More would be erased at once than one record can list.
+    TooMuch {
+        /// Versions that would be erased.
+        versions: usize,
+        /// The limit.
+        max: usize,
+    },
+}
+
+impl RetentionFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Erased { .. } => "erased",
+            Self::Held { .. } => "held",
+            Self::NoHold { .. } => "no_such_hold",
+            Self::TooManyHolds { .. } => "too_many_holds",
+            Self::SweepLimit { .. } => "sweep_limit",
+            Self::Clock { .. } => "clock",
+            Self::NoReceipt { .. } => "no_receipt",
+            Self::TooMuch { .. } => "limit_exceeded",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Erased { .. } | Self::NoHold { .. } | Self::NoReceipt { .. } => 4,
+            Self::Clock { .. } => 6,
+            Self::Held { .. } => 7,
+            Self::SweepLimit { .. } | Self::TooManyHolds { .. } | Self::TooMuch { .. } => 9,
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::Erased { event, .. } => format!(
+                "it cannot be brought back; `agekeep receipt show {event}` says who had it erased, \
+                 when and why"
+            ),
+            Self::Held { hold, .. } => format!(
+                "`agekeep hold list` shows who holds it and why; `agekeep hold rm {hold}` ends it"
+            ),
+            Self::NoHold { .. } => "`agekeep hold list` shows them all".into(),
+            Self::TooManyHolds { .. } => {
+                "end one that is not needed with `agekeep hold rm`, or hold a glob".into()
+            }
+            Self::SweepLimit { .. } => {
+                "look at what would go with `agekeep expire --dry-run`; if that is right, sweep \
+                 with --yes; expiration.sweep_max in the policy is the limit"
+                    .into()
+            }
+            Self::Clock { .. } => {
+                "set the clock right; if it is right, sweep with --accept-clock, which is recorded"
+                    .into()
+            }
+            Self::NoReceipt { .. } => {
+                "`agekeep log` shows which events erased something: those of erase, expire and \
+                 redact"
+                    .into()
+            }
+            Self::TooMuch { .. } => "erase fewer memories at once".into(),
+        }
+    }
+}
+
+impl fmt::Display for RetentionFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Erased { memory, event } => {
+                write!(f, "the memory {memory} was erased by event {event}")
+            }
+            Self::Held {
+                memories,
+                total,
+                hold,
+            } => {
+                let more = total - memories.len();
+                let more = if more > 0 {
+                    format!(" and {more} more")
+                } else {
+                    String::new()
+                };
+                write!(f, "hold {hold} keeps {}{more}", memories.join(", "))
+            }
+            Self::NoHold { hold } => write!(f, "there is no hold {hold}"),
+            Self::TooManyHolds { max } => write!(f, "there are {max} holds, which is the limit"),
+            Self::SweepLimit { expire, erase, max } => write!(
+                f,
+                "the sweep would remove {expire} memories and erase {erase}, and the policy lets \
+                 one sweep take {max}; nothing was removed"
+            ),
+            Self::Clock { why } => write!(f, "the clock cannot be believed: {why}"),
+            Self::NoReceipt { what } => write!(f, "{what} has no receipt"),
+            Self::TooMuch { versions, max } => write!(
+                f,
+                "{versions} versions would be erased at once, and one record lists at most {max}"
+            ),
+        }
+    }
+}
+
+// What can go wrong with who may write, and with an ssh-agent that is to sign.
+
+/// Why a key may not sign or does not, or why `signers` stays as it is.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SigningFault {
+    /// The signing key is a signer's, and not at this time.
+    NotValid {
+        /// The signer's name.
+        name: String,
+        /// The key's fingerprint (`SHA256:…`).
+        fingerprint: String,
+        /// From when or until when it is, in words.
+        when: String,
+    },
+    /// The signer's role does not go as far as the command.
+    NotAllowed {
+        /// The signer's name.
+        name: String,
+        /// The role, as `signers` names it.
+        role: &'static str,
+        /// The command, as records name it.
+        command: String,
+    },
+    /// A name or key that is to become a signer's is one already.
+    Exists {
+        /// What is there already, in words.
+        what: String,
+    },
+    /// No signer has this name.
+    NoSuch {
+        /// The name.
+        name: String,
+    },
+    /// Without this owner nobody could say any more who may write.
+    Last {
+        /// The signer's name.
+        name: String,
+    },
+    /// The ssh-agent that holds the signing key did not sign.
+    Agent {
+        /// The key's fingerprint (`SHA256:…`).
+        fingerprint: String,
+        /// Why not.
+        why: String,
+        /// What can be done about it.
+        hint: String,
+    },
+}
+
+impl SigningFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::NotValid { .. } => "signer_not_valid",
+            Self::NotAllowed { .. } => "not_allowed",
+            Self::Exists { .. } => "signer_exists",
+            Self::NoSuch { .. } => "no_such_signer",
+            Self::Last { .. } => "last_signer",
+            Self::Agent { .. } => "agent",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSuch { .. } => 4,
+            Self::Exists { .. } => 5,
+            Self::Last { .. } => 6,
+            Self::NotValid { .. } | Self::NotAllowed { .. } => 7,
+            Self::Agent { .. } => 12,
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::NotValid { name, .. } => format!(
+                "name a key that is valid now with --signing-key; an owner can give this one another \
+                 time, with `agekeep signers rm {name}` and then `agekeep signers add {name} KEY \
+                 --role ROLE`"
+            ),
+            Self::NotAllowed { name, .. } => format!(
+                "name the key of a signer who may with --signing-key: `agekeep signers list` shows \
+                 every role; an owner can give {name} another, with `agekeep signers role {name} \
+                 ROLE`"
+            ),
+            Self::Exists { .. } => {
+                "`agekeep signers list` shows them all; `agekeep signers role` gives one another role; \
+                 to change more, remove it first, which leaves its older commits as they are"
+                    .into()
+            }
+            Self::NoSuch { .. } => "`agekeep signers list` shows them all".into(),
+            Self::Last { .. } => {
+                "add another owner first, one who is valid now and whose time does not end: `agekeep \
+                 signers add NAME KEY --role owner`"
+                    .into()
+            }
+            Self::Agent { hint, .. } => hint.clone(),
+        }
+    }
+}
+
+impl fmt::Display for SigningFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotValid {
+                name,
+                fingerprint,
+                when,
+            } => write!(f, "the signing key {fingerprint} of {name} {when}"),
+            Self::NotAllowed {
+                name,
+                role,
+                command,
+            } => f.write_str(&not_allowed(name, role, command)),
+            Self::Exists { what } => f.write_str(what),
+            Self::NoSuch { name } => write!(f, "no signer has the name {name:?}"),
+            Self::Last { name } => write!(
+                f,
+                "{name} is the last owner who may write now, or the last whose time does not end"
+            ),
+            Self::Agent {
+                fingerprint, why, ..
+            } => write!(
+                f,
+                "the ssh-agent did not sign with the key {fingerprint}: {why}"
+            ),
+        }
+    }
+}
+
+/// Says in words that a signer of a role may not record something.
+pub(crate) fn not_allowed(name: &str, role: &str, what: &str) -> String {
+    format!("{name} has the role {role}, which may not record {what}")
+}
