@@ -328,10 +328,10 @@ mod tests {
     use std::ops::Range;
 
     use super::{Family, Flags, table};
-    use crate::budget::Budget;
     use crate::engine::Engine;
     use crate::rule::{Class, Finder, Rule, Severity, Shape, Tail};
     use crate::rules::tests::example;
+    use crate::scan::Budget;
 
     const PAGE: &str = include_str!("../../../docs/rules.md");
 

@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use super::judge;
 use super::span::{Rank, Span};
-use super::window::{ahead, behind, is_joined};
+use crate::span::ahead;
+use crate::span::behind;
+use crate::span::is_joined;
 
 /// How far behind its label a list is read, in bytes.
 const LIST_BYTES_MAX: usize = 4096;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::budget::{Budget, OverBudget};
 use super::gate::{Gate, Hit, Trigger};
 use super::named;
 use super::named::name::{WORDS, foreign_words};
@@ -15,6 +14,8 @@ use super::span::Span;
 use super::structure;
 use super::token::Token;
 use crate::config::OwnRule;
+use crate::scan::Budget;
+use crate::scan::OverBudget;
 
 /// A set of rules, ready to scan.
 pub(super) struct Engine {

@@ -12,15 +12,14 @@
 mod file;
 mod go;
 mod load;
-mod pattern;
 mod scan;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use load::{Allow, Outcome, Rule};
-use pattern::{Pattern, Room};
 use scan::Gate;
+use scan::{Pattern, Room};
 
 /// The rules of a file, ready to run.
 #[derive(Debug)]

@@ -20,7 +20,6 @@
 //! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
 //! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
 
-mod budget;
 mod checksum;
 mod code_list;
 pub mod config;
@@ -30,14 +29,12 @@ mod gate;
 mod gitleaks;
 mod glob;
 mod judge;
-mod marker;
 mod mnemonic;
 mod named;
 mod notes;
 mod personal;
 pub mod reading;
 mod redactor;
-mod report;
 mod rule;
 mod rules;
 mod scan;
@@ -46,18 +43,23 @@ mod structure;
 mod text;
 mod token;
 mod view;
-mod window;
 
 pub use self::gitleaks::Fault;
 pub use self::glob::Glob;
 pub use self::redactor::{
     Finding, FingerprintKey, Redacted, Redactor, Withheld, is_known, is_personal,
 };
-pub use self::report::{Broken, Checked, Place, Verdict, check_gitleaks, check_policy, try_policy};
 pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
 pub use self::rules::VERSION;
 pub use self::span::Kind;
 pub use self::text::Text;
+pub use crate::config::Broken;
+pub use crate::config::Checked;
+pub use crate::config::Place;
+pub use crate::config::Verdict;
+pub use crate::config::check_gitleaks;
+pub use crate::config::check_policy;
+pub use crate::config::try_policy;
 
 /// The built-in rules.
 pub fn built_in() -> impl Iterator<Item = &'static Rule> {

@@ -3,17 +3,10 @@
 //! The name and the value may stand in an assignment, a table, a pair of `name` and `value`, a
 //! sentence in any of many languages, a call, an element, a flag, or on two lines.
 
-mod behind;
-mod below;
-mod call;
 mod chosen;
 mod decide;
-mod identifier;
 mod joint;
-mod login;
-mod mark;
 pub(super) mod name;
-mod place;
 mod refers;
 mod sentence;
 mod setting;
@@ -31,13 +24,14 @@ use std::ops::Range;
 
 use self::decide::Joint;
 use self::joint::Lead;
-pub(super) use self::login::login_pair;
-use self::mark::{joiner, spaces};
 use self::name::Name;
 pub(super) use self::name::Strength;
 pub(super) use self::table::Columns;
 use self::value::{Frame, Value, line_end};
 use super::span::{Rank, Span};
+use crate::named::joint::joiner;
+use crate::named::joint::spaces;
+pub(super) use crate::named::table::login_pair;
 
 /// Longest bracket that is looked behind, in bytes.
 const BRACKET_BYTES_MAX: usize = 80;

@@ -9,7 +9,6 @@ mod email;
 mod iban;
 mod national;
 mod phone;
-mod proof;
 
 use std::ops::Range;
 

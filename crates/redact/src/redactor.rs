@@ -8,11 +8,9 @@ use regex::bytes::Regex;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::budget::Budget;
 use super::engine::Engine;
 use super::gitleaks::Gitleaks;
 use super::judge;
-use super::marker;
 use super::personal::Personal;
 use super::rules;
 use super::scan::{Scan, Switches, merge};
@@ -21,6 +19,8 @@ use super::token;
 use crate::Fault;
 use crate::config::{Allow, Mode, Redaction};
 use crate::glob::Glob;
+use crate::scan::Budget;
+use crate::span;
 use crate::text::Text;
 
 /// Most times a text is redacted until nothing more is found in it.
@@ -319,8 +319,8 @@ impl Redactor {
     /// What is secret in a text, in order and without overlaps.
     fn spans(&self, text: &str, path: &str) -> Result<Vec<Span>, Withheld> {
         let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
-        for marker in marker::find(&bytes, |kind| self.knows(kind)) {
-            bytes[marker].fill(marker::BLANK);
+        for marker in span::find(&bytes, |kind| self.knows(kind)) {
+            bytes[marker].fill(span::BLANK);
         }
         let length = bytes.len() as u64;
         let reads = length.saturating_mul(READS_MAX + self.0.own_rules as u64);
@@ -376,7 +376,7 @@ impl Redactor {
         let mut done = 0;
         for span in spans {
             out.push_str(&text[done..span.start]);
-            out.push_str(&marker::write(&span.kind, self.fingerprint_of(span, text)));
+            out.push_str(&span::write(&span.kind, self.fingerprint_of(span, text)));
             done = span.end;
         }
         out.push_str(&text[done..]);

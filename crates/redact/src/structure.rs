@@ -7,18 +7,14 @@
 
 pub(super) mod account;
 pub(super) mod argument;
-pub(super) mod armour;
-pub(super) mod aws;
 pub(super) mod cloud;
 pub(super) mod command;
 pub(super) mod connection;
-pub(super) mod cookie;
 pub(super) mod hash;
-pub(super) mod header;
+pub(super) mod http;
 pub(super) mod jose;
-pub(super) mod option;
+pub(super) mod pem;
 pub(super) mod settings;
-pub(super) mod signed;
 pub(super) mod sql;
 pub(super) mod uri;
 pub(super) mod webhook;
@@ -40,9 +36,7 @@ pub(super) fn window(kind: &str) -> Option<usize> {
 
 mod echo;
 mod flags;
-mod lines;
 mod near;
-mod prompt;
 mod title;
 mod value;
 

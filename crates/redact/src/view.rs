@@ -7,7 +7,7 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 use super::judge;
-use super::marker::BLANK;
+use crate::span::BLANK;
 
 mod lists;
 

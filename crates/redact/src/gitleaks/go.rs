@@ -7,7 +7,6 @@
 //! `(?i)` folds the case of ASCII letters alone, unless a class names characters beyond ASCII.
 
 mod class;
-mod escape;
 
 use std::collections::BTreeSet;
 use std::fmt;

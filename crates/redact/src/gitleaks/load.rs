@@ -12,7 +12,7 @@ pub(super) use self::allow::{Allow, Target};
 use super::Fault;
 use super::file;
 use super::go::Change;
-use super::pattern::Pattern;
+use crate::gitleaks::scan::Pattern;
 use crate::span::Kind;
 
 /// Largest file, in bytes.

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::budget::{Budget, OverBudget};
 use crate::rules;
+use crate::scan::Budget;
+use crate::scan::OverBudget;
 use crate::scan::{Scan, Switches};
 use crate::span::Span;
 

@@ -200,7 +200,7 @@ impl Seek<'_> {
     /// Whether the name asks for a password or speaks about one: `forgotPassword`.
     fn asks(&self) -> bool {
         let name = &self.text[self.name.range.clone()];
-        let words = super::identifier::split(name);
+        let words = super::name::split(name);
         words.into_iter().any(|word| holds(ASKS, &name[word]))
     }
 
@@ -353,7 +353,7 @@ impl Seek<'_> {
         line.len() <= 4 * LINE_BYTES_MAX
             && !tail.iter().any(code)
             && pairs.into_iter().any(|(name, value)| {
-                let word = super::identifier::split(name).pop();
+                let word = super::name::split(name).pop();
                 word.is_some_and(|word| holds(USERS, &name[word])) && !value.is_empty()
             })
     }
@@ -476,7 +476,7 @@ fn beside(line: &[u8]) -> Beside {
     if holds(TYPES, value) || value.starts_with(b"=") || value.starts_with(b":") {
         return Beside::Code;
     }
-    let mut words = super::identifier::split(&line[..name]).into_iter().rev();
+    let mut words = super::name::split(&line[..name]).into_iter().rev();
     let user = words.next().is_some_and(|word| holds(USERS, &line[word]));
     if user && !value.is_empty() {
         Beside::Login
@@ -553,5 +553,5 @@ fn is_file(value: &[u8]) -> bool {
     let number = parts
         .next()
         .is_some_and(|part| part.iter().all(u8::is_ascii_digit));
-    !number && super::place::hostname(value)
+    !number && super::refers::hostname(value)
 }

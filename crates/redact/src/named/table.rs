@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Seek;
-use super::decide::Joint;
-use super::name::Strength;
-use super::value::{self, Frame, Value, line_end, line_start};
-use crate::span::Span;
+use crate::judge;
+use crate::judge::Makeup;
+use crate::named::decide::{Joint, stands_for_value};
+use crate::named::name::Strength;
+use crate::named::refers::address;
+use crate::named::setting::{is_chosen, is_literal};
+use crate::named::value::{Frame, Value, line_end, line_start};
+use crate::named::words::{WRAPPERS, holds};
+use crate::named::{Seek, chosen, value};
+use crate::span::{Rank, Span};
 
 /// Longest head of a table, in bytes.
 const HEAD_BYTES_MAX: usize = 2_000;
@@ -250,4 +255,296 @@ fn separated(text: &[u8], row: Range<usize>, mark: u8, column: usize) -> Value {
 /// The line below the head of a table.
 fn is_rule(line: &[u8]) -> bool {
     line.contains(&b'-') && line.iter().all(|b| b"|-: \t+\r".contains(b))
+}
+
+// Values on a line of their own below their name.
+
+/// How many lines below a name are looked at: fences and empty lines come before the value.
+const LINES_MAX: usize = 4;
+
+impl Seek<'_> {
+    /// The value alone on the next line that is not empty.
+    pub(super) fn below(&self, at: usize, joint: Joint, found: &mut Vec<Span>) {
+        let mut start = at;
+        for _ in 0..LINES_MAX {
+            let end = line_end(self.text, start);
+            let line = &self.text[start..end];
+            let marks = line
+                .iter()
+                .take_while(|b| b" \t>-*+|\r".contains(b))
+                .count();
+            let body = line[marks..].trim_ascii_end();
+            if body.starts_with(b"```") || body.is_empty() || body.starts_with(b"~~~") {
+                start = end + 1;
+                if start >= self.text.len() {
+                    return;
+                }
+                continue;
+            }
+            let begin = start + marks;
+            // A line that ends in a colon is a name of its own, and so is what `=` follows.
+            if body.ends_with(b":") || is_setting(body) || (joint == Joint::Prose && !self.heads())
+            {
+                return;
+            }
+            if let Some(value) = value::read(self.text, begin) {
+                // Alone on its line: but for marks nothing follows.
+                let rest = self.text[value.after.min(end)..end].trim_ascii();
+                if rest.len() <= 3 {
+                    let line = value.alone();
+                    let joint = if joint == Joint::Prose {
+                        Joint::Near
+                    } else {
+                        joint
+                    };
+                    self.accept(&line, joint, found);
+                }
+            }
+            return;
+        }
+    }
+
+    /// Whether the name's line is hardly more than the name: a heading.
+    fn heads(&self) -> bool {
+        let start = line_start(self.text, self.name.range.start);
+        let end = line_end(self.text, start);
+        let before = &self.text[start..self.name.range.start];
+        let after = self.text[self.name.range.end..end.max(self.name.range.end)].trim_ascii();
+        // Words alone, as a heading has them: `### Meraki dashboard API key`.
+        let heading =
+            |b: &u8| b.is_ascii_alphanumeric() || b" #*>-_'&()\t".contains(b) || *b >= 0x80;
+        before.len() <= 60
+            && after.len() <= 24
+            && before.iter().all(heading)
+            && after.iter().all(heading)
+    }
+}
+
+/// Whether a line is a name, `=` and a value: `JWT_TTL=3600`.
+fn is_setting(line: &[u8]) -> bool {
+    let part = |b: &&u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-');
+    let name = line.iter().take_while(part).count();
+    let rest = line[name..].trim_ascii_start();
+    name > 0 && rest.starts_with(b"=") && !rest.starts_with(b"==") && rest.len() > 1
+}
+
+// Values among the arguments of calls, and in code that falls back to them.
+
+/// A type of YAML, and the mark of a string of wide characters in SQL.
+const PREFIXES: &[&[u8]] = &[b"!!str ", b"N"];
+/// What stands between code that reads a value and the value it falls back to.
+const FALLBACKS: &[&[u8]] = &[b"|| ", b" or ", b"?? ", b", ", b"?: "];
+/// How far behind a name such a value may stand, in bytes.
+const FALLBACK_REACH: usize = 200;
+/// How many arguments of a call are looked at.
+const ARGUMENTS_MAX: usize = 5;
+
+impl Seek<'_> {
+    /// Whether a pair in brackets behind the name is a login: `auth=("bob", "…")`.
+    pub(super) fn takes_login(&self) -> bool {
+        let name = &self.text[self.name.range.clone()];
+        let auth = name.len() >= 4 && name[name.len() - 4..].eq_ignore_ascii_case(b"auth");
+        self.name.strength == Strength::Login || auth
+    }
+
+    /// Whether the call is one of a client of Redis, which takes a password alone: `redis:auth("…")`.
+    fn is_of_redis(&self) -> bool {
+        let before = &self.text[..self.name.range.start];
+        let name = &self.text[self.name.range.clone()];
+        let name = name.to_ascii_lowercase();
+        let object = name.strip_suffix(b".auth").unwrap_or(b"");
+        let arrow = [&b":"[..], b"->"].iter().any(|mark| {
+            before.strip_suffix(*mark).is_some_and(|before| {
+                let low = before.len().saturating_sub(8);
+                let object = before[low..].to_ascii_lowercase();
+                object.ends_with(b"red") || object.ends_with(b"redis")
+            })
+        });
+        object.ends_with(b"red") || object.ends_with(b"redis") || name == b"auth" && arrow
+    }
+
+    /// Code that reads the value from elsewhere may still hold one in case there is none there.
+    pub(super) fn fallback(&self, at: usize, found: &mut Vec<Span>) {
+        if let Some(quote) = wrapped(&self.text[at..])
+            && let Some(value) = value::quoted(self.text, at + quote)
+            && self.accept(&value, Joint::Assigned, found)
+        {
+            return;
+        }
+        let end = line_end(self.text, at).min(at + FALLBACK_REACH);
+        let line = &self.text[at..end];
+        for join in FALLBACKS {
+            let Some(place) = memchr::memmem::find(line, join) else {
+                continue;
+            };
+            let next = at + place + join.len();
+            if matches!(self.text.get(next), Some(b'"' | b'\'' | b'`'))
+                && let Some(value) = value::quoted(self.text, next)
+                && self.accept(&value, Joint::Assigned, found)
+            {
+                return;
+            }
+        }
+    }
+
+    /// `login("user", "value")`, `set_password("value")`.
+    pub(super) fn call(&self, at: usize, second: bool, found: &mut Vec<Span>) {
+        if !second {
+            if let Some(first) = value::quoted(self.text, at) {
+                let sets = self.text[self.name.range.clone()]
+                    .split(|b| *b == b'.')
+                    .next_back();
+                let sets = sets.is_some_and(|name| name.eq_ignore_ascii_case(b"setPassword"));
+                if sets && is_chosen(&self.text[first.range.clone()]) {
+                    found.push(self.span(first.range));
+                } else {
+                    self.accept(&first, Joint::Assigned, found);
+                }
+            }
+            return;
+        }
+        // The password is the last of a few arguments between quotes, and never the first.
+        let mut place = at;
+        let mut last = None;
+        for number in 0..ARGUMENTS_MAX {
+            let value = value::quoted(self.text, place);
+            let after = match &value {
+                Some(value) => value.after + turned(&self.text[value.after..]),
+                None => place + expression(&self.text[place..]),
+            };
+            last = value.filter(|_| number > 0).or(last);
+            let rest = &self.text[after..];
+            let gap = rest.iter().take(40);
+            let gap = gap.take_while(|b| b", \n\r\t".contains(b)).count();
+            if after == place || !rest[..gap].contains(&b',') {
+                break;
+            }
+            place = after + gap;
+        }
+        let redis = last.is_none() && self.is_of_redis();
+        if redis {
+            last = value::quoted(self.text, at);
+        }
+        if let Some(value) = last {
+            let range = self.trimmed(&value);
+            let strength = match self.name.strength {
+                Strength::Login | Strength::Weak => Strength::Password,
+                strength => strength,
+            };
+            let bytes = &self.text[range.clone()];
+            // `auth=('bob', '…')` is a login, and so is a client of Redis alone.
+            let pair = self.text.get(self.name.range.end) != Some(&b'(');
+            let chosen = is_literal(bytes) || (redis || pair) && is_chosen(bytes);
+            if chosen && strength == Strength::Password {
+                found.push(self.span(range));
+            } else {
+                self.accept_as(range, strength, Joint::Assigned, Frame::Quoted, found);
+            }
+        }
+    }
+}
+
+/// The width of a call that only turns the literal before it into another type: `.to_owned()`.
+fn turned(rest: &[u8]) -> usize {
+    let name = expression(rest);
+    let call = rest.starts_with(b".") && rest[name..].starts_with(b"()");
+    if call { name + 2 } else { 0 }
+}
+
+/// The width of an argument without quotes: a name, a number, a member.
+fn expression(rest: &[u8]) -> usize {
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || b"_.$@&*?".contains(b);
+    rest.iter().take(64).take_while(part).count()
+}
+
+/// Where the quoted argument begins of a call that does no more than hold it.
+fn wrapped(rest: &[u8]) -> Option<usize> {
+    for mark in PREFIXES {
+        if rest.starts_with(mark) && matches!(rest.get(mark.len()), Some(b'"' | b'\'')) {
+            return Some(mark.len());
+        }
+    }
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.');
+    let name = rest.iter().take(48).take_while(part).count();
+    let last = rest[..name].rsplit(|b| matches!(b, b':' | b'.')).next()?;
+    let known = holds(WRAPPERS, last);
+    let quote = matches!(rest.get(name + 1), Some(b'"' | b'\''));
+    (known && rest.get(name) == Some(&b'(') && quote).then_some(name + 1)
+}
+
+// The second half of a login: `admin / hunter2!`, `admin:hunter2!`.
+
+/// Longest name of a user, in bytes.
+const USER_BYTES_MAX: usize = 64;
+
+/// Names of accounts that every machine has.
+const ACCOUNTS: &[&[u8]] = &[
+    b"root",
+    b"admin",
+    b"administrator",
+    b"administrateur",
+    b"user",
+    b"guest",
+    b"sa",
+    b"sysadmin",
+    b"superuser",
+    b"postgres",
+    b"mysql",
+    b"deploy",
+    b"ubuntu",
+    b"test",
+    b"demo",
+    b"info",
+    b"support",
+];
+
+/// Finds the password of a login that nothing says to be one: `root / vmware1!`. Before the slash
+/// stands an account that every machine has, or an address; before one between blanks it may be any
+/// name, if what follows can be nothing else.
+pub(crate) fn login_pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let blank = text[at] == b' ';
+    let slash = at
+        + text[at..]
+            .iter()
+            .position(|b| *b == b'/')
+            .unwrap_or_default();
+    let end = if blank { at } else { slash };
+    let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b"._-+@\\".contains(b);
+    let name = &text[end.saturating_sub(USER_BYTES_MAX)..end];
+    let name = name.strip_suffix(b"`").unwrap_or(name);
+    let width = name.iter().rev().take_while(|b| part(b)).count();
+    let (before, user) = name.split_at(name.len() - width);
+    // A path, a URL, a variable.
+    let inside = matches!(
+        before.last(),
+        Some(b'/' | b':' | b'$' | b'~' | b'<' | b'{' | b'=')
+    );
+    if user.is_empty() || inside || width == USER_BYTES_MAX {
+        return;
+    }
+    let known = ACCOUNTS
+        .iter()
+        .any(|account| user.eq_ignore_ascii_case(account));
+    let start = slash + 1 + usize::from(blank);
+    let Some(value) = text.get(start).and_then(|_| value::read(text, start)) else {
+        return;
+    };
+    let bytes = &text[value.range.clone()];
+    if !(6..=64).contains(&bytes.len()) || bytes.contains(&b'/') || stands_for_value(bytes) {
+        return;
+    }
+    let makeup = Makeup::of(bytes);
+    let marks = bytes.iter().filter(|b| b"!#*^~$@&?%".contains(b)).count();
+    let numbered = makeup.digits > 0 && makeup.letters() + makeup.foreign >= 3;
+    let marked = marks > 0 && numbered && makeup.upper + makeup.foreign > 0;
+    let sure = marked && chosen::is_chosen(bytes, Joint::Near, Frame::Bare);
+    let likely = numbered && chosen::is_chosen(bytes, Joint::Near, Frame::Bare);
+    let takes = if blank && (known || address(user)) {
+        likely
+    } else {
+        sure && (blank || known)
+    };
+    if takes && !judge::placeholder(bytes) {
+        found.push(Span::new(value.range, "login-password", Rank::Structural));
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::look::{Group, Look, is_digit};
 use super::page::{Word, marks};
 use super::vocabulary::{self, Class, Classes};
-use crate::window::is_joined;
+use crate::span::is_joined;
 
 /// Most words of a phrase, and of one that no mark stands before.
 const PHRASE_WORDS_MAX: usize = 7;

@@ -6,9 +6,9 @@ use super::join;
 use super::look::{Look, Sort, is_digit, look};
 use super::vocabulary::{self, Classes};
 use super::weigh;
-use crate::marker::BLANK;
+use crate::span::BLANK;
 use crate::span::Span;
-use crate::window::is_joined;
+use crate::span::is_joined;
 
 /// How many lines before a label are read, and how many behind it.
 const LINES_BEFORE: usize = 1;

@@ -1,15 +1,18 @@
 //! Credentials in files of tools: npmrc, docker, kubeconfig, `WireGuard`.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::near::{
+use crate::judge;
+use crate::judge::Makeup;
+use crate::span::{Rank, Span};
+use crate::structure::near::{
     ahead, behind, ends_in_word, has_any_word, is_bare, is_base64, is_blank, is_encoded_pair,
     line_before, report, run, value, words,
 };
-use super::value::{is_opaque, is_token};
-use crate::span::{Rank, Span};
+use crate::structure::value::{is_opaque, is_token};
 
 /// Where the value of a key begins whose name ends at `at`: after `signs` and quotes.
 fn joint(text: &[u8], at: usize, signs: &[u8]) -> Option<usize> {
@@ -118,6 +121,65 @@ pub(crate) fn wireguard(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
+// Secret access keys of AWS, which have no prefix, beside the key id, which has one.
+
+/// Length of a key id, its prefix included.
+const ID_BYTES: usize = 20;
+/// Length of a secret access key.
+const SECRET_BYTES: usize = 40;
+/// How far from its id a secret is looked for: the rest of the line and the next.
+const NEAR: usize = 140;
+
+/// Finds the secret key that stands with the key id at `at`: behind it, or else before it.
+pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
+    let end = at
+        + run(ahead(text, at, ID_BYTES + 1), 0, |b| {
+            b.is_ascii_uppercase() || b.is_ascii_digit()
+        });
+    if end != at + ID_BYTES || ends_in_word(text, at) {
+        return;
+    }
+    let reach = NEAR + SECRET_BYTES;
+    let after = end..end + ahead(text, end, reach).len();
+    let before = at - behind(text, at, reach).len()..at;
+    if let Some(secret) = secret_in(text, after).or_else(|| secret_in(text, before))
+        && report(text, secret, "aws-key-pair", found)
+    {
+        report(text, at..end, "aws-key-pair", found);
+    }
+}
+
+/// The first run of exactly the length of a secret that a machine has rolled.
+fn secret_in(text: &[u8], window: Range<usize>) -> Option<Range<usize>> {
+    let mut at = window.start;
+    while at < window.end {
+        let end = run(&text[..window.end], at, is_key_byte);
+        let whole = end - at == SECRET_BYTES
+            && !text.get(end).is_some_and(|b| is_key_byte(*b) || *b == b'=')
+            && (at == 0 || !is_key_byte(text[at - 1]));
+        if whole && is_rolled(&text[at..end]) {
+            return Some(at..end);
+        }
+        at = end + 1;
+    }
+    None
+}
+
+/// Whether a run has what 40 random characters of base64 have and no path or digest does.
+fn is_rolled(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    makeup.lower > 0
+        && makeup.upper > 0
+        && makeup.digits > 0
+        && judge::random(value)
+        && !judge::placeholder_token(value)
+}
+
+/// The alphabet of secret keys.
+fn is_key_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+')
+}
+
 #[cfg(test)]
 mod tests {
     use crate::structure::harness::{finds, keeps};
@@ -207,6 +269,41 @@ mod tests {
                 "PublicKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=",
                 "PrivateKey = <private key>",
                 "PrivateKey = (hidden)",
+            ],
+        );
+    }
+}
+
+#[cfg(test)]
+mod aws_tests {
+    use crate::structure::harness::{finds, keeps};
+
+    #[test]
+    fn pairs() {
+        finds(
+            "aws-key-pair",
+            &[
+                "«AK¦IAQYLPMN5HFIQR7XYA»:«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+                "keys: «AK¦IAQYLPMN5HFIQR7XYA» / «Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N».",
+                "«AS¦IAQYLPMN5HFIQR7XYA»\n«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\n",
+                "bob,«AK¦IAQYLPMN5HFIQR7XYA»,«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»",
+                "connect(\"«AK¦IAQYLPMN5HFIQR7XYA»\", \"«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N»\")",
+                "«Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N» belongs to «AK¦IAQYLPMN5HFIQR7XYA»",
+            ],
+        );
+    }
+
+    #[test]
+    fn no_pairs() {
+        keeps(
+            "aws-key-pair",
+            &[
+                "AK¦IAQYLPMN5HFIQR7XYA was rotated in da39a3ee5e6b4b0d3255bfef95601890afd80709",
+                "AK¦IAQYLPMN5HFIQR7XYA lives in src/module/handlers/authentication/tokenB",
+                "AK¦IAQYLPMN5HFIQR7XYA: Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N8x",
+                "AK¦IAQYLPMN5HFIQR7XYA: \x01\x01\x01",
+                "AK¦IAQYLPMN Zq8Wn3Lx0Vb5Tc7Yr2Mk9Pd4Hs6Jf1Gu/Ae+Ri4N",
+                "the ids begin with AKIA or ASIA",
             ],
         );
     }

@@ -8,10 +8,13 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::near::{ahead, is_blank, report, run, run_back, stands};
-use super::option::{KIND, argument, is_path, is_shell};
 use super::value::{is_opaque, is_placeholder};
 use crate::rules::form::Form;
 use crate::span::Span;
+use crate::structure::command::KIND;
+use crate::structure::command::argument;
+use crate::structure::command::is_path;
+use crate::structure::command::is_shell;
 
 /// One way in which a program takes a password.
 struct Flag {

@@ -1,6 +1,6 @@
 //! Small steps over bytes that all scanners take.
 
-use crate::marker::BLANK;
+use crate::span::BLANK;
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;

@@ -7,12 +7,12 @@ use super::near::{
     after_any, ahead, behind, find, is_bare, is_blank, line_end, quote, report, run, run_back,
     stands, value,
 };
-use super::option::is_path;
 use super::title::{NAME_BYTES_MAX, says_code, says_secret, says_secrets};
 use super::value::{is_placeholder, is_token};
 use crate::judge;
 use crate::named::refers;
 use crate::span::Span;
+use crate::structure::command::is_path;
 
 const KIND: &str = "settings-secret";
 

@@ -1,7 +1,7 @@
 //! Which values are no secrets: they stand for one, refer to one, or hide one already.
 
 use super::near::{REACH, find};
-use crate::marker::BLANK;
+use crate::span::BLANK;
 
 /// Words of which placeholders are made: a value of these alone is none.
 const WORDS: &[&str] = &[

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::near::{ahead, behind, find, is_bare, report, run, run_back, trim};
 use super::value::is_placeholder;
-use crate::marker::BLANK;
+use crate::span::BLANK;
 use crate::span::Span;
 
 /// Longest URL of a webhook.

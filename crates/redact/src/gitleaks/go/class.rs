@@ -1,7 +1,8 @@
 //! Classes between brackets.
 
-use super::escape::SPACES;
-use super::{Change, Reader, Refusal};
+use regex::bytes::Regex;
+
+use crate::gitleaks::go::{Change, Last, Reader, Refusal};
 
 /// A class that is being read.
 #[derive(Default)]
@@ -198,3 +199,202 @@ const POSIX: &[&str] = &[
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
     "space", "upper", "word", "xdigit",
 ];
+
+// What begins with a backslash.
+
+/// What `\s` stands for in Go, as it is written within a class.
+pub(super) const SPACES: &str = "\\t\\n\\x0C\\r ";
+
+/// A character that was escaped, and its spelling where it is ASCII.
+pub(super) struct Escaped {
+    pub(super) c: char,
+    pub(super) text: String,
+}
+
+impl Reader<'_> {
+    /// A backslash outside a class.
+    pub(super) fn backslash(&mut self) -> Result<(), Refusal> {
+        match self.rest()[1..].chars().next() {
+            Some('A' | 'z' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W') => {
+                self.keep(2);
+                self.thing(1);
+            }
+            Some(c @ ('s' | 'S')) => {
+                self.at += 2;
+                let not = if c == 'S' { "^" } else { "" };
+                self.out.extend(["[", not, SPACES, "]"]);
+                self.changes.insert(Change::Space);
+                self.thing(1);
+            }
+            Some('p' | 'P') => {
+                let class = self.unicode_class()?;
+                self.out.extend(["(?u:", &class, ")"]);
+                self.thing(1);
+            }
+            Some('Q') => self.quote(),
+            Some('C') => {
+                let why = "`\\C`, a single byte, which Go does not know either";
+                return Err(self.refusal(self.at, why));
+            }
+            _ => {
+                let escaped = self.escaped()?;
+                if escaped.c.is_ascii() {
+                    self.out.push_str(&escaped.text);
+                    self.thing(1);
+                } else {
+                    self.changes.insert(Change::Unicode);
+                    self.literal(escaped.c);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `\Q...\E`, or `\Q` to the end.
+    fn quote(&mut self) {
+        let body = &self.rest()[2..];
+        let (quoted, skipped) = match body.split_once("\\E") {
+            Some((quoted, _)) => (quoted, 4),
+            None => (body, 2),
+        };
+        self.at += quoted.len() + skipped;
+        self.changes.insert(Change::Quote);
+        if quoted.is_empty() && matches!(self.last, Last::Repetition) {
+            // For Go the two are no longer side by side.
+            self.last = Last::Thing(self.repeats);
+        }
+        for c in quoted.chars() {
+            if regex::escape(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
+                self.out.push('\\');
+            }
+            self.literal(c);
+        }
+    }
+
+    /// A backslash and the character it stands for, inside a class or outside.
+    pub(super) fn escaped(&mut self) -> Result<Escaped, Refusal> {
+        let start = self.at;
+        self.at += 1;
+        let Some(c) = self.take() else {
+            return Err(self.refusal(start, "a backslash with nothing after it"));
+        };
+        let c = match c {
+            '0'..='7' => return self.octal(start, c),
+            'x' => self.hexadecimal(start)?,
+            'a' => '\x07',
+            'f' => '\x0C',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\x0B',
+            '<' | '>' => {
+                self.changes.insert(Change::Angle);
+                let text = c.to_string();
+                return Ok(Escaped { c, text });
+            }
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => c,
+            c => return Err(self.refusal(start, format!("`\\{c}`, which Go does not know"))),
+        };
+        let text = self.text[start..self.at].to_owned();
+        Ok(Escaped { c, text })
+    }
+
+    /// A number of up to three octal digits; one digit other than 0 would refer to a group.
+    fn octal(&mut self, start: usize, first: char) -> Result<Escaped, Refusal> {
+        let mut value = first.to_digit(8).unwrap_or(0);
+        let mut digits = 1;
+        while let Some(digit) = self.peek().and_then(|c| c.to_digit(8)) {
+            if digits == 3 {
+                break;
+            }
+            value = value * 8 + digit;
+            digits += 1;
+            self.at += 1;
+        }
+        if digits == 1 && first != '0' {
+            let why = format!("`\\{first}`, a reference to a group, which Go does not know");
+            return Err(self.refusal(start, why));
+        }
+        self.changes.insert(Change::Octal);
+        let c = char::from_u32(value).unwrap_or('\0');
+        let text = format!("\\x{value:02X}");
+        Ok(Escaped { c, text })
+    }
+
+    /// What follows `\x`: two digits, or any number of them between braces.
+    fn hexadecimal(&mut self, start: usize) -> Result<char, Refusal> {
+        let rest = self.rest();
+        let (digits, length) = match rest.strip_prefix('{') {
+            Some(body) => match body.split_once('}') {
+                Some((digits, _)) => (digits, digits.len() + 2),
+                None => return Err(self.refusal(start, "`\\x{` without its `}`")),
+            },
+            None => (rest.get(..2).unwrap_or(""), 2),
+        };
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(self.refusal(start, "`\\x` without its digits"));
+        }
+        self.at += length;
+        let significant = digits.trim_start_matches('0');
+        let value = match significant {
+            "" => Some(0),
+            _ => u32::from_str_radix(significant, 16).ok(),
+        };
+        value
+            .and_then(char::from_u32)
+            .ok_or_else(|| self.refusal(start, "`\\x` with a number that no character has"))
+    }
+
+    /// `\pN`, `\p{Name}`, `\P{Name}` or `\p{^Name}`, as it is written where Unicode is on.
+    pub(super) fn unicode_class(&mut self) -> Result<String, Refusal> {
+        let start = self.at;
+        let mut negated = self.rest().starts_with("\\P");
+        let body = &self.rest()[2..];
+        let (mut name, length) = match body.strip_prefix('{') {
+            Some(inner) => match inner.split_once('}') {
+                Some((name, _)) => (name, name.len() + 4),
+                None => return Err(self.refusal(start, "`\\p{` without its `}`")),
+            },
+            None => match body.chars().next() {
+                Some(c) => (&body[..c.len_utf8()], 2 + c.len_utf8()),
+                None => return Err(self.refusal(start, "`\\p` without a name")),
+            },
+        };
+        self.at += length;
+        if let Some(rest) = name.strip_prefix('^') {
+            negated = !negated;
+            name = rest;
+        }
+        self.changes.insert(Change::Unicode);
+        let p = if negated { "\\P" } else { "\\p" };
+        if name == "Any" {
+            return Ok(format!("{p}{{any}}"));
+        }
+        if name == "C" {
+            // The `regex` crate counts characters that are not assigned, too.
+            let not = if negated { "^" } else { "" };
+            return Ok(format!("[{not}\\p{{Cc}}\\p{{Cf}}\\p{{Co}}]"));
+        }
+        if CATEGORIES.contains(&name) {
+            return Ok(format!("{p}{{{name}}}"));
+        }
+        if is_script(name) {
+            return Ok(format!("{p}{{sc={name}}}"));
+        }
+        Err(self.refusal(start, format!("`\\p{{{name}}}`, which is not known")))
+    }
+}
+
+/// The general categories that Go names.
+const CATEGORIES: &[&str] = &[
+    "Cc", "Cf", "Co", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn", "N", "Nd", "Nl",
+    "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm", "So", "Z", "Zl",
+    "Zp", "Zs",
+];
+
+/// Whether the `regex` crate knows a script of that name.
+fn is_script(name: &str) -> bool {
+    name.len() > 2
+        && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+        && Regex::new(&format!("\\p{{sc={name}}}")).is_ok()
+}

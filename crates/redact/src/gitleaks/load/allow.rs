@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{COMMITS, Loaded, Outcome, Source};
 use crate::gitleaks::Fault;
 use crate::gitleaks::file;
-use crate::gitleaks::pattern::Pattern;
+use crate::gitleaks::scan::Pattern;
 
 /// What is not to be found.
 #[derive(Debug)]

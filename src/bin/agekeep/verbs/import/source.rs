@@ -289,14 +289,14 @@ fn refuse_clashes(store: &Store, items: &mut [Item]) {
 
 // The files below a folder: which there are, in an order that never changes, and what each says.
 
-/// Entry stands somewhere below a folder.
+/// What stands somewhere below a folder.
 pub(super) struct Found {
     /// The names on the way to it.
     pub(super) names: Vec<OsString>,
     pub(super) what: Entry,
 }
 
-/// Entry it is.
+/// What it is.
 pub(super) enum Entry {
     File,
     /// No memory; of whom or what it is.
@@ -379,7 +379,7 @@ impl Walk {
 
 const LINK: &str = "a symbolic link, which may lead anywhere";
 
-/// Entry is no memory, though it may stand beside them.
+/// What is no memory, though it may stand beside them.
 fn no_memory(name: &OsStr, kind: Kind) -> Option<&'static str> {
     let name = name.to_str()?;
     match (name, kind) {
@@ -465,7 +465,7 @@ mod tests {
         read(&Folder::open(root).expect("a folder"), &names(path), MAX)
     }
 
-    /// Entry is swapped after it was listed is told by what it is when it is opened.
+    /// What is swapped after it was listed is told by what it is when it is opened.
     #[test]
     fn what_is_swapped_for_a_link_is_not_followed() {
         let scratch = tempfile::tempdir().expect("a temporary folder");
