@@ -51,13 +51,13 @@ use chrono::{DateTime, Utc};
 use self::batch::Batch;
 use self::decide::Decisions;
 use self::trees::Trees;
+use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::Signers;
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::Keyring;
 use crate::memory_tool::command::Command;
@@ -69,6 +69,16 @@ use crate::state::catalog::file::CatalogFile;
 use crate::state::timeline::Timeline;
 use crate::state::timeline::file::TimelineFile;
 use crate::store::answer::Answer;
+use crate::store::commit::commit;
+use crate::store::decide::as_reader;
+use crate::store::erase::complete::complete_erasures;
+use crate::store::history::refold::settle_catalog;
+use crate::store::history::{catch_up, refresh};
+use crate::store::keys::check_keyring;
+use crate::store::pinning::note_head;
+use crate::store::plan::plan;
+use crate::store::quota::plan_too_many;
+use crate::store::signers::check_role;
 
 use self::checkpoint::Packing;
 use self::commit::time_of;
@@ -113,37 +123,50 @@ pub struct Keys {
     pub keyring: Option<PathBuf>,
 }
 
-/// A store, open for reading and writing.
+/// A store, open for reading and writing: what is so, what is written, and who acts.
+///
+/// It only brings these parts together. A verb is a function in its module that takes the parts it
+/// needs; the methods here and in the modules below hand them over.
 pub struct Store {
-    root: Folder,
+    state: State,
+    ledger: Ledger,
+    signing_key: Option<SigningKey>,
+    clock: Clock,
+    /// The clock's time when the command began that is being carried out: one command has one time,
+    /// or a memory could expire while the command that reads it is planned.
+    began: Option<DateTime<Utc>>,
+}
+
+/// The state of a store as of its newest commit: all that planning a command reads.
+struct State {
     id: StoreId,
     decisions: Decisions,
-    signing_key: Option<SigningKey>,
+    catalog: Catalog,
+    /// When everything happened; read when history is first asked for.
+    timeline: Option<Timeline>,
+    /// The event that was opened last: one undo can have written hundreds of versions.
+    opened: RefCell<Option<(u64, Arc<Event>)>>,
+    /// Made ready by the first command that needs it.
+    redactor: OnceLock<Redactor>,
+}
+
+/// Everything a store has on disk, and the commits that wait to be written.
+struct Ledger {
+    root: Folder,
     repository: Repository,
     journal: Journal,
     keyring: Keyring,
-    /// The folder of the keyring, where the caller says which.
+    /// The keyring's folder, if the caller named one.
     keyring_said: Option<PathBuf>,
-    catalog: Catalog,
     catalog_file: CatalogFile,
-    /// What happened when; read when history is first asked for.
-    timeline: Option<Timeline>,
     timeline_file: TimelineFile,
-    /// The event that was opened last: one undo can have written hundreds of versions.
-    opened: RefCell<Option<(u64, Arc<Event>)>>,
     trees: Trees,
     batch: Batch,
     pinning: Pinning,
-    /// What makes packs of the journal beside the commands.
+    /// Makes packs of the journal on a thread of its own.
     packing: Packing,
     /// SHA-256 of the newest commit object, which the next one names.
     chain: Digest,
-    clock: Clock,
-    /// What the clock said when the command began that is being carried out: one command has one
-    /// time, or what expires while it is planned is there and is not.
-    began: Option<DateTime<Utc>>,
-    /// Made ready by the first command that needs it.
-    redactor: OnceLock<Redactor>,
 }
 
 impl Store {
@@ -161,10 +184,10 @@ impl Store {
             pinning.meet(repository, head)
         };
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
-        store.check_keyring()?;
+        check_keyring(&store)?;
         // If it cannot be done now, the keys are not used all the same.
-        drop(store.complete_erasures());
-        store.note_head();
+        drop(complete_erasures(&mut store));
+        note_head(&mut store);
         drop(lock);
         Ok(store)
     }
@@ -225,33 +248,39 @@ impl Store {
         let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
         let times = keyring.cache_name(Name::TIMELINE, Name::AUDITORS_TIMELINE);
         let refold = history::refold(root, id, &keys.identity, keyring_said.as_deref());
-        let mut store = Self {
-            catalog_file: CatalogFile::new(root, cache, id).refolded_by(refold),
-            timeline: None,
-            timeline_file: TimelineFile::new(root, times, id),
-            opened: RefCell::new(None),
-            root: root.clone(),
+        let state = State {
             id,
             decisions,
-            signing_key: keys.signing_key,
+            catalog: Catalog::empty(),
+            timeline: None,
+            opened: RefCell::new(None),
+            redactor: OnceLock::new(),
+        };
+        let ledger = Ledger {
+            catalog_file: CatalogFile::new(root, cache, id).refolded_by(refold),
+            timeline_file: TimelineFile::new(root, times, id),
+            root: root.clone(),
             repository,
             journal,
             keyring,
             keyring_said,
-            catalog: Catalog::empty(),
             trees: Trees::default(),
             batch: Batch::default(),
             pinning,
             packing: Packing::default(),
             chain: Digest::of(b""),
+        };
+        let mut store = Self {
+            state,
+            ledger,
+            signing_key: keys.signing_key,
             clock,
             began: None,
-            redactor: OnceLock::new(),
         };
-        store.catch_up()?;
-        if store.catalog.decided != Some(decided) {
+        catch_up(&mut store)?;
+        if store.state.catalog.decided != Some(decided) {
             return Err(Error::damaged(
-                format!("commit {}", store.journal.head()),
+                format!("commit {}", store.ledger.journal.head()),
                 "it changes agekeep.toml, recipients or signers without saying so",
             ));
         }
@@ -267,72 +296,24 @@ impl Store {
     /// When the command could not be recorded: [`Error::Io`], [`Error::Locked`],
     /// [`Error::NotASigner`], or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
-        let lock = self.begin_commands()?;
-        let answer = self.execute_one(command, context);
+        let lock = begin_commands(self)?;
+        let answer = execute_one(self, command, context);
         // What it went by was checked before it was recorded.
-        drop(self.settle_catalog());
+        drop(settle_catalog(self));
         drop(lock);
         answer
-    }
-
-    /// Takes the lock. Where another folder is at the store's path now, the store goes on in that,
-    /// and remembers what it has seen.
-    fn lock(&mut self) -> Result<Lock> {
-        let mut lock = Lock::acquire(&self.root)?;
-        if let Some(root) = lock.moved() {
-            self.repository = Repository::of_whatever_is_there(&root, journal::find);
-            self.journal.follow(&root);
-            self.catalog_file.follow(&root);
-            self.timeline_file.follow(&root);
-            self.root = root;
-        }
-        Ok(lock)
-    }
-
-    /// Takes the lock, and follows what others have done.
-    fn begin_commands(&mut self) -> Result<Lock> {
-        let lock = self.lock()?;
-        // What an agent does leaves no list of everything that happened in memory.
-        self.timeline = None;
-        self.refresh()?;
-        self.as_reader()?;
-        Ok(lock)
-    }
-
-    fn execute_one(&mut self, command: &Command, context: &Context) -> Result<Answer> {
-        self.at_one_time(|store| {
-            store.check_role(command.name())?;
-            let plan = match store.plan_too_many(context)? {
-                Some(refused) => refused,
-                None => store.plan(command, context)?,
-            };
-            store.commit(plan, command.name(), context)
-        })
-    }
-
-    /// Does something for which the clock stands still.
-    fn at_one_time<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.began = Some(time_of(&self.clock)?);
-        let done = act(self);
-        self.began = None;
-        done
-    }
-
-    /// The time that what is being done goes by.
-    fn now(&self) -> DateTime<Utc> {
-        self.began.unwrap_or_else(|| (self.clock)())
     }
 
     /// The policy in force.
     #[must_use]
     pub fn policy(&self) -> &Policy {
-        &self.decisions.policy
+        &self.state.decisions.policy
     }
 
     /// The limits in force.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.decisions.policy.limits
+        &self.state.decisions.policy.limits
     }
 
     /// The fingerprint of a value under this store's key: 16 hexadecimal digits, for `allow` in the
@@ -344,39 +325,151 @@ impl Store {
     /// # Panics
     /// Never: a store's redactor has its key.
     pub fn fingerprint(&self, value: &str) -> Result<String> {
-        let fingerprint = self.redactor()?.fingerprint(value);
+        let fingerprint = redactor(self)?.fingerprint(value);
         Ok(fingerprint.expect("a store's redactor has its key"))
-    }
-
-    /// The redactor that follows the policy in force.
-    fn redactor(&self) -> Result<&Redactor> {
-        if let Some(ready) = self.redactor.get() {
-            return Ok(ready);
-        }
-        let key = self.keyring.fingerprints();
-        let ready = Redactor::new(&self.policy().redaction, Some(key))?;
-        Ok(self.redactor.get_or_init(|| ready))
     }
 
     /// Where the keyring is.
     #[must_use]
     pub fn keyring_folder(&self) -> &Path {
-        self.keyring.folder().path()
+        self.ledger.keyring.folder().path()
     }
 
     pub(crate) fn head(&self) -> ObjectId {
-        self.journal.head()
+        self.ledger.journal.head()
     }
 
     pub(crate) fn repository(&self) -> &Repository {
-        &self.repository
+        &self.ledger.repository
     }
 
     pub(crate) fn keyring(&self) -> &Keyring {
-        &self.keyring
+        &self.ledger.keyring
     }
 
     pub(crate) fn signers(&self) -> &Signers {
-        &self.decisions.signers
+        &self.state.decisions.signers
     }
+
+    /// Carries out commands in their order, until there is none at the moment. Each is a commit of
+    /// its own; one sync makes those durable together that are there before it, so that a command
+    /// that waits with others costs less than one alone. The answers are in the same order, and what
+    /// they answer is durable.
+    ///
+    /// # Errors
+    /// Each answer has those of [`Store::execute`]. If the sync fails, no command whose answer it
+    /// held back happened.
+    pub fn execute_all(
+        &mut self,
+        calls: impl IntoIterator<Item = (Command, Context)>,
+    ) -> Vec<Result<Answer>> {
+        batch::execute_all(self, calls)
+    }
+
+    /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
+    ///
+    /// # Errors
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
+    pub fn check_vacant(root: &Path) -> Result<()> {
+        init::check_vacant(root)
+    }
+
+    /// Makes a store at `root` that `keys` can read and write, and opens it.
+    ///
+    /// # Errors
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken; for a policy as
+    /// [`Store::set_policy`].
+    pub fn init(
+        root: &Path,
+        keys: Keys,
+        policy: &Policy,
+        context: &Context,
+        clock: Clock,
+    ) -> Result<Self> {
+        init::init(root, keys, policy, context, clock)
+    }
+
+    /// What a command that writes would come to, now. Nothing changes, and nothing is recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows what is
+    /// kept, and what keeps the store from being read.
+    pub fn foresee(&mut self, command: &Command, context: &Context) -> Result<Foreseen> {
+        foresee::foresee(self, command, context)
+    }
+
+    /// Compares a text, as redaction would leave it, with the one that is kept at a path. That is
+    /// no access, and is not recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotAReader`] for an auditor, and what keeps the store from being read.
+    pub fn compare_kept(&mut self, path: &str, text: &Text) -> Result<Compared> {
+        foresee::compare_kept(self, path, text)
+    }
+
+    /// A line as it may be shown: without the secrets in it, by the policy in force.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if the policy in force cannot be followed.
+    pub fn without_secrets(&self, line: &str) -> Result<String> {
+        foresee::without_secrets(self, line)
+    }
+}
+
+/// Takes the lock. Where another folder is at the store's path now, the store goes on in that,
+/// and remembers what it has seen.
+fn lock(store: &mut Store) -> Result<Lock> {
+    let mut lock = Lock::acquire(&store.ledger.root)?;
+    if let Some(root) = lock.moved() {
+        store.ledger.repository = Repository::of_whatever_is_there(&root, journal::find);
+        store.ledger.journal.follow(&root);
+        store.ledger.catalog_file.follow(&root);
+        store.ledger.timeline_file.follow(&root);
+        store.ledger.root = root;
+    }
+    Ok(lock)
+}
+
+/// Takes the lock, and follows what others have done.
+fn begin_commands(store: &mut Store) -> Result<Lock> {
+    let lock = lock(store)?;
+    // What an agent does leaves no list of everything that happened in memory.
+    store.state.timeline = None;
+    refresh(store)?;
+    as_reader(store)?;
+    Ok(lock)
+}
+
+fn execute_one(store: &mut Store, command: &Command, context: &Context) -> Result<Answer> {
+    at_one_time(store, |store| {
+        check_role(store, command.name())?;
+        let plan = match plan_too_many(store, context)? {
+            Some(refused) => refused,
+            None => plan(store, command, context)?,
+        };
+        commit(store, plan, command.name(), context)
+    })
+}
+
+/// Does something for which the clock stands still.
+fn at_one_time<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    store.began = Some(time_of(&store.clock)?);
+    let done = act(store);
+    store.began = None;
+    done
+}
+
+/// The time that what is being done goes by.
+fn now(store: &Store) -> DateTime<Utc> {
+    store.began.unwrap_or_else(|| (store.clock)())
+}
+
+/// The redactor that follows the policy in force.
+fn redactor(store: &Store) -> Result<&Redactor> {
+    if let Some(ready) = store.state.redactor.get() {
+        return Ok(ready);
+    }
+    let key = store.ledger.keyring.fingerprints();
+    let ready = Redactor::new(&store.policy().redaction, Some(key))?;
+    Ok(store.state.redactor.get_or_init(|| ready))
 }

@@ -12,7 +12,11 @@ use crate::repository::object::{Kind, Object};
 use crate::state::catalog::file::Made as MadeOfCatalog;
 use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
+use crate::store::checkpoint::make_room;
+use crate::store::history::refold::{renew_catalog_file, settle_catalog};
+use crate::store::past::follow_in_timeline;
 use crate::store::pin::Seen;
+use crate::store::{begin_commands, execute_one};
 
 use super::Store;
 
@@ -52,182 +56,184 @@ impl Batch {
     }
 }
 
-impl Store {
-    /// Carries out commands in their order, until there is none at the moment. Each is a commit of
-    /// its own; one sync makes those durable together that are there before it, so that a command
-    /// that waits with others costs less than one alone. The answers are in the same order, and what
-    /// they answer is durable.
-    ///
-    /// # Errors
-    /// Each answer has those of [`Store::execute`]. If the sync fails, no command whose answer it
-    /// held back happened.
-    pub fn execute_all(
-        &mut self,
-        calls: impl IntoIterator<Item = (Command, Context)>,
-    ) -> Vec<Result<Answer>> {
-        // Once there is none the answers go out, whatever has come since.
-        let mut calls = calls.into_iter().fuse();
-        let mut answers = Vec::new();
-        while let Some(call) = calls.next() {
-            let begun = answers.len();
-            let done = self.execute_together(call, &mut calls, &mut answers);
-            let Err(error) = done else { continue };
-            if let [_] = answers[begun..] {
-                answers[begun] = Err(error);
-            } else {
-                // One that failed by itself goes on saying why.
-                let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
-                held_back.for_each(|answer| *answer = Err(again(&error)));
-            }
-        }
-        answers
-    }
-
-    /// Carries out this command and as many of the next as are made durable with it. It stops behind
-    /// one that could not be recorded.
-    fn execute_together(
-        &mut self,
-        first: (Command, Context),
-        calls: &mut impl Iterator<Item = (Command, Context)>,
-        answers: &mut Vec<Result<Answer>>,
-    ) -> Result<()> {
-        let lock = match self.begin_commands() {
-            Ok(lock) => lock,
-            Err(error) => {
-                if let Error::Locked { .. } = error {
-                    // Who came meanwhile has waited for it too.
-                    answers.extend(calls.map(|_| Err(again(&error))));
-                }
-                answers.push(Err(error));
-                return Ok(());
-            }
-        };
-        self.batch.is_open = true;
-        let mut next = Some(first);
-        while let Some((command, context)) = next {
-            answers.push(self.execute_one(&command, &context));
-            let goes_on = answers.last().is_some_and(Result::is_ok) && !self.batch.is_full();
-            next = if goes_on { calls.next() } else { None };
-        }
-        self.batch.is_open = false;
-        let done = self.make_durable();
-        // What a command went by was checked before it was recorded.
-        drop(self.settle_catalog());
-        drop(lock);
-        done
-    }
-
-    /// Where history ends, or will once what waits is durable.
-    pub(super) fn newest(&self) -> ObjectId {
-        self.batch.head().unwrap_or_else(|| self.journal.head())
-    }
-
-    /// Makes a commit durable, now or together with others.
-    pub(super) fn keep(&mut self, mut made: Made) -> Result<()> {
-        let is_alone = !self.batch.is_open;
-        if !is_alone {
-            // The commands behind it may need these.
-            self.keyring.hold(&made.keys)?;
-            let sizes = made.objects.iter().map(|object| object.bytes.len());
-            self.batch.object_bytes += sizes.sum::<usize>();
-        }
-        self.repository.hold(std::mem::take(&mut made.objects));
-        self.chain = made.seen.digest;
-        let followed = self.catalog.apply(&made.step);
-        made.of_catalog = MadeOfCatalog::by_last(&self.catalog);
-        let commit = made.seen.moment.commit;
-        self.batch.waiting.push(made);
-        if let Err(why) = followed {
-            self.take_back();
-            return Err(Error::damaged(format!("commit {commit}"), why));
-        }
-        if is_alone {
-            self.make_durable()
+/// See [`Store::execute_all`].
+pub(super) fn execute_all(
+    store: &mut Store,
+    calls: impl IntoIterator<Item = (Command, Context)>,
+) -> Vec<Result<Answer>> {
+    // Once there is none the answers go out, whatever has come since.
+    let mut calls = calls.into_iter().fuse();
+    let mut answers = Vec::new();
+    while let Some(call) = calls.next() {
+        let begun = answers.len();
+        let done = execute_together(store, call, &mut calls, &mut answers);
+        let Err(error) = done else { continue };
+        if let [_] = answers[begun..] {
+            answers[begun] = Err(error);
         } else {
-            Ok(())
+            // One that failed by itself goes on saying why.
+            let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
+            held_back.for_each(|answer| *answer = Err(again(&error)));
         }
     }
+    answers
+}
 
-    /// Makes what waits durable, and brings it to its place.
-    fn make_durable(&mut self) -> Result<()> {
-        if self.batch.waiting.is_empty() {
+/// Carries out this command and as many of the next as are made durable with it. It stops behind
+/// one that could not be recorded.
+fn execute_together(
+    store: &mut Store,
+    first: (Command, Context),
+    calls: &mut impl Iterator<Item = (Command, Context)>,
+    answers: &mut Vec<Result<Answer>>,
+) -> Result<()> {
+    let lock = match begin_commands(store) {
+        Ok(lock) => lock,
+        Err(error) => {
+            if let Error::Locked { .. } = error {
+                // Who came meanwhile has waited for it too.
+                answers.extend(calls.map(|_| Err(again(&error))));
+            }
+            answers.push(Err(error));
             return Ok(());
         }
-        let recorded = self.record_waiting();
-        let objects = recorded.inspect_err(|_| self.take_back())?;
-        let waiting = std::mem::take(&mut self.batch).waiting;
-        self.pinning
-            .finish(waiting.last().expect("it is not empty").seen);
-        // From here on the commands are durable. If bringing them to their places fails, the ref
-        // still points at a commit before, and the next command or open does it again. Only of keys
-        // that are still there nobody may be told that they are gone.
-        let placed = self.put_in_place(&waiting, objects);
-        let mut keys = waiting.iter().flat_map(|made| &made.keys);
-        let placed = match placed {
-            Err(error) if keys.any(KeyEntry::is_of_all) => Err(self.unfinished(&error)),
-            _ => Ok(()),
-        };
-        self.keyring.let_go();
-        for made in waiting {
-            self.catalog_file
-                .add(made.of_catalog.as_ref(), self.keyring.cache_key());
-            self.follow_in_timeline(&made.event, made.parent, made.seen.moment.commit);
-        }
-        self.renew_catalog_file();
-        placed
+    };
+    store.ledger.batch.is_open = true;
+    let mut next = Some(first);
+    while let Some((command, context)) = next {
+        answers.push(execute_one(store, &command, &context));
+        let goes_on = answers.last().is_some_and(Result::is_ok) && !store.ledger.batch.is_full();
+        next = if goes_on { calls.next() } else { None };
     }
+    store.ledger.batch.is_open = false;
+    let done = make_durable(store);
+    // What a command went by was checked before it was recorded.
+    drop(settle_catalog(store));
+    drop(lock);
+    done
+}
 
-    /// What is said of a change of keys that is recorded, and whose files are not in their places.
-    fn unfinished(&self, error: &Error) -> Error {
-        Error::Io {
-            doing: "finish a change of keys that is recorded, and that the next command goes on with, in",
-            path: self.keyring.folder().path().to_owned(),
-            source: io::Error::other(error.to_string()),
-        }
+/// Where history ends, or will once what waits is durable.
+pub(super) fn newest(store: &Store) -> ObjectId {
+    store
+        .ledger
+        .batch
+        .head()
+        .unwrap_or_else(|| store.ledger.journal.head())
+}
+
+/// Makes a commit durable, now or together with others.
+pub(super) fn keep(store: &mut Store, mut made: Made) -> Result<()> {
+    let is_alone = !store.ledger.batch.is_open;
+    if !is_alone {
+        // The commands behind it may need these.
+        store.ledger.keyring.hold(&made.keys)?;
+        let sizes = made.objects.iter().map(|object| object.bytes.len());
+        store.ledger.batch.object_bytes += sizes.sum::<usize>();
     }
-
-    /// Brings commands to their places one after the other: what the ref does not lead to yet, stock
-    /// git may take for garbage.
-    fn put_in_place(&mut self, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
-        let mut waiting = waiting.iter();
-        for object in objects {
-            self.repository.write(&object)?;
-            // The commit is the last object of each command.
-            if object.kind == Kind::Commit
-                && let Some(made) = waiting.next()
-            {
-                self.keyring.write(&made.keys)?;
-                self.repository.set_head(object.id)?;
-            }
-        }
+    store
+        .ledger
+        .repository
+        .hold(std::mem::take(&mut made.objects));
+    store.ledger.chain = made.seen.digest;
+    let followed = store.state.catalog.apply(&made.step);
+    made.of_catalog = MadeOfCatalog::by_last(&store.state.catalog);
+    let commit = made.seen.moment.commit;
+    store.ledger.batch.waiting.push(made);
+    if let Err(why) = followed {
+        take_back(store);
+        return Err(Error::damaged(format!("commit {commit}"), why));
+    }
+    if is_alone {
+        make_durable(store)
+    } else {
         Ok(())
     }
+}
 
-    /// One record of all that waits. Answers their objects.
-    fn record_waiting(&mut self) -> Result<Vec<Object>> {
-        self.make_room()?;
-        self.pinning.begin(&self.journal)?;
-        let waiting = &self.batch.waiting;
-        let record = Record {
-            parent: waiting[0].parent,
-            head: waiting[waiting.len() - 1].seen.moment.commit,
-            objects: self.repository.let_go(),
-            keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
-        };
-        self.journal.append(&record)?;
-        Ok(record.objects)
+/// Makes what waits durable, and brings it to its place.
+fn make_durable(store: &mut Store) -> Result<()> {
+    if store.ledger.batch.waiting.is_empty() {
+        return Ok(());
     }
+    let recorded = record_waiting(store);
+    let objects = recorded.inspect_err(|_| take_back(store))?;
+    let waiting = std::mem::take(&mut store.ledger.batch).waiting;
+    store
+        .ledger
+        .pinning
+        .finish(waiting.last().expect("it is not empty").seen);
+    // From here on the commands are durable. If bringing them to their places fails, the ref
+    // still points at a commit before, and the next command or open does it again. Only of keys
+    // that are still there nobody may be told that they are gone.
+    let placed = put_in_place(store, &waiting, objects);
+    let mut keys = waiting.iter().flat_map(|made| &made.keys);
+    let placed = match placed {
+        Err(error) if keys.any(KeyEntry::is_of_all) => Err(unfinished(store, &error)),
+        _ => Ok(()),
+    };
+    store.ledger.keyring.let_go();
+    for made in waiting {
+        store
+            .ledger
+            .catalog_file
+            .add(made.of_catalog.as_ref(), store.ledger.keyring.cache_key());
+        follow_in_timeline(store, &made.event, made.parent, made.seen.moment.commit);
+    }
+    renew_catalog_file(store);
+    placed
+}
 
-    /// Forgets what was carried out and did not become durable.
-    fn take_back(&mut self) {
-        self.batch = Batch::default();
-        drop(self.repository.let_go());
-        self.keyring.let_go();
-        self.trees.forget();
-        self.catalog = Catalog::empty();
-        self.catalog_file.forget();
-        // The next command finds where history ends, and reads the rest anew.
+/// What is said of a change of keys that is recorded, and whose files are not in their places.
+fn unfinished(store: &Store, error: &Error) -> Error {
+    Error::Io {
+        doing: "finish a change of keys that is recorded, and that the next command goes on with, in",
+        path: store.ledger.keyring.folder().path().to_owned(),
+        source: io::Error::other(error.to_string()),
     }
+}
+
+/// Brings commands to their places one after the other: what the ref does not lead to yet, stock
+/// git may take for garbage.
+fn put_in_place(store: &mut Store, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
+    let mut waiting = waiting.iter();
+    for object in objects {
+        store.ledger.repository.write(&object)?;
+        // The commit is the last object of each command.
+        if object.kind == Kind::Commit
+            && let Some(made) = waiting.next()
+        {
+            store.ledger.keyring.write(&made.keys)?;
+            store.ledger.repository.set_head(object.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// One record of all that waits. Answers their objects.
+fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
+    make_room(store)?;
+    store.ledger.pinning.begin(&store.ledger.journal)?;
+    let waiting = &store.ledger.batch.waiting;
+    let record = Record {
+        parent: waiting[0].parent,
+        head: waiting[waiting.len() - 1].seen.moment.commit,
+        objects: store.ledger.repository.let_go(),
+        keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
+    };
+    store.ledger.journal.append(&record)?;
+    Ok(record.objects)
+}
+
+/// Forgets what was carried out and did not become durable.
+fn take_back(store: &mut Store) {
+    store.ledger.batch = Batch::default();
+    drop(store.ledger.repository.let_go());
+    store.ledger.keyring.let_go();
+    store.ledger.trees.forget();
+    store.state.catalog = Catalog::empty();
+    store.ledger.catalog_file.forget();
+    // The next command finds where history ends, and reads the rest anew.
 }
 
 /// What an error says, for another who waited for the same.

@@ -218,31 +218,33 @@ impl Work {
     }
 }
 
-impl Store {
-    /// Sees to it that there is room in the journal: where it is full a thread makes a pack of it,
-    /// and only where that does not get done a command has to. Called with the lock held.
-    pub(super) fn make_room(&mut self) -> Result<()> {
-        if self.journal.is_overfull() {
-            return checkpoint(&self.repository, &self.keyring, &mut self.journal);
-        }
-        if !self.journal.is_full() {
-            return Ok(());
-        }
-        if self.packing.is_busy() {
-            return self.packing.give(&self.journal);
-        }
-        self.packing.join();
-        if !self.packing.must_wait(&self.journal) {
-            let work = Work {
-                root: self.root.clone(),
-                keyring: self.keyring.folder().clone(),
-                policy: self.decisions.blobs.policy,
-                journal: self.journal.as_now()?,
-                next: Arc::clone(&self.packing.next),
-                leaving: Arc::clone(&self.packing.leaving),
-            };
-            self.packing.begin(work);
-        }
-        Ok(())
+/// Sees to it that there is room in the journal: where it is full a thread makes a pack of it,
+/// and only where that does not get done a command has to. Called with the lock held.
+pub(super) fn make_room(store: &mut Store) -> Result<()> {
+    if store.ledger.journal.is_overfull() {
+        return checkpoint(
+            &store.ledger.repository,
+            &store.ledger.keyring,
+            &mut store.ledger.journal,
+        );
     }
+    if !store.ledger.journal.is_full() {
+        return Ok(());
+    }
+    if store.ledger.packing.is_busy() {
+        return store.ledger.packing.give(&store.ledger.journal);
+    }
+    store.ledger.packing.join();
+    if !store.ledger.packing.must_wait(&store.ledger.journal) {
+        let work = Work {
+            root: store.ledger.root.clone(),
+            keyring: store.ledger.keyring.folder().clone(),
+            policy: store.state.decisions.blobs.policy,
+            journal: store.ledger.journal.as_now()?,
+            next: Arc::clone(&store.ledger.packing.next),
+            leaving: Arc::clone(&store.ledger.packing.leaving),
+        };
+        store.ledger.packing.begin(work);
+    }
+    Ok(())
 }

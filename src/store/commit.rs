@@ -18,7 +18,12 @@ use crate::redact::{self, Redacted};
 use crate::repository::object::{Object, add_signature, encode_commit};
 use crate::state::catalog::Step;
 use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
+use crate::store::batch::{keep, newest};
 use crate::store::pin::Seen;
+use crate::store::place::check_one_keyring;
+use crate::store::quota::check_reserve;
+use crate::store::redactor;
+use crate::store::signers::check_allowed;
 use crate::version;
 
 use super::batch::Made;
@@ -86,202 +91,219 @@ impl Sealing {
     }
 }
 
-impl Store {
-    /// Commits a plan. What it holds is durable when this returns.
-    pub(super) fn commit(
-        &mut self,
-        plan: Plan,
-        command: &str,
-        context: &Context,
-    ) -> Result<Answer> {
-        self.check_reserve()?;
-        let Plan {
-            content,
-            refusal,
-            path,
-            new_path,
-            steps,
-            subject,
-            stripped: in_paths,
-            at,
-            undone,
-        } = plan;
-        let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
-        let mut redactions = in_paths;
-        redactions.extend(stripped(&steps));
-        let sealing = self.seal(steps)?;
-        let memory = meta_of(subject, &sealing.touches);
-        let mut event = self.event(command, context, &mut redactions)?;
-        event.outcome = outcome;
-        event.error = refusal.map(|refusal| refusal.code().to_owned());
-        let path = path.map(|place| place_of(place, &sealing));
-        event.path = path;
-        event.new_path = new_path;
-        (event.at, event.undone) = (at, undone);
-        redactions.truncate(REDACTIONS_MAX);
-        event.redactions.clone_from(&redactions);
-        let (event, commit) = self
-            .record(event, sealing)
-            .inspect_err(|_| self.trees.forget())?;
-        Ok(Answer {
-            content,
-            refusal,
-            meta: Meta {
-                event: event.number,
-                commit,
-                time: event.time,
-                outcome,
-                error: refusal.map(Refusal::code),
-                memory,
-                redactions,
-            },
-        })
-    }
+/// Commits a plan. What it holds is durable when this returns.
+pub(super) fn commit(
+    store: &mut Store,
+    plan: Plan,
+    command: &str,
+    context: &Context,
+) -> Result<Answer> {
+    check_reserve(store)?;
+    let Plan {
+        content,
+        refusal,
+        path,
+        new_path,
+        steps,
+        subject,
+        stripped: in_paths,
+        at,
+        undone,
+    } = plan;
+    let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
+    let mut redactions = in_paths;
+    redactions.extend(stripped(&steps));
+    let sealing = seal(store, steps)?;
+    let memory = meta_of(subject, &sealing.touches);
+    let mut event = event(store, command, context, &mut redactions)?;
+    event.outcome = outcome;
+    event.error = refusal.map(|refusal| refusal.code().to_owned());
+    let path = path.map(|place| place_of(place, &sealing));
+    event.path = path;
+    event.new_path = new_path;
+    (event.at, event.undone) = (at, undone);
+    redactions.truncate(REDACTIONS_MAX);
+    event.redactions.clone_from(&redactions);
+    let (event, commit) =
+        record(store, event, sealing).inspect_err(|_| store.ledger.trees.forget())?;
+    Ok(Answer {
+        content,
+        refusal,
+        meta: Meta {
+            event: event.number,
+            commit,
+            time: event.time,
+            outcome,
+            error: refusal.map(Refusal::code),
+            memory,
+            redactions,
+        },
+    })
+}
 
-    /// Seals every text of a plan to its memory's own key.
-    pub(super) fn seal(&mut self, steps: Vec<Planned>) -> Result<Sealing> {
-        let mut sealing = Sealing::default();
-        for step in steps {
-            match step {
-                Planned::Touch(touch) => {
-                    if touch.change.removes() {
-                        sealing.blobs.push((touch.id, None));
-                    }
-                    sealing.touches.push(touch);
+/// Seals every text of a plan to its memory's own key.
+pub(super) fn seal(store: &mut Store, steps: Vec<Planned>) -> Result<Sealing> {
+    let mut sealing = Sealing::default();
+    for step in steps {
+        match step {
+            Planned::Touch(touch) => {
+                if touch.change.removes() {
+                    sealing.blobs.push((touch.id, None));
                 }
-                Planned::Add { path, text } => {
-                    let (new, begun) = self.keyring.new_memory();
-                    let written = Written {
-                        id: new.id,
-                        path,
-                        version: 1,
-                        change: Change::Add,
-                        from: None,
-                    };
-                    sealing.write(written, begun, &text);
-                    sealing.new.push(new);
-                }
-                Planned::Write(written, text) => {
-                    let id = written.id;
-                    if self.keyring.is_stale(id)? {
-                        let key = SealKey::generate();
-                        sealing.write(written, key.begin(), &text);
-                        sealing.fresh.push((id, key));
-                    } else {
-                        sealing.write(written, self.keyring.memory_key(id)?.begin(), &text);
-                    }
+                sealing.touches.push(touch);
+            }
+            Planned::Add { path, text } => {
+                let (new, begun) = store.ledger.keyring.new_memory();
+                let written = Written {
+                    id: new.id,
+                    path,
+                    version: 1,
+                    change: Change::Add,
+                    from: None,
+                };
+                sealing.write(written, begun, &text);
+                sealing.new.push(new);
+            }
+            Planned::Write(written, text) => {
+                let id = written.id;
+                if store.ledger.keyring.is_stale(id)? {
+                    let key = SealKey::generate();
+                    sealing.write(written, key.begin(), &text);
+                    sealing.fresh.push((id, key));
+                } else {
+                    sealing.write(written, store.ledger.keyring.memory_key(id)?.begin(), &text);
                 }
             }
         }
-        Ok(sealing)
     }
+    Ok(sealing)
+}
 
-    pub(super) fn event(
-        &self,
-        command: &str,
-        context: &Context,
-        redactions: &mut Vec<Redaction>,
-    ) -> Result<Event> {
-        let said = Said::of(context, self.redactor()?, redactions);
-        let time = match self.began {
-            Some(began) => began,
-            None => time_of(&self.clock)?,
-        };
-        let behind = self
-            .catalog
-            .times
-            .last
-            .map_or(0, |last| (last - time).num_milliseconds());
-        Ok(Event {
-            number: self.catalog.events,
-            parent: Some(self.chain),
-            tree: self.trees.root_id().expect("loaded with the catalog"),
-            time,
-            clock_behind_ms: u64::try_from(behind).ok().filter(|behind| *behind > 0),
-            command: command.to_owned(),
-            outcome: Outcome::Ok,
-            error: None,
-            door: context.door.unwrap_or("library").to_owned(),
-            actor: said.actor,
-            session: said.session,
-            tool_use_id: said.tool_use_id,
-            client: said.client,
-            trace: said.trace,
-            reason: said.reason,
-            path: None,
-            new_path: None,
-            memories: Vec::new(),
-            rules: Some(redact::VERSION),
-            redactions: Vec::new(),
-            at: Vec::new(),
-            undone: Vec::new(),
-            lost: None,
-            member: None,
-            hold: None,
-            receipt: None,
-            clock_accepted: false,
-            replica: self.keyring.replica(),
-            keys: None,
-        })
+pub(super) fn event(
+    store: &Store,
+    command: &str,
+    context: &Context,
+    redactions: &mut Vec<Redaction>,
+) -> Result<Event> {
+    let said = Said::of(context, redactor(store)?, redactions);
+    let time = match store.began {
+        Some(began) => began,
+        None => time_of(&store.clock)?,
+    };
+    let behind = store
+        .state
+        .catalog
+        .times
+        .last
+        .map_or(0, |last| (last - time).num_milliseconds());
+    Ok(Event {
+        number: store.state.catalog.events,
+        parent: Some(store.ledger.chain),
+        tree: store
+            .ledger
+            .trees
+            .root_id()
+            .expect("loaded with the catalog"),
+        time,
+        clock_behind_ms: u64::try_from(behind).ok().filter(|behind| *behind > 0),
+        command: command.to_owned(),
+        outcome: Outcome::Ok,
+        error: None,
+        door: context.door.unwrap_or("library").to_owned(),
+        actor: said.actor,
+        session: said.session,
+        tool_use_id: said.tool_use_id,
+        client: said.client,
+        trace: said.trace,
+        reason: said.reason,
+        path: None,
+        new_path: None,
+        memories: Vec::new(),
+        rules: Some(redact::VERSION),
+        redactions: Vec::new(),
+        at: Vec::new(),
+        undone: Vec::new(),
+        lost: None,
+        member: None,
+        hold: None,
+        receipt: None,
+        clock_accepted: false,
+        replica: store.ledger.keyring.replica(),
+        keys: None,
+    })
+}
+
+/// Builds the commit, and makes it durable.
+pub(super) fn record(
+    store: &mut Store,
+    mut event: Event,
+    sealing: Sealing,
+) -> Result<(Event, ObjectId)> {
+    store.state.catalog.check()?;
+    if event.replica.is_none() {
+        return Err(Error::OldFormat);
     }
-
-    /// Builds the commit, and makes it durable.
-    pub(super) fn record(
-        &mut self,
-        mut event: Event,
-        sealing: Sealing,
-    ) -> Result<(Event, ObjectId)> {
-        self.catalog.check()?;
-        if event.replica.is_none() {
-            return Err(Error::OldFormat);
-        }
-        // A change of keys was asked before, and has the new ones at hand by now.
-        if sealing.next.is_none() {
-            self.check_one_keyring()?;
-        }
-        event.memories.clone_from(&sealing.touches);
-        let (key, signer) = may_sign(
-            self.signing_key.as_ref(),
-            &self.decisions.signers,
-            event.time,
-            self.catalog.times.last,
-        )?;
-        self.check_allowed(signer, &event)?;
-        let signer = signer.name();
-        let trees = self.trees.put(&self.repository, &sealing.blobs)?;
-        event.tree = self.trees.root_id().expect("loaded with the catalog");
-        if event.keys.is_none() {
-            event.keys = self.keyring.new_commitment(event.parent)?;
-        }
-        if let Some((_, why)) = event.misfit() {
-            return Err(Error::damaged("the record of this command", why));
-        }
-        let message = event.to_message(&self.keyring, |id| sealing.name_key(id))?;
-        let head = self.newest();
-        let commit = Object::commit(signed_commit(
-            event.tree,
-            Some(head),
-            signer,
-            key,
-            event.time,
-            &message,
-        )?);
-        let id = commit.id;
-        let (chain, commit_bytes) = (Digest::of(&commit.bytes), commit.bytes.len() as u64);
-        let mut objects = sealing.objects;
-        objects.extend(trees);
-        objects.push(commit);
-        // A keyring first: entries are for the one that is in place then.
-        let mut keys = Vec::from_iter(sealing.next);
-        keys.extend(self.keyring.entries_for(&sealing.new, &sealing.fresh)?);
-        let seen = Seen {
-            moment: Moment {
-                event: event.number,
-                commit: id,
-            },
-            digest: chain,
-        };
-        self.keep(Made {
+    // A change of keys was asked before, and has the new ones at hand by now.
+    if sealing.next.is_none() {
+        check_one_keyring(store)?;
+    }
+    event.memories.clone_from(&sealing.touches);
+    let (key, signer) = may_sign(
+        store.signing_key.as_ref(),
+        &store.state.decisions.signers,
+        event.time,
+        store.state.catalog.times.last,
+    )?;
+    check_allowed(store, signer, &event)?;
+    let signer = signer.name();
+    let trees = store
+        .ledger
+        .trees
+        .put(&store.ledger.repository, &sealing.blobs)?;
+    event.tree = store
+        .ledger
+        .trees
+        .root_id()
+        .expect("loaded with the catalog");
+    if event.keys.is_none() {
+        event.keys = store.ledger.keyring.new_commitment(event.parent)?;
+    }
+    if let Some((_, why)) = event.misfit() {
+        return Err(Error::damaged("the record of this command", why));
+    }
+    let message = event.to_message(&store.ledger.keyring, |id| sealing.name_key(id))?;
+    let head = newest(store);
+    let commit = Object::commit(signed_commit(
+        event.tree,
+        Some(head),
+        signer,
+        key,
+        event.time,
+        &message,
+    )?);
+    let id = commit.id;
+    let (chain, commit_bytes) = (Digest::of(&commit.bytes), commit.bytes.len() as u64);
+    let mut objects = sealing.objects;
+    objects.extend(trees);
+    objects.push(commit);
+    // A keyring first: entries are for the one that is in place then.
+    let mut keys = Vec::from_iter(sealing.next);
+    keys.extend(
+        store
+            .ledger
+            .keyring
+            .entries_for(&sealing.new, &sealing.fresh)?,
+    );
+    let seen = Seen {
+        moment: Moment {
+            event: event.number,
+            commit: id,
+        },
+        digest: chain,
+    };
+    keep(
+        store,
+        Made {
             step: Step::of(&event, id, commit_bytes),
             of_catalog: None,
             event: event.clone(),
@@ -289,9 +311,9 @@ impl Store {
             parent: head,
             objects,
             keys,
-        })?;
-        Ok((event, id))
-    }
+        },
+    )?;
+    Ok((event, id))
 }
 
 /// What was stripped from the texts of a plan.

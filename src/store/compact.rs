@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
+use crate::store::history::refresh;
+use crate::store::lock;
 
 use super::checkpoint::checkpoint;
 use super::{Progress, Store};
@@ -30,42 +32,39 @@ pub struct Compacted {
     pub torn: Vec<ObjectId>,
 }
 
-impl Store {
-    /// What the store is kept in now.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn kept(&self) -> Result<Kept> {
-        let tally = self.repository.tally()?;
-        let bytes = self.root.bytes_below();
-        let bytes = bytes.map_err(Error::io("read", self.root.path()))?;
-        Ok(Kept {
-            packs: tally.packs,
-            loose: tally.loose,
-            bytes,
-        })
-    }
+/// See [`Store::kept`].
+pub(super) fn kept(store: &Store) -> Result<Kept> {
+    let tally = store.ledger.repository.tally()?;
+    let bytes = store.ledger.root.bytes_below();
+    let bytes = bytes.map_err(Error::io("read", store.ledger.root.path()))?;
+    Ok(Kept {
+        packs: tally.packs,
+        loose: tally.loose,
+        bytes,
+    })
+}
 
-    /// Makes one pack of all objects, from the newest commit back. Others can use the store
-    /// meanwhile. Not an event: it changes nothing that history says.
-    ///
-    /// # Errors
-    /// [`Error::Io`], also for a disk without room for the new pack beside what is there;
-    /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
-    pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
-        let taken = self.repository.wait_to_pack()?;
-        let lock = self.lock()?;
-        self.refresh()?;
-        let before = self.kept()?;
-        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        let (head, loose) = (self.journal.head(), self.repository.loose()?);
-        drop(lock);
-        let torn = self.repository.gather(head, loose, progress)?;
-        drop(taken);
-        Ok(Compacted {
-            before,
-            after: self.kept()?,
-            torn,
-        })
-    }
+/// See [`Store::compact`].
+pub(super) fn compact(store: &mut Store, progress: &mut Progress<'_>) -> Result<Compacted> {
+    let taken = store.ledger.repository.wait_to_pack()?;
+    let lock = lock(store)?;
+    refresh(store)?;
+    let before = store.kept()?;
+    checkpoint(
+        &store.ledger.repository,
+        &store.ledger.keyring,
+        &mut store.ledger.journal,
+    )?;
+    let (head, loose) = (
+        store.ledger.journal.head(),
+        store.ledger.repository.loose()?,
+    );
+    drop(lock);
+    let torn = store.ledger.repository.gather(head, loose, progress)?;
+    drop(taken);
+    Ok(Compacted {
+        before,
+        after: store.kept()?,
+        torn,
+    })
 }

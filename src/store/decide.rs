@@ -18,6 +18,12 @@ use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::Decided;
 use crate::store::answer::Meta;
+use crate::store::commit::{event, record};
+use crate::store::history::refold::renew_catalog_file;
+use crate::store::past::locked;
+use crate::store::place::{check_one_keyring, check_place, follow_keyring};
+use crate::store::redactor;
+use crate::store::signers::{check_role, may_sign_now};
 
 use super::Store;
 use super::commit::Sealing;
@@ -85,186 +91,174 @@ pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
     })
 }
 
-impl Store {
-    /// Puts another policy in place, as an event of its own: for the owner, never for an agent. Where
-    /// it does not say where the keyring is, that stays as it is.
-    ///
-    /// # Errors
-    /// [`Error::Policy`] if it cannot be followed, [`Error::Invalid`] if a secret stands in it;
-    /// otherwise as for [`Store::execute`].
-    pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
-        redact::check_policy(&policy.redaction)?;
-        self.locked(|store| {
-            let policy = store.with_keyring_place(policy.clone());
-            store.put_policy(&policy, context)
-        })
-    }
+/// See [`Store::set_policy`].
+pub(super) fn set_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
+    redact::check_policy(&policy.redaction)?;
+    locked(store, |store| {
+        let policy = with_keyring_place(store, policy.clone());
+        put_policy(store, &policy, context)
+    })
+}
 
-    /// Makes another policy of the one in force, which nobody else changes meanwhile, as
-    /// [`Store::set_policy`] does. Where it comes out the same, nothing is recorded.
-    ///
-    /// # Errors
-    /// That of `change`; otherwise as for [`Store::set_policy`].
-    pub fn change_policy(
-        &mut self,
-        change: impl FnOnce(&Policy) -> Result<Policy>,
-        context: &Context,
-    ) -> Result<PolicyChange> {
-        self.locked(|store| {
-            let before = store.policy().clone();
-            let after = store.with_keyring_place(change(&before)?);
-            if after.redaction != before.redaction {
-                redact::check_policy(&after.redaction)?;
-            }
-            let differs = after != before;
-            let meta = differs.then(|| store.put_policy(&after, context));
-            Ok(PolicyChange {
-                meta: meta.transpose()?,
-                before,
-                after,
-            })
-        })
-    }
-
-    /// Only a policy that says where moves the keyring.
-    fn with_keyring_place(&self, mut policy: Policy) -> Policy {
-        if policy.keyring == KeyringPlace::default() {
-            policy.keyring = self.policy().keyring.clone();
+/// See [`Store::change_policy`].
+pub(super) fn change_policy(
+    store: &mut Store,
+    change: impl FnOnce(&Policy) -> Result<Policy>,
+    context: &Context,
+) -> Result<PolicyChange> {
+    locked(store, |store| {
+        let before = store.policy().clone();
+        let after = with_keyring_place(store, change(&before)?);
+        if after.redaction != before.redaction {
+            redact::check_policy(&after.redaction)?;
         }
-        policy
-    }
+        let differs = after != before;
+        let meta = differs.then(|| put_policy(store, &after, context));
+        Ok(PolicyChange {
+            meta: meta.transpose()?,
+            before,
+            after,
+        })
+    })
+}
 
-    /// Called with the lock held.
-    fn put_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
-        self.as_reader()?;
-        self.check_role(POLICY_COMMAND)?;
-        check_texts(policy, self.redactor()?)?;
-        self.check_place(policy)?;
-        let text = policy.to_file(self.id)?;
-        let decision = Decision {
-            command: POLICY_COMMAND,
-            ..Decision::default()
+/// Only a policy that says where moves the keyring.
+fn with_keyring_place(store: &Store, mut policy: Policy) -> Policy {
+    if policy.keyring == KeyringPlace::default() {
+        policy.keyring = store.policy().keyring.clone();
+    }
+    policy
+}
+
+/// Called with the lock held.
+fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
+    as_reader(store)?;
+    check_role(store, POLICY_COMMAND)?;
+    check_texts(policy, redactor(store)?)?;
+    check_place(store, policy)?;
+    let text = policy.to_file(store.state.id)?;
+    let decision = Decision {
+        command: POLICY_COMMAND,
+        ..Decision::default()
+    };
+    decide(store, decision, PublicFile::Policy, &text, None, context)
+}
+
+/// See [`Store::find_memory`].
+pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, MemoryPath)> {
+    let id = MemoryId::from_hex(memory);
+    let path = id.is_none().then(|| store.parse_path(memory)).transpose()?;
+    locked(store, |store| {
+        let found = match (id, &path) {
+            (Some(id), _) => store.state.catalog.memory(id),
+            (None, Some(path)) => store.state.catalog.at(path),
+            (None, None) => None,
         };
-        self.decide(decision, PublicFile::Policy, &text, None, context)
-    }
-
-    /// The memory at a path now, or the one with an id, and where it is. Nothing is recorded: it is
-    /// no look at what the memory holds.
-    ///
-    /// # Errors
-    /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
-    pub fn find_memory(&mut self, memory: &str) -> Result<(MemoryId, MemoryPath)> {
-        let id = MemoryId::from_hex(memory);
-        let path = id.is_none().then(|| self.parse_path(memory)).transpose()?;
-        self.locked(|store| {
-            let found = match (id, &path) {
-                (Some(id), _) => store.catalog.memory(id),
-                (None, Some(path)) => store.catalog.at(path),
-                (None, None) => None,
-            };
-            let found = found.map(|memory| (memory.id, memory.path.clone()));
-            found.ok_or_else(|| Error::NotThere {
-                path: memory.to_owned(),
-                when: "now".into(),
-                hint: "`agekeep read` lists what is there, and `agekeep log` with a path what was"
-                    .into(),
-            })
+        let found = found.map(|memory| (memory.id, memory.path.clone()));
+        found.ok_or_else(|| Error::NotThere {
+            path: memory.to_owned(),
+            when: "now".into(),
+            hint: "`agekeep read` lists what is there, and `agekeep log` with a path what was"
+                .into(),
         })
-    }
+    })
+}
 
-    /// Puts a public file in place anew, by a command that says so, and files of the keyring with it.
-    /// Called with the lock held.
-    pub(super) fn decide(
-        &mut self,
-        mut decision: Decision<'_>,
-        file: PublicFile,
-        text: &str,
-        next: Option<KeyEntry>,
-        context: &Context,
-    ) -> Result<Meta> {
-        let object = Object::public(text);
-        decision.file = Some((file, object.id));
-        let root = self.trees.put_public(file.name(), object.id);
-        let sealing = Sealing {
-            objects: vec![object, root],
-            next,
-            ..Sealing::default()
-        };
-        self.record_decision(&decision, sealing, context)
-    }
+/// Puts a public file in place anew, by a command that says so, and files of the keyring with it.
+/// Called with the lock held.
+pub(super) fn decide(
+    store: &mut Store,
+    mut decision: Decision<'_>,
+    file: PublicFile,
+    text: &str,
+    next: Option<KeyEntry>,
+    context: &Context,
+) -> Result<Meta> {
+    let object = Object::public(text);
+    decision.file = Some((file, object.id));
+    let root = store.ledger.trees.put_public(file.name(), object.id);
+    let sealing = Sealing {
+        objects: vec![object, root],
+        next,
+        ..Sealing::default()
+    };
+    record_decision(store, &decision, sealing, context)
+}
 
-    /// Records what the owner decided.
-    pub(super) fn record_decision(
-        &mut self,
-        decision: &Decision<'_>,
-        sealing: Sealing,
-        context: &Context,
-    ) -> Result<Meta> {
-        let recorded = self.try_record_decision(decision, sealing, context);
-        let (event, commit, redactions) = recorded.inspect_err(|_| self.trees.forget())?;
-        if let (Some(decided), Some((file, blob))) = (&mut self.catalog.decided, decision.file) {
-            decided.put(file, blob);
-        }
-        // The step of the event does not say what was decided with it.
-        let cache_key = self.keyring.cache_key();
-        self.catalog_file.append_decision(&self.catalog, cache_key);
-        self.renew_catalog_file();
-        // It is on record. What cannot be read back now is read by the next command.
-        drop(self.follow_decisions());
-        drop(self.follow_keyring(None));
-        Ok(Meta::of(&event, commit, redactions))
+/// Records what the owner decided.
+pub(super) fn record_decision(
+    store: &mut Store,
+    decision: &Decision<'_>,
+    sealing: Sealing,
+    context: &Context,
+) -> Result<Meta> {
+    let recorded = try_record_decision(store, decision, sealing, context);
+    let (event, commit, redactions) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
+    if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
+        decided.put(file, blob);
     }
+    // The step of the event does not say what was decided with it.
+    let cache_key = store.ledger.keyring.cache_key();
+    store
+        .ledger
+        .catalog_file
+        .append_decision(&store.state.catalog, cache_key);
+    renew_catalog_file(store);
+    // It is on record. What cannot be read back now is read by the next command.
+    drop(follow_decisions(store));
+    drop(follow_keyring(store, None));
+    Ok(Meta::of(&event, commit, redactions))
+}
 
-    fn try_record_decision(
-        &mut self,
-        decision: &Decision<'_>,
-        sealing: Sealing,
-        context: &Context,
-    ) -> Result<(Event, ObjectId, Vec<Redaction>)> {
-        self.as_reader()?;
-        let mut redactions = Vec::new();
-        let mut event = self.event(decision.command, context, &mut redactions)?;
-        event.member = decision.member.map(str::to_owned);
-        event.redactions.clone_from(&redactions);
-        let (event, commit) = self.record(event, sealing)?;
-        Ok((event, commit, redactions))
-    }
+fn try_record_decision(
+    store: &mut Store,
+    decision: &Decision<'_>,
+    sealing: Sealing,
+    context: &Context,
+) -> Result<(Event, ObjectId, Vec<Redaction>)> {
+    as_reader(store)?;
+    let mut redactions = Vec::new();
+    let mut event = event(store, decision.command, context, &mut redactions)?;
+    event.member = decision.member.map(str::to_owned);
+    event.redactions.clone_from(&redactions);
+    let (event, commit) = record(store, event, sealing)?;
+    Ok((event, commit, redactions))
+}
 
-    /// Refuses the name of a member or a signer that has a secret in it: names stand in the clear. An
-    /// address may be one, whatever the policy says of those in texts.
-    pub(super) fn check_clear_name(&self, what: &'static str, name: &str) -> Result<()> {
-        let (said, found) = self.redactor()?.line(name);
-        if found
-            .iter()
-            .all(|found| redact::is_personal(found.kind.as_str()))
-        {
-            return Ok(());
-        }
-        let why = format!("it holds what looks like a secret: {said}");
-        Err(Error::Invalid { what, why })
+/// Refuses the name of a member or a signer that has a secret in it: names stand in the clear. An
+/// address may be one, whatever the policy says of those in texts.
+pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) -> Result<()> {
+    let (said, found) = redactor(store)?.line(name);
+    if found
+        .iter()
+        .all(|found| redact::is_personal(found.kind.as_str()))
+    {
+        return Ok(());
     }
+    let why = format!("it holds what looks like a secret: {said}");
+    Err(Error::Invalid { what, why })
+}
 
-    /// Refuses an auditor what is for readers.
-    pub(super) fn as_reader(&self) -> Result<()> {
-        self.keyring.as_reader()
-    }
+/// Refuses an auditor what is for readers.
+pub(super) fn as_reader(store: &Store) -> Result<()> {
+    store.ledger.keyring.as_reader()
+}
 
-    /// Whether this process could record a decision: asked before much is made ready for it.
-    pub(super) fn may_record(&self, command: &str) -> Result<()> {
-        self.as_reader()?;
-        self.check_one_keyring()?;
-        self.may_sign_now(command)
-    }
+/// Whether this process could record a decision: asked before much is made ready for it.
+pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
+    as_reader(store)?;
+    check_one_keyring(store)?;
+    may_sign_now(store, command)
+}
 
-    /// Goes by what this process or another has decided since.
-    pub(super) fn follow_decisions(&mut self) -> Result<()> {
-        let newest = self.catalog.decided;
-        if let Some(blobs) = newest.filter(|blobs| *blobs != self.decisions.blobs) {
-            self.decisions = Decisions::read(&self.repository, blobs)?;
-            self.redactor = OnceLock::new();
-        }
-        Ok(())
+/// Goes by what this process or another has decided since.
+pub(super) fn follow_decisions(store: &mut Store) -> Result<()> {
+    let newest = store.state.catalog.decided;
+    if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.decisions.blobs) {
+        store.state.decisions = Decisions::read(&store.ledger.repository, blobs)?;
+        store.state.redactor = OnceLock::new();
     }
+    Ok(())
 }
 
 /// Refuses a policy with a secret in it, which would stand in the clear for ever. What says how

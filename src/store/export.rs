@@ -12,9 +12,12 @@ use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Moment, Plac
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::Store;
-use crate::store::past::{Look, looked_at};
+use crate::store::living::living;
+use crate::store::past::{
+    Look, in_contents, looked_at, place_ever, resolve, text_then, timeline, try_record_look,
+};
 use crate::store::revision::Revision;
+use crate::store::{Store, redactor};
 
 /// Which texts are taken out.
 #[derive(Debug, Clone, Default)]
@@ -122,9 +125,9 @@ impl Store {
     /// [`Error::NotThere`] if nothing is at any of the paths of the scope; [`Error::NotAReader`] for
     /// an auditor; [`Error::NoSigningKey`] and the like for whoever cannot record it.
     pub fn export(&mut self, scope: &Scope, context: &Context) -> Result<Export<'_>> {
-        let (head, waiting) = self.in_contents(|store| {
-            let (mut head, waiting) = store.survey_export(scope)?;
-            head.event = store.record_export(scope, &head, &waiting, context)?;
+        let (head, waiting) = in_contents(self, |store| {
+            let (mut head, waiting) = survey_export(store, scope)?;
+            head.event = record_export(store, scope, &head, &waiting, context)?;
             Ok((head, waiting))
         })?;
         Ok(Export {
@@ -134,166 +137,166 @@ impl Store {
             ready: Vec::new().into_iter(),
         })
     }
+}
 
-    /// What there is to take out, in the order of paths. Called with the lock held.
-    fn survey_export(&self, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
-        let timeline = self.timeline();
-        let at = match &scope.at {
-            Some(revision) => self.resolve(revision)?,
-            None => timeline
-                .moment(timeline.len() - 1)
-                .expect("the newest event"),
-        };
-        let lives = self.lives(scope, at.event);
-        let is_there = |path: &&MemoryPath| {
-            let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
-            path.is_root()
-                || versions.any(|version| {
-                    let found = version.path.as_ref();
-                    found.is_some_and(|found| found == *path || found.is_below(path))
-                })
-        };
-        if let Some(missing) = scope.within.iter().find(|path| !is_there(path)) {
-            return Err(Error::NotThere {
-                path: self.redactor()?.line(missing.as_str()).0,
-                when: format!("after event {}", at.event),
-                hint: "`agekeep view --at REV /memories` lists what was there".into(),
-            });
-        }
-        let wanted = || lives.iter().flatten();
-        let head = Head {
-            store: self.id,
-            at,
-            time: timeline.time(at.event).expect("a resolved moment"),
-            event: 0,
-            memories: lives.len() as u64,
-            versions: wanted().count() as u64,
-            bytes: wanted().map(|wanted| wanted.version.bytes).sum(),
-        };
-        Ok((head, lives.into_iter().flatten().collect()))
-    }
-
-    /// The versions of each memory, oldest first, in the order of their newest paths.
-    fn lives(&self, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
-        let timeline = self.timeline();
-        let mut state = timeline.state(at);
-        if scope.at.is_none() {
-            let living = self.living();
-            let has = |id| self.catalog.memory(id).is_none_or(|m| living.has(m));
-            state.retain(|id, _| has(*id));
-        }
-        let mut lives: Vec<Vec<Wanted>> = if scope.history {
-            let of = |id: MemoryId| {
-                let present = state.get(&id).map(|version| version.version);
-                let versions = timeline.versions(id, at);
-                let wanted = versions.map(|version| Wanted {
-                    present: present == Some(version.version),
-                    version,
-                });
-                wanted.collect()
-            };
-            timeline.memories().map(of).collect()
-        } else {
-            let present = state.into_values().map(|version| Wanted {
-                version,
-                present: true,
-            });
-            present.map(|wanted| vec![wanted]).collect()
-        };
-        let inside = |wanted: &Wanted| {
-            let path = wanted.version.path.as_ref();
-            let fits = |path: &MemoryPath| {
-                let mut within = scope.within.iter();
-                within.any(|above| path == above || path.is_below(above))
-            };
-            scope.within.is_empty() || path.is_some_and(fits)
-        };
-        lives.retain(|life| life.iter().any(inside));
-        lives.sort_by_cached_key(|life| {
-            let last = life.last().map(|wanted| &wanted.version);
-            last.map(|last| (last.path.clone(), last.id))
+/// What there is to take out, in the order of paths. Called with the lock held.
+fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
+    let timeline = timeline(store);
+    let at = match &scope.at {
+        Some(revision) => resolve(store, revision)?,
+        None => timeline
+            .moment(timeline.len() - 1)
+            .expect("the newest event"),
+    };
+    let lives = lives(store, scope, at.event);
+    let is_there = |path: &&MemoryPath| {
+        let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
+        path.is_root()
+            || versions.any(|version| {
+                let found = version.path.as_ref();
+                found.is_some_and(|found| found == *path || found.is_below(path))
+            })
+    };
+    if let Some(missing) = scope.within.iter().find(|path| !is_there(path)) {
+        return Err(Error::NotThere {
+            path: redactor(store)?.line(missing.as_str()).0,
+            when: format!("after event {}", at.event),
+            hint: "`agekeep view --at REV /memories` lists what was there".into(),
         });
-        lives
     }
+    let wanted = || lives.iter().flatten();
+    let head = Head {
+        store: store.state.id,
+        at,
+        time: timeline.time(at.event).expect("a resolved moment"),
+        event: 0,
+        memories: lives.len() as u64,
+        versions: wanted().count() as u64,
+        bytes: wanted().map(|wanted| wanted.version.bytes).sum(),
+    };
+    Ok((head, lives.into_iter().flatten().collect()))
+}
 
-    fn record_export(
-        &mut self,
-        scope: &Scope,
-        head: &Head,
-        wanted: &[Wanted],
-        context: &Context,
-    ) -> Result<u64> {
-        let command = if scope.history {
-            EXPORT_HISTORY_COMMAND
-        } else {
-            EXPORT_COMMAND
-        };
-        let path = match &scope.within[..] {
-            [] => Some(Place::Root),
-            [one] => Some(self.place_ever(one, head.at.event)?),
-            _ => None,
-        };
-        // Of a memory that is erased nothing goes out, and no record can name its path any more.
-        let mut named = HashSet::new();
-        let mut touches: Vec<Touch> = Vec::new();
-        for Wanted { version, .. } in wanted.iter().rev() {
-            let closed = self.timeline().erased_at(version).is_some();
-            if !closed && version.path.is_some() && named.insert(version.id) {
-                touches.push(looked_at(version));
-            }
-        }
-        touches.reverse();
-        let look = Look {
-            command,
-            path,
-            at: vec![head.at],
-            touches,
-        };
-        self.try_record_look(look, context)
+/// The versions of each memory, oldest first, in the order of their newest paths.
+fn lives(store: &Store, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
+    let timeline = timeline(store);
+    let mut state = timeline.state(at);
+    if scope.at.is_none() {
+        let living = living(store);
+        let has = |id| store.state.catalog.memory(id).is_none_or(|m| living.has(m));
+        state.retain(|id, _| has(*id));
     }
-
-    /// Opens a piece of what is wanted. Called with the lock held.
-    fn take_piece(&self, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
-        // One event can have written thousands of them, and its record is opened once for all that
-        // come one after the other.
-        let mut order: Vec<usize> = (0..piece.len()).collect();
-        order.sort_by_key(|at| piece[*at].version.event);
-        let mut texts: Vec<Option<Result<Text>>> = piece.iter().map(|_| None).collect();
-        for at in order {
-            texts[at] = Some(match self.text_then(&piece[at].version) {
-                Err(error) if !error.is_of_one_memory() => return Err(error),
-                opened => opened,
+    let mut lives: Vec<Vec<Wanted>> = if scope.history {
+        let of = |id: MemoryId| {
+            let present = state.get(&id).map(|version| version.version);
+            let versions = timeline.versions(id, at);
+            let wanted = versions.map(|version| Wanted {
+                present: present == Some(version.version),
+                version,
             });
-        }
-        let texts = texts.into_iter().flatten();
-        let taken = piece.into_iter().zip(texts);
-        Ok(taken
-            .map(|(wanted, text)| self.taken(wanted, text))
-            .collect())
-    }
+            wanted.collect()
+        };
+        timeline.memories().map(of).collect()
+    } else {
+        let present = state.into_values().map(|version| Wanted {
+            version,
+            present: true,
+        });
+        present.map(|wanted| vec![wanted]).collect()
+    };
+    let inside = |wanted: &Wanted| {
+        let path = wanted.version.path.as_ref();
+        let fits = |path: &MemoryPath| {
+            let mut within = scope.within.iter();
+            within.any(|above| path == above || path.is_below(above))
+        };
+        scope.within.is_empty() || path.is_some_and(fits)
+    };
+    lives.retain(|life| life.iter().any(inside));
+    lives.sort_by_cached_key(|life| {
+        let last = life.last().map(|wanted| &wanted.version);
+        last.map(|last| (last.path.clone(), last.id))
+    });
+    lives
+}
 
-    fn taken(&self, wanted: Wanted, text: Result<Text>) -> Taken {
-        let Wanted { version, present } = wanted;
-        let timeline = self.timeline();
-        let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
-        let first = timeline.versions(version.id, version.event).next();
-        let (actor, session) = timeline.who(version.event).expect("an event of history");
-        let (command, _) = timeline
-            .command(version.event)
-            .expect("an event of history");
-        Taken {
-            id: version.id,
-            version: version.version,
-            present,
-            created: time(first.map_or(version.event, |first| first.event)),
-            time: time(version.event),
-            event: version.event,
-            command: command.to_owned(),
-            actor: actor.map(str::to_owned),
-            session: session.map(str::to_owned),
-            path: version.path,
-            text,
+fn record_export(
+    store: &mut Store,
+    scope: &Scope,
+    head: &Head,
+    wanted: &[Wanted],
+    context: &Context,
+) -> Result<u64> {
+    let command = if scope.history {
+        EXPORT_HISTORY_COMMAND
+    } else {
+        EXPORT_COMMAND
+    };
+    let path = match &scope.within[..] {
+        [] => Some(Place::Root),
+        [one] => Some(place_ever(store, one, head.at.event)?),
+        _ => None,
+    };
+    // Of a memory that is erased nothing goes out, and no record can name its path any more.
+    let mut named = HashSet::new();
+    let mut touches: Vec<Touch> = Vec::new();
+    for Wanted { version, .. } in wanted.iter().rev() {
+        let closed = timeline(store).erased_at(version).is_some();
+        if !closed && version.path.is_some() && named.insert(version.id) {
+            touches.push(looked_at(version));
         }
+    }
+    touches.reverse();
+    let look = Look {
+        command,
+        path,
+        at: vec![head.at],
+        touches,
+    };
+    try_record_look(store, look, context)
+}
+
+/// Opens a piece of what is wanted. Called with the lock held.
+fn take_piece(store: &Store, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
+    // One event can have written thousands of them, and its record is opened once for all that
+    // come one after the other.
+    let mut order: Vec<usize> = (0..piece.len()).collect();
+    order.sort_by_key(|at| piece[*at].version.event);
+    let mut texts: Vec<Option<Result<Text>>> = piece.iter().map(|_| None).collect();
+    for at in order {
+        texts[at] = Some(match text_then(store, &piece[at].version) {
+            Err(error) if !error.is_of_one_memory() => return Err(error),
+            opened => opened,
+        });
+    }
+    let texts = texts.into_iter().flatten();
+    let taken = piece.into_iter().zip(texts);
+    Ok(taken
+        .map(|(wanted, text)| take(store, wanted, text))
+        .collect())
+}
+
+fn take(store: &Store, wanted: Wanted, text: Result<Text>) -> Taken {
+    let Wanted { version, present } = wanted;
+    let timeline = timeline(store);
+    let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
+    let first = timeline.versions(version.id, version.event).next();
+    let (actor, session) = timeline.who(version.event).expect("an event of history");
+    let (command, _) = timeline
+        .command(version.event)
+        .expect("an event of history");
+    Taken {
+        id: version.id,
+        version: version.version,
+        present,
+        created: time(first.map_or(version.event, |first| first.event)),
+        time: time(version.event),
+        event: version.event,
+        command: command.to_owned(),
+        actor: actor.map(str::to_owned),
+        session: session.map(str::to_owned),
+        path: version.path,
+        text,
     }
 }
 
@@ -327,7 +330,7 @@ impl Iterator for Export<'_> {
             if piece.is_empty() {
                 return None;
             }
-            match self.store.in_contents(|store| store.take_piece(piece)) {
+            match in_contents(self.store, |store| take_piece(store, piece)) {
                 Ok(taken) => self.ready = taken.into_iter(),
                 Err(error) => {
                     self.waiting.clear();

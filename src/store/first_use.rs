@@ -50,53 +50,49 @@ pub enum Distance {
     Apart,
 }
 
-impl Store {
-    /// What there is to say where the store was opened at a place at which this user has seen none
-    /// before; `None` from the next time on.
-    #[must_use]
-    pub fn first_use(&self) -> Option<FirstUse> {
-        let (path, owner) = self.pinning.first_use()?;
-        Some(FirstUse {
-            store: self.id,
-            path: path.to_owned(),
-            owner: VerifyingKey::fingerprint(owner),
-            copy_of: self.copy_of().ok().flatten(),
-        })
-    }
+/// See [`Store::first_use`].
+pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
+    let (path, owner) = store.ledger.pinning.first_use()?;
+    Some(FirstUse {
+        store: store.state.id,
+        path: path.to_owned(),
+        owner: VerifyingKey::fingerprint(owner),
+        copy_of: copy_of(store).ok().flatten(),
+    })
+}
 
-    /// Of which store this is a copy, or where it was before, as far as this user has seen.
-    pub(super) fn copy_of(&self) -> Result<Option<CopyOf>> {
-        let Some(other) = self.pinning.copy_of() else {
-            return Ok(None);
-        };
-        Ok(Some(CopyOf {
-            is_there: other.is_there(),
-            path: other.path,
-            distance: self.distance_to(other.seen)?,
-        }))
-    }
+/// Of which store this is a copy, or where it was before, as far as this user has seen.
+pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
+    let Some(other) = store.ledger.pinning.copy_of() else {
+        return Ok(None);
+    };
+    Ok(Some(CopyOf {
+        is_there: other.is_there(),
+        path: other.path,
+        distance: distance_to(store, other.seen)?,
+    }))
+}
 
-    fn distance_to(&self, seen: Seen) -> Result<Distance> {
-        let newest = self.catalog.events.saturating_sub(1);
-        let Some(ahead) = newest.checked_sub(seen.moment.event) else {
-            return Ok(Distance::Behind(seen.moment.event - newest));
-        };
-        let mut at = self.journal.head();
-        for _ in 0..ahead {
-            match self.repository.commit(at)?.0.parent {
-                Some(parent) => at = parent,
-                None => return Ok(Distance::Apart),
-            }
+fn distance_to(store: &Store, seen: Seen) -> Result<Distance> {
+    let newest = store.state.catalog.events.saturating_sub(1);
+    let Some(ahead) = newest.checked_sub(seen.moment.event) else {
+        return Ok(Distance::Behind(seen.moment.event - newest));
+    };
+    let mut at = store.ledger.journal.head();
+    for _ in 0..ahead {
+        match store.ledger.repository.commit(at)?.0.parent {
+            Some(parent) => at = parent,
+            None => return Ok(Distance::Apart),
         }
-        let is_it = at == seen.moment.commit;
-        if !is_it || Digest::of(&self.repository.commit(at)?.1) != seen.digest {
-            return Ok(Distance::Apart);
-        }
-        Ok(match ahead {
-            0 => Distance::Even,
-            ahead => Distance::Ahead(ahead),
-        })
     }
+    let is_it = at == seen.moment.commit;
+    if !is_it || Digest::of(&store.ledger.repository.commit(at)?.1) != seen.digest {
+        return Ok(Distance::Apart);
+    }
+    Ok(match ahead {
+        0 => Distance::Even,
+        ahead => Distance::Ahead(ahead),
+    })
 }
 
 impl fmt::Display for FirstUse {

@@ -7,6 +7,12 @@ use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
+use crate::store::decide::as_reader;
+use crate::store::living::living;
+use crate::store::past::locked;
+use crate::store::plan::plan;
+use crate::store::redactor;
+use crate::store::versions::text_of;
 
 use super::Store;
 use super::commit::stripped;
@@ -37,64 +43,51 @@ pub enum Compared {
     Closed(Error),
 }
 
-impl Store {
-    /// What a command that writes would come to, now. Nothing changes, and nothing is recorded.
-    ///
-    /// # Errors
-    /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows what is
-    /// kept, and what keeps the store from being read.
-    pub fn foresee(&mut self, command: &Command, context: &Context) -> Result<Foreseen> {
-        if matches!(command, Command::View { .. } | Command::Read { .. }) {
-            return Err(Error::Invalid {
-                what: "a command that shows what is kept",
-                why: "whoever looks is on record".into(),
-            });
+/// See [`Store::foresee`].
+pub(super) fn foresee(store: &mut Store, command: &Command, context: &Context) -> Result<Foreseen> {
+    if matches!(command, Command::View { .. } | Command::Read { .. }) {
+        return Err(Error::Invalid {
+            what: "a command that shows what is kept",
+            why: "whoever looks is on record".into(),
+        });
+    }
+    as_reader(store)?;
+    locked(store, |store| {
+        let plan = plan(store, command, context)?;
+        let mut redactions = plan.stripped;
+        redactions.extend(stripped(&plan.steps));
+        redactions.truncate(REDACTIONS_MAX);
+        Ok(Foreseen {
+            content: plan.content,
+            refusal: plan.refusal,
+            redactions,
+        })
+    })
+}
+
+/// See [`Store::compare_kept`].
+pub(super) fn compare_kept(store: &mut Store, path: &str, text: &Text) -> Result<Compared> {
+    as_reader(store)?;
+    locked(store, |store| {
+        let Ok(path) = store.parse_path(path) else {
+            return Ok(Compared::Free);
+        };
+        let Some(memory) = living(store).at(&path).cloned() else {
+            return Ok(Compared::Free);
+        };
+        let kept = match text_of(store, &memory) {
+            Err(error) if error.is_of_one_memory() => return Ok(Compared::Closed(error)),
+            kept => kept?,
+        };
+        let redacted = redactor(store)?.redact(path.as_str(), text);
+        if redacted.is_ok_and(|redacted| *redacted.text() == kept) {
+            return Ok(Compared::Same);
         }
-        self.as_reader()?;
-        self.locked(|store| {
-            let plan = store.plan(command, context)?;
-            let mut redactions = plan.stripped;
-            redactions.extend(stripped(&plan.steps));
-            redactions.truncate(REDACTIONS_MAX);
-            Ok(Foreseen {
-                content: plan.content,
-                refusal: plan.refusal,
-                redactions,
-            })
-        })
-    }
+        Ok(Compared::Other(Digest::of(kept.as_str().as_bytes())))
+    })
+}
 
-    /// Compares a text, as redaction would leave it, with the one that is kept at a path. That is
-    /// no access, and is not recorded.
-    ///
-    /// # Errors
-    /// [`Error::NotAReader`] for an auditor, and what keeps the store from being read.
-    pub fn compare_kept(&mut self, path: &str, text: &Text) -> Result<Compared> {
-        self.as_reader()?;
-        self.locked(|store| {
-            let Ok(path) = store.parse_path(path) else {
-                return Ok(Compared::Free);
-            };
-            let Some(memory) = store.living().at(&path).cloned() else {
-                return Ok(Compared::Free);
-            };
-            let kept = match store.text_of(&memory) {
-                Err(error) if error.is_of_one_memory() => return Ok(Compared::Closed(error)),
-                kept => kept?,
-            };
-            let redacted = store.redactor()?.redact(path.as_str(), text);
-            if redacted.is_ok_and(|redacted| *redacted.text() == kept) {
-                return Ok(Compared::Same);
-            }
-            Ok(Compared::Other(Digest::of(kept.as_str().as_bytes())))
-        })
-    }
-
-    /// A line as it may be shown: without the secrets in it, by the policy in force.
-    ///
-    /// # Errors
-    /// [`Error::Policy`] if the policy in force cannot be followed.
-    pub fn without_secrets(&self, line: &str) -> Result<String> {
-        Ok(self.redactor()?.line(line).0)
-    }
+/// See [`Store::without_secrets`].
+pub(super) fn without_secrets(store: &Store, line: &str) -> Result<String> {
+    Ok(redactor(store)?.line(line).0)
 }

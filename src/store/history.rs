@@ -2,7 +2,7 @@
 
 mod check;
 mod fold;
-mod refold;
+pub(super) mod refold;
 
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
@@ -13,6 +13,13 @@ use crate::journal::{Journal, Record};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Decided};
+use crate::store::decide::follow_decisions;
+use crate::store::erase::complete::complete_erasures;
+use crate::store::history::refold::renew_catalog_file;
+use crate::store::keys::check_keyring;
+use crate::store::pinning::know_head;
+use crate::store::place::follow_keyring;
+use crate::store::upgrade::upgrade;
 
 pub(super) use self::check::check_all;
 use self::fold::Fold;
@@ -138,90 +145,113 @@ pub(super) fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Deci
     })
 }
 
-impl Store {
-    /// Follows what other processes have done. Called with the lock held, before every command.
-    pub(super) fn refresh(&mut self) -> Result<()> {
-        self.journal.refresh()?;
-        let unclean = restore_objects(&self.repository, &self.journal, true)?;
-        self.pinning.check(&self.repository, self.journal.head())?;
-        self.follow_keyring(unclean.as_ref())?;
-        if let Some(unclean) = unclean {
-            unclean.finish(&self.repository, &mut self.keyring)?;
-        }
-        self.keyring.refresh()?;
-        if self.catalog.head != Some(self.journal.head()) {
-            self.catch_up()?;
-        }
-        self.follow_decisions()?;
-        self.keyring.expect_of(&self.decisions.members);
-        self.load_trees()?;
-        self.check_keyring()?;
-        // If these cannot be done now: the keys are not used all the same, and nothing is recorded. The
-        // trees are not at hand then.
-        drop(self.upgrade());
-        drop(self.complete_erasures());
-        self.load_trees()?;
-        self.know_head();
-        Ok(())
+/// Follows what other processes have done. Called with the lock held, before every command.
+pub(super) fn refresh(store: &mut Store) -> Result<()> {
+    store.ledger.journal.refresh()?;
+    let unclean = restore_objects(&store.ledger.repository, &store.ledger.journal, true)?;
+    store
+        .ledger
+        .pinning
+        .check(&store.ledger.repository, store.ledger.journal.head())?;
+    follow_keyring(store, unclean.as_ref())?;
+    if let Some(unclean) = unclean {
+        unclean.finish(&store.ledger.repository, &mut store.ledger.keyring)?;
     }
+    store.ledger.keyring.refresh()?;
+    if store.state.catalog.head != Some(store.ledger.journal.head()) {
+        catch_up(store)?;
+    }
+    follow_decisions(store)?;
+    store
+        .ledger
+        .keyring
+        .expect_of(&store.state.decisions.members);
+    load_trees(store)?;
+    check_keyring(store)?;
+    // If these cannot be done now: the keys are not used all the same, and nothing is recorded. The
+    // trees are not at hand then.
+    drop(upgrade(store));
+    drop(complete_erasures(store));
+    load_trees(store)?;
+    know_head(store);
+    Ok(())
+}
 
-    /// Makes sure that the trees held are those of the newest commit; after a command that could
-    /// not be recorded they are not.
-    fn load_trees(&mut self) -> Result<()> {
-        if self.trees.root_id().is_some() {
-            return Ok(());
-        }
-        let (commit, bytes) = self.repository.commit(self.journal.head())?;
-        self.chain = Digest::of(&bytes);
-        self.trees.load(&self.repository, commit.tree)
+/// Makes sure that the trees held are those of the newest commit; after a command that could
+/// not be recorded they are not.
+fn load_trees(store: &mut Store) -> Result<()> {
+    if store.ledger.trees.root_id().is_some() {
+        return Ok(());
     }
+    let (commit, bytes) = store
+        .ledger
+        .repository
+        .commit(store.ledger.journal.head())?;
+    store.ledger.chain = Digest::of(&bytes);
+    store
+        .ledger
+        .trees
+        .load(&store.ledger.repository, commit.tree)
+}
 
-    /// Brings the catalog to the newest commit: from its file as far as that goes, then from
-    /// history.
-    pub(super) fn catch_up(&mut self) -> Result<()> {
-        self.catalog_file
-            .load(&mut self.catalog, self.keyring.cache_key());
-        // What the owner decided is added behind the step of its event: after a change of policy that
-        // was cut off, only history says it.
-        if let Some(head) = self.catalog.head
-            && decided_at(&self.repository, head).ok() != self.catalog.decided
-        {
-            self.catalog = Catalog::empty();
-        }
-        let missing = if let Some(missing) = self.commits_since(self.catalog.head)? {
-            missing
-        } else {
-            self.catalog = Catalog::empty();
-            self.commits_since(None)?.unwrap_or_default()
-        };
-        self.fold(&missing)?;
-        if let Some(id) = self.catalog.nameless() {
-            return Err(Error::MissingKey {
-                memory: id.to_string(),
-            });
-        }
-        self.catalog.check()?;
-        self.renew_catalog_file();
-        self.trees.forget();
-        self.load_trees()
+/// Brings the catalog to the newest commit: from its file as far as that goes, then from
+/// history.
+pub(super) fn catch_up(store: &mut Store) -> Result<()> {
+    store
+        .ledger
+        .catalog_file
+        .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
+    // What the owner decided is added behind the step of its event: after a change of policy that
+    // was cut off, only history says it.
+    if let Some(head) = store.state.catalog.head
+        && decided_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
+    {
+        store.state.catalog = Catalog::empty();
     }
+    let missing = if let Some(missing) = commits_since(store, store.state.catalog.head)? {
+        missing
+    } else {
+        store.state.catalog = Catalog::empty();
+        commits_since(store, None)?.unwrap_or_default()
+    };
+    fold(store, &missing)?;
+    if let Some(id) = store.state.catalog.nameless() {
+        return Err(Error::MissingKey {
+            memory: id.to_string(),
+        });
+    }
+    store.state.catalog.check()?;
+    renew_catalog_file(store);
+    store.ledger.trees.forget();
+    load_trees(store)
+}
 
-    /// The commits after `known`, oldest first; `None` if history does not contain `known`.
-    ///
-    /// What each says of its parent is not checked here, unless that leads nowhere: it is once the
-    /// commits are, on every core, by [`Checked::comes_after`].
-    pub(super) fn commits_since(&self, known: Option<ObjectId>) -> Result<Option<Vec<ObjectId>>> {
-        commits_between(&self.repository, known, self.journal.head())
-    }
+/// The commits after `known`, oldest first; `None` if history does not contain `known`.
+///
+/// What each says of its parent is not checked here, unless that leads nowhere: it is once the
+/// commits are, on every core, by [`Checked::comes_after`].
+pub(super) fn commits_since(
+    store: &Store,
+    known: Option<ObjectId>,
+) -> Result<Option<Vec<ObjectId>>> {
+    commits_between(&store.ledger.repository, known, store.ledger.journal.head())
+}
 
-    /// Folds commits into the catalog, in their order.
-    fn fold(&mut self, commits: &[ObjectId]) -> Result<()> {
-        let (catalog, file) = (&mut self.catalog, &mut self.catalog_file);
-        let mut fold = Fold::new(&self.repository, catalog, file, &self.keyring)?;
-        check_all(&self.root, &self.keyring, commits, |checked| {
-            fold.add(&checked)
-        })
-    }
+/// Folds commits into the catalog, in their order.
+fn fold(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
+    let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
+    let mut fold = Fold::new(
+        &store.ledger.repository,
+        catalog,
+        file,
+        &store.ledger.keyring,
+    )?;
+    check_all(
+        &store.ledger.root,
+        &store.ledger.keyring,
+        commits,
+        |checked| fold.add(&checked),
+    )
 }
 
 /// The commits after `known` up to `newest`; `None` if what `newest` ends does not contain `known`.

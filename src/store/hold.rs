@@ -6,206 +6,200 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
 use crate::store::answer::Meta;
+use crate::store::decide::as_reader;
+use crate::store::history::refresh;
+use crate::store::past::{load_timeline, locked, timeline};
 use crate::store::retention::{HOLDS_MAX, Held};
+use crate::store::signers::check_role;
+use crate::store::sweep::record_plainly;
+use crate::store::{lock, redactor};
 
 use super::Store;
 use super::commit::Sealing;
 use super::past::erased;
 
-impl Store {
-    /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
-    /// with an id, the one at a path, or all whose path a glob fits now or later. The number of the
-    /// event is the hold's.
-    ///
-    /// A directory is held as all that is below it.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] without a reason, [`Error::Policy`] for a glob that does not parse,
-    /// [`Error::NotThere`] where nothing is and no glob is meant, [`RetentionFault::TooManyHolds`];
-    /// otherwise as for [`Store::execute`].
-    pub fn hold(&mut self, what: &str, context: &Context) -> Result<Meta> {
-        if context.reason.as_deref().is_none_or(str::is_empty) {
+/// See [`Store::hold`].
+pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<Meta> {
+    if context.reason.as_deref().is_none_or(str::is_empty) {
+        return Err(Error::Invalid {
+            what: "a hold without a reason",
+            why: "say who asked for it and why with --reason".into(),
+        });
+    }
+    let lock = lock(store)?;
+    refresh(store)?;
+    check_role(store, HOLD_ADD_COMMAND)?;
+    if store.state.catalog.holds.len() >= HOLDS_MAX {
+        let max = HOLDS_MAX;
+        return Err(Error::Retention(RetentionFault::TooManyHolds { max }));
+    }
+    load_timeline(store)?;
+    let (on, path) = hold_target(store, what)?;
+    let change = HoldChange::Add(on);
+    let meta = record_hold(store, HOLD_ADD_COMMAND, change, path, context)?;
+    drop(lock);
+    Ok(meta)
+}
+
+/// See [`Store::lift_hold`].
+pub(super) fn lift_hold(store: &mut Store, hold: u64, context: &Context) -> Result<Meta> {
+    let lock = lock(store)?;
+    refresh(store)?;
+    // What keeps content is lifted only by who could read it.
+    as_reader(store)?;
+    check_role(store, HOLD_RM_COMMAND)?;
+    let Some(found) = store.state.catalog.holds.get(&hold) else {
+        return Err(Error::Retention(RetentionFault::NoHold { hold }));
+    };
+    let path = place_held(store, &found.on);
+    let meta = record_hold(
+        store,
+        HOLD_RM_COMMAND,
+        HoldChange::Lift(hold),
+        path,
+        context,
+    )?;
+    drop(lock);
+    Ok(meta)
+}
+
+/// See [`Store::holds`].
+pub(super) fn holds(store: &mut Store) -> Result<Vec<Held>> {
+    locked(store, |store| {
+        let holds = store.state.catalog.holds.iter().map(|(number, hold)| {
+            let memories = store.state.catalog.memories();
+            let kept = memories.filter(|memory| hold.is_on(memory.id, Some(&memory.path)));
+            Held {
+                hold: *number,
+                on: hold.on.clone(),
+                path: match hold.on {
+                    HoldOn::Memory(id) => store.state.catalog.memory(id).map(|m| m.path.clone()),
+                    HoldOn::Glob(_) => None,
+                },
+                since: hold.since,
+                actor: hold.actor.clone(),
+                reason: hold.reason.clone(),
+                memories: kept.count(),
+            }
+        });
+        Ok(holds.collect())
+    })
+}
+
+/// What a hold is to be on, and how its record names that.
+fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
+    if let Some(id) = MemoryId::from_hex(what) {
+        let on = HoldOn::Memory(id);
+        let known = timeline(store).versions(id, u64::MAX).next().is_some();
+        if !known {
+            return Err(nothing(what));
+        }
+        // What is only marked can be kept still.
+        if let Some(event) = timeline(store).erased_by(id)
+            && !store.state.catalog.marked.contains_key(&id)
+        {
+            return Err(erased(id, event));
+        }
+        let place = place_held(store, &on);
+        return Ok((on, place));
+    }
+    let was_there = store.parse_path(what).is_ok_and(|path| {
+        store.state.catalog.is_directory(&path) || !timeline(store).ever_within(&path).is_empty()
+    });
+    if what.contains(['*', '?', '[', '{']) && !was_there {
+        check_glob(what).map_err(|why| Error::Policy { line: None, why })?;
+        let (said, found) = redactor(store)?.line(what);
+        if !found.is_empty() {
             return Err(Error::Invalid {
-                what: "a hold without a reason",
-                why: "say who asked for it and why with --reason".into(),
+                what: "the glob",
+                why: format!("it holds what looks like a secret: {said}"),
             });
         }
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.check_role(HOLD_ADD_COMMAND)?;
-        if self.catalog.holds.len() >= HOLDS_MAX {
-            let max = HOLDS_MAX;
-            return Err(Error::Retention(RetentionFault::TooManyHolds { max }));
-        }
-        self.load_timeline()?;
-        let (on, path) = self.hold_target(what)?;
-        let change = HoldChange::Add(on);
-        let meta = self.record_hold(HOLD_ADD_COMMAND, change, path, context)?;
-        drop(lock);
-        Ok(meta)
+        return Ok((HoldOn::Glob(what.to_owned()), None));
     }
+    let path = store.parse_path(what)?;
+    if let Some(memory) = store.state.catalog.at(&path) {
+        let place = Place::Of(memory.id, Some(path));
+        return Ok((HoldOn::Memory(memory.id), Some(place)));
+    }
+    if store.state.catalog.is_directory(&path) {
+        return Ok((HoldOn::Glob(format!("{}/**", escaped(&path))), None));
+    }
+    // Gone, and still to be kept from being erased: the last that was there.
+    let newest = timeline(store).len() - 1;
+    let ever = timeline(store).ever_within(&path);
+    let last = ever
+        .into_iter()
+        .filter_map(|id| timeline(store).versions(id, newest).next_back())
+        .filter(|version| version.path.as_ref() == Some(&path))
+        .max_by_key(|version| version.event);
+    match last {
+        Some(version) => Ok((
+            HoldOn::Memory(version.id),
+            Some(Place::Of(version.id, Some(path))),
+        )),
+        None => Err(nothing(what)),
+    }
+}
 
-    /// Ends a hold.
-    ///
-    /// # Errors
-    /// [`RetentionFault::NoHold`] if there is none of that number; otherwise as for
-    /// [`Store::execute`].
-    pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
-        let lock = self.lock()?;
-        self.refresh()?;
-        // What keeps content is lifted only by who could read it.
-        self.as_reader()?;
-        self.check_role(HOLD_RM_COMMAND)?;
-        let Some(found) = self.catalog.holds.get(&hold) else {
-            return Err(Error::Retention(RetentionFault::NoHold { hold }));
-        };
-        let path = self.place_held(&found.on);
-        let meta = self.record_hold(HOLD_RM_COMMAND, HoldChange::Lift(hold), path, context)?;
-        drop(lock);
-        Ok(meta)
-    }
+/// How a record names what is held, where that is one memory.
+fn place_held(store: &Store, on: &HoldOn) -> Option<Place> {
+    let HoldOn::Memory(id) = on else { return None };
+    let memory = store.state.catalog.memory(*id)?;
+    Some(Place::Of(*id, Some(memory.path.clone())))
+}
 
-    /// The holds in force, oldest first.
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn holds(&mut self) -> Result<Vec<Held>> {
-        self.locked(|store| {
-            let holds = store.catalog.holds.iter().map(|(number, hold)| {
-                let memories = store.catalog.memories();
-                let kept = memories.filter(|memory| hold.is_on(memory.id, Some(&memory.path)));
-                Held {
-                    hold: *number,
-                    on: hold.on.clone(),
-                    path: match hold.on {
-                        HoldOn::Memory(id) => store.catalog.memory(id).map(|m| m.path.clone()),
-                        HoldOn::Glob(_) => None,
-                    },
-                    since: hold.since,
-                    actor: hold.actor.clone(),
-                    reason: hold.reason.clone(),
-                    memories: kept.count(),
-                }
-            });
-            Ok(holds.collect())
-        })
-    }
+fn record_hold(
+    store: &mut Store,
+    command: &'static str,
+    change: HoldChange,
+    path: Option<Place>,
+    context: &Context,
+) -> Result<Meta> {
+    let says = |event: &mut Event| {
+        event.path = path;
+        event.hold = Some(change);
+    };
+    record_plainly(store, command, Sealing::default(), says, context)
+}
 
-    /// What a hold is to be on, and how its record names that.
-    fn hold_target(&self, what: &str) -> Result<(HoldOn, Option<Place>)> {
-        if let Some(id) = MemoryId::from_hex(what) {
-            let on = HoldOn::Memory(id);
-            let known = self.timeline().versions(id, u64::MAX).next().is_some();
-            if !known {
-                return Err(nothing(what));
-            }
-            // What is only marked can be kept still.
-            if let Some(event) = self.timeline().erased_by(id)
-                && !self.catalog.marked.contains_key(&id)
-            {
-                return Err(erased(id, event));
-            }
-            let place = self.place_held(&on);
-            return Ok((on, place));
-        }
-        let was_there = self.parse_path(what).is_ok_and(|path| {
-            self.catalog.is_directory(&path) || !self.timeline().ever_within(&path).is_empty()
-        });
-        if what.contains(['*', '?', '[', '{']) && !was_there {
-            check_glob(what).map_err(|why| Error::Policy { line: None, why })?;
-            let (said, found) = self.redactor()?.line(what);
-            if !found.is_empty() {
-                return Err(Error::Invalid {
-                    what: "the glob",
-                    why: format!("it holds what looks like a secret: {said}"),
-                });
-            }
-            return Ok((HoldOn::Glob(what.to_owned()), None));
-        }
-        let path = self.parse_path(what)?;
-        if let Some(memory) = self.catalog.at(&path) {
-            let place = Place::Of(memory.id, Some(path));
-            return Ok((HoldOn::Memory(memory.id), Some(place)));
-        }
-        if self.catalog.is_directory(&path) {
-            return Ok((HoldOn::Glob(format!("{}/**", escaped(&path))), None));
-        }
-        // Gone, and still to be kept from being erased: the last that was there.
-        let newest = self.timeline().len() - 1;
-        let ever = self.timeline().ever_within(&path);
-        let last = ever
-            .into_iter()
-            .filter_map(|id| self.timeline().versions(id, newest).next_back())
-            .filter(|version| version.path.as_ref() == Some(&path))
-            .max_by_key(|version| version.event);
-        match last {
-            Some(version) => Ok((
-                HoldOn::Memory(version.id),
-                Some(Place::Of(version.id, Some(path))),
-            )),
-            None => Err(nothing(what)),
+/// Refuses what holds keep: given with their paths, where known.
+pub(super) fn check_not_held<'a>(
+    store: &Store,
+    memories: impl Iterator<Item = (MemoryId, Option<&'a MemoryPath>)>,
+) -> Result<()> {
+    let mut held = memories.filter_map(|(id, path)| {
+        let hold = hold_ever_on(store, id, path)?;
+        let name = path.map_or_else(|| id.to_string(), |path| path.as_str().to_owned());
+        Some((name, hold))
+    });
+    let Some((first, by)) = held.next() else {
+        return Ok(());
+    };
+    let mut memories = vec![first];
+    let mut total = 1;
+    for (name, _) in held {
+        total += 1;
+        if memories.len() < crate::store::retention::LISTED_MAX {
+            memories.push(name);
         }
     }
+    Err(Error::Retention(RetentionFault::Held {
+        memories,
+        total,
+        hold: by,
+    }))
+}
 
-    /// How a record names what is held, where that is one memory.
-    fn place_held(&self, on: &HoldOn) -> Option<Place> {
-        let HoldOn::Memory(id) = on else { return None };
-        let memory = self.catalog.memory(*id)?;
-        Some(Place::Of(*id, Some(memory.path.clone())))
+/// The hold on a memory by any path it ever had; with the timeline at hand.
+pub(super) fn hold_ever_on(store: &Store, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
+    if store.state.catalog.holds.is_empty() {
+        return None;
     }
-
-    fn record_hold(
-        &mut self,
-        command: &'static str,
-        change: HoldChange,
-        path: Option<Place>,
-        context: &Context,
-    ) -> Result<Meta> {
-        let says = |event: &mut Event| {
-            event.path = path;
-            event.hold = Some(change);
-        };
-        self.record_plainly(command, Sealing::default(), says, context)
-    }
-
-    /// Refuses what holds keep: given with their paths, where known.
-    pub(super) fn check_not_held<'a>(
-        &self,
-        memories: impl Iterator<Item = (MemoryId, Option<&'a MemoryPath>)>,
-    ) -> Result<()> {
-        let mut held = memories.filter_map(|(id, path)| {
-            let hold = self.hold_ever_on(id, path)?;
-            let name = path.map_or_else(|| id.to_string(), |path| path.as_str().to_owned());
-            Some((name, hold))
-        });
-        let Some((first, by)) = held.next() else {
-            return Ok(());
-        };
-        let mut memories = vec![first];
-        let mut total = 1;
-        for (name, _) in held {
-            total += 1;
-            if memories.len() < crate::store::retention::LISTED_MAX {
-                memories.push(name);
-            }
-        }
-        Err(Error::Retention(RetentionFault::Held {
-            memories,
-            total,
-            hold: by,
-        }))
-    }
-
-    /// The hold on a memory by any path it ever had; with the timeline at hand.
-    pub(super) fn hold_ever_on(&self, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
-        if self.catalog.holds.is_empty() {
-            return None;
-        }
-        self.catalog.hold_on(id, path).or_else(|| {
-            let mut versions = self.timeline().versions(id, u64::MAX);
-            versions.find_map(|version| self.catalog.hold_on(id, version.path.as_ref()))
-        })
-    }
+    store.state.catalog.hold_on(id, path).or_else(|| {
+        let mut versions = timeline(store).versions(id, u64::MAX);
+        versions.find_map(|version| store.state.catalog.hold_on(id, version.path.as_ref()))
+    })
 }
 
 /// A path as a glob that fits it alone.

@@ -16,6 +16,7 @@ use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Entry, Object, Tree};
+use crate::store::past::{load_timeline, locked};
 
 use super::commit::{signed_commit, time_of};
 use super::decide::check_texts;
@@ -33,60 +34,51 @@ const MADE: [Name; 7] = [
     Name::HEAD,
 ];
 
-impl Store {
-    /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
-    ///
-    /// # Errors
-    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
-    pub fn check_vacant(root: &Path) -> Result<()> {
-        match Folder::at(root) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(Error::io("read", root)(e)),
-            Ok(folder) => check_vacant(&folder),
-        }
+/// See [`Store::check_vacant`].
+pub(super) fn check_vacant(root: &Path) -> Result<()> {
+    match Folder::at(root) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(Error::io("read", root)(e)),
+        Ok(folder) => check_vacant_folder(&folder),
     }
+}
 
-    /// Makes a store at `root` that `keys` can read and write, and opens it.
-    ///
-    /// # Errors
-    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken; for a policy as
-    /// [`Store::set_policy`].
-    pub fn init(
-        root: &Path,
-        keys: Keys,
-        policy: &Policy,
-        context: &Context,
-        clock: Clock,
-    ) -> Result<Self> {
-        Self::check_vacant(root)?;
-        check_apart(root, policy)?;
-        redact::check_policy(&policy.redaction)?;
-        check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
-        // An empty folder that is there already stays the same folder: somebody may stand in it.
-        let there = match Folder::at(root) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            there => Some(there.map_err(Error::io("open", root))?),
-        };
-        let lock = there.as_ref().map(Lock::of_folder).transpose()?;
-        if let Some(there) = &there {
-            check_vacant(there)?;
-        }
-        let place = Place::of(root, there)?;
-        let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.take());
-        if let Err(error) = made {
-            place.give_up();
-            return Err(error);
-        }
-        drop(lock);
-        if let Some(state) = &keys.state {
-            // Whoever makes a store has decided what is here from now on.
-            crate::store::pin::Place::of(state, root)?.forget()?;
-        }
-        let mut store = Self::open(root, keys, clock)?;
-        // From the first event on, so that it never has to be made from all of history.
-        store.locked(Self::load_timeline)?;
-        Ok(store)
+/// See [`Store::init`].
+pub(super) fn init(
+    root: &Path,
+    keys: Keys,
+    policy: &Policy,
+    context: &Context,
+    clock: Clock,
+) -> Result<Store> {
+    Store::check_vacant(root)?;
+    check_apart(root, policy)?;
+    redact::check_policy(&policy.redaction)?;
+    check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
+    // An empty folder that is there already stays the same folder: somebody may stand in it.
+    let there = match Folder::at(root) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        there => Some(there.map_err(Error::io("open", root))?),
+    };
+    let lock = there.as_ref().map(Lock::of_folder).transpose()?;
+    if let Some(there) = &there {
+        check_vacant_folder(there)?;
     }
+    let place = Place::of(root, there)?;
+    let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.take());
+    if let Err(error) = made {
+        place.give_up();
+        return Err(error);
+    }
+    drop(lock);
+    if let Some(state) = &keys.state {
+        // Whoever makes a store has decided what is here from now on.
+        crate::store::pin::Place::of(state, root)?.forget()?;
+    }
+    let mut store = Store::open(root, keys, clock)?;
+    // From the first event on, so that it never has to be made from all of history.
+    locked(&mut store, load_timeline)?;
+    Ok(store)
 }
 
 /// Refuses a keyring that would be within what is being made, or around it.
@@ -106,7 +98,7 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
 
 /// Checks that nothing is in a folder that is there already, and that it is the user's own: whoever
 /// owns a folder can put into it what they like, and take what is in it away.
-fn check_vacant(folder: &Folder) -> Result<()> {
+fn check_vacant_folder(folder: &Folder) -> Result<()> {
     let path = || folder.path().to_owned();
     if folder.has(&Name::KEYRING) || folder.has(&Name::JOURNAL) {
         return Err(Error::StoreExists { path: path() });

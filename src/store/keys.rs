@@ -8,22 +8,20 @@ use crate::repository::Repository;
 
 use super::Store;
 
-impl Store {
-    /// Refuses a keyring that history does not name. One from before an erasure, all four files of it,
-    /// is no stranger's: it is used, but for the keys that are destroyed, and those go again.
-    pub(super) fn check_keyring(&self) -> Result<()> {
-        let Some(known) = &self.catalog.keys else {
-            return Ok(());
-        };
-        if self.keyring.has_keys_of(known) {
-            return self.keyring.check_entries(known.entries);
-        }
-        let head = self.journal.head();
-        if was_in_force(&self.repository, &self.keyring, head)? {
-            return Ok(());
-        }
-        Err(self.keyring.foreign())
+/// Refuses a keyring that history does not name. One from before an erasure, all four files of it,
+/// is no stranger's: it is used, but for the keys that are destroyed, and those go again.
+pub(super) fn check_keyring(store: &Store) -> Result<()> {
+    let Some(known) = &store.state.catalog.keys else {
+        return Ok(());
+    };
+    if store.ledger.keyring.has_keys_of(known) {
+        return store.ledger.keyring.check_entries(known.entries);
     }
+    let head = store.ledger.journal.head();
+    if was_in_force(&store.ledger.repository, &store.ledger.keyring, head)? {
+        return Ok(());
+    }
+    Err(store.ledger.keyring.foreign())
 }
 
 /// Whether an earlier event of this history put the keys of a keyring in force, and only erasures came

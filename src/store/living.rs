@@ -8,6 +8,8 @@ use crate::event::{Because, Change};
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::{DecidedBy, Lifetime, RuleWhen, Rules, Ruling};
 use crate::state::catalog::{Catalog, Memory};
+use crate::store::now;
+use crate::store::past::locked;
 use crate::store::retention::{Due, Fate};
 
 use super::Store;
@@ -102,59 +104,59 @@ pub(super) fn due(memory: &Memory, (at, because): (DateTime<Utc>, Because)) -> D
     }
 }
 
-impl Store {
-    pub(super) fn living(&self) -> Living<'_> {
-        Living {
-            catalog: &self.catalog,
-            rules: &self.decisions.rules,
-            now: self.now(),
-        }
+pub(super) fn living(store: &Store) -> Living<'_> {
+    Living {
+        catalog: &store.state.catalog,
+        rules: &store.state.decisions.rules,
+        now: now(store),
     }
+}
 
-    /// Whether the clock is one that no sweep would go by: then nothing expired is removed either
-    /// because something new is to be where it was.
-    pub(super) fn has_wrong_clock(&self) -> bool {
-        self.catalog.times.clock_fault(self.now()).is_some()
+/// Whether the clock is one that no sweep would go by: then nothing expired is removed either
+/// because something new is to be where it was.
+pub(super) fn has_wrong_clock(store: &Store) -> bool {
+    store.state.catalog.times.clock_fault(now(store)).is_some()
+}
+
+/// Removes what has expired and stands in the way of something new at a path: at it, above it
+/// or below.
+pub(super) fn make_way(store: &Store, path: &MemoryPath) -> Vec<Planned> {
+    if store.state.decisions.rules.is_empty() {
+        return Vec::new();
     }
-
-    /// Removes what has expired and stands in the way of something new at a path: at it, above it
-    /// or below.
-    pub(super) fn make_way(&self, path: &MemoryPath) -> Vec<Planned> {
-        if self.decisions.rules.is_empty() {
-            return Vec::new();
-        }
-        let living = self.living();
-        let above = path.ancestors();
-        let above: Vec<&Memory> = above.filter_map(|path| self.catalog.at(&path)).collect();
-        let below = self.catalog.below(path);
-        let in_the_way = above.into_iter().chain(self.catalog.at(path)).chain(below);
-        in_the_way
-            .filter_map(|memory| {
-                let (_, because) = living.expired(memory)?;
-                let mut touch = touch(memory, Change::Expire);
-                touch.because = Some(because);
-                Some(Planned::Touch(touch))
-            })
-            .collect()
-    }
-
-    /// What is to become of the memory at a path; `None` if there is none.
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn fate(&mut self, path: &MemoryPath) -> Result<Option<Fate>> {
-        self.locked(|store| {
-            let Some(memory) = store.catalog.at(path) else {
-                return Ok(None);
-            };
-            let rules = &store.decisions.rules;
-            Ok(Some(Fate {
-                id: memory.id,
-                accessed: memory.accessed,
-                ruling: rules.ruling(memory.id, &memory.path, memory.accessed),
-                expired: !store.living().has(memory),
-                hold: store.catalog.hold_on(memory.id, Some(&memory.path)),
-            }))
+    let living = living(store);
+    let above = path.ancestors();
+    let above: Vec<&Memory> = above
+        .filter_map(|path| store.state.catalog.at(&path))
+        .collect();
+    let below = store.state.catalog.below(path);
+    let in_the_way = above
+        .into_iter()
+        .chain(store.state.catalog.at(path))
+        .chain(below);
+    in_the_way
+        .filter_map(|memory| {
+            let (_, because) = living.expired(memory)?;
+            let mut touch = touch(memory, Change::Expire);
+            touch.because = Some(because);
+            Some(Planned::Touch(touch))
         })
-    }
+        .collect()
+}
+
+/// See [`Store::fate`].
+pub(super) fn fate(store: &mut Store, path: &MemoryPath) -> Result<Option<Fate>> {
+    locked(store, |store| {
+        let Some(memory) = store.state.catalog.at(path) else {
+            return Ok(None);
+        };
+        let rules = &store.state.decisions.rules;
+        Ok(Some(Fate {
+            id: memory.id,
+            accessed: memory.accessed,
+            ruling: rules.ruling(memory.id, &memory.path, memory.accessed),
+            expired: !living(store).has(memory),
+            hold: store.state.catalog.hold_on(memory.id, Some(&memory.path)),
+        }))
+    })
 }

@@ -9,6 +9,7 @@ use crate::id::ObjectId;
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
 use crate::store::Store;
+use crate::store::signers::signers_before;
 
 /// One event as history keeps it.
 #[derive(Debug)]
@@ -44,64 +45,57 @@ pub struct Filter {
     pub altering: bool,
 }
 
-impl Store {
-    /// Every event, newest first. Reading it is no access to any memory.
-    pub fn log(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
-        let mut next = Some(self.head());
-        std::iter::from_fn(move || {
-            let id = next.take()?;
-            Some(self.entry(id).map(|(entry, parent)| {
-                next = parent;
-                entry
-            }))
-        })
-    }
+/// See [`Store::log`].
+pub(super) fn log(store: &Store) -> impl Iterator<Item = Result<Entry>> + '_ {
+    let mut next = Some(store.head());
+    std::iter::from_fn(move || {
+        let id = next.take()?;
+        Some(entry(store, id).map(|(entry, parent)| {
+            next = parent;
+            entry
+        }))
+    })
+}
 
-    pub(crate) fn entry(&self, id: ObjectId) -> Result<(Entry, Option<ObjectId>)> {
-        let (commit, _) = self.repository().commit(id)?;
-        let event =
-            Event::from_message(&commit.message, self.keyring()).map_err(|fault| fault.of(id))?;
-        let entry = Entry {
-            commit: id,
-            signer: self.signer_of(&commit)?,
-            event,
-        };
-        Ok((entry, commit.parent))
-    }
+pub(crate) fn entry(store: &Store, id: ObjectId) -> Result<(Entry, Option<ObjectId>)> {
+    let (commit, _) = store.repository().commit(id)?;
+    let event =
+        Event::from_message(&commit.message, store.keyring()).map_err(|fault| fault.of(id))?;
+    let entry = Entry {
+        commit: id,
+        signer: signer_of(store, &commit)?,
+        event,
+    };
+    Ok((entry, commit.parent))
+}
 
-    /// The name of the signer who signed a commit, if one did: of those there were before it.
-    fn signer_of(&self, commit: &Commit) -> Result<Option<String>> {
-        let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
-            return Ok(None);
-        };
-        // Most are signers still, under the name they had.
-        let author = commit.author.split(' ').next();
-        let name = self.signers().holder(&signed).map(Signer::name);
-        if name.is_some() && name == author {
-            return Ok(name.map(str::to_owned));
-        }
-        let then = self.signers_before(commit)?;
-        Ok(then.holder(&signed).map(|signer| signer.name().to_owned()))
+/// The name of the signer who signed a commit, if one did: of those there were before it.
+fn signer_of(store: &Store, commit: &Commit) -> Result<Option<String>> {
+    let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
+        return Ok(None);
+    };
+    // Most are signers still, under the name they had.
+    let author = commit.author.split(' ').next();
+    let name = store.signers().holder(&signed).map(Signer::name);
+    if name.is_some() && name == author {
+        return Ok(name.map(str::to_owned));
     }
+    let then = signers_before(store, commit)?;
+    Ok(then.holder(&signed).map(|signer| signer.name().to_owned()))
+}
 
-    /// Reads a path that a memory has or had, such as for [`Filter::path`], by the rules of the
-    /// memory tool.
-    ///
-    /// # Errors
-    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
-    /// is too long.
-    pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
-        MemoryPath::parse_kept(text, self.limits().path_bytes).map_err(|fault| match fault {
-            PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
-                why: "it is not /memories or below it",
-            },
-            PathFault::Forbidden(_) => Error::DeniedPath {
-                why: "it holds a character that no path may",
-            },
-            PathFault::TooLong(why) => Error::Invalid {
-                what: "the path",
-                why,
-            },
-        })
-    }
+/// See [`Store::parse_path`].
+pub(super) fn parse_path(store: &Store, text: &str) -> Result<MemoryPath> {
+    MemoryPath::parse_kept(text, store.limits().path_bytes).map_err(|fault| match fault {
+        PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
+            why: "it is not /memories or below it",
+        },
+        PathFault::Forbidden(_) => Error::DeniedPath {
+            why: "it holds a character that no path may",
+        },
+        PathFault::TooLong(why) => Error::Invalid {
+            what: "the path",
+            why,
+        },
+    })
 }

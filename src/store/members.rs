@@ -3,9 +3,20 @@
 
 use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Recipient;
+use crate::crypto::sign::{SignerRole, Validity, VerifyingKey};
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
+use crate::id::MemoryId;
+use crate::memory_tool::path::MemoryPath;
+use crate::policy::Policy;
 use crate::store::answer::Meta;
+use crate::store::decide::{PolicyChange, check_clear_name, check_permitted, decide};
+use crate::store::history::refresh;
+use crate::store::key_export::Exported;
+use crate::store::reseal::rotate;
+use crate::store::signers::Removed;
+use crate::store::signers::Signer;
+use crate::store::{decide, key_export, lock, reseal, signers};
 
 use super::Store;
 use super::decide::Decision;
@@ -15,7 +26,7 @@ impl Store {
     /// Everybody who can open the store, as the newest commit says.
     #[must_use]
     pub fn members(&self) -> &[Member] {
-        &self.decisions.members
+        &self.state.decisions.members
     }
 
     /// Adds a reader or an auditor. The cost does not depend on how many memories there are.
@@ -35,10 +46,10 @@ impl Store {
             what: "the name",
             why: why.into(),
         })?;
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.check_clear_name("the name", name)?;
-        let mut members = self.decisions.members.clone();
+        let lock = lock(self)?;
+        refresh(self)?;
+        check_clear_name(self, "the name", name)?;
+        let mut members = self.state.decisions.members.clone();
         let same = |other: &&Member| other.name == name || other.recipient == *recipient;
         if let Some(other) = members.iter().find(same) {
             return Err(Error::Membership(MembershipFault::Already {
@@ -51,18 +62,22 @@ impl Store {
             name: name.to_owned(),
             recipient: recipient.clone(),
         });
-        self.may_record(ADD_MEMBER_COMMAND)?;
-        let next = self.keyring.prepare_wrap(&members)?;
+        check_permitted(self, ADD_MEMBER_COMMAND)?;
+        let next = self.ledger.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
         let decision = Decision {
             command: ADD_MEMBER_COMMAND,
             member: Some(name),
             file: None,
         };
-        let (file, entry, head) = (PublicFile::Recipients, next.entry(), self.journal.head());
-        let meta = self.decide(decision, file, &text, Some(entry), context);
+        let (file, entry, head) = (
+            PublicFile::Recipients,
+            next.entry(),
+            self.ledger.journal.head(),
+        );
+        let meta = decide(self, decision, file, &text, Some(entry), context);
         let meta = meta.inspect_err(|_| {
-            if self.journal.head() == head {
+            if self.ledger.journal.head() == head {
                 next.give_up();
             }
         })?;
@@ -84,15 +99,16 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<Rekeyed> {
-        self.rotate(
+        rotate(
+            self,
             Decision {
                 command: REMOVE_MEMBER_COMMAND,
                 member: Some(name),
                 file: None,
             },
             &|store| {
-                let leaver = store.check_leaver(name)?;
-                let mut members = store.decisions.members.clone();
+                let leaver = check_leaver(store, name)?;
+                let mut members = store.state.decisions.members.clone();
                 members.retain(|member| member.name != name);
                 Ok(Rekey {
                     members,
@@ -107,44 +123,20 @@ impl Store {
         )
     }
 
-    /// The member of a name, if they can be removed.
-    fn check_leaver(&self, name: &str) -> Result<Member> {
-        let members = &self.decisions.members;
-        let found = members.iter().find(|member| member.name == name);
-        let leaver = found.ok_or_else(|| {
-            Error::Membership(MembershipFault::Nobody {
-                name: recipients::check_name(name)
-                    .is_ok()
-                    .then(|| name.to_owned()),
-            })
-        })?;
-        let others = members.iter().filter(|member| member.name != name);
-        if others.filter(|member| member.role == Role::Reader).count() == 0 {
-            return Err(Error::Membership(MembershipFault::LastReader {
-                name: name.into(),
-            }));
-        }
-        if self.keyring.is_of(&leaver.recipient) {
-            return Err(Error::Membership(MembershipFault::Oneself {
-                name: name.into(),
-            }));
-        }
-        Ok(leaver.clone())
-    }
-
     /// Gives everything that comes next new keys, and seals every live memory to a fresh identity.
     ///
     /// # Errors
     /// As for [`Store::remove_member`].
     pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Rekeyed> {
-        self.rotate(
+        rotate(
+            self,
             Decision {
                 command: REKEY_COMMAND,
                 ..Decision::default()
             },
             &|store| {
                 Ok(Rekey {
-                    members: store.decisions.members.clone(),
+                    members: store.state.decisions.members.clone(),
                     scope: Scope::All,
                 })
             },
@@ -152,4 +144,132 @@ impl Store {
             progress,
         )
     }
+
+    /// Puts another policy in place, as an event of its own: for the owner, never for an agent. Where
+    /// it does not say where the keyring is, that stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if it cannot be followed, [`Error::Invalid`] if a secret stands in it;
+    /// otherwise as for [`Store::execute`].
+    pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
+        decide::set_policy(self, policy, context)
+    }
+
+    /// Makes another policy of the one in force, which nobody else changes meanwhile, as
+    /// [`Store::set_policy`] does. Where it comes out the same, nothing is recorded.
+    ///
+    /// # Errors
+    /// That of `change`; otherwise as for [`Store::set_policy`].
+    pub fn change_policy(
+        &mut self,
+        change: impl FnOnce(&Policy) -> Result<Policy>,
+        context: &Context,
+    ) -> Result<PolicyChange> {
+        decide::change_policy(self, change, context)
+    }
+
+    /// The memory at a path now, or the one with an id, and where it is. Nothing is recorded: it is
+    /// no look at what the memory holds.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
+    pub fn find_memory(&mut self, memory: &str) -> Result<(MemoryId, MemoryPath)> {
+        decide::find_memory(self, memory)
+    }
+
+    /// The identities of a memory: of the one at a path now, or, with an id, of any that has a key.
+    /// It is recorded, and nothing is handed out that is not.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
+    /// for [`Store::rekey`].
+    pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<Exported> {
+        key_export::export_keys(self, memory, context)
+    }
+
+    /// Seals the live memories a glob fits to fresh identities; all else keeps its keys.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] for a glob that does not parse, [`Error::NotThere`] if it fits no memory;
+    /// otherwise as for [`Store::rekey`].
+    pub fn rekey_some(
+        &mut self,
+        glob: &str,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Rekeyed> {
+        reseal::rekey_some(self, glob, context, progress)
+    }
+
+    /// Everybody who may write, in the order of the file `signers`.
+    #[must_use]
+    pub fn signer_list(&self) -> Vec<Signer> {
+        signers::signer_list(self)
+    }
+
+    /// Lets somebody write what a role allows, as an event of its own: from the next event on.
+    ///
+    /// # Errors
+    /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if the name or the key is a signer's, [`Error::Invalid`] if the name
+    /// cannot be one or the time of the key is over; otherwise as for [`Store::execute`].
+    pub fn add_signer(
+        &mut self,
+        name: &str,
+        key: &VerifyingKey,
+        role: SignerRole,
+        validity: Validity,
+        context: &Context,
+    ) -> Result<(Signer, Meta)> {
+        signers::add_signer(self, name, key, role, validity, context)
+    }
+
+    /// Gives a signer another role, as an event of its own: from the next event on. What they wrote
+    /// before stays valid.
+    ///
+    /// # Errors
+    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name, [`SigningFault::Exists`](crate::error::SigningFault::Exists) if it is their role
+    /// already, [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner was left; otherwise as for [`Store::execute`].
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn set_signer_role(
+        &mut self,
+        name: &str,
+        role: SignerRole,
+        context: &Context,
+    ) -> Result<(Signer, Meta)> {
+        signers::set_signer_role(self, name, role, context)
+    }
+
+    /// Lets somebody write no more, as an event of its own. What they wrote before stays valid.
+    ///
+    /// # Errors
+    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name, [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner was left;
+    /// otherwise as for [`Store::execute`].
+    pub fn remove_signer(&mut self, name: &str, context: &Context) -> Result<Removed> {
+        signers::remove_signer(self, name, context)
+    }
+}
+
+/// The member of a name, if they can be removed.
+fn check_leaver(store: &Store, name: &str) -> Result<Member> {
+    let members = &store.state.decisions.members;
+    let found = members.iter().find(|member| member.name == name);
+    let leaver = found.ok_or_else(|| {
+        Error::Membership(MembershipFault::Nobody {
+            name: recipients::check_name(name)
+                .is_ok()
+                .then(|| name.to_owned()),
+        })
+    })?;
+    let others = members.iter().filter(|member| member.name != name);
+    if others.filter(|member| member.role == Role::Reader).count() == 0 {
+        return Err(Error::Membership(MembershipFault::LastReader {
+            name: name.into(),
+        }));
+    }
+    if store.ledger.keyring.is_of(&leaver.recipient) {
+        return Err(Error::Membership(MembershipFault::Oneself {
+            name: name.into(),
+        }));
+    }
+    Ok(leaver.clone())
 }

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::event::{Change, Event, Moment, Place};
 use crate::id::StoreId;
 use crate::memory_tool::path::MemoryPath;
+use crate::store::past::locked;
 
 /// What has changed since a moment.
 #[derive(Debug, Default)]
@@ -23,53 +24,44 @@ pub struct News {
     pub more: bool,
 }
 
-impl Store {
-    /// The store's lasting name, and the newest event that was seen of it.
-    #[must_use]
-    pub fn last_seen(&self) -> (StoreId, Moment) {
-        let moment = Moment {
-            event: self.catalog.events.saturating_sub(1),
-            commit: self.journal.head(),
+/// See [`Store::last_seen`].
+pub(super) fn last_seen(store: &Store) -> (StoreId, Moment) {
+    let moment = Moment {
+        event: store.state.catalog.events.saturating_sub(1),
+        commit: store.ledger.journal.head(),
+    };
+    (store.state.id, moment)
+}
+
+/// See [`Store::count_events`].
+pub(super) fn count_events(store: &mut Store) -> Result<u64> {
+    locked(store, |store| Ok(store.state.catalog.events))
+}
+
+/// See [`Store::news`].
+pub(super) fn news(store: &mut Store, since: u64, events_max: u64) -> Result<News> {
+    locked(store, |store| {
+        let mut news = News {
+            events: store.state.catalog.events,
+            ..News::default()
         };
-        (self.id, moment)
-    }
-
-    /// How many events there are by now, also those of other processes.
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn count_events(&mut self) -> Result<u64> {
-        self.locked(|store| Ok(store.catalog.events))
-    }
-
-    /// What has changed since there were so many events, from at most so many of the newest.
-    ///
-    /// # Errors
-    /// When history does not check out.
-    pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
-        self.locked(|store| {
-            let mut news = News {
-                events: store.catalog.events,
-                ..News::default()
-            };
-            let first = news.events.saturating_sub(events_max).max(since);
-            news.more = first > since;
-            if first == news.events {
-                return Ok(news);
+        let first = news.events.saturating_sub(events_max).max(since);
+        news.more = first > since;
+        if first == news.events {
+            return Ok(news);
+        }
+        for entry in store.log() {
+            let event = entry?.event;
+            if event.number < first {
+                break;
             }
-            for entry in store.log() {
-                let event = entry?.event;
-                if event.number < first {
-                    break;
-                }
-                news.add(&event);
-                if event.number == 0 {
-                    break;
-                }
+            news.add(&event);
+            if event.number == 0 {
+                break;
             }
-            Ok(news)
-        })
-    }
+        }
+        Ok(news)
+    })
 }
 
 impl News {

@@ -1,10 +1,10 @@
 //! Reading any moment of history, and keeping a record of who looked.
 
-mod access;
-mod blame;
-mod differ;
-mod grep;
-mod view;
+pub(super) mod access;
+pub(super) mod blame;
+pub(super) mod differ;
+pub(super) mod grep;
+pub(super) mod view;
 
 use std::io;
 use std::sync::Arc;
@@ -16,15 +16,22 @@ use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
 use crate::event::{Change, Context, Event, Moment, Place, Touch};
-use crate::id::{MemoryId, ObjectId};
+use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::file::Sought;
 use crate::state::timeline::{Timeline, Version};
-use crate::store::Store;
-use crate::store::commit::Sealing;
-use crate::store::history::check_all;
-use crate::store::log::Entry;
+use crate::store::commit::{Sealing, commit, event, record};
+use crate::store::decide::as_reader;
+use crate::store::history::refold::settle_catalog;
+use crate::store::history::{check_all, commits_since, refresh};
+use crate::store::living::living;
+use crate::store::log::{Entry, Filter, entry};
+use crate::store::news::News;
+use crate::store::plan::plan_path_refused;
+use crate::store::quota::{check_pace, check_reserve};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
+use crate::store::versions::open_version;
+use crate::store::{Store, at_one_time, lock, log, news, redactor};
 
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
@@ -38,126 +45,6 @@ pub(super) struct Look {
 }
 
 impl Store {
-    /// Does something on the state as it is now, with the lock held.
-    pub(super) fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let lock = self.lock()?;
-        self.refresh()?;
-        // Keys may have gone since it was opened.
-        self.opened.replace(None);
-        let done = self.at_one_time(act);
-        self.settle_catalog()?;
-        drop(lock);
-        done
-    }
-
-    /// Does something as [`Self::locked`] does, with the timeline at hand.
-    pub(super) fn in_history<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.locked(|store| {
-            store.load_timeline()?;
-            act(store)
-        })
-    }
-
-    /// As [`Self::in_history`], for what shows contents: not for auditors.
-    pub(super) fn in_contents<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.as_reader()?;
-        self.in_history(act)
-    }
-
-    /// Brings the timeline to the newest event: from its file as far as that goes, then from
-    /// history.
-    pub(super) fn load_timeline(&mut self) -> Result<()> {
-        let head = Some(self.journal.head());
-        let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
-        if self.timeline.as_ref().is_some_and(is_known) {
-            return Ok(());
-        }
-        let key = self.keyring.cache_key();
-        let mut timeline = self.timeline_file.load(key);
-        let missing = if let Some(missing) = self.commits_since(timeline.head())? {
-            missing
-        } else {
-            timeline = Timeline::default();
-            self.commits_since(None)?.unwrap_or_default()
-        };
-        let from = timeline.len();
-        check_all(&self.root, &self.keyring, &missing, |checked| {
-            checked.comes_after(timeline.head())?;
-            if checked.event.number != timeline.len() {
-                let what = format!("commit {}", checked.id);
-                return Err(Error::damaged(what, "its event number is not the next"));
-            }
-            timeline.push(&checked.event, checked.id);
-            Ok(())
-        })?;
-        let key = self.keyring.cache_key();
-        if self.timeline_file.wants_joining() {
-            self.timeline_file.append(&timeline, 0, key);
-        } else if timeline.len() > from {
-            self.timeline_file.append(&timeline, from, key);
-        }
-        self.timeline = Some(timeline);
-        Ok(())
-    }
-
-    /// Takes the piece of the timeline around a moment, where that is enough to tell what was at a
-    /// path: most times it was written not long before. Answers whether it is.
-    pub(super) fn load_piece(&mut self, path: &MemoryPath, revision: &Revision) -> bool {
-        let Some(newest) = self.catalog.events.checked_sub(1) else {
-            return false;
-        };
-        let (Some(sought), None) = (self.sought(revision, newest), &self.timeline) else {
-            return false;
-        };
-        let end = (newest, self.journal.head());
-        let piece = self
-            .timeline_file
-            .around(sought, end, self.keyring.cache_key());
-        self.timeline = piece
-            .filter(|(piece, event)| piece.at(path, *event).is_some())
-            .map(|(piece, _)| piece);
-        self.timeline.is_some()
-    }
-
-    /// What to look for in the timeline, where that can be known without all of it.
-    fn sought(&self, revision: &Revision, newest: u64) -> Option<Sought> {
-        match revision.kind {
-            RevisionKind::Head(back) => newest.checked_sub(back).map(Sought::Event),
-            RevisionKind::Number(Some(number)) if number <= newest => Some(Sought::Event(number)),
-            RevisionKind::Number(_) | RevisionKind::Commit => {
-                let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
-                let commit = self.repository.only_one_named(digits?)?;
-                let event = self.entry(commit).ok()?.0.event.number;
-                Some(Sought::Commit(event, commit))
-            }
-            RevisionKind::Time(time) => {
-                let times = &self.catalog.times;
-                times.part_at(time).then_some(Sought::Time(time))
-            }
-        }
-    }
-
-    /// Adds an event that was just recorded to the timeline and its file, where they are up to it.
-    pub(super) fn follow_in_timeline(&mut self, event: &Event, parent: ObjectId, commit: ObjectId) {
-        let known = self.timeline.take();
-        self.timeline = known
-            .filter(|known| known.head() == Some(parent))
-            .map(|mut known| {
-                known.push(event, commit);
-                known
-            });
-        if self.timeline_file.is_next(event.number, parent) {
-            let mut single = Timeline::default();
-            single.push(event, commit);
-            let key = self.keyring.cache_key();
-            self.timeline_file.append_one(&single, event.number, key);
-        }
-    }
-
-    pub(super) fn timeline(&self) -> &Timeline {
-        self.timeline.as_ref().expect("loaded by in_history")
-    }
-
     /// Reads a path that an agent names for something that is no memory command. One that no memory
     /// may have is recorded under the name of what was asked for, as a memory command would be,
     /// where the caller can write to the store.
@@ -172,8 +59,8 @@ impl Store {
     ) -> Result<MemoryPath> {
         let parsed = self.parse_path(text);
         if parsed.is_err() {
-            let recorded = self.locked(|store| match store.plan_path_refused(text)? {
-                Some(plan) => store.commit(plan, command, context).map(drop),
+            let recorded = locked(self, |store| match plan_path_refused(store, text)? {
+                Some(plan) => commit(store, plan, command, context).map(drop),
                 None => Ok(()),
             });
             recorded.or_else(|error| cannot_write(&error).then_some(()).ok_or(error))?;
@@ -186,166 +73,476 @@ impl Store {
     /// # Errors
     /// [`Error::NoRevision`] if there is none, [`Error::Ambiguous`] if there are several.
     pub fn moment(&mut self, revision: &Revision) -> Result<Moment> {
-        self.in_history(|store| store.resolve(revision))
+        in_history(self, |store| resolve(store, revision))
     }
 
-    pub(super) fn resolve(&self, revision: &Revision) -> Result<Moment> {
-        let (timeline, events) = (self.timeline(), self.catalog.events);
-        let newest = events - 1;
-        let event = match revision.kind {
-            RevisionKind::Head(back) => newest
-                .checked_sub(back)
-                .ok_or_else(|| revision.missing(format!("there are only {events} events")))?,
-            RevisionKind::Number(Some(number)) if number <= newest => number,
-            RevisionKind::Number(_) => {
-                return self.commit_named(revision, format!("the newest event is {newest}"));
+    /// Every event, newest first. Reading it is no access to any memory.
+    pub fn log(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
+        log::log(self)
+    }
+
+    /// Reads a path that a memory has or had, such as for [`Filter::path`], by the rules of the
+    /// memory tool.
+    ///
+    /// # Errors
+    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
+    /// is too long.
+    pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
+        log::parse_path(self, text)
+    }
+
+    /// The store's lasting name, and the newest event that was seen of it.
+    #[must_use]
+    pub fn last_seen(&self) -> (StoreId, Moment) {
+        news::last_seen(self)
+    }
+
+    /// How many events there are by now, also those of other processes.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn count_events(&mut self) -> Result<u64> {
+        news::count_events(self)
+    }
+
+    /// What has changed since there were so many events, from at most so many of the newest.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
+        news::news(self, since, events_max)
+    }
+
+    /// Looks for a pattern in the texts of memories; that is no access to any of them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the pattern is not one. A version that does not open is one of
+    /// [`Matches::problems`].
+    pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
+        grep::grep(self, search, context)
+    }
+
+    /// An event and what it changed, as a readable difference.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. A memory whose texts do not open is a
+    /// [`Changed::problem`], not an error.
+    pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
+        differ::show(self, revision, context)
+    }
+
+    /// The newest events that meet a filter, each with what it changed, newest first. One look
+    /// is recorded for all of them.
+    ///
+    /// # Errors
+    /// As for [`Store::events`].
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn events_with_changes(
+        &mut self,
+        filter: &Filter,
+        limit: usize,
+        context: &Context,
+    ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
+        differ::events_with_changes(self, filter, limit, context)
+    }
+
+    /// What differs between two moments: between what is there now and `from`, if `to` is not
+    /// given; if neither is, what the last event changed that changed anything.
+    ///
+    /// # Errors
+    /// [`Error::NoRevision`] or [`Error::Ambiguous`].
+    pub fn diff(
+        &mut self,
+        from: Option<&Revision>,
+        to: Option<&Revision>,
+        within: Option<&MemoryPath>,
+        context: &Context,
+    ) -> Result<Looked<Difference>> {
+        differ::diff(self, from, to, within, context)
+    }
+
+    /// What the memory tool's `view` would have answered at a moment.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if nothing was at the path then; [`Error::NoRevision`] or
+    /// [`Error::Ambiguous`]; [`Error::Invalid`] for a range that the file did not have.
+    pub fn view_at(
+        &mut self,
+        path: &str,
+        range: Option<(i64, i64)>,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        view::view_at(self, path, range, revision, context)
+    }
+
+    /// A file's text as it was, byte for byte, or the listing of a directory.
+    ///
+    /// # Errors
+    /// As for [`Store::view_at`].
+    pub fn show_at(
+        &mut self,
+        path: &str,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        view::show_at(self, path, revision, context)
+    }
+
+    /// One version of the memory that is at a path, or was the last there, byte for byte.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if no memory ever was at the path, or it has no such version.
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn show_version(
+        &mut self,
+        path: &str,
+        version: u64,
+        context: &Context,
+    ) -> Result<Looked<View>> {
+        view::show_version(self, path, version, context)
+    }
+
+    /// Who wrote each line of the file that was at a path, when, in which event and session. It
+    /// follows the memory through renames; lines that an undo brought back are still theirs who
+    /// wrote them. Where what the memory was before is erased, it begins with the first version that
+    /// is not, see [`Origin::or_before`].
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotThere`] if no file was at the path then;
+    /// [`crate::error::Error::Retention`] if that version is erased;
+    /// [`crate::error::Error::NoRevision`] or [`crate::error::Error::Ambiguous`].
+    pub fn blame(
+        &mut self,
+        path: &MemoryPath,
+        revision: &Revision,
+        context: &Context,
+    ) -> Result<Looked<Blame>> {
+        blame::blame(self, path, revision, context)
+    }
+
+    /// The events that meet a filter, newest first. Reading them is no access to any memory.
+    ///
+    /// A path stands for every memory that was ever there or below it: its events are found
+    /// through renames, before and after, and so are those that only asked for the path.
+    ///
+    /// # Errors
+    /// When history does not check out; each entry is opened only when it is asked for.
+    pub fn events(&mut self, filter: &Filter) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
+        access::events(self, filter)
+    }
+
+    /// Who read a memory, or looked at it without that counting as a read, newest first. A path
+    /// stands for every memory that was ever there or below it.
+    ///
+    /// # Errors
+    /// As for [`Store::events`].
+    pub fn accesses(
+        &mut self,
+        path: &MemoryPath,
+    ) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
+        access::accesses(self, path)
+    }
+}
+
+/// Does something on the state as it is now, with the lock held.
+pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    let lock = lock(store)?;
+    refresh(store)?;
+    // Keys may have gone since it was opened.
+    store.state.opened.replace(None);
+    let done = at_one_time(store, act);
+    settle_catalog(store)?;
+    drop(lock);
+    done
+}
+
+/// Does something as [`Store::locked`] does, with the timeline at hand.
+pub(super) fn in_history<T>(
+    store: &mut Store,
+    act: impl FnOnce(&mut Store) -> Result<T>,
+) -> Result<T> {
+    locked(store, |store| {
+        load_timeline(store)?;
+        act(store)
+    })
+}
+
+/// As [`Store::in_history`], for what shows contents: not for auditors.
+pub(super) fn in_contents<T>(
+    store: &mut Store,
+    act: impl FnOnce(&mut Store) -> Result<T>,
+) -> Result<T> {
+    as_reader(store)?;
+    in_history(store, act)
+}
+
+/// Brings the timeline to the newest event: from its file as far as that goes, then from
+/// history.
+pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
+    let head = Some(store.ledger.journal.head());
+    let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
+    if store.state.timeline.as_ref().is_some_and(is_known) {
+        return Ok(());
+    }
+    let key = store.ledger.keyring.cache_key();
+    let mut timeline = store.ledger.timeline_file.load(key);
+    let missing = if let Some(missing) = commits_since(store, timeline.head())? {
+        missing
+    } else {
+        timeline = Timeline::default();
+        commits_since(store, None)?.unwrap_or_default()
+    };
+    let from = timeline.len();
+    check_all(
+        &store.ledger.root,
+        &store.ledger.keyring,
+        &missing,
+        |checked| {
+            checked.comes_after(timeline.head())?;
+            if checked.event.number != timeline.len() {
+                let what = format!("commit {}", checked.id);
+                return Err(Error::damaged(what, "its event number is not the next"));
             }
-            RevisionKind::Commit => {
-                let why = "no commit of this store begins like that".into();
-                return self.commit_named(revision, why);
-            }
-            RevisionKind::Time(time) => timeline.at_time(time).ok_or_else(|| {
-                let begin = timeline.time(0).map(seconds).unwrap_or_default();
-                revision.missing(format!("the store began at {begin}"))
-            })?,
-        };
-        Ok(timeline.moment(event).expect("not past the newest"))
+            timeline.push(&checked.event, checked.id);
+            Ok(())
+        },
+    )?;
+    let key = store.ledger.keyring.cache_key();
+    if store.ledger.timeline_file.wants_joining() {
+        store.ledger.timeline_file.append(&timeline, 0, key);
+    } else if timeline.len() > from {
+        store.ledger.timeline_file.append(&timeline, from, key);
     }
+    store.state.timeline = Some(timeline);
+    Ok(())
+}
 
-    /// The one commit whose id begins as the revision says.
-    fn commit_named(&self, revision: &Revision, missing: String) -> Result<Moment> {
-        let text = revision.as_str();
-        let mut found = self.timeline().with_prefix(text);
-        let first = found
-            .next()
-            .filter(|_| text.len() >= DIGITS_MIN)
-            .ok_or_else(|| revision.missing(missing))?;
-        let others: Vec<Moment> = found.take(CANDIDATES_MAX - 1).collect();
-        if others.is_empty() {
-            return Ok(first);
-        }
-        let shown = |moment: &Moment| {
-            let command = self.timeline().command(moment.event);
-            let (command, outcome) = command.expect("an event of the timeline");
-            let time = self.timeline().time(moment.event).map(seconds);
-            format!(
-                "{} event {} {} {command} {}",
-                moment.commit,
-                moment.event,
-                time.unwrap_or_default(),
-                outcome.as_str()
-            )
-        };
-        Err(Error::Ambiguous {
-            revision: text.to_owned(),
-            candidates: std::iter::once(&first).chain(&others).map(shown).collect(),
-        })
-    }
+/// Takes the piece of the timeline around a moment, where that is enough to tell what was at a
+/// path: most times it was written not long before. Answers whether it is.
+pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revision) -> bool {
+    let Some(newest) = store.state.catalog.events.checked_sub(1) else {
+        return false;
+    };
+    let (Some(sought), None) = (sought(store, revision, newest), &store.state.timeline) else {
+        return false;
+    };
+    let end = (newest, store.ledger.journal.head());
+    let piece = store
+        .ledger
+        .timeline_file
+        .around(sought, end, store.ledger.keyring.cache_key());
+    store.state.timeline = piece
+        .filter(|(piece, event)| piece.at(path, *event).is_some())
+        .map(|(piece, _)| piece);
+    store.state.timeline.is_some()
+}
 
-    /// The record of an event.
-    pub(super) fn event_at(&self, number: u64) -> Result<Arc<Event>> {
-        if let Some((known, event)) = &*self.opened.borrow()
-            && *known == number
-        {
-            return Ok(Arc::clone(event));
+/// What to look for in the timeline, where that can be known without all of it.
+fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<Sought> {
+    match revision.kind {
+        RevisionKind::Head(back) => newest.checked_sub(back).map(Sought::Event),
+        RevisionKind::Number(Some(number)) if number <= newest => Some(Sought::Event(number)),
+        RevisionKind::Number(_) | RevisionKind::Commit => {
+            let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
+            let commit = store.ledger.repository.only_one_named(digits?)?;
+            let event = entry(store, commit).ok()?.0.event.number;
+            Some(Sought::Commit(event, commit))
         }
-        let moment = self
-            .timeline()
-            .moment(number)
-            .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
-        let event = Arc::new(self.entry(moment.commit)?.0.event);
-        self.opened.replace(Some((number, Arc::clone(&event))));
-        Ok(event)
+        RevisionKind::Time(time) => {
+            let times = &store.state.catalog.times;
+            times.part_at(time).then_some(Sought::Time(time))
+        }
     }
+}
 
-    /// The text of any version, checked against the event that wrote it and against its header.
-    pub(super) fn text_then(&self, version: &Version) -> Result<Text> {
-        if let Some(event) = self.timeline().erased_at(version) {
-            return Err(erased(version.id, event));
-        }
-        let event = self.event_at(version.event)?;
-        let what = || format!("version {} of the memory {}", version.version, version.id);
-        let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
-        let touch = event.memories.iter().find(written);
-        let touch = touch
-            .filter(|touch| touch.version == version.version)
-            .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
-        let path = touch.path.as_ref();
-        let path = path.ok_or_else(|| self.nameless(version.id))?;
-        let (blob, digest) = touch
-            .blob
-            .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
-        let sealed = self.repository.sealed(blob)?;
-        if sealed.digest() != digest {
-            return Err(Error::damaged(
-                what(),
-                "its blob does not have the SHA-256 that its event recorded",
-            ));
-        }
-        self.open_version(version.id, path, &sealed, version.version)
+/// Adds an event that was just recorded to the timeline and its file, where they are up to it.
+pub(super) fn follow_in_timeline(
+    store: &mut Store,
+    event: &Event,
+    parent: ObjectId,
+    commit: ObjectId,
+) {
+    let known = store.state.timeline.take();
+    store.state.timeline = known
+        .filter(|known| known.head() == Some(parent))
+        .map(|mut known| {
+            known.push(event, commit);
+            known
+        });
+    if store.ledger.timeline_file.is_next(event.number, parent) {
+        let mut single = Timeline::default();
+        single.push(event, commit);
+        let key = store.ledger.keyring.cache_key();
+        store
+            .ledger
+            .timeline_file
+            .append_one(&single, event.number, key);
     }
+}
 
-    /// Whether a memory is not there for who looks: an agent finds nothing of what has expired, swept
-    /// or not, however it looks.
-    pub(super) fn is_hidden(&self, id: MemoryId, context: &Context) -> bool {
-        if !context.of_agent {
-            return false;
-        }
-        if let Some(memory) = self.catalog.memory(id) {
-            return !self.living().has(memory);
-        }
-        let life = self.timeline().life(id);
-        life.last()
-            .is_some_and(|part| part.change == Change::Expire)
-    }
+pub(super) fn timeline(store: &Store) -> &Timeline {
+    store.state.timeline.as_ref().expect("loaded by in_history")
+}
 
-    /// The error for a memory of which no path opens.
-    pub(super) fn nameless(&self, id: MemoryId) -> Error {
-        match self.timeline().erased_by(id) {
-            Some(event) => erased(id, event),
-            None => Error::MissingKey {
-                memory: id.to_string(),
-            },
+pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
+    let (timeline, events) = (timeline(store), store.state.catalog.events);
+    let newest = events - 1;
+    let event = match revision.kind {
+        RevisionKind::Head(back) => newest
+            .checked_sub(back)
+            .ok_or_else(|| revision.missing(format!("there are only {events} events")))?,
+        RevisionKind::Number(Some(number)) if number <= newest => number,
+        RevisionKind::Number(_) => {
+            return commit_named(store, revision, format!("the newest event is {newest}"));
         }
-    }
+        RevisionKind::Commit => {
+            let why = "no commit of this store begins like that".into();
+            return commit_named(store, revision, why);
+        }
+        RevisionKind::Time(time) => timeline.at_time(time).ok_or_else(|| {
+            let begin = timeline.time(0).map(seconds).unwrap_or_default();
+            revision.missing(format!("the store began at {begin}"))
+        })?,
+    };
+    Ok(timeline.moment(event).expect("not past the newest"))
+}
 
-    /// How the record of a look or an undo names a path: by a memory that is or was there, or
-    /// below it, or as it was asked for.
-    pub(super) fn place_ever(&self, path: &MemoryPath, event: u64) -> Result<Place> {
-        if path.is_root() {
-            return Ok(Place::Root);
-        }
-        let timeline = self.timeline();
-        let there = timeline.at(path, event).map(|version| version.id);
-        let ever = || timeline.ever_within(path).into_iter().min();
-        match there.or_else(ever) {
-            Some(id) if self.keyring.has(id)? => Ok(Place::Of(id, Some(path.clone()))),
-            _ => Ok(Place::asked(&self.redactor()?.line(path.as_str()).0)),
-        }
+/// The one commit whose id begins as the revision says.
+fn commit_named(store: &Store, revision: &Revision, missing: String) -> Result<Moment> {
+    let text = revision.as_str();
+    let mut found = timeline(store).with_prefix(text);
+    let first = found
+        .next()
+        .filter(|_| text.len() >= DIGITS_MIN)
+        .ok_or_else(|| revision.missing(missing))?;
+    let others: Vec<Moment> = found.take(CANDIDATES_MAX - 1).collect();
+    if others.is_empty() {
+        return Ok(first);
     }
+    let shown = |moment: &Moment| {
+        let command = timeline(store).command(moment.event);
+        let (command, outcome) = command.expect("an event of the timeline");
+        let time = timeline(store).time(moment.event).map(seconds);
+        format!(
+            "{} event {} {} {command} {}",
+            moment.commit,
+            moment.event,
+            time.unwrap_or_default(),
+            outcome.as_str()
+        )
+    };
+    Err(Error::Ambiguous {
+        revision: text.to_owned(),
+        candidates: std::iter::once(&first).chain(&others).map(shown).collect(),
+    })
+}
 
-    /// Records a look, where the caller can write to the store.
-    pub(super) fn record_look(&mut self, look: Look, context: &Context) -> Result<Recorded> {
-        let recorded = self.try_record_look(look, context);
-        match recorded {
-            Ok(event) => Ok(Recorded::Event(event)),
-            Err(error) if cannot_write(&error) => Ok(Recorded::Not(error.to_string())),
-            Err(error) => Err(error),
-        }
+/// The record of an event.
+pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
+    if let Some((known, event)) = &*store.state.opened.borrow()
+        && *known == number
+    {
+        return Ok(Arc::clone(event));
     }
+    let moment = timeline(store)
+        .moment(number)
+        .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
+    let event = Arc::new(entry(store, moment.commit)?.0.event);
+    store
+        .state
+        .opened
+        .replace(Some((number, Arc::clone(&event))));
+    Ok(event)
+}
 
-    pub(super) fn try_record_look(&mut self, look: Look, context: &Context) -> Result<u64> {
-        self.check_reserve()?;
-        self.check_pace(context)?;
-        let mut redactions = Vec::new();
-        let mut event = self.event(look.command, context, &mut redactions)?;
-        event.path = look.path;
-        event.at = look.at;
-        event.redactions = redactions;
-        let recorded = self.record(event, Sealing::touching(look.touches));
-        let (event, _) = recorded.inspect_err(|_| self.trees.forget())?;
-        Ok(event.number)
+/// The text of any version, checked against the event that wrote it and against its header.
+pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
+    if let Some(event) = timeline(store).erased_at(version) {
+        return Err(erased(version.id, event));
     }
+    let event = event_at(store, version.event)?;
+    let what = || format!("version {} of the memory {}", version.version, version.id);
+    let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
+    let touch = event.memories.iter().find(written);
+    let touch = touch
+        .filter(|touch| touch.version == version.version)
+        .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
+    let path = touch.path.as_ref();
+    let path = path.ok_or_else(|| nameless(store, version.id))?;
+    let (blob, digest) = touch
+        .blob
+        .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
+    let sealed = store.ledger.repository.sealed(blob)?;
+    if sealed.digest() != digest {
+        return Err(Error::damaged(
+            what(),
+            "its blob does not have the SHA-256 that its event recorded",
+        ));
+    }
+    open_version(store, version.id, path, &sealed, version.version)
+}
+
+/// Whether a memory is not there for who looks: an agent finds nothing of what has expired, swept
+/// or not, however it looks.
+pub(super) fn is_hidden(store: &Store, id: MemoryId, context: &Context) -> bool {
+    if !context.of_agent {
+        return false;
+    }
+    if let Some(memory) = store.state.catalog.memory(id) {
+        return !living(store).has(memory);
+    }
+    let life = timeline(store).life(id);
+    life.last()
+        .is_some_and(|part| part.change == Change::Expire)
+}
+
+/// The error for a memory of which no path opens.
+pub(super) fn nameless(store: &Store, id: MemoryId) -> Error {
+    match timeline(store).erased_by(id) {
+        Some(event) => erased(id, event),
+        None => Error::MissingKey {
+            memory: id.to_string(),
+        },
+    }
+}
+
+/// How the record of a look or an undo names a path: by a memory that is or was there, or
+/// below it, or as it was asked for.
+pub(super) fn place_ever(store: &Store, path: &MemoryPath, event: u64) -> Result<Place> {
+    if path.is_root() {
+        return Ok(Place::Root);
+    }
+    let timeline = timeline(store);
+    let there = timeline.at(path, event).map(|version| version.id);
+    let ever = || timeline.ever_within(path).into_iter().min();
+    match there.or_else(ever) {
+        Some(id) if store.ledger.keyring.has(id)? => Ok(Place::Of(id, Some(path.clone()))),
+        _ => Ok(Place::asked(&redactor(store)?.line(path.as_str()).0)),
+    }
+}
+
+/// Records a look, where the caller can write to the store.
+pub(super) fn record_look(store: &mut Store, look: Look, context: &Context) -> Result<Recorded> {
+    let recorded = try_record_look(store, look, context);
+    match recorded {
+        Ok(event) => Ok(Recorded::Event(event)),
+        Err(error) if cannot_write(&error) => Ok(Recorded::Not(error.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn try_record_look(store: &mut Store, look: Look, context: &Context) -> Result<u64> {
+    check_reserve(store)?;
+    check_pace(store, context)?;
+    let mut redactions = Vec::new();
+    let mut event = event(store, look.command, context, &mut redactions)?;
+    event.path = look.path;
+    event.at = look.at;
+    event.redactions = redactions;
+    let recorded = record(store, event, Sealing::touching(look.touches));
+    let (event, _) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
+    Ok(event.number)
 }
 
 /// Whether an error says that the caller may look at the store and not write to it.
@@ -671,12 +868,12 @@ mod tests {
             file_text: "one\n".into(),
         };
         store.execute(&create, &context).expect("created");
-        let accessed = |store: &Store| store.catalog.at(&path).expect("there").accessed;
+        let accessed = |store: &Store| store.state.catalog.at(&path).expect("there").accessed;
         let written = accessed(&store);
         now.fetch_add(86_400, Ordering::Relaxed);
         let head = Revision::head();
         let was = Revision::event(1);
-        let before = store.catalog.events;
+        let before = store.state.catalog.events;
         store
             .view_at("/memories/a", None, &was, &context)
             .expect("seen");
@@ -687,7 +884,7 @@ mod tests {
         store.grep(&Search::new("one"), &context).expect("seen");
         let looked = store.events_with_changes(&crate::store::log::Filter::default(), 9, &context);
         assert!(looked.expect("seen").found.count() > 0);
-        assert_eq!(store.catalog.events, before + 7, "each is on record");
+        assert_eq!(store.state.catalog.events, before + 7, "each is on record");
         assert_eq!(accessed(&store), written);
         let view = Command::View {
             path: "/memories/a".into(),

@@ -14,8 +14,13 @@ use crate::journal::Journal;
 use crate::repository::Repository;
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
+use crate::store::commit::{event, record};
+use crate::store::history::refresh;
+use crate::store::keys::check_keyring;
+use crate::store::lock;
 use crate::store::note::Checkpoint;
 use crate::store::pin::{Arrival, Origin, Other, Pin, Place, Seen};
+use crate::store::signers::signer_now;
 
 use super::commit::Sealing;
 use super::{Clock, Keys, Store, history};
@@ -448,103 +453,89 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     Ok(founder.key())
 }
 
-impl Store {
-    /// Takes note of where history ends: in this process, and outside the store where that can be
-    /// written. Where it cannot, whoever only looks is not kept from looking; a command is.
-    pub(super) fn note_head(&mut self) {
-        self.know_head();
-        self.pinning.unkept = self.pinning.settle(&self.journal).err();
-    }
+/// Takes note of where history ends: in this process, and outside the store where that can be
+/// written. Where it cannot, whoever only looks is not kept from looking; a command is.
+pub(super) fn note_head(store: &mut Store) {
+    know_head(store);
+    store.ledger.pinning.unkept = store.ledger.pinning.settle(&store.ledger.journal).err();
+}
 
-    pub(super) fn know_head(&mut self) {
-        self.pinning.know(Seen {
-            moment: Moment {
-                event: self.catalog.events.saturating_sub(1),
-                commit: self.journal.head(),
-            },
-            digest: self.chain,
+pub(super) fn know_head(store: &mut Store) {
+    store.ledger.pinning.know(Seen {
+        moment: Moment {
+            event: store.state.catalog.events.saturating_sub(1),
+            commit: store.ledger.journal.head(),
+        },
+        digest: store.ledger.chain,
+    });
+}
+
+/// See [`Store::checkpoint`].
+pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
+    let lock = lock(store)?;
+    refresh(store)?;
+    // What is signed for must not be lost with the power.
+    store.ledger.journal.sync()?;
+    let (key, signer) = signer_now(store)?;
+    let head = store.ledger.journal.head();
+    let time = store
+        .state
+        .catalog
+        .times
+        .last
+        .ok_or_else(|| Error::damaged("history", "it has no event"))?;
+    let checkpoint = Checkpoint {
+        store: store.state.id,
+        events: store.state.catalog.events,
+        digest: store.ledger.chain,
+        commit: head,
+        time,
+    };
+    let note = checkpoint.to_note(signer.name(), key)?;
+    drop(lock);
+    Ok((checkpoint, note))
+}
+
+/// See [`Store::accept_rollback`].
+pub(super) fn accept_rollback(
+    root: &Path,
+    keys: Keys,
+    clock: Clock,
+    context: &Context,
+) -> Result<(Store, Option<Lost>, Meta)> {
+    if context
+        .reason
+        .as_deref()
+        .is_none_or(|reason| reason.trim().is_empty())
+    {
+        return Err(Error::Invalid {
+            what: "the reason",
+            why: "a rollback or another store is accepted only with one".into(),
         });
     }
-
-    /// Where history ends now, and a signed note that says so, for an auditor to keep. Making one
-    /// is not an event.
-    ///
-    /// # Errors
-    /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] without the key
-    /// of a signer who may write now.
-    pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
-        let lock = self.lock()?;
-        self.refresh()?;
-        // What is signed for must not be lost with the power.
-        self.journal.sync()?;
-        let (key, signer) = self.signer_now()?;
-        let head = self.journal.head();
-        let time = self
-            .catalog
-            .times
-            .last
-            .ok_or_else(|| Error::damaged("history", "it has no event"))?;
-        let checkpoint = Checkpoint {
-            store: self.id,
-            events: self.catalog.events,
-            digest: self.chain,
-            commit: head,
-            time,
-        };
-        let note = checkpoint.to_note(signer.name(), key)?;
-        drop(lock);
-        Ok((checkpoint, note))
+    let (mut store, lock, lost) = Store::open_checked(root, keys, clock, Pinning::accept)?;
+    know_head(&mut store);
+    let keys = check_keyring(&store).is_err();
+    if lost.is_none() && !keys {
+        return Err(Error::NotRolledBack);
     }
-
-    /// Opens a store whose history no longer contains the newest moment that was seen of it, that is
-    /// another than was seen at this place, or whose keyring is not the one that history names, and
-    /// records that somebody accepts that. From there on the store is what it is now. Answers the
-    /// store, what is lost, if anything is, and what was recorded.
-    ///
-    /// # Errors
-    /// [`Error::NotRolledBack`] if there is nothing to accept, [`Error::Invalid`] without a reason
-    /// in `context`; then nothing is recorded. Otherwise as for [`Store::open`] and
-    /// [`Store::execute`].
-    pub fn accept_rollback(
-        root: &Path,
-        keys: Keys,
-        clock: Clock,
-        context: &Context,
-    ) -> Result<(Self, Option<Lost>, Meta)> {
-        if context
-            .reason
-            .as_deref()
-            .is_none_or(|reason| reason.trim().is_empty())
-        {
-            return Err(Error::Invalid {
-                what: "the reason",
-                why: "a rollback or another store is accepted only with one".into(),
-            });
-        }
-        let (mut store, lock, lost) = Self::open_checked(root, keys, clock, Pinning::accept)?;
-        store.know_head();
-        let keys = store.check_keyring().is_err();
-        if lost.is_none() && !keys {
-            return Err(Error::NotRolledBack);
-        }
-        let mut redactions = Vec::new();
-        let mut event = store.event(ACCEPT_COMMAND, context, &mut redactions)?;
-        event.redactions.clone_from(&redactions);
-        event.lost = lost.map(|lost| lost.moment);
-        if keys {
-            event.keys = Some(store.keyring.commitment()?);
-        }
-        let (event, commit) = store.record(event, Sealing::default())?;
-        drop(lock);
-        let meta = Meta {
-            event: event.number,
-            commit,
-            time: event.time,
-            outcome: event.outcome,
-            error: None,
-            memory: None,
-            redactions,
-        };
-        Ok((store, lost, meta))
+    let mut redactions = Vec::new();
+    let mut event = event(&store, ACCEPT_COMMAND, context, &mut redactions)?;
+    event.redactions.clone_from(&redactions);
+    event.lost = lost.map(|lost| lost.moment);
+    if keys {
+        event.keys = Some(store.ledger.keyring.commitment()?);
     }
+    let (event, commit) = record(&mut store, event, Sealing::default())?;
+    drop(lock);
+    let meta = Meta {
+        event: event.number,
+        commit,
+        time: event.time,
+        outcome: event.outcome,
+        error: None,
+        memory: None,
+        redactions,
+    };
+    Ok((store, lost, meta))
 }

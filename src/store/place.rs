@@ -39,65 +39,67 @@ pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) ->
     })
 }
 
-impl Store {
-    /// A policy that says the keyring is elsewhere is followed once it is there.
-    pub(super) fn check_place(&self, policy: &Policy) -> Result<()> {
-        let folder = policy.keyring.folder_of(self.root.path());
-        if policy.keyring == self.policy().keyring {
-            return Ok(());
-        }
-        if let Ok(copy) = keyring_at(&self.root, None, policy)
-            && self.keyring.is_also_in(&copy)
-        {
-            // Whoever follows the policy removes the other copy.
-            return Keyring::sync_copy(&copy);
-        }
-        Err(Error::Policy {
-            line: None,
-            why: format!(
-                "it says that the keyring is in {}, and it is not: copy it there first",
-                folder.display()
-            ),
-        })
+/// A policy that says the keyring is elsewhere is followed once it is there.
+pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
+    let folder = policy.keyring.folder_of(store.ledger.root.path());
+    if policy.keyring == store.policy().keyring {
+        return Ok(());
     }
-
-    /// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
-    /// place there: before anything is read or written with it.
-    pub(super) fn follow_keyring(&mut self, unclean: Option<&Unclean>) -> Result<()> {
-        let mut newer = None;
-        if self.catalog.head != Some(self.journal.head()) {
-            let blobs = decided_at(&self.repository, self.journal.head())?;
-            if blobs.policy != self.decisions.blobs.policy {
-                let text = self.repository.public(blobs.policy)?;
-                let (_, policy) = parse_recorded_policy(&text)?;
-                newer = Some(policy);
-            }
-        }
-        let policy = newer.as_ref().unwrap_or(self.policy());
-        let folder = keyring_at(&self.root, self.keyring_said.as_deref(), policy)?;
-        if let Some(unclean) = unclean {
-            unclean.place_keyring(&folder)?;
-        }
-        let known = self.keyring.folder();
-        if !folder.is(known).map_err(Error::io("open", folder.path()))? {
-            self.keyring = self.keyring.reopened_in(&folder)?;
-        }
-        Ok(())
+    if let Ok(copy) = keyring_at(&store.ledger.root, None, policy)
+        && store.ledger.keyring.is_also_in(&copy)
+    {
+        // Whoever follows the policy removes the other copy.
+        return Keyring::sync_copy(&copy);
     }
+    Err(Error::Policy {
+        line: None,
+        why: format!(
+            "it says that the keyring is in {}, and it is not: copy it there first",
+            folder.display()
+        ),
+    })
+}
 
-    /// Refuses to record with one of two keyrings: what goes into one only is lost with it.
-    pub(super) fn check_one_keyring(&self) -> Result<()> {
-        if self.keyring_said.is_none() {
-            return Ok(());
+/// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
+/// place there: before anything is read or written with it.
+pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&Unclean>) -> Result<()> {
+    let mut newer = None;
+    if store.state.catalog.head != Some(store.ledger.journal.head()) {
+        let blobs = decided_at(&store.ledger.repository, store.ledger.journal.head())?;
+        if blobs.policy != store.state.decisions.blobs.policy {
+            let text = store.ledger.repository.public(blobs.policy)?;
+            let (_, policy) = parse_recorded_policy(&text)?;
+            newer = Some(policy);
         }
-        match keyring_at(&self.root, None, self.policy()) {
-            Ok(folder) if self.keyring.is_another_in(&folder) => {
-                Err(Error::Membership(MembershipFault::TwoKeyrings {
-                    said: self.keyring.folder().path().to_owned(),
-                    policy: folder.path().to_owned(),
-                }))
-            }
-            _ => Ok(()),
+    }
+    let policy = newer.as_ref().unwrap_or(store.policy());
+    let folder = keyring_at(
+        &store.ledger.root,
+        store.ledger.keyring_said.as_deref(),
+        policy,
+    )?;
+    if let Some(unclean) = unclean {
+        unclean.place_keyring(&folder)?;
+    }
+    let known = store.ledger.keyring.folder();
+    if !folder.is(known).map_err(Error::io("open", folder.path()))? {
+        store.ledger.keyring = store.ledger.keyring.reopened_in(&folder)?;
+    }
+    Ok(())
+}
+
+/// Refuses to record with one of two keyrings: what goes into one only is lost with it.
+pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
+    if store.ledger.keyring_said.is_none() {
+        return Ok(());
+    }
+    match keyring_at(&store.ledger.root, None, store.policy()) {
+        Ok(folder) if store.ledger.keyring.is_another_in(&folder) => {
+            Err(Error::Membership(MembershipFault::TwoKeyrings {
+                said: store.ledger.keyring.folder().path().to_owned(),
+                policy: folder.path().to_owned(),
+            }))
         }
+        _ => Ok(()),
     }
 }

@@ -16,6 +16,13 @@ use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
+use crate::store::living::{has_wrong_clock, living, make_way};
+use crate::store::plan::change::{create, insert, str_replace, write};
+use crate::store::plan::look::{read, read_all, view};
+use crate::store::plan::moves::{delete, rename};
+use crate::store::quota::no_room_for;
+use crate::store::redactor;
+use crate::store::versions::text_of;
 
 use super::Store;
 
@@ -143,257 +150,257 @@ struct Call<'a> {
     shown: &'a str,
 }
 
-impl Store {
-    /// Plans a command; a refusal is a plan too.
-    pub(super) fn plan(&mut self, command: &Command, context: &Context) -> Result<Plan> {
-        let drafted = self.draft(command, context.base_sha256);
-        let with_room = drafted.and_then(|plan| match self.no_room_for(&plan.steps) {
-            Some(text) => refuse(Refusal::Limit, text),
-            None => Ok(plan),
-        });
-        match with_room {
-            Ok(plan) => Ok(plan),
-            Err(Fault::Refused(refusal, text)) => self.refused(command, refusal, &text),
-            Err(Fault::Failed(error)) => Err(error),
-        }
+/// Plans a command; a refusal is a plan too.
+pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> Result<Plan> {
+    let drafted = draft(store, command, context.base_sha256);
+    let with_room = drafted.and_then(|plan| match no_room_for(store, &plan.steps) {
+        Some(text) => refuse(Refusal::Limit, text),
+        None => Ok(plan),
+    });
+    match with_room {
+        Ok(plan) => Ok(plan),
+        Err(Fault::Refused(refusal, text)) => refused(store, command, refusal, &text),
+        Err(Fault::Failed(error)) => Err(error),
     }
+}
 
-    fn draft(&mut self, command: &Command, base: Option<Digest>) -> Drafted {
-        let call = |shown| Call { base, shown };
-        match command {
-            Command::View { path, range } => self.view(&call(path), *range),
-            Command::Create { path, file_text } => self.create(&call(path), file_text),
-            Command::StrReplace {
-                path,
-                old_str,
-                new_str,
-            } => self.str_replace(&call(path), old_str, new_str),
-            Command::Insert {
-                path,
-                insert_line,
-                insert_text,
-            } => self.insert(&call(path), *insert_line, insert_text),
-            Command::Delete { path } => self.delete(&call(path)),
-            Command::Rename { old_path, new_path } => self.rename(&call(old_path), new_path),
-            Command::Read { path: None } => Ok(self.read_all()),
-            Command::Read { path: Some(path) } => self.read(&call(path)),
-            Command::Write { path, content } => self.write(&call(path), content),
-            Command::Malformed { command, why, path } => {
-                let relative = matches!(command, Some("memory_read" | "memory_write"));
-                if let Some(path) = path {
-                    let path = if relative {
-                        absolute(path)
-                    } else {
-                        path.clone()
-                    };
-                    self.path(&path)?;
-                }
-                refuse(Refusal::Malformed, format!("Error: {why}"))
+fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted {
+    let call = |shown| Call { base, shown };
+    match command {
+        Command::View { path, range } => view(store, &call(path), *range),
+        Command::Create { path, file_text } => create(store, &call(path), file_text),
+        Command::StrReplace {
+            path,
+            old_str,
+            new_str,
+        } => str_replace(store, &call(path), old_str, new_str),
+        Command::Insert {
+            path,
+            insert_line,
+            insert_text,
+        } => insert(store, &call(path), *insert_line, insert_text),
+        Command::Delete { path } => delete(store, &call(path)),
+        Command::Rename { old_path, new_path } => rename(store, &call(old_path), new_path),
+        Command::Read { path: None } => Ok(read_all(store)),
+        Command::Read { path: Some(path) } => read(store, &call(path)),
+        Command::Write { path, content } => write(store, &call(path), content),
+        Command::Malformed { command, why, path } => {
+            let relative = matches!(command, Some("memory_read" | "memory_write"));
+            if let Some(path) = path {
+                let path = if relative {
+                    absolute(path)
+                } else {
+                    path.clone()
+                };
+                path_named(store, &path)?;
             }
+            refuse(Refusal::Malformed, format!("Error: {why}"))
         }
     }
+}
 
-    /// The plan that records that something was asked of a path which no memory may have; `None` if
-    /// one may.
-    pub(super) fn plan_path_refused(&self, path: &str) -> Result<Option<Plan>> {
-        match self.path(path) {
-            Ok(_) => Ok(None),
-            Err(Fault::Refused(refusal, text)) => {
-                let path = path.to_owned();
-                let asked = Command::View { path, range: None };
-                self.refused(&asked, refusal, &text).map(Some)
-            }
-            Err(Fault::Failed(error)) => Err(error),
+/// The plan that records that something was asked of a path which no memory may have; `None` if
+/// one may.
+pub(super) fn plan_path_refused(store: &Store, path: &str) -> Result<Option<Plan>> {
+    match path_named(store, path) {
+        Ok(_) => Ok(None),
+        Err(Fault::Refused(refusal, text)) => {
+            let path = path.to_owned();
+            let asked = Command::View { path, range: None };
+            refused(store, &asked, refusal, &text).map(Some)
         }
+        Err(Fault::Failed(error)) => Err(error),
     }
+}
 
-    /// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
-    fn refused(&self, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
-        let redactor = self.redactor()?;
-        let (text, _) = redactor.line(text);
-        let mut stripped = Vec::new();
-        // What was asked for is redacted as it was said: neither the canonical form of a path nor
-        // a cut hides a piece of a secret then.
-        let mut said = |asked: &str, name| {
-            let (text, found) = redactor.line(asked);
-            stripped.extend(
-                found
-                    .iter()
-                    .map(|one| Redaction::elsewhere(&one.kind, name)),
-            );
-            (!found.is_empty()).then(|| Place::asked(&text))
-        };
-        let (first, second) = paths_of(command);
-        let mut place = |asked: String, name| match self.parse(&asked).map(|path| self.place(&path))
-        {
-            Ok(place @ (Place::Root | Place::Of(..))) => place,
-            Ok(place) => said(&asked, name).unwrap_or(place),
-            Err(_) => said(&asked, name).unwrap_or_else(|| Place::asked(&asked)),
-        };
-        let path = first.map(|path| place(path, "path"));
-        let new_path = second.map(|path| place(path, "new_path"));
-        let named = [&path, &new_path].into_iter().flatten();
-        let there = named.filter_map(|place| match place {
-            Place::Of(_, Some(path)) => self.catalog.at(path),
-            _ => None,
-        });
-        // What has expired is in the record, and not in the answer: that is as if nothing had ever
-        // been there.
-        let living = self.living();
-        let (mut found, mut expired): (Vec<_>, Vec<_>) =
-            there.partition(|memory| living.has(memory));
-        // A move of a memory to where it is names it twice.
-        for named in [&mut found, &mut expired] {
-            named.dedup_by_key(|memory| memory.id);
-        }
-        let steps = found.iter().chain(&expired);
-        Ok(Plan {
-            content: text.into(),
-            refusal: Some(refusal),
-            subject: (!found.is_empty()).then_some(Subject { sha256: None }),
-            steps: steps
-                .map(|memory| Planned::Touch(touch(memory, Change::None)))
-                .collect(),
-            path: path.map(Target::At),
-            new_path,
-            stripped,
-            at: Vec::new(),
-            undone: Vec::new(),
-        })
-    }
-
-    /// A text as it may be kept at a path.
-    fn redacted(
-        &self,
-        path: &MemoryPath,
-        shown: &str,
-        text: &Text,
-    ) -> std::result::Result<Redacted, Fault> {
-        let withheld = match self.redactor()?.redact(path.as_str(), text) {
-            Ok(redacted) => return Ok(redacted),
-            Err(withheld) => withheld,
-        };
-        match withheld {
-            Withheld::Found(findings) => {
-                let kinds = listed(findings.iter().map(|found| found.kind.as_str()));
-                let text = format!(
-                    "Error: {shown} was not written: the text holds secrets ({kinds}), and the \
-                     policy refuses them. Write it again without them."
-                );
-                refuse(Refusal::Secret, text)
-            }
-            Withheld::Unfinished => refuse(Refusal::Limit, unfinished(shown)),
-        }
-    }
-
-    /// Refuses a new path that holds a secret, without repeating it.
-    fn no_secret_in(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
-        for text in [path.as_str(), shown] {
-            match self.redactor()?.in_path(text) {
-                Ok(None) => {}
-                Ok(Some(kind)) => {
-                    let text = format!(
-                        "Error: The path holds what looks like a secret ({}), and paths are kept as \
-                         they are. Choose a path without it.",
-                        kind.as_str()
-                    );
-                    return refuse(Refusal::Secret, text);
-                }
-                Err(_) => return refuse(Refusal::Limit, unfinished("the path")),
-            }
-        }
-        Ok(())
-    }
-
-    /// The text of a memory, if it is still the one the caller acts upon.
-    fn text_at_base(
-        &mut self,
-        memory: &Memory,
-        call: &Call<'_>,
-    ) -> std::result::Result<Text, Fault> {
-        let text = self.text_of(memory)?;
-        if let Some(base) = call.base {
-            check_base(base, &text, call.shown)?;
-        }
-        Ok(text)
-    }
-
-    /// How an event names a path: by a memory that is or was there, or as it was asked for.
-    fn place(&self, path: &MemoryPath) -> Place {
-        if path.is_root() {
-            return Place::Root;
-        }
-        let memory = self
-            .catalog
-            .at(path)
-            .or_else(|| self.catalog.below(path).next());
-        match memory {
-            Some(memory) => Place::Of(memory.id, Some(path.clone())),
-            None => Place::asked(path.as_str()),
-        }
-    }
-
-    /// Reads a path that a new memory may have, or that one has which was made by an earlier version.
-    fn parse(&self, text: &str) -> std::result::Result<MemoryPath, PathFault> {
-        let bytes_max = self.decisions.policy.limits.path_bytes;
-        let is_there = |path: &MemoryPath| {
-            let living = self.living();
-            living.at(path).is_some() || living.is_directory(path)
-        };
-        MemoryPath::parse(text, bytes_max).or_else(|fault| {
-            let kept = MemoryPath::parse_kept(text, bytes_max).ok();
-            kept.filter(is_there).ok_or(fault)
-        })
-    }
-
-    fn path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {
-        self.parse(shown)
-            .or_else(|fault| self.refuse_path(shown, &fault))
-    }
-
-    /// A path that was asked for and is no memory's, without the secrets in it.
-    fn asked(&self, path: &MemoryPath) -> std::result::Result<Place, Fault> {
-        Ok(Place::asked(&self.redactor()?.line(path.as_str()).0))
-    }
-
-    /// Refuses a path in words that repeat no secret in it, also where they cut it short.
-    fn refuse_path<T>(&self, shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
-        refuse_path(&self.redactor()?.line(shown).0, fault)
-    }
-
-    fn relative_path(&self, shown: &str) -> std::result::Result<MemoryPath, Fault> {
-        self.parse(&absolute(shown))
-            .or_else(|fault| self.refuse_path(shown, &fault))
-    }
-
-    /// What has expired makes way for something new, unless the clock cannot be believed.
-    fn make_way_now(
-        &self,
-        path: &MemoryPath,
-        shown: &str,
-    ) -> std::result::Result<Vec<Planned>, Fault> {
-        let making_way = self.make_way(path);
-        if making_way.is_empty() || !self.has_wrong_clock() {
-            return Ok(making_way);
-        }
-        let text = format!(
-            "Error: {shown} was not written: what expired there is still kept, and the store's \
-             clock cannot be believed. Tell a person."
+/// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
+fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
+    let redactor = redactor(store)?;
+    let (text, _) = redactor.line(text);
+    let mut stripped = Vec::new();
+    // What was asked for is redacted as it was said: neither the canonical form of a path nor
+    // a cut hides a piece of a secret then.
+    let mut said = |asked: &str, name| {
+        let (text, found) = redactor.line(asked);
+        stripped.extend(
+            found
+                .iter()
+                .map(|one| Redaction::elsewhere(&one.kind, name)),
         );
-        refuse(Refusal::Precondition, text)
+        (!found.is_empty()).then(|| Place::asked(&text))
+    };
+    let (first, second) = paths_of(command);
+    let mut place = |asked: String, name| match parse(store, &asked).map(|path| place(store, &path))
+    {
+        Ok(place @ (Place::Root | Place::Of(..))) => place,
+        Ok(place) => said(&asked, name).unwrap_or(place),
+        Err(_) => said(&asked, name).unwrap_or_else(|| Place::asked(&asked)),
+    };
+    let path = first.map(|path| place(path, "path"));
+    let new_path = second.map(|path| place(path, "new_path"));
+    let named = [&path, &new_path].into_iter().flatten();
+    let there = named.filter_map(|place| match place {
+        Place::Of(_, Some(path)) => store.state.catalog.at(path),
+        _ => None,
+    });
+    // What has expired is in the record, and not in the answer: that is as if nothing had ever
+    // been there.
+    let living = living(store);
+    let (mut found, mut expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
+    // A move of a memory to where it is names it twice.
+    for named in [&mut found, &mut expired] {
+        named.dedup_by_key(|memory| memory.id);
     }
+    let steps = found.iter().chain(&expired);
+    Ok(Plan {
+        content: text.into(),
+        refusal: Some(refusal),
+        subject: (!found.is_empty()).then_some(Subject { sha256: None }),
+        steps: steps
+            .map(|memory| Planned::Touch(touch(memory, Change::None)))
+            .collect(),
+        path: path.map(Target::At),
+        new_path,
+        stripped,
+        at: Vec::new(),
+        undone: Vec::new(),
+    })
+}
 
-    fn not_below_a_file(&self, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
-        match path
-            .ancestors()
-            .find(|above| self.living().at(above).is_some())
-        {
-            None => Ok(()),
-            Some(file) => refuse(
-                Refusal::Failed,
-                format!("Error: Cannot make {shown}: {} is a file", file.as_str()),
-            ),
+/// A text as it may be kept at a path.
+fn redacted(
+    store: &Store,
+    path: &MemoryPath,
+    shown: &str,
+    text: &Text,
+) -> std::result::Result<Redacted, Fault> {
+    let withheld = match redactor(store)?.redact(path.as_str(), text) {
+        Ok(redacted) => return Ok(redacted),
+        Err(withheld) => withheld,
+    };
+    match withheld {
+        Withheld::Found(findings) => {
+            let kinds = listed(findings.iter().map(|found| found.kind.as_str()));
+            let text = format!(
+                "Error: {shown} was not written: the text holds secrets ({kinds}), and the \
+                 policy refuses them. Write it again without them."
+            );
+            refuse(Refusal::Secret, text)
         }
+        Withheld::Unfinished => refuse(Refusal::Limit, unfinished(shown)),
+    }
+}
+
+/// Refuses a new path that holds a secret, without repeating it.
+fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
+    for text in [path.as_str(), shown] {
+        match redactor(store)?.in_path(text) {
+            Ok(None) => {}
+            Ok(Some(kind)) => {
+                let text = format!(
+                    "Error: The path holds what looks like a secret ({}), and paths are kept as \
+                     they are. Choose a path without it.",
+                    kind.as_str()
+                );
+                return refuse(Refusal::Secret, text);
+            }
+            Err(_) => return refuse(Refusal::Limit, unfinished("the path")),
+        }
+    }
+    Ok(())
+}
+
+/// The text of a memory, if it is still the one the caller acts upon.
+fn text_at_base(
+    store: &mut Store,
+    memory: &Memory,
+    call: &Call<'_>,
+) -> std::result::Result<Text, Fault> {
+    let text = text_of(store, memory)?;
+    if let Some(base) = call.base {
+        check_base(base, &text, call.shown)?;
+    }
+    Ok(text)
+}
+
+/// How an event names a path: by a memory that is or was there, or as it was asked for.
+fn place(store: &Store, path: &MemoryPath) -> Place {
+    if path.is_root() {
+        return Place::Root;
+    }
+    let memory = store
+        .state
+        .catalog
+        .at(path)
+        .or_else(|| store.state.catalog.below(path).next());
+    match memory {
+        Some(memory) => Place::Of(memory.id, Some(path.clone())),
+        None => Place::asked(path.as_str()),
+    }
+}
+
+/// Reads a path that a new memory may have, or that one has which was made by an earlier version.
+fn parse(store: &Store, text: &str) -> std::result::Result<MemoryPath, PathFault> {
+    let bytes_max = store.state.decisions.policy.limits.path_bytes;
+    let is_there = |path: &MemoryPath| {
+        let living = living(store);
+        living.at(path).is_some() || living.is_directory(path)
+    };
+    MemoryPath::parse(text, bytes_max).or_else(|fault| {
+        let kept = MemoryPath::parse_kept(text, bytes_max).ok();
+        kept.filter(is_there).ok_or(fault)
+    })
+}
+
+fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
+    parse(store, shown).or_else(|fault| refuse_path(store, shown, &fault))
+}
+
+/// A path that was asked for and is no memory's, without the secrets in it.
+fn asked(store: &Store, path: &MemoryPath) -> std::result::Result<Place, Fault> {
+    Ok(Place::asked(&redactor(store)?.line(path.as_str()).0))
+}
+
+/// Refuses a path in words that repeat no secret in it, also where they cut it short.
+fn refuse_path<T>(store: &Store, shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
+    path_refused(&redactor(store)?.line(shown).0, fault)
+}
+
+fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
+    parse(store, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
+}
+
+/// What has expired makes way for something new, unless the clock cannot be believed.
+fn make_way_now(
+    store: &Store,
+    path: &MemoryPath,
+    shown: &str,
+) -> std::result::Result<Vec<Planned>, Fault> {
+    let making_way = make_way(store, path);
+    if making_way.is_empty() || !has_wrong_clock(store) {
+        return Ok(making_way);
+    }
+    let text = format!(
+        "Error: {shown} was not written: what expired there is still kept, and the store's \
+         clock cannot be believed. Tell a person."
+    );
+    refuse(Refusal::Precondition, text)
+}
+
+fn not_below_a_file(
+    store: &Store,
+    path: &MemoryPath,
+    shown: &str,
+) -> std::result::Result<(), Fault> {
+    match path
+        .ancestors()
+        .find(|above| living(store).at(above).is_some())
+    {
+        None => Ok(()),
+        Some(file) => refuse(
+            Refusal::Failed,
+            format!("Error: Cannot make {shown}: {} is a file", file.as_str()),
+        ),
     }
 }
 
@@ -466,7 +473,7 @@ fn needs_file(call: &Call<'_>) -> std::result::Result<(), Fault> {
     }
 }
 
-fn refuse_path<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
+fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
     let shown = path::visible(&bounded(shown, ECHO_CHARACTERS_MAX));
     match fault {
         PathFault::Outside => refuse(
@@ -564,6 +571,7 @@ fn paths_of(command: &Command) -> (Option<String>, Option<String>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::store::commit::commit;
     use std::path::Path;
 
     use serde_json::json;
@@ -604,7 +612,7 @@ mod tests {
             text,
         };
         let plan = Plan::answer("", Target::New(path), vec![add]);
-        let added = store.commit(plan, "create", &Context::default());
+        let added = commit(&mut store, plan, "create", &Context::default());
         added.expect("written");
         let key = store.signing_key.take();
         drop(store);
@@ -670,6 +678,6 @@ mod tests {
         assert_eq!(content, format!("Error: File {ODD} already exists"));
         let delete = json!({"command": "delete", "path": FOLDER});
         assert!(told(&mut store, delete).0);
-        assert_eq!(store.catalog.len(), 0);
+        assert_eq!(store.state.catalog.len(), 0);
     }
 }

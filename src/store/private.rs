@@ -7,35 +7,30 @@ use crate::disk::{Folder, Found, Kind, Name};
 
 use super::Store;
 
-impl Store {
-    /// Takes away what others may do with the store's folder, its keyring and the files in that;
-    /// says so, one sentence each. What cannot be taken away is said too.
-    #[must_use]
-    pub fn protect(root: &Path) -> Vec<String> {
-        let Ok(root) = Folder::at(root) else {
-            return Vec::new();
-        };
-        // Nobody asked to close a folder that is no store.
-        let has_file = |name: Name| root.has_kind(&name, Kind::File);
-        if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
-            return Vec::new();
-        }
-        let mut said = close(&root);
-        // Where a link is in its place, nothing is followed, and opening refuses it.
-        if let Ok(keyring) = root.sub(&Name::KEYRING) {
-            said.extend(close_all(&keyring));
-        }
-        said
+/// See [`Store::protect`].
+pub(super) fn protect(root: &Path) -> Vec<String> {
+    let Ok(root) = Folder::at(root) else {
+        return Vec::new();
+    };
+    // Nobody asked to close a folder that is no store.
+    let has_file = |name: Name| root.has_kind(&name, Kind::File);
+    if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
+        return Vec::new();
     }
+    let mut said = close(&root);
+    // Where a link is in its place, nothing is followed, and opening refuses it.
+    if let Ok(keyring) = root.sub(&Name::KEYRING) {
+        said.extend(close_all(&keyring));
+    }
+    said
+}
 
-    /// The same for a keyring in a place of its own.
-    #[must_use]
-    pub fn protect_keyring(&self) -> Vec<String> {
-        let folder = self.keyring.folder();
-        match self.root.sub(&Name::KEYRING) {
-            Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
-            _ => close_all(folder),
-        }
+/// See [`Store::protect_keyring`].
+pub(super) fn protect_keyring(store: &Store) -> Vec<String> {
+    let folder = store.ledger.keyring.folder();
+    match store.ledger.root.sub(&Name::KEYRING) {
+        Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
+        _ => close_all(folder),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Said};
 use crate::state::catalog::is_of_agents;
 use crate::store::answer::Refusal;
+use crate::store::{now, redactor};
 use crate::version;
 
 use super::Store;
@@ -15,98 +16,100 @@ const RESERVE_PART: u64 = 16;
 const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
 const RESERVE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-impl Store {
-    /// Why these cannot be written, in words for a model, if history has no room for them.
-    pub(super) fn no_room_for(&self, steps: &[Planned]) -> Option<String> {
-        let (bytes, bytes_max) = self.history_bytes()?;
-        let texts = steps.iter().filter_map(|step| match step {
-            Planned::Touch(_) => None,
-            Planned::Add { text, .. } | Planned::Write(_, text) => Some(text.text().len() as u64),
-        });
-        let mut sizes = texts.map(version::history_bytes).peekable();
-        sizes.peek()?;
-        (bytes.saturating_add(sizes.sum()) > bytes_max).then(|| {
-            format!(
-                "Error: Nothing can be written now: the history of this memory takes {bytes} bytes, \
-                 and its limit is {bytes_max}. Deleting makes no room in it. Tell a person."
-            )
-        })
-    }
+/// Why these cannot be written, in words for a model, if history has no room for them.
+pub(super) fn no_room_for(store: &Store, steps: &[Planned]) -> Option<String> {
+    let (bytes, bytes_max) = history_bytes(store)?;
+    let texts = steps.iter().filter_map(|step| match step {
+        Planned::Touch(_) => None,
+        Planned::Add { text, .. } | Planned::Write(_, text) => Some(text.text().len() as u64),
+    });
+    let mut sizes = texts.map(version::history_bytes).peekable();
+    sizes.peek()?;
+    (bytes.saturating_add(sizes.sum()) > bytes_max).then(|| {
+        format!(
+            "Error: Nothing can be written now: the history of this memory takes {bytes} bytes, \
+             and its limit is {bytes_max}. Deleting makes no room in it. Tell a person."
+        )
+    })
+}
 
-    /// Refuses to write these, if history has no room for them.
-    ///
-    /// # Errors
-    /// [`Error::HistoryFull`].
-    pub(super) fn check_room_for(&self, steps: &[Planned]) -> Result<()> {
-        match self.no_room_for(steps) {
-            Some(_) => Err(self.history_full()),
-            None => Ok(()),
-        }
+/// Refuses to write these, if history has no room for them.
+///
+/// # Errors
+/// [`Error::HistoryFull`].
+pub(super) fn check_room_for(store: &Store, steps: &[Planned]) -> Result<()> {
+    match no_room_for(store, steps) {
+        Some(_) => Err(history_full(store)),
+        None => Ok(()),
     }
+}
 
-    /// Refuses to record anything more, if what is left for refusals and looks is used up too.
-    ///
-    /// # Errors
-    /// [`Error::HistoryFull`].
-    pub(super) fn check_reserve(&self) -> Result<()> {
-        let Some((bytes, bytes_max)) = self.history_bytes() else {
-            return Ok(());
-        };
-        let reserve = (bytes_max / RESERVE_PART).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
-        if bytes < bytes_max.saturating_add(reserve) {
-            return Ok(());
-        }
-        Err(self.history_full())
+/// Refuses to record anything more, if what is left for refusals and looks is used up too.
+///
+/// # Errors
+/// [`Error::HistoryFull`].
+pub(super) fn check_reserve(store: &Store) -> Result<()> {
+    let Some((bytes, bytes_max)) = history_bytes(store) else {
+        return Ok(());
+    };
+    let reserve = (bytes_max / RESERVE_PART).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
+    if bytes < bytes_max.saturating_add(reserve) {
+        return Ok(());
     }
+    Err(history_full(store))
+}
 
-    /// What history takes and may take; `None` where there is no limit.
-    fn history_bytes(&self) -> Option<(u64, u64)> {
-        let max = self.limits().history_bytes;
-        (max > 0).then_some((self.catalog.history_bytes, max))
-    }
+/// What history takes and may take; `None` where there is no limit.
+fn history_bytes(store: &Store) -> Option<(u64, u64)> {
+    let max = store.limits().history_bytes;
+    (max > 0).then_some((store.state.catalog.history_bytes, max))
+}
 
-    fn history_full(&self) -> Error {
-        Error::HistoryFull {
-            bytes: self.catalog.history_bytes,
-            bytes_max: self.limits().history_bytes,
-        }
+fn history_full(store: &Store) -> Error {
+    Error::HistoryFull {
+        bytes: store.state.catalog.history_bytes,
+        bytes_max: store.limits().history_bytes,
     }
+}
 
-    /// Refuses a look into the past by an agent whose session has recorded too many events. That
-    /// leaves no record.
-    pub(super) fn check_pace(&self, context: &Context) -> Result<()> {
-        let is_agents = context.door.is_some_and(is_of_agents);
-        if is_agents && self.plan_too_many(context)?.is_some() {
-            let events_max = self.limits().session_events_per_minute as u64;
-            return Err(Error::TooManyEvents { events_max });
-        }
-        Ok(())
+/// Refuses a look into the past by an agent whose session has recorded too many events. That
+/// leaves no record.
+pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
+    let is_agents = context.door.is_some_and(is_of_agents);
+    if is_agents && plan_too_many(store, context)?.is_some() {
+        let events_max = store.limits().session_events_per_minute as u64;
+        return Err(Error::TooManyEvents { events_max });
     }
+    Ok(())
+}
 
-    /// The plan that records that a session's events are too many; `None` if they are not.
-    ///
-    /// # Errors
-    /// [`Error::TooManyEvents`] if that was recorded within the last minute.
-    pub(super) fn plan_too_many(&self, context: &Context) -> Result<Option<Plan>> {
-        let max = self.limits().session_events_per_minute as u64;
-        if max == 0 {
-            return Ok(None);
-        }
-        // The session as it is recorded.
-        let said = Said::of(context, self.redactor()?, &mut Vec::new());
-        let since = self.catalog.times.millis_to(self.now());
-        let lately = self.catalog.recent.of(said.session.as_deref(), since);
-        if lately.refused {
-            return Err(Error::TooManyEvents { events_max: max });
-        }
-        let too_many = || {
-            let text = format!(
-                "Error: Too many calls: this session has recorded {} events within a minute, and its \
-                 limit is {max}. Wait a minute.",
-                lately.events
-            );
-            Plan::without_path(Refusal::Limit, text)
-        };
-        Ok((lately.events >= max).then(too_many))
+/// The plan that records that a session's events are too many; `None` if they are not.
+///
+/// # Errors
+/// [`Error::TooManyEvents`] if that was recorded within the last minute.
+pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<Plan>> {
+    let max = store.limits().session_events_per_minute as u64;
+    if max == 0 {
+        return Ok(None);
     }
+    // The session as it is recorded.
+    let said = Said::of(context, redactor(store)?, &mut Vec::new());
+    let since = store.state.catalog.times.millis_to(now(store));
+    let lately = store
+        .state
+        .catalog
+        .recent
+        .of(said.session.as_deref(), since);
+    if lately.refused {
+        return Err(Error::TooManyEvents { events_max: max });
+    }
+    let too_many = || {
+        let text = format!(
+            "Error: Too many calls: this session has recorded {} events within a minute, and its \
+             limit is {max}. Wait a minute.",
+            lately.events
+        );
+        Plan::without_path(Refusal::Limit, text)
+    };
+    Ok((lately.events >= max).then(too_many))
 }

@@ -19,6 +19,11 @@ use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
+use crate::store::decide::{check_permitted, record_decision};
+use crate::store::history::refold::renew_catalog_file;
+use crate::store::history::refresh;
+use crate::store::lock;
+use crate::store::past::load_timeline;
 use crate::version;
 
 use super::Store;
@@ -65,197 +70,214 @@ pub(super) struct Rekey {
 /// Says what a command is to do, from the state as it is then.
 type Decide<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
 
-impl Store {
-    /// Gives what comes next new keys, by an event with this command.
-    pub(super) fn rotate(
-        &mut self,
-        decision: Decision<'_>,
-        decide: &Decide<'_>,
-        context: &Context,
-        progress: &mut Progress<'_>,
-    ) -> Result<Rekeyed> {
-        let mut prepared: Option<Next> = None;
-        let mut left: HashSet<Closed> = HashSet::new();
-        loop {
-            let lock = self.lock()?;
-            self.refresh()?;
-            let Rekey { members, scope } = decide(self)?;
-            let mut next = match prepared.take() {
-                Some(next) if next.is_for(&self.keyring) => next,
-                Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
-                None => {
-                    self.may_record(decision.command)?;
-                    let mut next = self
-                        .keyring
-                        .prepare_rotation(&members, scope == Scope::All)?;
-                    // What a process made that was cut off may be torn.
-                    next.retain(|done| {
-                        let made = self.repository.sealed(done.blob);
-                        made.is_ok_and(|made| made.digest() == done.digest)
-                    });
-                    next
-                }
-            };
-            let pending = match scope {
-                Scope::Audit => Vec::new(),
-                Scope::All => self.to_reseal(&next, &left),
-            };
-            let total = self.catalog.len() as u64;
-            progress(total - pending.len() as u64, total);
-            let some = &pending[..pending.len().min(CHUNK)];
-            let (done, closed) = self.reseal_all(&next, some)?;
-            next.keep(done)?;
-            left.extend(closed);
-            if pending.len() <= CHUNK {
-                progress(total, total);
-                let meta = self.put_new_keys(decision, &members, scope, &next, context)?;
-                drop(lock);
-                let now = |(id, blob): &Closed| {
-                    self.catalog
-                        .memory(*id)
-                        .is_some_and(|memory| memory.blob == *blob)
-                };
-                let left = left.iter().filter(|left| now(left));
-                let mut left: Vec<MemoryId> = left.map(|(id, _)| *id).collect();
-                left.sort();
-                return Ok(Rekeyed { meta, left });
+/// Gives what comes next new keys, by an event with this command.
+pub(super) fn rotate(
+    store: &mut Store,
+    decision: Decision<'_>,
+    decide: &Decide<'_>,
+    context: &Context,
+    progress: &mut Progress<'_>,
+) -> Result<Rekeyed> {
+    let mut prepared: Option<Next> = None;
+    let mut left: HashSet<Closed> = HashSet::new();
+    loop {
+        let lock = lock(store)?;
+        refresh(store)?;
+        let Rekey { members, scope } = decide(store)?;
+        let mut next = match prepared.take() {
+            Some(next) if next.is_for(&store.ledger.keyring) => next,
+            Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
+            None => {
+                check_permitted(store, decision.command)?;
+                let mut next = store
+                    .ledger
+                    .keyring
+                    .prepare_rotation(&members, scope == Scope::All)?;
+                // What a process made that was cut off may be torn.
+                next.retain(|done| {
+                    let made = store.ledger.repository.sealed(done.blob);
+                    made.is_ok_and(|made| made.digest() == done.digest)
+                });
+                next
             }
-            prepared = Some(next);
-            drop(lock);
-        }
-    }
-
-    /// Live memories whose present version is not sealed anew yet.
-    fn to_reseal(&self, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
-        let memories = self.catalog.memories();
-        memories
-            .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
-            .filter(|memory| !left.contains(&(memory.id, memory.blob)))
-            .cloned()
-            .collect()
-    }
-
-    /// Seals memories anew on every core, and writes what comes of it; answers those too that do not
-    /// open, and stay as they are. Not yet durable.
-    fn reseal_all(&self, next: &Next, memories: &[Memory]) -> Result<(Vec<Resealed>, Vec<Closed>)> {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let threads = cores.min(memories.len() / THREAD_MIN).max(1);
-        let (at, root, keyring) = (AtomicUsize::new(0), &self.root, &self.keyring);
-        let work = || {
-            let repository = Repository::open(root, journal::find)?;
-            let (mut done, mut closed) = (Vec::new(), Vec::new());
-            while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
-                match reseal(&repository, keyring, memory) {
-                    Ok((key, blob, digest)) => {
-                        let made = (blob, digest);
-                        done.push(next.reseal(memory.id, &key, memory.blob, made));
-                    }
-                    Err(error) if error.is_of_one_memory() => closed.push((memory.id, memory.blob)),
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok((done, closed))
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let (mut done, mut closed) = work()?;
-            for other in others {
-                let (more, others) = other.join().expect("sealing does not panic")?;
-                done.extend(more);
-                closed.extend(others);
-            }
-            Ok((done, closed))
-        })
-    }
-
-    /// Records the new keys and everything sealed to them. Called with the lock held.
-    fn put_new_keys(
-        &mut self,
-        decision: Decision<'_>,
-        members: &[Member],
-        scope: Scope,
-        next: &Next,
-        context: &Context,
-    ) -> Result<Meta> {
-        let memories: Vec<&Memory> = match scope {
+        let pending = match scope {
             Scope::Audit => Vec::new(),
-            Scope::All => self.catalog.memories().collect(),
+            Scope::All => to_reseal(store, &next, &left),
         };
-        let mut sealing = Sealing::default();
-        for memory in &memories {
-            if let Some(done) = next.resealed(memory.id, memory.blob) {
-                sealing.take(memory, (done.blob, done.digest));
+        let total = store.state.catalog.len() as u64;
+        progress(total - pending.len() as u64, total);
+        let some = &pending[..pending.len().min(CHUNK)];
+        let (done, closed) = reseal_all(store, &next, some)?;
+        next.keep(done)?;
+        left.extend(closed);
+        if pending.len() <= CHUNK {
+            progress(total, total);
+            let meta = put_new_keys(store, decision, &members, scope, &next, context)?;
+            drop(lock);
+            let now = |(id, blob): &Closed| {
+                store
+                    .state
+                    .catalog
+                    .memory(*id)
+                    .is_some_and(|memory| memory.blob == *blob)
+            };
+            let left = left.iter().filter(|left| now(left));
+            let mut left: Vec<MemoryId> = left.map(|(id, _)| *id).collect();
+            left.sort();
+            return Ok(Rekeyed { meta, left });
+        }
+        prepared = Some(next);
+        drop(lock);
+    }
+}
+
+/// Live memories whose present version is not sealed anew yet.
+fn to_reseal(store: &Store, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
+    let memories = store.state.catalog.memories();
+    memories
+        .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
+        .filter(|memory| !left.contains(&(memory.id, memory.blob)))
+        .cloned()
+        .collect()
+}
+
+/// Seals memories anew on every core, and writes what comes of it; answers those too that do not
+/// open, and stay as they are. Not yet durable.
+fn reseal_all(
+    store: &Store,
+    next: &Next,
+    memories: &[Memory],
+) -> Result<(Vec<Resealed>, Vec<Closed>)> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(memories.len() / THREAD_MIN).max(1);
+    let (at, root, keyring) = (
+        AtomicUsize::new(0),
+        &store.ledger.root,
+        &store.ledger.keyring,
+    );
+    let work = || {
+        let repository = Repository::open(root, journal::find)?;
+        let (mut done, mut closed) = (Vec::new(), Vec::new());
+        while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
+            match reseal(&repository, keyring, memory) {
+                Ok((key, blob, digest)) => {
+                    let made = (blob, digest);
+                    done.push(next.reseal(memory.id, &key, memory.blob, made));
+                }
+                Err(error) if error.is_of_one_memory() => closed.push((memory.id, memory.blob)),
+                Err(error) => return Err(error),
             }
         }
-        let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
-        self.keyring.complete(next, &live)?;
-        // What is sealed anew is too much for the journal: it is durable before the record is. And
-        // no entry for a table that goes may be left in it.
-        self.repository.sync()?;
-        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        // It is sealed under a key that goes.
-        self.load_timeline()?;
-        sealing.next = Some(next.entry());
-        let prepared = self.keyring.after(next)?;
-        self.in_new_keyring(prepared, |store| {
-            store.record_rotation(decision, members, sealing, context)
-        })
-    }
+        Ok((done, closed))
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let (mut done, mut closed) = work()?;
+        for other in others {
+            let (more, others) = other.join().expect("sealing does not panic")?;
+            done.extend(more);
+            closed.extend(others);
+        }
+        Ok((done, closed))
+    })
+}
 
-    /// Records something that puts a keyring in place which was made ready, and brings what is sealed
-    /// under its keys to them. Where it cannot be recorded, all stays as it was.
-    pub(super) fn in_new_keyring(
-        &mut self,
-        prepared: Keyring,
-        record: impl FnOnce(&mut Self) -> Result<Meta>,
-    ) -> Result<Meta> {
-        let before = std::mem::replace(&mut self.keyring, prepared);
-        let head = self.journal.head();
-        let recorded = record(self);
-        if recorded.is_err() && self.journal.head() == head {
-            self.keyring = before;
-            self.trees.forget();
+/// Records the new keys and everything sealed to them. Called with the lock held.
+fn put_new_keys(
+    store: &mut Store,
+    decision: Decision<'_>,
+    members: &[Member],
+    scope: Scope,
+    next: &Next,
+    context: &Context,
+) -> Result<Meta> {
+    let memories: Vec<&Memory> = match scope {
+        Scope::Audit => Vec::new(),
+        Scope::All => store.state.catalog.memories().collect(),
+    };
+    let mut sealing = Sealing::default();
+    for memory in &memories {
+        if let Some(done) = next.resealed(memory.id, memory.blob) {
+            sealing.take(memory, (done.blob, done.digest));
         }
-        let meta = recorded?;
-        self.keyring.is_on_record();
-        self.renew_catalog_file();
-        if let Some(timeline) = &self.timeline {
-            let key = self.keyring.cache_key();
-            self.timeline_file.append(timeline, 0, key);
-        }
-        // Only the journal says that the new keyring counts, until it is in its place.
-        if self
-            .repository
-            .head()
-            .is_ok_and(|head| head == Some(self.journal.head()))
-        {
-            // It is on record. What fails now is done by a later command.
-            drop(checkpoint(
-                &self.repository,
-                &self.keyring,
-                &mut self.journal,
-            ));
-        }
-        Ok(meta)
     }
+    let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
+    store.ledger.keyring.complete(next, &live)?;
+    // What is sealed anew is too much for the journal: it is durable before the record is. And
+    // no entry for a table that goes may be left in it.
+    store.ledger.repository.sync()?;
+    checkpoint(
+        &store.ledger.repository,
+        &store.ledger.keyring,
+        &mut store.ledger.journal,
+    )?;
+    // It is sealed under a key that goes.
+    load_timeline(store)?;
+    sealing.next = Some(next.entry());
+    let prepared = store.ledger.keyring.after(next)?;
+    in_new_keyring(store, prepared, |store| {
+        record_rotation(store, decision, members, sealing, context)
+    })
+}
 
-    fn record_rotation(
-        &mut self,
-        mut decision: Decision<'_>,
-        members: &[Member],
-        mut sealing: Sealing,
-        context: &Context,
-    ) -> Result<Meta> {
-        let text = recipients::to_file(members);
-        let file = Object::public(&text);
-        let blob = file.id;
-        if self.decisions.blobs.recipients != blob {
-            let root = self.trees.put_public(PublicFile::Recipients.name(), blob);
-            sealing.objects.extend([file, root]);
-            decision.file = Some((PublicFile::Recipients, blob));
-        }
-        self.record_decision(&decision, sealing, context)
+/// Records something that puts a keyring in place which was made ready, and brings what is sealed
+/// under its keys to them. Where it cannot be recorded, all stays as it was.
+pub(super) fn in_new_keyring(
+    store: &mut Store,
+    prepared: Keyring,
+    record: impl FnOnce(&mut Store) -> Result<Meta>,
+) -> Result<Meta> {
+    let before = std::mem::replace(&mut store.ledger.keyring, prepared);
+    let head = store.ledger.journal.head();
+    let recorded = record(store);
+    if recorded.is_err() && store.ledger.journal.head() == head {
+        store.ledger.keyring = before;
+        store.ledger.trees.forget();
     }
+    let meta = recorded?;
+    store.ledger.keyring.is_on_record();
+    renew_catalog_file(store);
+    if let Some(timeline) = &store.state.timeline {
+        let key = store.ledger.keyring.cache_key();
+        store.ledger.timeline_file.append(timeline, 0, key);
+    }
+    // Only the journal says that the new keyring counts, until it is in its place.
+    if store
+        .ledger
+        .repository
+        .head()
+        .is_ok_and(|head| head == Some(store.ledger.journal.head()))
+    {
+        // It is on record. What fails now is done by a later command.
+        drop(checkpoint(
+            &store.ledger.repository,
+            &store.ledger.keyring,
+            &mut store.ledger.journal,
+        ));
+    }
+    Ok(meta)
+}
+
+fn record_rotation(
+    store: &mut Store,
+    mut decision: Decision<'_>,
+    members: &[Member],
+    mut sealing: Sealing,
+    context: &Context,
+) -> Result<Meta> {
+    let text = recipients::to_file(members);
+    let file = Object::public(&text);
+    let blob = file.id;
+    if store.state.decisions.blobs.recipients != blob {
+        let root = store
+            .ledger
+            .trees
+            .put_public(PublicFile::Recipients.name(), blob);
+        sealing.objects.extend([file, root]);
+        decision.file = Some((PublicFile::Recipients, blob));
+    }
+    record_decision(store, &decision, sealing, context)
 }
 
 impl Sealing {
@@ -275,55 +297,59 @@ impl Sealing {
     }
 }
 
-impl Store {
-    /// Seals the live memories a glob fits to fresh identities; all else keeps its keys.
-    ///
-    /// # Errors
-    /// [`Error::Policy`] for a glob that does not parse, [`Error::NotThere`] if it fits no memory;
-    /// otherwise as for [`Store::rekey`].
-    pub fn rekey_some(
-        &mut self,
-        glob: &str,
-        context: &Context,
-        progress: &mut Progress<'_>,
-    ) -> Result<Rekeyed> {
-        let wanted = Glob::parse(glob)?;
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.may_record(REKEY_COMMAND)?;
-        let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());
-        let memories: Vec<Memory> = self.catalog.memories().filter(fits).cloned().collect();
-        self.catalog.check()?;
-        if memories.is_empty() {
-            return Err(Error::NotThere {
-                path: glob.to_owned(),
-                when: "now: the glob fits no memory".into(),
-                hint: "a glob is over whole paths, such as /memories/people/**".into(),
-            });
-        }
-        let (mut sealing, mut left) = (Sealing::default(), Vec::new());
-        for memory in &memories {
-            progress(sealing.fresh.len() as u64, memories.len() as u64);
-            match reseal(&self.repository, &self.keyring, memory) {
-                Ok((key, blob, digest)) => {
-                    sealing.take(memory, (blob, digest));
-                    sealing.fresh.push((memory.id, key));
-                }
-                Err(error) if error.is_of_one_memory() => left.push(memory.id),
-                Err(error) => return Err(error),
-            }
-        }
-        // What is sealed anew is too much for the journal: it is durable before the record is.
-        self.repository.sync()?;
-        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        let decision = Decision {
-            command: REKEY_COMMAND,
-            ..Decision::default()
-        };
-        let meta = self.record_decision(&decision, sealing, context)?;
-        drop(lock);
-        Ok(Rekeyed { meta, left })
+/// See [`Store::rekey_some`].
+pub(super) fn rekey_some(
+    store: &mut Store,
+    glob: &str,
+    context: &Context,
+    progress: &mut Progress<'_>,
+) -> Result<Rekeyed> {
+    let wanted = Glob::parse(glob)?;
+    let lock = lock(store)?;
+    refresh(store)?;
+    check_permitted(store, REKEY_COMMAND)?;
+    let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());
+    let memories: Vec<Memory> = store
+        .state
+        .catalog
+        .memories()
+        .filter(fits)
+        .cloned()
+        .collect();
+    store.state.catalog.check()?;
+    if memories.is_empty() {
+        return Err(Error::NotThere {
+            path: glob.to_owned(),
+            when: "now: the glob fits no memory".into(),
+            hint: "a glob is over whole paths, such as /memories/people/**".into(),
+        });
     }
+    let (mut sealing, mut left) = (Sealing::default(), Vec::new());
+    for memory in &memories {
+        progress(sealing.fresh.len() as u64, memories.len() as u64);
+        match reseal(&store.ledger.repository, &store.ledger.keyring, memory) {
+            Ok((key, blob, digest)) => {
+                sealing.take(memory, (blob, digest));
+                sealing.fresh.push((memory.id, key));
+            }
+            Err(error) if error.is_of_one_memory() => left.push(memory.id),
+            Err(error) => return Err(error),
+        }
+    }
+    // What is sealed anew is too much for the journal: it is durable before the record is.
+    store.ledger.repository.sync()?;
+    checkpoint(
+        &store.ledger.repository,
+        &store.ledger.keyring,
+        &mut store.ledger.journal,
+    )?;
+    let decision = Decision {
+        command: REKEY_COMMAND,
+        ..Decision::default()
+    };
+    let meta = record_decision(store, &decision, sealing, context)?;
+    drop(lock);
+    Ok(Rekeyed { meta, left })
 }
 
 /// Seals the present version of a memory to a fresh identity, as its next version.

@@ -2,12 +2,16 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::event::{Because, Erased, Event, HoldOn, Receipt};
+use crate::error::Result;
+use crate::event::{Because, Context, Erased, Event, HoldOn, Receipt};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::Ruling;
 use crate::store::answer::Meta;
+use crate::store::reseal::Progress;
+use crate::store::revision::Revision;
+use crate::store::{Store, erase, hold, living, receipt, redact, sweep};
 
 /// Most memories that one erasure lists as held, or that a plan lists as next to expire.
 pub const LISTED_MAX: usize = 10;
@@ -239,5 +243,145 @@ impl Erased {
             kept: None,
             after: None,
         }
+    }
+}
+
+impl Store {
+    /// What a sweep would do now. Nothing is changed or recorded.
+    ///
+    /// # Errors
+    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock cannot be believed and that is not accepted; otherwise
+    /// when history does not check out.
+    pub fn plan_sweep(&mut self, how: SweepOptions) -> Result<SweepPlan> {
+        sweep::plan_sweep(self, how)
+    }
+
+    /// Removes what has expired, and erases what a sweep removed before and is past its grace.
+    ///
+    /// It is recorded also when nothing was due. An auditor with a signing key can sweep too: what
+    /// is to be erased is marked then, and the next reader destroys its keys.
+    ///
+    /// # Errors
+    /// [`RetentionFault::SweepLimit`](crate::error::RetentionFault::SweepLimit) if it is more than the policy lets one sweep take,
+    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock cannot be believed; otherwise as for
+    /// [`Store::execute`].
+    pub fn sweep(
+        &mut self,
+        how: SweepOptions,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Swept> {
+        sweep::sweep(self, how, context, progress)
+    }
+
+    /// What is to become of the memory at a path; `None` if there is none.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn fate(&mut self, path: &MemoryPath) -> Result<Option<Fate>> {
+        living::fate(self, path)
+    }
+
+    /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
+    /// with an id, the one at a path, or all whose path a glob fits now or later. The number of the
+    /// event is the hold's.
+    ///
+    /// A directory is held as all that is below it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::error::Error::Invalid) without a reason, [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse,
+    /// [`Error::NotThere`](crate::error::Error::NotThere) where nothing is and no glob is meant, [`RetentionFault::TooManyHolds`](crate::error::RetentionFault::TooManyHolds);
+    /// otherwise as for [`Store::execute`].
+    pub fn hold(&mut self, what: &str, context: &Context) -> Result<Meta> {
+        hold::hold(self, what, context)
+    }
+
+    /// Ends a hold.
+    ///
+    /// # Errors
+    /// [`RetentionFault::NoHold`](crate::error::RetentionFault::NoHold) if there is none of that number; otherwise as for
+    /// [`Store::execute`].
+    pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
+        hold::lift_hold(self, hold, context)
+    }
+
+    /// The holds in force, oldest first.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn holds(&mut self) -> Result<Vec<Held>> {
+        hold::holds(self)
+    }
+
+    /// The receipt of the event a revision names; without one, the newest there is.
+    ///
+    /// # Errors
+    /// [`RetentionFault::NoReceipt`](crate::error::RetentionFault::NoReceipt) if it has none; [`Error::NoRevision`](crate::error::Error::NoRevision) or [`Error::Ambiguous`](crate::error::Error::Ambiguous);
+    /// otherwise when history does not check out.
+    pub fn receipt(&mut self, revision: Option<&Revision>) -> Result<Proof> {
+        receipt::receipt(self, revision)
+    }
+
+    /// The events that erased something, oldest first.
+    ///
+    /// # Errors
+    /// When history does not check out.
+    pub fn receipts(&mut self) -> Result<Vec<u64>> {
+        receipt::receipts(self)
+    }
+
+    /// Holds a receipt against what is there now: no key of what it erased is left, no version it
+    /// lists opens, no record shows a path.
+    ///
+    /// # Errors
+    /// As for [`Store::receipt`].
+    pub fn check_receipt(&mut self, event: u64, progress: &mut Progress<'_>) -> Result<Checked> {
+        receipt::check_receipt(self, event, progress)
+    }
+
+    /// What an erasure would reach, in the order of paths. Nothing is changed or recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing is meant, [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse.
+    pub fn plan_erasure(&mut self, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+        erase::plan_erasure(self, what, history_only)
+    }
+
+    /// Erases memories: their keys are destroyed, so that no version and no path of theirs opens any
+    /// more, here or in any copy of the repository. With `history_only` the present version stays,
+    /// sealed to a fresh identity, and what was before it is erased.
+    ///
+    /// For an auditor, who has no key to the keyring, the memories are removed and marked, and the
+    /// next reader who opens the store destroys their keys.
+    ///
+    /// # Errors
+    /// [`RetentionFault::Held`](crate::error::RetentionFault::Held) if a hold keeps one of them; otherwise as for
+    /// [`Store::plan_erasure`] and [`Store::execute`].
+    pub fn erase(
+        &mut self,
+        what: &EraseOf,
+        history_only: bool,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<Erasure> {
+        erase::erase(self, what, history_only, context, progress)
+    }
+
+    /// Replaces the present text of a memory by its redacted form, sealed to a fresh identity, and
+    /// erases every older version, by one event with its receipt. The memory is the one that was at
+    /// a path at a moment, wherever it is now.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then, or it is not there any more;
+    /// [`crate::error::RetentionFault::Held`] if a hold keeps it; [`Error::Invalid`](crate::error::Error::Invalid) if its text cannot be
+    /// scanned; otherwise as for [`Store::erase`].
+    pub fn redact(
+        &mut self,
+        path: &MemoryPath,
+        revision: &Revision,
+        context: &Context,
+        progress: &mut Progress<'_>,
+    ) -> Result<RedactedMemory> {
+        redact::redact(self, path, revision, context, progress)
     }
 }

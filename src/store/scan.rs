@@ -28,9 +28,11 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Kind, Redactor};
 use crate::state::timeline::Version;
-use crate::store::Store;
-use crate::store::past::{Look, Looked};
+use crate::store::past::{
+    Look, Looked, in_contents, nameless, place_ever, record_look, text_then, timeline,
+};
 use crate::store::reseal::Progress;
+use crate::store::{Store, redactor};
 
 /// Versions that are looked through at a time: some tenths of a second, and all that is in memory
 /// of texts is what each core has at hand.
@@ -66,13 +68,13 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<Looked<Scanned>> {
-        let survey = self.in_contents(|store| store.survey(scope))?;
+        let survey = in_contents(self, |store| survey(store, scope))?;
         let named = survey.named.iter();
         let named: HashSet<MemoryPath> = named.filter_map(|version| version.path.clone()).collect();
         let paths = Paths::of(survey.redactor.clone(), named.into_iter().collect())?;
-        let come = self.scan_pieces(&survey, progress)?;
-        self.in_contents(|store| {
-            let found = store.gather(&survey, come, &paths);
+        let come = scan_pieces(self, &survey, progress)?;
+        in_contents(self, |store| {
+            let found = gather(store, &survey, come, &paths);
             // A scan opens everything and shows none of it: a record that names every version would
             // say of each memory that somebody looked at it, and nobody did. Like a grep, it names
             // the path it was about, and unlike one, also where it found nothing: that a store was
@@ -80,222 +82,230 @@ impl Store {
             let look = Look {
                 command: "scan",
                 path: Some(match &scope.within {
-                    Some(path) => store.place_ever(path, u64::MAX)?,
+                    Some(path) => place_ever(store, path, u64::MAX)?,
                     None => Place::Root,
                 }),
                 at: vec![survey.at],
                 touches: Vec::new(),
             };
-            let recorded = store.record_look(look, context)?;
+            let recorded = record_look(store, look, context)?;
             Ok(Looked { found, recorded })
         })
     }
+}
 
-    /// Which versions there are to look through. Called with the lock held.
-    fn survey(&self, scope: &Scope) -> Result<Survey> {
-        let timeline = self.timeline();
-        let newest = timeline.len() - 1;
-        let mut lives: Vec<Vec<Version>> = if scope.present {
-            let state = timeline.state(newest).into_values();
-            state.map(|version| vec![version]).collect()
-        } else {
-            let ids: HashSet<MemoryId> = match &scope.within {
-                Some(path) => timeline.ever_within(path),
-                None => timeline.memories().collect(),
-            };
-            let lives = ids.into_iter();
-            lives
-                .map(|id| timeline.versions(id, newest).collect())
-                .collect()
+/// Which versions there are to look through. Called with the lock held.
+fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
+    let timeline = timeline(store);
+    let newest = timeline.len() - 1;
+    let mut lives: Vec<Vec<Version>> = if scope.present {
+        let state = timeline.state(newest).into_values();
+        state.map(|version| vec![version]).collect()
+    } else {
+        let ids: HashSet<MemoryId> = match &scope.within {
+            Some(path) => timeline.ever_within(path),
+            None => timeline.memories().collect(),
         };
-        if let Some(within) = scope.within.as_ref().filter(|_| scope.present) {
-            let inside = |path: &MemoryPath| path == within || path.is_below(within);
-            lives.retain(|life| life.iter().all(|v| v.path.as_ref().is_some_and(inside)));
-        }
-        let mut survey = Survey {
-            at: timeline.moment(newest).expect("the newest event"),
-            redactor: self.redactor()?.clone(),
-            memories: 0,
-            versions: Vec::new(),
-            named: Vec::new(),
-        };
-        for life in lives {
-            self.survey_one(life, &mut survey);
-        }
-        if survey.memories == 0
-            && let Some(path) = scope.within.as_ref().filter(|path| !path.is_root())
-        {
-            return Err(Error::NotThere {
-                path: survey.redactor.line(path.as_str()).0,
-                when: if scope.present {
-                    "now"
-                } else {
-                    "that still opens"
-                }
+        let lives = ids.into_iter();
+        lives
+            .map(|id| timeline.versions(id, newest).collect())
+            .collect()
+    };
+    if let Some(within) = scope.within.as_ref().filter(|_| scope.present) {
+        let inside = |path: &MemoryPath| path == within || path.is_below(within);
+        lives.retain(|life| life.iter().all(|v| v.path.as_ref().is_some_and(inside)));
+    }
+    let mut survey = Survey {
+        at: timeline.moment(newest).expect("the newest event"),
+        redactor: redactor(store)?.clone(),
+        memories: 0,
+        versions: Vec::new(),
+        named: Vec::new(),
+    };
+    for life in lives {
+        survey_one(store, life, &mut survey);
+    }
+    if survey.memories == 0
+        && let Some(path) = scope.within.as_ref().filter(|path| !path.is_root())
+    {
+        return Err(Error::NotThere {
+            path: survey.redactor.line(path.as_str()).0,
+            when: if scope.present {
+                "now"
+            } else {
+                "that still opens"
+            }
+            .into(),
+            hint: "`agekeep ls /memories` lists what there is, and `agekeep log` what there was"
                 .into(),
-                hint:
-                    "`agekeep ls /memories` lists what there is, and `agekeep log` what there was"
-                        .into(),
-            });
-        }
-        let order = |wanted: &Wanted| (wanted.version.event, wanted.version.id);
-        survey.versions.sort_unstable_by_key(order);
-        survey.versions.reverse();
-        Ok(survey)
+        });
     }
+    let order = |wanted: &Wanted| (wanted.version.event, wanted.version.id);
+    survey.versions.sort_unstable_by_key(order);
+    survey.versions.reverse();
+    Ok(survey)
+}
 
-    /// Takes the versions of a memory, oldest first, that are not erased.
-    fn survey_one(&self, life: Vec<Version>, survey: &mut Survey) {
-        let Some(first) = life.first().and_then(|version| self.first_left(version.id)) else {
-            return;
-        };
-        survey.memories += 1;
-        let mut known = HashSet::new();
-        for version in life {
-            // A path stands in the records of all events, also of those whose versions are erased.
-            if known.insert(version.path.clone()) {
-                survey.named.push(version.clone());
-            }
-            let moment = self.timeline().moment(version.event);
-            if version.version >= first
-                && let Some(Moment { commit, .. }) = moment
-            {
-                survey.versions.push(Wanted { version, commit });
-            }
+/// Takes the versions of a memory, oldest first, that are not erased.
+fn survey_one(store: &Store, life: Vec<Version>, survey: &mut Survey) {
+    let Some(first) = life
+        .first()
+        .and_then(|version| first_left(store, version.id))
+    else {
+        return;
+    };
+    survey.memories += 1;
+    let mut known = HashSet::new();
+    for version in life {
+        // A path stands in the records of all events, also of those whose versions are erased.
+        if known.insert(version.path.clone()) {
+            survey.named.push(version.clone());
         }
-    }
-
-    /// The first version of a memory that is not erased; `None` if nothing is left of it.
-    fn first_left(&self, id: MemoryId) -> Option<u64> {
-        let timeline = self.timeline();
-        if timeline.erased_by(id).is_some() {
-            return None;
-        }
-        Some(timeline.begins_with(id).map_or(0, |(first, _)| first))
-    }
-
-    /// Looks through the versions of a survey, and answers those of which there is something to say.
-    fn scan_pieces(&mut self, survey: &Survey, progress: &mut Progress<'_>) -> Result<Vec<Come>> {
-        let rules = Rules::new(survey.redactor.clone());
-        let (mut done, total) = (0, survey.versions.len() as u64);
-        let (mut come, mut room) = (Vec::new(), FINDINGS_MAX);
-        for wanted in survey.versions.chunks(PIECE) {
-            progress(done, total);
-            let mut outcomes = piece::scan(&self.root, &self.keyring, &rules, wanted)?;
-            if outcomes.iter().any(Option::is_none) {
-                self.in_contents(|store| store.try_again(&rules, wanted, &mut outcomes))?;
-            }
-            for (wanted, outcome) in wanted.iter().zip(outcomes) {
-                let Some(mut outcome) = outcome.filter(|one| !matches!(one, Outcome::Clean)) else {
-                    continue;
-                };
-                if let Outcome::Found(listed, _) = &mut outcome {
-                    listed.truncate(usize::try_from(room).unwrap_or(usize::MAX));
-                    room -= listed.len() as u64;
-                }
-                come.push((wanted.version.clone(), outcome));
-            }
-            done += wanted.len() as u64;
-        }
-        progress(total, total);
-        Ok(come)
-    }
-
-    /// Looks through what did not open, with the keys there are now. Called with the lock held.
-    fn try_again(
-        &self,
-        rules: &Rules,
-        wanted: &[Wanted],
-        outcomes: &mut [Option<Outcome>],
-    ) -> Result<()> {
-        let closed = wanted.iter().zip(outcomes).filter(|(_, o)| o.is_none());
-        for (Wanted { version, .. }, outcome) in closed {
-            let path = version.path.as_ref();
-            let text = match path {
-                Some(path) => self.text_then(version).map(|text| (path, text)),
-                None => Err(self.nameless(version.id)),
-            };
-            *outcome = Some(match text {
-                Ok((path, text)) => rules.look(path, &text),
-                Err(Error::Retention(RetentionFault::Erased { .. })) => Outcome::Clean,
-                Err(error) if error.is_of_one_memory() => Outcome::Closed(error.to_string()),
-                Err(error) => return Err(error),
-            });
-        }
-        Ok(())
-    }
-
-    /// Puts together what was found, without what was erased since. Called with the lock held.
-    fn gather(&self, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
-        let mut found: HashMap<MemoryId, BTreeMap<u64, ExposedVersion>> = HashMap::new();
-        let mut first: HashMap<MemoryId, Option<u64>> = HashMap::new();
-        let mut left = |id| *first.entry(id).or_insert_with(|| self.first_left(id));
-        for (version, outcome) in come {
-            if left(version.id).is_none_or(|first| version.version < first) {
-                continue;
-            }
-            let versions = found.entry(version.id).or_default();
-            let exposed = exposed(versions, &version, paths);
-            match outcome {
-                Outcome::Clean => {}
-                Outcome::Found(listed, total) => {
-                    exposed.findings = listed;
-                    exposed.findings_total = total;
-                }
-                Outcome::Unfinished => exposed.problem = Some(Problem::Unfinished),
-                Outcome::Closed(why) => exposed.problem = Some(Problem::Closed(why)),
-            }
-        }
-        for version in &survey.named {
-            let judged = version.path.as_ref().and_then(|path| paths.judged(path));
-            let Some(judged) = judged.filter(|_| left(version.id).is_some()) else {
-                continue;
-            };
-            let versions = found.entry(version.id).or_default();
-            let exposed = exposed(versions, version, paths);
-            match &judged.kind {
-                Some(kind) => {
-                    let finding = Finding {
-                        kind: kind.clone(),
-                        line: None,
-                        fingerprint: None,
-                    };
-                    exposed.findings.insert(0, finding);
-                    exposed.findings_total += 1;
-                }
-                None => exposed.problem = exposed.problem.take().or(Some(Problem::Unfinished)),
-            }
-        }
-        let memories = found.into_iter();
-        let memories = memories.map(|(id, versions)| self.exposed(id, versions, paths));
-        summed(survey, memories.collect())
-    }
-
-    fn exposed(
-        &self,
-        id: MemoryId,
-        versions: BTreeMap<u64, ExposedVersion>,
-        paths: &Paths,
-    ) -> Exposed {
-        let memory = self.catalog.memory(id);
-        let last = || self.timeline().versions(id, u64::MAX).next_back()?.path;
-        let path = memory.map(|memory| memory.path.clone()).or_else(last);
-        let mut versions: Vec<ExposedVersion> = versions.into_values().rev().collect();
-        for version in &mut versions {
-            version.present = memory.is_some_and(|memory| memory.version == version.version);
-        }
-        Exposed {
-            id,
-            path: path.map(|path| paths.shown(&path)),
-            is_there: memory.is_some(),
-            remedy: remedy(memory.is_some(), &versions),
-            versions,
+        let moment = timeline(store).moment(version.event);
+        if version.version >= first
+            && let Some(Moment { commit, .. }) = moment
+        {
+            survey.versions.push(Wanted { version, commit });
         }
     }
 }
 
+/// The first version of a memory that is not erased; `None` if nothing is left of it.
+fn first_left(store: &Store, id: MemoryId) -> Option<u64> {
+    let timeline = timeline(store);
+    if timeline.erased_by(id).is_some() {
+        return None;
+    }
+    Some(timeline.begins_with(id).map_or(0, |(first, _)| first))
+}
+
+/// Looks through the versions of a survey, and answers those of which there is something to say.
+fn scan_pieces(
+    store: &mut Store,
+    survey: &Survey,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<Come>> {
+    let rules = Rules::new(survey.redactor.clone());
+    let (mut done, total) = (0, survey.versions.len() as u64);
+    let (mut come, mut room) = (Vec::new(), FINDINGS_MAX);
+    for wanted in survey.versions.chunks(PIECE) {
+        progress(done, total);
+        let mut outcomes = piece::scan(&store.ledger.root, &store.ledger.keyring, &rules, wanted)?;
+        if outcomes.iter().any(Option::is_none) {
+            in_contents(store, |store| {
+                try_again(store, &rules, wanted, &mut outcomes)
+            })?;
+        }
+        for (wanted, outcome) in wanted.iter().zip(outcomes) {
+            let Some(mut outcome) = outcome.filter(|one| !matches!(one, Outcome::Clean)) else {
+                continue;
+            };
+            if let Outcome::Found(listed, _) = &mut outcome {
+                listed.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+                room -= listed.len() as u64;
+            }
+            come.push((wanted.version.clone(), outcome));
+        }
+        done += wanted.len() as u64;
+    }
+    progress(total, total);
+    Ok(come)
+}
+
+/// Looks through what did not open, with the keys there are now. Called with the lock held.
+fn try_again(
+    store: &Store,
+    rules: &Rules,
+    wanted: &[Wanted],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<()> {
+    let closed = wanted.iter().zip(outcomes).filter(|(_, o)| o.is_none());
+    for (Wanted { version, .. }, outcome) in closed {
+        let path = version.path.as_ref();
+        let text = match path {
+            Some(path) => text_then(store, version).map(|text| (path, text)),
+            None => Err(nameless(store, version.id)),
+        };
+        *outcome = Some(match text {
+            Ok((path, text)) => rules.look(path, &text),
+            Err(Error::Retention(RetentionFault::Erased { .. })) => Outcome::Clean,
+            Err(error) if error.is_of_one_memory() => Outcome::Closed(error.to_string()),
+            Err(error) => return Err(error),
+        });
+    }
+    Ok(())
+}
+
+/// Puts together what was found, without what was erased since. Called with the lock held.
+fn gather(store: &Store, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
+    let mut found: HashMap<MemoryId, BTreeMap<u64, ExposedVersion>> = HashMap::new();
+    let mut first: HashMap<MemoryId, Option<u64>> = HashMap::new();
+    let mut left = |id| *first.entry(id).or_insert_with(|| first_left(store, id));
+    for (version, outcome) in come {
+        if left(version.id).is_none_or(|first| version.version < first) {
+            continue;
+        }
+        let versions = found.entry(version.id).or_default();
+        let exposed = version_in(versions, &version, paths);
+        match outcome {
+            Outcome::Clean => {}
+            Outcome::Found(listed, total) => {
+                exposed.findings = listed;
+                exposed.findings_total = total;
+            }
+            Outcome::Unfinished => exposed.problem = Some(Problem::Unfinished),
+            Outcome::Closed(why) => exposed.problem = Some(Problem::Closed(why)),
+        }
+    }
+    for version in &survey.named {
+        let judged = version.path.as_ref().and_then(|path| paths.judged(path));
+        let Some(judged) = judged.filter(|_| left(version.id).is_some()) else {
+            continue;
+        };
+        let versions = found.entry(version.id).or_default();
+        let exposed = version_in(versions, version, paths);
+        match &judged.kind {
+            Some(kind) => {
+                let finding = Finding {
+                    kind: kind.clone(),
+                    line: None,
+                    fingerprint: None,
+                };
+                exposed.findings.insert(0, finding);
+                exposed.findings_total += 1;
+            }
+            None => exposed.problem = exposed.problem.take().or(Some(Problem::Unfinished)),
+        }
+    }
+    let memories = found.into_iter();
+    let memories = memories.map(|(id, versions)| exposed(store, id, versions, paths));
+    summed(survey, memories.collect())
+}
+
+fn exposed(
+    store: &Store,
+    id: MemoryId,
+    versions: BTreeMap<u64, ExposedVersion>,
+    paths: &Paths,
+) -> Exposed {
+    let memory = store.state.catalog.memory(id);
+    let last = || timeline(store).versions(id, u64::MAX).next_back()?.path;
+    let path = memory.map(|memory| memory.path.clone()).or_else(last);
+    let mut versions: Vec<ExposedVersion> = versions.into_values().rev().collect();
+    for version in &mut versions {
+        version.present = memory.is_some_and(|memory| memory.version == version.version);
+    }
+    Exposed {
+        id,
+        path: path.map(|path| paths.shown(&path)),
+        is_there: memory.is_some(),
+        remedy: remedy(memory.is_some(), &versions),
+        versions,
+    }
+}
+
 /// The part of a version in what was found.
-fn exposed<'a>(
+fn version_in<'a>(
     versions: &'a mut BTreeMap<u64, ExposedVersion>,
     version: &Version,
     paths: &Paths,

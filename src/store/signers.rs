@@ -11,6 +11,9 @@ use crate::event::command::not_permitted;
 use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
+use crate::store::decide::{check_clear_name, check_permitted, decide};
+use crate::store::history::refresh;
+use crate::store::lock;
 
 use super::Store;
 use super::commit::time_of;
@@ -45,188 +48,183 @@ pub struct Removed {
     pub meta: Meta,
 }
 
-impl Store {
-    /// Everybody who may write, in the order of the file `signers`.
-    #[must_use]
-    pub fn signer_list(&self) -> Vec<Signer> {
-        self.decisions.signers.entries().map(Signer::of).collect()
-    }
+/// See [`Store::signer_list`].
+pub(super) fn signer_list(store: &Store) -> Vec<Signer> {
+    store
+        .state
+        .decisions
+        .signers
+        .entries()
+        .map(Signer::of)
+        .collect()
+}
 
-    /// Lets somebody write what a role allows, as an event of its own: from the next event on.
-    ///
-    /// # Errors
-    /// [`SigningFault::Exists`] if the name or the key is a signer's, [`Error::Invalid`] if the name
-    /// cannot be one or the time of the key is over; otherwise as for [`Store::execute`].
-    pub fn add_signer(
-        &mut self,
-        name: &str,
-        key: &VerifyingKey,
-        role: SignerRole,
-        validity: Validity,
-        context: &Context,
-    ) -> Result<(Signer, Meta)> {
-        let invalid = |what, why: String| Error::Invalid { what, why };
-        check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
-        let entry = Entry::new(name, key, role, validity);
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.check_clear_name("the signer's name", name)?;
-        self.may_record(SIGNERS_ADD)?;
-        let signers = &self.decisions.signers;
-        let taken = if signers.named(name).is_some() {
-            Some(format!("there is a signer with the name {name}"))
-        } else {
-            let holder = signers.of(key).map(Entry::name);
-            holder.map(|holder| format!("the key {} is {holder}'s", key.fingerprint()))
-        };
-        if let Some(what) = taken {
-            return Err(Error::Signing(SigningFault::Exists { what }));
-        }
-        let now = time_of(&self.clock)?;
-        if validity.before().is_some_and(|before| before < now) {
-            let why = "it would be over already".into();
-            return Err(invalid("the time of the key", why));
-        }
-        let (signer, text) = (Signer::of(&entry), signers.and(entry).to_file());
-        let meta = self.decide_signers(SIGNERS_ADD, name, &text, context)?;
-        drop(lock);
-        Ok((signer, meta))
+/// See [`Store::add_signer`].
+pub(super) fn add_signer(
+    store: &mut Store,
+    name: &str,
+    key: &VerifyingKey,
+    role: SignerRole,
+    validity: Validity,
+    context: &Context,
+) -> Result<(Signer, Meta)> {
+    let invalid = |what, why: String| Error::Invalid { what, why };
+    check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
+    let entry = Entry::new(name, key, role, validity);
+    let lock = lock(store)?;
+    refresh(store)?;
+    check_clear_name(store, "the signer's name", name)?;
+    check_permitted(store, SIGNERS_ADD)?;
+    let signers = &store.state.decisions.signers;
+    let taken = if signers.named(name).is_some() {
+        Some(format!("there is a signer with the name {name}"))
+    } else {
+        let holder = signers.of(key).map(Entry::name);
+        holder.map(|holder| format!("the key {} is {holder}'s", key.fingerprint()))
+    };
+    if let Some(what) = taken {
+        return Err(Error::Signing(SigningFault::Exists { what }));
     }
-
-    /// Gives a signer another role, as an event of its own: from the next event on. What they wrote
-    /// before stays valid.
-    ///
-    /// # Errors
-    /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Exists`] if it is their role
-    /// already, [`SigningFault::Last`] if no owner was left; otherwise as for [`Store::execute`].
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
-    pub fn set_signer_role(
-        &mut self,
-        name: &str,
-        role: SignerRole,
-        context: &Context,
-    ) -> Result<(Signer, Meta)> {
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.may_record(SIGNERS_SET)?;
-        let entry = self.signer_named(name)?;
-        if entry.says_role() && entry.role() == role {
-            let what = format!("{name} has the role {role} already");
-            return Err(Error::Signing(SigningFault::Exists { what }));
-        }
-        let signers = self.decisions.signers.with_role(name, role);
-        self.check_owners(name, &signers)?;
-        let signer = signers.named(name).map(Signer::of);
-        let meta = self.decide_signers(SIGNERS_SET, name, &signers.to_file(), context)?;
-        drop(lock);
-        Ok((signer.expect("only the role is another"), meta))
+    let now = time_of(&store.clock)?;
+    if validity.before().is_some_and(|before| before < now) {
+        let why = "it would be over already".into();
+        return Err(invalid("the time of the key", why));
     }
+    let (signer, text) = (Signer::of(&entry), signers.and(entry).to_file());
+    let meta = decide_signers(store, SIGNERS_ADD, name, &text, context)?;
+    drop(lock);
+    Ok((signer, meta))
+}
 
-    /// Lets somebody write no more, as an event of its own. What they wrote before stays valid.
-    ///
-    /// # Errors
-    /// [`SigningFault::NoSuch`] if nobody has the name, [`SigningFault::Last`] if no owner was left;
-    /// otherwise as for [`Store::execute`].
-    pub fn remove_signer(&mut self, name: &str, context: &Context) -> Result<Removed> {
-        let lock = self.lock()?;
-        self.refresh()?;
-        self.may_record(SIGNERS_RM)?;
-        let oneself = self.signer_now()?.1.name() == name;
-        let signer = Signer::of(self.signer_named(name)?);
-        let others = self.decisions.signers.without(name);
-        self.check_owners(name, &others)?;
-        let text = others.to_file();
-        let meta = self.decide_signers(SIGNERS_RM, name, &text, context)?;
-        drop(lock);
-        Ok(Removed {
-            signer,
-            oneself,
-            meta,
-        })
+/// See [`Store::set_signer_role`].
+#[allow(clippy::missing_panics_doc)] // never: the expectation says why
+pub(super) fn set_signer_role(
+    store: &mut Store,
+    name: &str,
+    role: SignerRole,
+    context: &Context,
+) -> Result<(Signer, Meta)> {
+    let lock = lock(store)?;
+    refresh(store)?;
+    check_permitted(store, SIGNERS_SET)?;
+    let entry = signer_named(store, name)?;
+    if entry.says_role() && entry.role() == role {
+        let what = format!("{name} has the role {role} already");
+        return Err(Error::Signing(SigningFault::Exists { what }));
     }
+    let signers = store.state.decisions.signers.with_role(name, role);
+    check_owners(store, name, &signers)?;
+    let signer = signers.named(name).map(Signer::of);
+    let meta = decide_signers(store, SIGNERS_SET, name, &signers.to_file(), context)?;
+    drop(lock);
+    Ok((signer.expect("only the role is another"), meta))
+}
 
-    fn signer_named(&self, name: &str) -> Result<&Entry> {
-        self.decisions.signers.named(name).ok_or_else(|| {
-            let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
-            Error::Signing(SigningFault::NoSuch { name })
-        })
+/// See [`Store::remove_signer`].
+pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) -> Result<Removed> {
+    let lock = lock(store)?;
+    refresh(store)?;
+    check_permitted(store, SIGNERS_RM)?;
+    let oneself = signer_now(store)?.1.name() == name;
+    let signer = Signer::of(signer_named(store, name)?);
+    let others = store.state.decisions.signers.without(name);
+    check_owners(store, name, &others)?;
+    let text = others.to_file();
+    let meta = decide_signers(store, SIGNERS_RM, name, &text, context)?;
+    drop(lock);
+    Ok(Removed {
+        signer,
+        oneself,
+        meta,
+    })
+}
+
+fn signer_named<'a>(store: &'a Store, name: &str) -> Result<&'a Entry> {
+    store.state.decisions.signers.named(name).ok_or_else(|| {
+        let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
+        Error::Signing(SigningFault::NoSuch { name })
+    })
+}
+
+/// Checks that there are owners enough once the signer of a name is gone, or has another role:
+/// only an owner can let another in, so that one whose time never ends is not to be the last.
+fn check_owners(store: &Store, name: &str, next: &Signers) -> Result<()> {
+    let (now, last) = (time_of(&store.clock)?, store.state.catalog.times.last);
+    let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
+    let endless = |entry: &Entry| entry.validity().before().is_none();
+    let any = |signers: &Signers, is_such: &dyn Fn(&Entry) -> bool| {
+        let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
+        owners.any(is_such)
+    };
+    let had_endless = any(&store.state.decisions.signers, &endless);
+    if any(next, &writes) && (!had_endless || any(next, &endless)) {
+        return Ok(());
     }
+    Err(Error::Signing(SigningFault::Last { name: name.into() }))
+}
 
-    /// Checks that there are owners enough once the signer of a name is gone, or has another role:
-    /// only an owner can let another in, so that one whose time never ends is not to be the last.
-    fn check_owners(&self, name: &str, next: &Signers) -> Result<()> {
-        let (now, last) = (time_of(&self.clock)?, self.catalog.times.last);
-        let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
-        let endless = |entry: &Entry| entry.validity().before().is_none();
-        let any = |signers: &Signers, is_such: &dyn Fn(&Entry) -> bool| {
-            let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
-            owners.any(is_such)
-        };
-        let had_endless = any(&self.decisions.signers, &endless);
-        if any(next, &writes) && (!had_endless || any(next, &endless)) {
-            return Ok(());
-        }
-        Err(Error::Signing(SigningFault::Last { name: name.into() }))
-    }
+fn decide_signers(
+    store: &mut Store,
+    command: &'static str,
+    name: &str,
+    text: &str,
+    context: &Context,
+) -> Result<Meta> {
+    let decision = Decision {
+        command,
+        member: Some(name),
+        file: None,
+    };
+    decide(store, decision, PublicFile::Signers, text, None, context)
+}
 
-    fn decide_signers(
-        &mut self,
-        command: &'static str,
-        name: &str,
-        text: &str,
-        context: &Context,
-    ) -> Result<Meta> {
-        let decision = Decision {
-            command,
-            member: Some(name),
-            file: None,
-        };
-        self.decide(decision, PublicFile::Signers, text, None, context)
-    }
+/// Those who could sign a commit: the signers of the one before it; of the first, its own.
+pub(crate) fn signers_before(store: &Store, commit: &Commit) -> Result<Signers> {
+    let tree = match commit.parent {
+        Some(parent) => store.ledger.repository.commit(parent)?.0.tree,
+        None => commit.tree,
+    };
+    let decided = decided_in(&store.ledger.repository, tree)?;
+    let text = store.ledger.repository.public(decided.signers)?;
+    Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
+}
 
-    /// Those who could sign a commit: the signers of the one before it; of the first, its own.
-    pub(crate) fn signers_before(&self, commit: &Commit) -> Result<Signers> {
-        let tree = match commit.parent {
-            Some(parent) => self.repository.commit(parent)?.0.tree,
-            None => commit.tree,
-        };
-        let decided = decided_in(&self.repository, tree)?;
-        let text = self.repository.public(decided.signers)?;
-        Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
-    }
+/// The key that signs, and its holder, if both may write now.
+pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &Entry)> {
+    let (key, signers) = (store.signing_key.as_ref(), &store.state.decisions.signers);
+    may_sign(
+        key,
+        signers,
+        time_of(&store.clock)?,
+        store.state.catalog.times.last,
+    )
+}
 
-    /// The key that signs, and its holder, if both may write now.
-    pub(super) fn signer_now(&self) -> Result<(&SigningKey, &Entry)> {
-        let (key, signers) = (self.signing_key.as_ref(), &self.decisions.signers);
-        may_sign(key, signers, time_of(&self.clock)?, self.catalog.times.last)
-    }
+/// Checks that the key that signs may write now, and may record a command.
+pub(super) fn may_sign_now(store: &Store, command: &str) -> Result<()> {
+    let (_, signer) = signer_now(store)?;
+    check_role_of(signer, command)
+}
 
-    /// Checks that the key that signs may write now, and may record a command.
-    pub(super) fn may_sign_now(&self, command: &str) -> Result<()> {
-        let (_, signer) = self.signer_now()?;
-        check_role(signer, command)
-    }
+/// Checks the role alone, before a command is planned; whether the key signs at all is asked when
+/// there is something to record.
+pub(super) fn check_role(store: &Store, command: &str) -> Result<()> {
+    let signer = signer_now(store).ok();
+    signer.map_or(Ok(()), |(_, signer)| check_role_of(signer, command))
+}
 
-    /// Checks the role alone, before a command is planned; whether the key signs at all is asked when
-    /// there is something to record.
-    pub(super) fn check_role(&self, command: &str) -> Result<()> {
-        let signer = self.signer_now().ok();
-        signer.map_or(Ok(()), |(_, signer)| check_role(signer, command))
-    }
-
-    /// Checks that a signer may record an event, as whoever opens the store will.
-    pub(super) fn check_allowed(&self, signer: &Entry, event: &Event) -> Result<()> {
-        let is_held = |touch: &_| self.catalog.takes_held(touch);
-        let is_begun = |memory: &Erased| {
-            let timeline = self.timeline.as_ref();
-            self.catalog.marked.contains_key(&memory.memory)
-                || timeline.is_some_and(|known| known.erased_by(memory.memory).is_some())
-        };
-        let are_begun = |memories: &[Erased]| Ok(memories.iter().all(is_begun));
-        match not_permitted(signer.role(), event, is_held, are_begun)? {
-            None => Ok(()),
-            Some(what) => Err(not_allowed(signer, what)),
-        }
+/// Checks that a signer may record an event, as whoever opens the store will.
+pub(super) fn check_allowed(store: &Store, signer: &Entry, event: &Event) -> Result<()> {
+    let is_held = |touch: &_| store.state.catalog.takes_held(touch);
+    let is_begun = |memory: &Erased| {
+        let timeline = store.state.timeline.as_ref();
+        store.state.catalog.marked.contains_key(&memory.memory)
+            || timeline.is_some_and(|known| known.erased_by(memory.memory).is_some())
+    };
+    let are_begun = |memories: &[Erased]| Ok(memories.iter().all(is_begun));
+    match not_permitted(signer.role(), event, is_held, are_begun)? {
+        None => Ok(()),
+        Some(what) => Err(not_allowed(signer, what)),
     }
 }
 
@@ -243,7 +241,7 @@ impl Signer {
     }
 }
 
-fn check_role(signer: &Entry, command: &str) -> Result<()> {
+fn check_role_of(signer: &Entry, command: &str) -> Result<()> {
     if may_record(signer.role(), command) {
         return Ok(());
     }

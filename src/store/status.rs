@@ -1,17 +1,27 @@
 //! What a store says about itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 
 use crate::crypto::recipients::Member;
 use crate::crypto::sign::Entry;
 use crate::error::{Error, Result};
+use crate::event::Context;
 use crate::id::ObjectId;
 use crate::id::StoreId;
 use crate::keyring;
+use crate::store::answer::Meta;
+use crate::store::compact::{Compacted, Kept};
+use crate::store::first_use::{FirstUse, copy_of};
+use crate::store::living::living;
+use crate::store::note::Checkpoint;
+use crate::store::pinning::Lost;
+use crate::store::reseal::Progress;
+use crate::store::signers::signer_now;
+use crate::store::{Clock, Keys, compact, first_use, pinning, private};
 
-use super::{CopyOf, Signer, Store, private};
+use super::{CopyOf, Signer, Store};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -63,120 +73,188 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let living = self.living().len();
+        let living = living(self).len();
         Ok(Status {
-            path: self.root.path().to_owned(),
-            id: self.id,
-            head: self.journal.head(),
+            path: self.ledger.root.path().to_owned(),
+            id: self.state.id,
+            head: self.ledger.journal.head(),
             memories: living,
-            expired: self.catalog.len() - living,
-            marked: self.catalog.marked.len(),
-            holds: self.catalog.holds.len(),
-            last_sweep: self.catalog.swept,
-            versions: self.catalog.versions,
-            events: self.catalog.events,
-            text_bytes: self.catalog.bytes(),
+            expired: self.state.catalog.len() - living,
+            marked: self.state.catalog.marked.len(),
+            holds: self.state.catalog.holds.len(),
+            last_sweep: self.state.catalog.swept,
+            versions: self.state.catalog.versions,
+            events: self.state.catalog.events,
+            text_bytes: self.state.catalog.bytes(),
             file_bytes: self
+                .ledger
                 .root
                 .bytes_below()
-                .map_err(Error::io("read", self.root.path()))?,
-            history_bytes: self.catalog.history_bytes,
+                .map_err(Error::io("read", self.ledger.root.path()))?,
+            history_bytes: self.state.catalog.history_bytes,
             history_bytes_max: self.limits().history_bytes,
-            last_event: self.catalog.times.last,
-            recipients: self.decisions.members.clone(),
+            last_event: self.state.catalog.times.last,
+            recipients: self.state.decisions.members.clone(),
             signers: self.signer_list(),
-            copy_of: self.copy_of()?,
-            problems: self.problems()?,
+            copy_of: copy_of(self)?,
+            problems: problems(self)?,
         })
     }
 
-    fn problems(&self) -> Result<Vec<String>> {
-        let mut problems: Vec<String> = self.keyring.problems().collect();
-        problems.extend(self.pinning.problem());
-        if keyring::is_unfinished(self.keyring.folder()) {
-            problems.push(
-                "a change of keys was begun and not finished; give the same command again, or \
-                 `agekeep rekey`"
-                    .into(),
-            );
-        }
-        if !self.catalog.marked.is_empty() {
-            problems.push(format!(
-                "{} memories are marked for erasure and their keys are still there; any command of a \
-                 reader who may write destroys them",
-                self.catalog.marked.len()
-            ));
-        }
-        if let Some(numbers) = self.catalog.erased
-            && self.keyring.is_before(numbers)
-        {
-            problems.push(
-                "the keyring is a copy from before an erasure; what was erased since is not opened \
-                 with it, and any command of a reader who may write destroys those keys again"
-                    .into(),
-            );
-        }
-        let (mut keyless, mut missing) = (0, 0);
-        for memory in self.catalog.memories() {
-            keyless += usize::from(!self.keyring.has(memory.id)?);
-            missing += usize::from(!self.repository.has(memory.blob)?);
-        }
-        if missing > 0 {
-            problems.push(format!(
-                "{missing} memories have lost their blob; restore the objects folder from a backup"
-            ));
-        }
-        if keyless > 0 {
-            problems.push(format!(
-                "{keyless} memories have no key in the keyring and cannot be opened; restore it \
-                 from the same backup as the repository"
-            ));
-        }
-        problems.extend(self.without_role());
-        match self.signer_now().map(drop) {
-            Ok(()) => {}
-            Err(Error::NotASigner { fingerprint }) => problems.push(format!(
-                "your signing key {fingerprint} may not write to this store; name another with \
-                 --signing-key"
-            )),
-            Err(untimely @ Error::Signing(_)) => {
-                problems.push(format!("{untimely}; name another with --signing-key"));
-            }
-            Err(_) => problems.push(
-                "you have no signing key, so nothing can be recorded; name one with --signing-key"
-                    .into(),
-            ),
-        }
-        if let Some(ahead) = self
-            .catalog
-            .times
-            .last
-            .filter(|last| *last > (self.clock)())
-        {
-            problems.push(format!(
-                "the last event is in the future ({ahead}); check the clock"
-            ));
-        }
-        for path in private::open_paths(&self.root, self.keyring.folder()) {
-            problems.push(format!(
-                "others can read {path}; run `chmod go= {path}`",
-                path = path.display()
-            ));
-        }
-        Ok(problems)
+    /// Where history ends now, and a signed note that says so, for an auditor to keep. Making one
+    /// is not an event.
+    ///
+    /// # Errors
+    /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] without the key
+    /// of a signer who may write now.
+    pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
+        pinning::checkpoint(self)
     }
 
-    /// Says which signers have no role: their lines are from before there were any.
-    fn without_role(&self) -> Option<String> {
-        let entries = self.decisions.signers.entries();
-        let without = entries.filter(|entry| !entry.says_role());
-        let names: Vec<&str> = without.map(Entry::name).collect();
-        (!names.is_empty()).then(|| {
-            format!(
-                "no role is given to {}, so each of these signers may do everything; give each one \
-                 with `agekeep signers role NAME ROLE`: owner, writer, sweeper or auditor",
-                names.join(", ")
-            )
-        })
+    /// Opens a store whose history no longer contains the newest moment that was seen of it, that is
+    /// another than was seen at this place, or whose keyring is not the one that history names, and
+    /// records that somebody accepts that. From there on the store is what it is now. Answers the
+    /// store, what is lost, if anything is, and what was recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotRolledBack`] if there is nothing to accept, [`Error::Invalid`] without a reason
+    /// in `context`; then nothing is recorded. Otherwise as for [`Store::open`] and
+    /// [`Store::execute`].
+    pub fn accept_rollback(
+        root: &Path,
+        keys: Keys,
+        clock: Clock,
+        context: &Context,
+    ) -> Result<(Self, Option<Lost>, Meta)> {
+        pinning::accept_rollback(root, keys, clock, context)
     }
+
+    /// What the store is kept in now.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn kept(&self) -> Result<Kept> {
+        compact::kept(self)
+    }
+
+    /// Makes one pack of all objects, from the newest commit back. Others can use the store
+    /// meanwhile. Not an event: it changes nothing that history says.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also for a disk without room for the new pack beside what is there;
+    /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
+    pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
+        compact::compact(self, progress)
+    }
+
+    /// Takes away what others may do with the store's folder, its keyring and the files in that;
+    /// says so, one sentence each. What cannot be taken away is said too.
+    #[must_use]
+    pub fn protect(root: &Path) -> Vec<String> {
+        private::protect(root)
+    }
+
+    /// The same for a keyring in a place of its own.
+    #[must_use]
+    pub fn protect_keyring(&self) -> Vec<String> {
+        private::protect_keyring(self)
+    }
+
+    /// What there is to say where the store was opened at a place at which this user has seen none
+    /// before; `None` from the next time on.
+    #[must_use]
+    pub fn first_use(&self) -> Option<FirstUse> {
+        first_use::first_use(self)
+    }
+}
+
+fn problems(store: &Store) -> Result<Vec<String>> {
+    let mut problems: Vec<String> = store.ledger.keyring.problems().collect();
+    problems.extend(store.ledger.pinning.problem());
+    if keyring::is_unfinished(store.ledger.keyring.folder()) {
+        problems.push(
+            "a change of keys was begun and not finished; give the same command again, or \
+             `agekeep rekey`"
+                .into(),
+        );
+    }
+    if !store.state.catalog.marked.is_empty() {
+        problems.push(format!(
+            "{} memories are marked for erasure and their keys are still there; any command of a \
+             reader who may write destroys them",
+            store.state.catalog.marked.len()
+        ));
+    }
+    if let Some(numbers) = store.state.catalog.erased
+        && store.ledger.keyring.is_before(numbers)
+    {
+        problems.push(
+            "the keyring is a copy from before an erasure; what was erased since is not opened \
+             with it, and any command of a reader who may write destroys those keys again"
+                .into(),
+        );
+    }
+    let (mut keyless, mut missing) = (0, 0);
+    for memory in store.state.catalog.memories() {
+        keyless += usize::from(!store.ledger.keyring.has(memory.id)?);
+        missing += usize::from(!store.ledger.repository.has(memory.blob)?);
+    }
+    if missing > 0 {
+        problems.push(format!(
+            "{missing} memories have lost their blob; restore the objects folder from a backup"
+        ));
+    }
+    if keyless > 0 {
+        problems.push(format!(
+            "{keyless} memories have no key in the keyring and cannot be opened; restore it \
+             from the same backup as the repository"
+        ));
+    }
+    problems.extend(without_role(store));
+    match signer_now(store).map(drop) {
+        Ok(()) => {}
+        Err(Error::NotASigner { fingerprint }) => problems.push(format!(
+            "your signing key {fingerprint} may not write to this store; name another with \
+             --signing-key"
+        )),
+        Err(untimely @ Error::Signing(_)) => {
+            problems.push(format!("{untimely}; name another with --signing-key"));
+        }
+        Err(_) => problems.push(
+            "you have no signing key, so nothing can be recorded; name one with --signing-key"
+                .into(),
+        ),
+    }
+    if let Some(ahead) = store
+        .state
+        .catalog
+        .times
+        .last
+        .filter(|last| *last > (store.clock)())
+    {
+        problems.push(format!(
+            "the last event is in the future ({ahead}); check the clock"
+        ));
+    }
+    for path in private::open_paths(&store.ledger.root, store.ledger.keyring.folder()) {
+        problems.push(format!(
+            "others can read {path}; run `chmod go= {path}`",
+            path = path.display()
+        ));
+    }
+    Ok(problems)
+}
+
+/// Says which signers have no role: their lines are from before there were any.
+fn without_role(store: &Store) -> Option<String> {
+    let entries = store.state.decisions.signers.entries();
+    let without = entries.filter(|entry| !entry.says_role());
+    let names: Vec<&str> = without.map(Entry::name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "no role is given to {}, so each of these signers may do everything; give each one \
+             with `agekeep signers role NAME ROLE`: owner, writer, sweeper or auditor",
+            names.join(", ")
+        )
+    })
 }

@@ -18,8 +18,15 @@ use crate::event::{Change, Context, Moment, Place, UNDONE_RUNS_MAX};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::store::answer::Meta;
-use crate::store::past::not_there;
+use crate::store::commit::commit;
+use crate::store::living::living;
+use crate::store::past::{in_contents, in_history, not_there, timeline};
+use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
+use crate::store::signers::check_role;
+use crate::store::undo::restore::{aim_restore, aim_rollback};
+use crate::store::undo::revert::aim_revert;
+use crate::store::undo::settle::settle;
 use crate::store::{Store, plan};
 
 /// Most later changes that a conflict names.
@@ -56,7 +63,7 @@ impl Store {
     /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or
     /// [`Error::NothingToUndo`] if there is nothing like that to undo.
     pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
-        self.in_contents(|store| Ok(store.settled(undo)?.0.plan))
+        in_contents(self, |store| Ok(settled(store, undo)?.0.plan))
     }
 
     /// Undoes, by one new event. `wanted` is the digest of the plan that must be carried out, if
@@ -75,9 +82,9 @@ impl Store {
         partial: bool,
         context: &Context,
     ) -> Result<(Plan, Option<Meta>)> {
-        self.in_contents(|store| {
-            store.check_role(undo.command())?;
-            let (Settled { plan, steps }, path) = store.settled(undo)?;
+        in_contents(self, |store| {
+            check_role(store, undo.command())?;
+            let (Settled { plan, steps }, path) = settled(store, undo)?;
             if let Some(wanted) = wanted.filter(|wanted| !plan.is(wanted)) {
                 return Err(Error::PlanChanged {
                     wanted: crate::event::bounded(wanted, 80),
@@ -92,15 +99,15 @@ impl Store {
             if steps.is_empty() {
                 return Ok((plan, None));
             }
-            store.check_room_for(&steps)?;
-            let mut undone = store.undone_by(&plan);
+            check_room_for(store, &steps)?;
+            let mut undone = undone_by(store, &plan);
             undone.truncate(UNDONE_RUNS_MAX);
             let draft = plan::Plan {
                 at: plan.at.into_iter().collect(),
                 undone,
                 ..plan::Plan::of_owner(path, steps)
             };
-            let answer = store.commit(draft, undo.command(), context)?;
+            let answer = commit(store, draft, undo.command(), context)?;
             Ok((plan, Some(answer.meta)))
         })
     }
@@ -113,8 +120,8 @@ impl Store {
     /// # Panics
     /// Never: history has a newest event.
     pub fn before_it_went(&mut self, path: &MemoryPath) -> Result<Revision> {
-        self.in_history(|store| {
-            let living = store.living();
+        in_history(self, |store| {
+            let living = living(store);
             if living.at(path).is_some() || living.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
@@ -122,59 +129,59 @@ impl Store {
                         .into(),
                 });
             }
-            let newest = store.timeline().len() - 1;
-            if store.catalog.at(path).is_some() {
+            let newest = timeline(store).len() - 1;
+            if store.state.catalog.at(path).is_some() {
                 return Ok(Revision::event(newest));
             }
-            let ever = store.timeline().ever_within(path).into_iter();
-            let removed = ever.filter_map(|id| store.timeline().removed(id)).max();
+            let ever = timeline(store).ever_within(path).into_iter();
+            let removed = ever.filter_map(|id| timeline(store).removed(id)).max();
             removed
                 .and_then(|event| event.checked_sub(1))
                 .map(Revision::event)
                 .ok_or_else(|| {
-                    let moment = store.timeline().moment(newest).expect("the newest event");
-                    not_there(path, moment, store.timeline())
+                    let moment = timeline(store).moment(newest).expect("the newest event");
+                    not_there(path, moment, timeline(store))
                 })
         })
     }
+}
 
-    /// The events of a plan that changed a memory which is not left as it is.
-    fn undone_by(&self, plan: &Plan) -> Vec<(u64, u64)> {
-        let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
-        let is_undone = |event: &u64| {
-            let mut parts = self.timeline().parts_of(*event).into_iter();
-            parts.any(|part| part.change.alters() && !left.contains(&part.of.id))
-        };
-        let all = plan.undone.iter().flat_map(|(first, last)| *first..=*last);
-        let undone: Vec<u64> = all.filter(is_undone).collect();
-        revert::runs(&undone)
-    }
+/// The events of a plan that changed a memory which is not left as it is.
+fn undone_by(store: &Store, plan: &Plan) -> Vec<(u64, u64)> {
+    let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
+    let is_undone = |event: &u64| {
+        let mut parts = timeline(store).parts_of(*event).into_iter();
+        parts.any(|part| part.change.alters() && !left.contains(&part.of.id))
+    };
+    let all = plan.undone.iter().flat_map(|(first, last)| *first..=*last);
+    let undone: Vec<u64> = all.filter(is_undone).collect();
+    revert::runs(&undone)
+}
 
-    fn settled(&mut self, undo: &Undo) -> Result<(Settled, Option<Place>)> {
-        let mut aim = match undo {
-            Undo::Restore { path, from } => self.aim_restore(path, from)?,
-            Undo::Revert(selection) => self.aim_revert(selection)?,
-            Undo::Rollback { to } => self.aim_rollback(to)?,
-        };
-        let path = aim.path.take();
-        Ok((self.settle(undo.command(), aim)?, path))
-    }
+fn settled(store: &mut Store, undo: &Undo) -> Result<(Settled, Option<Place>)> {
+    let mut aim = match undo {
+        Undo::Restore { path, from } => aim_restore(store, path, from)?,
+        Undo::Revert(selection) => aim_revert(store, selection)?,
+        Undo::Rollback { to } => aim_rollback(store, to)?,
+    };
+    let path = aim.path.take();
+    Ok((settle(store, undo.command(), aim)?, path))
+}
 
-    /// The later changes of a memory that nobody undoes, newest first.
-    pub(super) fn on_top(&self, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
-        let timeline = self.timeline();
-        let known = |event: u64| {
-            let (actor, session) = timeline.who(event)?;
-            Some(OnTop {
-                event,
-                time: timeline.time(event)?,
-                actor: actor.map(str::to_owned),
-                session: session.map(str::to_owned),
-                command: timeline.command(event)?.0.to_owned(),
-            })
-        };
-        events.take(ON_TOP_MAX).filter_map(known).collect()
-    }
+/// The later changes of a memory that nobody undoes, newest first.
+pub(super) fn on_top(store: &Store, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
+    let timeline = timeline(store);
+    let known = |event: u64| {
+        let (actor, session) = timeline.who(event)?;
+        Some(OnTop {
+            event,
+            time: timeline.time(event)?,
+            actor: actor.map(str::to_owned),
+            session: session.map(str::to_owned),
+            command: timeline.command(event)?.0.to_owned(),
+        })
+    };
+    events.take(ON_TOP_MAX).filter_map(known).collect()
 }
 
 /// Hexadecimal digits of a plan's digest that are enough to name it.

@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::event::{Context, PublicFile, UPGRADE_COMMAND};
 use crate::policy::FORMAT;
 use crate::repository::object::Object;
+use crate::store::decide::{check_permitted, record_decision};
+use crate::store::past::load_timeline;
+use crate::store::reseal::in_new_keyring;
 
 use super::Store;
 use super::checkpoint::checkpoint;
@@ -19,56 +22,62 @@ use super::decide::Decision;
 const REASON: &str =
     "the store had format 1: its keyring was sealed anew, and history names its keys";
 
-impl Store {
-    /// Moves the store on, if it has an earlier format and this process may. Called with the lock
-    /// held.
-    pub(super) fn upgrade(&mut self) -> Result<()> {
-        if self.decisions.format == FORMAT && !self.keyring.is_loose() {
-            return Ok(());
+/// Moves the store on, if it has an earlier format and this process may. Called with the lock
+/// held.
+pub(super) fn upgrade(store: &mut Store) -> Result<()> {
+    if store.state.decisions.format == FORMAT && !store.ledger.keyring.is_loose() {
+        return Ok(());
+    }
+    check_permitted(store, UPGRADE_COMMAND)?;
+    let none = HashSet::new();
+    let (members, least) = (
+        store.state.decisions.members.clone(),
+        store.state.catalog.erased.unwrap_or_default(),
+    );
+    let next = store
+        .ledger
+        .keyring
+        .prepare_erasure(&members, (&none, &none), &[], least)?;
+    let head = store.ledger.journal.head();
+    record_upgrade(store, &next).inspect_err(|_| {
+        if store.ledger.journal.head() == head {
+            next.give_up();
         }
-        self.may_record(UPGRADE_COMMAND)?;
-        let none = HashSet::new();
-        let (members, least) = (
-            self.decisions.members.clone(),
-            self.catalog.erased.unwrap_or_default(),
-        );
-        let next = self
-            .keyring
-            .prepare_erasure(&members, (&none, &none), &[], least)?;
-        let head = self.journal.head();
-        self.record_upgrade(&next).inspect_err(|_| {
-            if self.journal.head() == head {
-                next.give_up();
-            }
-        })
-    }
+    })
+}
 
-    fn record_upgrade(&mut self, next: &crate::keyring::Next) -> Result<()> {
-        // No entry for a table that goes may be left in the journal.
-        self.repository.sync()?;
-        checkpoint(&self.repository, &self.keyring, &mut self.journal)?;
-        // It is sealed under a key that goes.
-        self.load_timeline()?;
-        let prepared = self.keyring.after(next)?;
-        let file = Object::public(&self.policy().to_file(self.id)?);
-        let decision = Decision {
-            command: UPGRADE_COMMAND,
-            member: None,
-            file: Some((PublicFile::Policy, file.id)),
+fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> {
+    // No entry for a table that goes may be left in the journal.
+    store.ledger.repository.sync()?;
+    checkpoint(
+        &store.ledger.repository,
+        &store.ledger.keyring,
+        &mut store.ledger.journal,
+    )?;
+    // It is sealed under a key that goes.
+    load_timeline(store)?;
+    let prepared = store.ledger.keyring.after(next)?;
+    let file = Object::public(&store.policy().to_file(store.state.id)?);
+    let decision = Decision {
+        command: UPGRADE_COMMAND,
+        member: None,
+        file: Some((PublicFile::Policy, file.id)),
+    };
+    let context = Context {
+        reason: Some(REASON.into()),
+        ..Context::default()
+    };
+    let done = in_new_keyring(store, prepared, |store| {
+        let root = store
+            .ledger
+            .trees
+            .put_public(PublicFile::Policy.name(), file.id);
+        let sealing = Sealing {
+            next: Some(next.entry()),
+            objects: vec![file, root],
+            ..Sealing::default()
         };
-        let context = Context {
-            reason: Some(REASON.into()),
-            ..Context::default()
-        };
-        let done = self.in_new_keyring(prepared, |store| {
-            let root = store.trees.put_public(PublicFile::Policy.name(), file.id);
-            let sealing = Sealing {
-                next: Some(next.entry()),
-                objects: vec![file, root],
-                ..Sealing::default()
-            };
-            store.record_decision(&decision, sealing, &context)
-        });
-        done.map(drop)
-    }
+        record_decision(store, &decision, sealing, &context)
+    });
+    done.map(drop)
 }

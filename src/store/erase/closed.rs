@@ -13,6 +13,7 @@ use crate::event::{Event, Place};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::keyring::Keyring;
+use crate::store::past::timeline;
 
 /// What was tried, and is closed.
 #[derive(Default)]
@@ -35,85 +36,83 @@ struct Sought<'a> {
     paths: HashSet<String>,
 }
 
-impl Store {
-    /// Tries everything that is to be erased with the keys that will be left; the timeline at hand
-    /// forgets the paths that do not open any more.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] if anything opens: then nothing may be recorded.
-    pub(super) fn try_all(
-        &mut self,
-        left: &Keyring,
-        erasing: &Erasing,
-        progress: &mut Progress<'_>,
-    ) -> Result<Closed> {
-        let timeline = self.timeline();
-        let mut paths = timeline.paths();
-        let own = erasing.gone.iter().filter_map(|id| paths.remove(id));
-        let sought = Sought {
-            gone: &erasing.gone,
-            fresh: erasing.fresh.iter().map(|(id, _)| *id).collect(),
-            paths: own.flatten().map(|path| path.as_str().to_owned()).collect(),
-        };
-        let mut events = timeline.naming(&erasing.gone);
-        for id in &sought.fresh {
-            let versions = timeline.versions(*id, u64::MAX);
-            events.extend(versions.map(|version| version.event));
-        }
-        events.sort_unstable();
-        events.dedup();
-        let mut closed = Closed::default();
-        for id in sought.gone.iter().chain(&sought.fresh) {
-            closed.blobs.insert(*id, Vec::new());
-        }
-        let commits = self.commits_of(&events);
-        let (mut done, total) = (0, commits.len() as u64);
-        let timeline = &mut self.timeline;
-        check_all(&self.root, left, &commits, |checked| {
-            closed.take(&checked.event, &sought)?;
-            if let Some(timeline) = timeline {
-                timeline.take_again(&checked.event);
-            }
-            done += 1;
-            progress(done, total);
-            Ok(())
-        })?;
-        self.try_versions(left, &mut closed)?;
-        Ok(closed)
+/// Tries everything that is to be erased with the keys that will be left; the timeline at hand
+/// forgets the paths that do not open any more.
+///
+/// # Errors
+/// [`Error::Damaged`] if anything opens: then nothing may be recorded.
+pub(super) fn try_all(
+    store: &mut Store,
+    left: &Keyring,
+    erasing: &Erasing,
+    progress: &mut Progress<'_>,
+) -> Result<Closed> {
+    let timeline = timeline(store);
+    let mut paths = timeline.paths();
+    let own = erasing.gone.iter().filter_map(|id| paths.remove(id));
+    let sought = Sought {
+        gone: &erasing.gone,
+        fresh: erasing.fresh.iter().map(|(id, _)| *id).collect(),
+        paths: own.flatten().map(|path| path.as_str().to_owned()).collect(),
+    };
+    let mut events = timeline.naming(&erasing.gone);
+    for id in &sought.fresh {
+        let versions = timeline.versions(*id, u64::MAX);
+        events.extend(versions.map(|version| version.event));
     }
-
-    /// The commits of some events, in their order; with the timeline at hand.
-    pub(in crate::store) fn commits_of(&self, events: &[u64]) -> Vec<ObjectId> {
-        let moments = events
-            .iter()
-            .filter_map(|event| self.timeline().moment(*event));
-        moments.map(|moment| moment.commit).collect()
+    events.sort_unstable();
+    events.dedup();
+    let mut closed = Closed::default();
+    for id in sought.gone.iter().chain(&sought.fresh) {
+        closed.blobs.insert(*id, Vec::new());
     }
-
-    /// Tries every version with whatever key is left of its memory.
-    fn try_versions(&self, left: &Keyring, closed: &mut Closed) -> Result<()> {
-        for (id, blobs) in &closed.blobs {
-            let keys = keys_left(left, *id)?;
-            for blob in blobs {
-                closed.versions += 1;
-                if self.opens(&keys, *blob)? {
-                    return Err(still_open(*id, "a version of it still opens"));
-                }
-            }
+    let commits = commits_of(store, &events);
+    let (mut done, total) = (0, commits.len() as u64);
+    let timeline = &mut store.state.timeline;
+    check_all(&store.ledger.root, left, &commits, |checked| {
+        closed.take(&checked.event, &sought)?;
+        if let Some(timeline) = timeline {
+            timeline.take_again(&checked.event);
         }
+        done += 1;
+        progress(done, total);
         Ok(())
-    }
+    })?;
+    try_versions(store, left, &mut closed)?;
+    Ok(closed)
+}
 
-    /// Whether a version opens with one of these keys. One that is not whole does not.
-    pub(in crate::store) fn opens(&self, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
-        if keys.is_empty() {
-            return Ok(false);
+/// The commits of some events, in their order; with the timeline at hand.
+pub(in crate::store) fn commits_of(store: &Store, events: &[u64]) -> Vec<ObjectId> {
+    let moments = events
+        .iter()
+        .filter_map(|event| timeline(store).moment(*event));
+    moments.map(|moment| moment.commit).collect()
+}
+
+/// Tries every version with whatever key is left of its memory.
+fn try_versions(store: &Store, left: &Keyring, closed: &mut Closed) -> Result<()> {
+    for (id, blobs) in &closed.blobs {
+        let keys = keys_left(left, *id)?;
+        for blob in blobs {
+            closed.versions += 1;
+            if opens(store, &keys, *blob)? {
+                return Err(still_open(*id, "a version of it still opens"));
+            }
         }
-        match self.repository.sealed(blob) {
-            Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
-            Err(error) if error.is_of_one_memory() => Ok(false),
-            Err(error) => Err(error),
-        }
+    }
+    Ok(())
+}
+
+/// Whether a version opens with one of these keys. One that is not whole does not.
+pub(in crate::store) fn opens(store: &Store, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
+    if keys.is_empty() {
+        return Ok(false);
+    }
+    match store.ledger.repository.sealed(blob) {
+        Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
+        Err(error) if error.is_of_one_memory() => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -8,119 +8,120 @@ use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
+use crate::store::hold::hold_ever_on;
 use crate::store::log::Filter;
+use crate::store::past::access::numbers;
+use crate::store::past::timeline;
 use crate::store::retention::{EraseOf, Target};
 
-impl Store {
-    pub(super) fn targets(&self, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
-        let timeline = self.timeline();
-        let ids = match what {
-            EraseOf::Memory(id) => HashSet::from([*id]),
-            EraseOf::Path(path) => self.last_within(path),
-            EraseOf::Session(session) => {
-                let filter = Filter {
-                    session: Some(session.clone()),
-                    ..Filter::default()
-                };
-                timeline.written_by(&self.numbers(&filter))
-            }
-            EraseOf::Actor(actor) => {
-                let filter = Filter {
-                    actor: Some(actor.clone()),
-                    ..Filter::default()
-                };
-                timeline.written_by(&self.numbers(&filter))
-            }
-            EraseOf::Subject(glob) => {
-                let glob = Glob::parse(glob)?;
-                let paths = timeline.paths().into_iter();
-                paths
-                    .filter(|(_, paths)| paths.iter().any(|path| glob.fits(path.as_str())))
-                    .map(|(id, _)| id)
-                    .collect()
-            }
-        };
-        let targets = ids.into_iter();
-        let mut targets: Vec<Target> = targets
-            .filter_map(|id| self.target(id, history_only))
-            .collect();
-        if targets.is_empty() {
-            return Err(self.nothing_to_erase(what, history_only));
+pub(super) fn targets(store: &Store, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+    let timeline = timeline(store);
+    let ids = match what {
+        EraseOf::Memory(id) => HashSet::from([*id]),
+        EraseOf::Path(path) => last_within(store, path),
+        EraseOf::Session(session) => {
+            let filter = Filter {
+                session: Some(session.clone()),
+                ..Filter::default()
+            };
+            timeline.written_by(&numbers(store, &filter))
         }
-        targets.sort_by_cached_key(|target| {
-            let path = target.path.as_ref().map(|path| path.as_str().to_owned());
-            (path, target.id)
-        });
-        Ok(targets)
-    }
-
-    /// Memories that are at a path or below it, and those that are gone and were there last.
-    fn last_within(&self, path: &MemoryPath) -> HashSet<MemoryId> {
-        let ever = self.timeline().ever_within(path).into_iter();
-        ever.filter(|id| {
-            let last = self.last_path(*id);
-            last.is_some_and(|last| last == *path || last.is_below(path))
-        })
-        .collect()
-    }
-
-    /// The path of a memory, or the last it had.
-    fn last_path(&self, id: MemoryId) -> Option<MemoryPath> {
-        match self.catalog.memory(id) {
-            Some(memory) => Some(memory.path.clone()),
-            None => self.timeline().life(id).pop()?.of.path,
+        EraseOf::Actor(actor) => {
+            let filter = Filter {
+                actor: Some(actor.clone()),
+                ..Filter::default()
+            };
+            timeline.written_by(&numbers(store, &filter))
         }
-    }
-
-    /// A memory as a target; `None` if there is nothing of it left to erase.
-    fn target(&self, id: MemoryId, history_only: bool) -> Option<Target> {
-        let timeline = self.timeline();
-        let is_there = self.catalog.memory(id).is_some();
-        if !is_there && (history_only || timeline.erased_by(id).is_some()) {
-            return None;
+        EraseOf::Subject(glob) => {
+            let glob = Glob::parse(glob)?;
+            let paths = timeline.paths().into_iter();
+            paths
+                .filter(|(_, paths)| paths.iter().any(|path| glob.fits(path.as_str())))
+                .map(|(id, _)| id)
+                .collect()
         }
-        let first = timeline.begins_with(id).map_or(0, |(first, _)| first);
-        let versions = timeline.versions(id, u64::MAX);
-        let versions = versions.filter(|version| version.version >= first).count();
-        let least = if history_only { 2 } else { 1 };
-        let path = self.last_path(id);
-        (versions >= least).then(|| Target {
-            id,
-            hold: self.hold_ever_on(id, path.as_ref()),
-            path,
-            is_there,
-            versions,
-        })
+    };
+    let targets = ids.into_iter();
+    let mut targets: Vec<Target> = targets
+        .filter_map(|id| target(store, id, history_only))
+        .collect();
+    if targets.is_empty() {
+        return Err(nothing_to_erase(store, what, history_only));
     }
+    targets.sort_by_cached_key(|target| {
+        let path = target.path.as_ref().map(|path| path.as_str().to_owned());
+        (path, target.id)
+    });
+    Ok(targets)
+}
 
-    fn nothing_to_erase(&self, what: &EraseOf, history_only: bool) -> Error {
-        let path = match what {
-            EraseOf::Memory(id) => match self.timeline().erased_by(*id) {
-                Some(event) => return erased(*id, event),
-                None => format!("the memory {id}"),
-            },
-            EraseOf::Path(path) => path.as_str().to_owned(),
-            EraseOf::Session(session) => format!("what the session {session} wrote"),
-            EraseOf::Actor(actor) => format!("what {actor} wrote"),
-            EraseOf::Subject(glob) => glob.clone(),
-        };
-        let (when, hint) = if history_only {
-            (
-                "with a version before its present one",
-                "--history keeps the present version of memories that are there; without it a \
-                 memory is erased whole",
-            )
-        } else {
-            (
-                "that is not erased already",
-                "`agekeep log` with a path shows what was there; a memory that has moved is named \
-                 by its new path or its id",
-            )
-        };
-        Error::NotThere {
-            path,
-            when: when.into(),
-            hint: hint.into(),
-        }
+/// Memories that are at a path or below it, and those that are gone and were there last.
+fn last_within(store: &Store, path: &MemoryPath) -> HashSet<MemoryId> {
+    let ever = timeline(store).ever_within(path).into_iter();
+    ever.filter(|id| {
+        let last = last_path(store, *id);
+        last.is_some_and(|last| last == *path || last.is_below(path))
+    })
+    .collect()
+}
+
+/// The path of a memory, or the last it had.
+fn last_path(store: &Store, id: MemoryId) -> Option<MemoryPath> {
+    match store.state.catalog.memory(id) {
+        Some(memory) => Some(memory.path.clone()),
+        None => timeline(store).life(id).pop()?.of.path,
+    }
+}
+
+/// A memory as a target; `None` if there is nothing of it left to erase.
+fn target(store: &Store, id: MemoryId, history_only: bool) -> Option<Target> {
+    let timeline = timeline(store);
+    let is_there = store.state.catalog.memory(id).is_some();
+    if !is_there && (history_only || timeline.erased_by(id).is_some()) {
+        return None;
+    }
+    let first = timeline.begins_with(id).map_or(0, |(first, _)| first);
+    let versions = timeline.versions(id, u64::MAX);
+    let versions = versions.filter(|version| version.version >= first).count();
+    let least = if history_only { 2 } else { 1 };
+    let path = last_path(store, id);
+    (versions >= least).then(|| Target {
+        id,
+        hold: hold_ever_on(store, id, path.as_ref()),
+        path,
+        is_there,
+        versions,
+    })
+}
+
+fn nothing_to_erase(store: &Store, what: &EraseOf, history_only: bool) -> Error {
+    let path = match what {
+        EraseOf::Memory(id) => match timeline(store).erased_by(*id) {
+            Some(event) => return erased(*id, event),
+            None => format!("the memory {id}"),
+        },
+        EraseOf::Path(path) => path.as_str().to_owned(),
+        EraseOf::Session(session) => format!("what the session {session} wrote"),
+        EraseOf::Actor(actor) => format!("what {actor} wrote"),
+        EraseOf::Subject(glob) => glob.clone(),
+    };
+    let (when, hint) = if history_only {
+        (
+            "with a version before its present one",
+            "--history keeps the present version of memories that are there; without it a \
+             memory is erased whole",
+        )
+    } else {
+        (
+            "that is not erased already",
+            "`agekeep log` with a path shows what was there; a memory that has moved is named \
+             by its new path or its id",
+        )
+    };
+    Error::NotThere {
+        path,
+        when: when.into(),
+        hint: hint.into(),
     }
 }

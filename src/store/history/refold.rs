@@ -51,25 +51,26 @@ fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -
     keyring_at(root, said, &decisions.policy)
 }
 
-impl Store {
-    /// Writes the catalog file anew, or a part of it, if that is due.
-    pub(in crate::store) fn renew_catalog_file(&mut self) {
-        if self.catalog_file.wants_root(&self.catalog) {
-            let cache_key = self.keyring.cache_key();
-            self.catalog_file.write_root(&mut self.catalog, cache_key);
-        }
+/// Writes the catalog file anew, or a part of it, if that is due.
+pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
+    if store.ledger.catalog_file.wants_root(&store.state.catalog) {
+        let cache_key = store.ledger.keyring.cache_key();
+        store
+            .ledger
+            .catalog_file
+            .write_root(&mut store.state.catalog, cache_key);
     }
+}
 
-    /// Ends something that may have looked into the catalog file.
-    ///
-    /// # Errors
-    /// If a part of it did not open, and history does not tell either: then what was found is not
-    /// to be believed.
-    pub(in crate::store) fn settle_catalog(&mut self) -> Result<()> {
-        self.catalog.check()?;
-        if self.catalog.is_torn() {
-            self.renew_catalog_file();
-        }
-        Ok(())
+/// Ends something that may have looked into the catalog file.
+///
+/// # Errors
+/// If a part of it did not open, and history does not tell either: then what was found is not
+/// to be believed.
+pub(in crate::store) fn settle_catalog(store: &mut Store) -> Result<()> {
+    store.state.catalog.check()?;
+    if store.state.catalog.is_torn() {
+        renew_catalog_file(store);
     }
+    Ok(())
 }

@@ -9,12 +9,15 @@ use crate::event::{Context, Moment, Touch};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Part, Version};
-use crate::store::log::Filter;
-use crate::store::past::Changed;
+use crate::store::log::{Filter, entry};
 use crate::store::past::Difference;
 use crate::store::past::Looked;
 use crate::store::past::Shown;
 use crate::store::past::Side;
+use crate::store::past::access::numbers;
+use crate::store::past::{
+    Changed, in_contents, is_hidden, place_ever, record_look, resolve, text_then, timeline,
+};
 use crate::store::revision::Revision;
 
 use super::super::Store;
@@ -23,263 +26,253 @@ use super::{Look, looked_at, side};
 /// One memory before and after.
 type Pair = (Option<Version>, Option<Version>);
 
-impl Store {
-    /// An event and what it changed, as a readable difference.
-    ///
-    /// # Errors
-    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. A memory whose texts do not open is a
-    /// [`Changed::problem`], not an error.
-    pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
-        self.in_contents(|store| {
-            let at = store.resolve(revision)?;
-            let (changes, touches) = store.compare_all(&store.pairs_of(at.event));
-            let entry = store.entry(at.commit)?.0;
-            let look = Look {
-                command: "show",
-                path: None,
-                at: vec![at],
-                touches,
-            };
-            let recorded = store.record_look(look, context)?;
-            Ok(Looked {
-                found: Shown { entry, changes },
-                recorded,
-            })
-        })
-    }
-
-    /// The newest events that meet a filter, each with what it changed, newest first. One look
-    /// is recorded for all of them.
-    ///
-    /// # Errors
-    /// As for [`Store::events`].
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
-    pub fn events_with_changes(
-        &mut self,
-        filter: &Filter,
-        limit: usize,
-        context: &Context,
-    ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
-        let (numbers, recorded) = self.in_contents(|store| {
-            let is_shown = |event: &u64| {
-                let pairs = store.pairs_of(*event);
-                pairs.is_empty() || pairs.iter().any(|pair| !store.hides(pair, context))
-            };
-            let newest_first = store.numbers(filter).into_iter().rev();
-            let mut numbers: Vec<u64> = newest_first
-                .filter(|event| !context.of_agent || is_shown(event))
-                .take(limit)
-                .collect();
-            numbers.reverse();
-            let look = Look {
-                command: "log",
-                path: match &filter.path {
-                    Some(path) => Some(store.place_ever(path, u64::MAX)?),
-                    None => None,
-                },
-                at: Vec::new(),
-                touches: store.newest_of(&numbers),
-            };
-            Ok((numbers, store.record_look(look, context)?))
-        })?;
-        let store = &*self;
-        let looker = context.clone();
-        let within = filter.path.as_ref();
-        let memories = within.map(|path| store.timeline().ever_within(path));
-        let found = numbers.into_iter().rev().map(move |number| {
-            let moment = store
-                .timeline()
-                .moment(number)
-                .expect("an event of the timeline");
-            let mut pairs = store.pairs_of(number);
-            pairs.retain(|pair| !store.hides(pair, &looker));
-            pairs.retain(|(before, after)| {
-                let either = after.as_ref().or(before.as_ref());
-                let inside = |ids: &HashSet<MemoryId>| either.is_some_and(|v| ids.contains(&v.id));
-                memories.as_ref().is_none_or(inside)
-            });
-            let (changes, _) = store.compare_all(&pairs);
-            let entry = store.entry(moment.commit)?.0;
-            Ok(Shown { entry, changes })
-        });
-        Ok(Looked { found, recorded })
-    }
-
-    /// What differs between two moments: between what is there now and `from`, if `to` is not
-    /// given; if neither is, what the last event changed that changed anything.
-    ///
-    /// # Errors
-    /// [`Error::NoRevision`] or [`Error::Ambiguous`].
-    pub fn diff(
-        &mut self,
-        from: Option<&Revision>,
-        to: Option<&Revision>,
-        within: Option<&MemoryPath>,
-        context: &Context,
-    ) -> Result<Looked<Difference>> {
-        self.in_contents(|store| {
-            let (from, to) = store.ends(from, to, within)?;
-            let mut pairs = store.pairs_between(from, to, within);
-            pairs.retain(|pair| !store.hides(pair, context));
-            let (mut changes, touches) = store.compare_all(&pairs);
-            // Between two moments a new memory can have been changed too.
-            let lived = |id| {
-                from.is_some_and(|from| store.timeline().versions(id, from.event).next().is_some())
-            };
-            for changed in changes.iter_mut().filter(|changed| changed.revived) {
-                changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
-            }
-            // What an undo brought back is another version of the same text.
-            changes.retain(|changed| {
-                let moved =
-                    || side_path(changed.before.as_ref()) != side_path(changed.after.as_ref());
-                changed.diff.is_some() || changed.problem.is_some() || moved()
-            });
-            let look = Look {
-                command: "diff",
-                path: match within {
-                    Some(path) => Some(store.place_ever(path, to.event)?),
-                    None => None,
-                },
-                at: from.into_iter().chain([to]).collect(),
-                touches,
-            };
-            let recorded = store.record_look(look, context)?;
-            Ok(Looked {
-                found: Difference { from, to, changes },
-                recorded,
-            })
-        })
-    }
-
-    fn ends(
-        &self,
-        from: Option<&Revision>,
-        to: Option<&Revision>,
-        within: Option<&MemoryPath>,
-    ) -> Result<(Option<Moment>, Moment)> {
-        let head = Revision::head();
-        let Some(from) = from else {
-            let to = self.moment_of_last_change(within)?;
-            let before = to.event.checked_sub(1);
-            return Ok((before.and_then(|event| self.timeline().moment(event)), to));
+/// See [`Store::show`].
+pub(super) fn show(
+    store: &mut Store,
+    revision: &Revision,
+    context: &Context,
+) -> Result<Looked<Shown>> {
+    in_contents(store, |store| {
+        let at = resolve(store, revision)?;
+        let (changes, touches) = compare_all(store, &pairs_of(store, at.event));
+        let entry = entry(store, at.commit)?.0;
+        let look = Look {
+            command: "show",
+            path: None,
+            at: vec![at],
+            touches,
         };
-        let (from, to) = (self.resolve(from)?, self.resolve(to.unwrap_or(&head))?);
-        Ok((Some(from), to))
-    }
+        let recorded = record_look(store, look, context)?;
+        Ok(Looked {
+            found: Shown { entry, changes },
+            recorded,
+        })
+    })
+}
 
-    /// The newest event that changed a memory within a path.
-    fn moment_of_last_change(&self, within: Option<&MemoryPath>) -> Result<Moment> {
-        let timeline = self.timeline();
-        let memories = within.map(|path| timeline.ever_within(path));
-        let changed = |event: &u64| {
-            let candidate = timeline.parts_of(*event).iter().any(|part| {
-                part.change.alters()
-                    && memories
-                        .as_ref()
-                        .is_none_or(|ids| ids.contains(&part.of.id))
-            });
-            // What a memory did after it had moved away is no change of the path it had.
-            let inside = |path: &MemoryPath| {
-                let pairs = self.pairs_of(*event);
-                let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
-                sides.any(|side| is_within(side.as_ref(), path))
-            };
-            candidate && within.is_none_or(inside)
+/// See [`Store::events_with_changes`].
+#[allow(clippy::missing_panics_doc)] // never: the expectation says why
+pub(super) fn events_with_changes<'a>(
+    store: &'a mut Store,
+    filter: &Filter,
+    limit: usize,
+    context: &Context,
+) -> Result<Looked<impl Iterator<Item = Result<Shown>> + 'a>> {
+    let (numbers, recorded) = in_contents(store, |store| {
+        let is_shown = |event: &u64| {
+            let pairs = pairs_of(store, *event);
+            pairs.is_empty() || pairs.iter().any(|pair| !hides(store, pair, context))
         };
-        let event = (0..timeline.len()).rev().find(changed);
-        event
-            .and_then(|event| timeline.moment(event))
-            .ok_or_else(|| Error::NoRevision {
-                revision: "the last change".into(),
-                why: "no event has changed a memory there".into(),
-            })
-    }
-
-    /// What an event changed, memory by memory.
-    fn pairs_of(&self, event: u64) -> Vec<Pair> {
-        let timeline = self.timeline();
-        let parts = timeline.parts_of(event).into_iter();
-        let before = event.checked_sub(1);
-        parts
-            .filter(|part| part.change.alters())
-            .map(|Part { change, of }| {
-                let before = before.and_then(|before| timeline.version_at(of.id, before));
-                (before, change.writes().then_some(of))
-            })
-            .collect()
-    }
-
-    fn pairs_between(
-        &self,
-        from: Option<Moment>,
-        to: Moment,
-        within: Option<&MemoryPath>,
-    ) -> Vec<Pair> {
-        let timeline = self.timeline();
-        let mut before = from.map_or_else(Default::default, |from| timeline.state(from.event));
-        let after = timeline.state(to.event);
-        let mut pairs: Vec<Pair> = after
-            .into_iter()
-            .map(|(id, after)| (before.remove(&id), Some(after)))
+        let newest_first = numbers(store, filter).into_iter().rev();
+        let mut numbers: Vec<u64> = newest_first
+            .filter(|event| !context.of_agent || is_shown(event))
+            .take(limit)
             .collect();
-        pairs.extend(before.into_values().map(|before| (Some(before), None)));
+        numbers.reverse();
+        let look = Look {
+            command: "log",
+            path: match &filter.path {
+                Some(path) => Some(place_ever(store, path, u64::MAX)?),
+                None => None,
+            },
+            at: Vec::new(),
+            touches: newest_of(store, &numbers),
+        };
+        Ok((numbers, record_look(store, look, context)?))
+    })?;
+    let store = &*store;
+    let looker = context.clone();
+    let within = filter.path.as_ref();
+    let memories = within.map(|path| timeline(store).ever_within(path));
+    let found = numbers.into_iter().rev().map(move |number| {
+        let moment = timeline(store)
+            .moment(number)
+            .expect("an event of the timeline");
+        let mut pairs = pairs_of(store, number);
+        pairs.retain(|pair| !hides(store, pair, &looker));
         pairs.retain(|(before, after)| {
-            let version = |side: &Option<Version>| side.as_ref().map(|side| side.version);
-            version(before) != version(after)
-                && within.is_none_or(|path| {
-                    is_within(before.as_ref(), path) || is_within(after.as_ref(), path)
-                })
+            let either = after.as_ref().or(before.as_ref());
+            let inside = |ids: &HashSet<MemoryId>| either.is_some_and(|v| ids.contains(&v.id));
+            memories.as_ref().is_none_or(inside)
         });
-        pairs.sort_by_cached_key(sort_key);
-        pairs
-    }
+        let (changes, _) = compare_all(store, &pairs);
+        let entry = entry(store, moment.commit)?.0;
+        Ok(Shown { entry, changes })
+    });
+    Ok(Looked { found, recorded })
+}
 
-    /// Opens the texts of pairs and compares them. Answers also what was looked at.
-    fn compare_all(&self, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
-        let changes = pairs.iter().map(|pair| self.compare(pair)).collect();
-        let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
-        // Of what is erased nothing can be seen.
-        let seen = sides.flatten().filter(|side| side.path.is_some());
-        (changes, seen.map(looked_at).collect())
-    }
-
-    fn hides(&self, (before, after): &Pair, context: &Context) -> bool {
-        let either = after.as_ref().or(before.as_ref());
-        either.is_some_and(|version| self.is_hidden(version.id, context))
-    }
-
-    fn compare(&self, (before, after): &Pair) -> Changed {
-        let text = |version: &Option<Version>| match version {
-            Some(version) => self.text_then(version),
-            None => Ok(Text::from("")),
-        };
-        let texts = text(before).and_then(|before| Ok((before, text(after)?)));
-        let (diff, problem) = match texts {
-            Ok((before, after)) if before == after => (None, None),
-            Ok((before, after)) => (Some(TextDiff::of(&before, &after)), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        Changed {
-            before: before.as_ref().map(side),
-            after: after.as_ref().map(side),
-            diff,
-            problem,
-            // One event makes version 1, or brings back a later one.
-            revived: before.is_none() && after.as_ref().is_some_and(|after| after.version > 1),
+/// See [`Store::diff`].
+pub(super) fn diff(
+    store: &mut Store,
+    from: Option<&Revision>,
+    to: Option<&Revision>,
+    within: Option<&MemoryPath>,
+    context: &Context,
+) -> Result<Looked<Difference>> {
+    in_contents(store, |store| {
+        let (from, to) = ends(store, from, to, within)?;
+        let mut pairs = pairs_between(store, from, to, within);
+        pairs.retain(|pair| !hides(store, pair, context));
+        let (mut changes, touches) = compare_all(store, &pairs);
+        // Between two moments a new memory can have been changed too.
+        let lived =
+            |id| from.is_some_and(|from| timeline(store).versions(id, from.event).next().is_some());
+        for changed in changes.iter_mut().filter(|changed| changed.revived) {
+            changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
         }
-    }
+        // What an undo brought back is another version of the same text.
+        changes.retain(|changed| {
+            let moved = || side_path(changed.before.as_ref()) != side_path(changed.after.as_ref());
+            changed.diff.is_some() || changed.problem.is_some() || moved()
+        });
+        let look = Look {
+            command: "diff",
+            path: match within {
+                Some(path) => Some(place_ever(store, path, to.event)?),
+                None => None,
+            },
+            at: from.into_iter().chain([to]).collect(),
+            touches,
+        };
+        let recorded = record_look(store, look, context)?;
+        Ok(Looked {
+            found: Difference { from, to, changes },
+            recorded,
+        })
+    })
+}
 
-    /// The newest version of every memory that some events changed.
-    fn newest_of(&self, numbers: &[u64]) -> Vec<Touch> {
-        let mut seen: HashSet<MemoryId> = HashSet::new();
-        let newest_first = numbers.iter().rev().flat_map(|event| self.pairs_of(*event));
-        newest_first
-            .filter_map(|(before, after)| after.or(before))
-            .filter(|version| version.path.is_some() && seen.insert(version.id))
-            .map(|version| looked_at(&version))
-            .collect()
+fn ends(
+    store: &Store,
+    from: Option<&Revision>,
+    to: Option<&Revision>,
+    within: Option<&MemoryPath>,
+) -> Result<(Option<Moment>, Moment)> {
+    let head = Revision::head();
+    let Some(from) = from else {
+        let to = moment_of_last_change(store, within)?;
+        let before = to.event.checked_sub(1);
+        return Ok((before.and_then(|event| timeline(store).moment(event)), to));
+    };
+    let (from, to) = (resolve(store, from)?, resolve(store, to.unwrap_or(&head))?);
+    Ok((Some(from), to))
+}
+
+/// The newest event that changed a memory within a path.
+fn moment_of_last_change(store: &Store, within: Option<&MemoryPath>) -> Result<Moment> {
+    let timeline = timeline(store);
+    let memories = within.map(|path| timeline.ever_within(path));
+    let changed = |event: &u64| {
+        let candidate = timeline.parts_of(*event).iter().any(|part| {
+            part.change.alters()
+                && memories
+                    .as_ref()
+                    .is_none_or(|ids| ids.contains(&part.of.id))
+        });
+        // What a memory did after it had moved away is no change of the path it had.
+        let inside = |path: &MemoryPath| {
+            let pairs = pairs_of(store, *event);
+            let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
+            sides.any(|side| is_within(side.as_ref(), path))
+        };
+        candidate && within.is_none_or(inside)
+    };
+    let event = (0..timeline.len()).rev().find(changed);
+    event
+        .and_then(|event| timeline.moment(event))
+        .ok_or_else(|| Error::NoRevision {
+            revision: "the last change".into(),
+            why: "no event has changed a memory there".into(),
+        })
+}
+
+/// What an event changed, memory by memory.
+fn pairs_of(store: &Store, event: u64) -> Vec<Pair> {
+    let timeline = timeline(store);
+    let parts = timeline.parts_of(event).into_iter();
+    let before = event.checked_sub(1);
+    parts
+        .filter(|part| part.change.alters())
+        .map(|Part { change, of }| {
+            let before = before.and_then(|before| timeline.version_at(of.id, before));
+            (before, change.writes().then_some(of))
+        })
+        .collect()
+}
+
+fn pairs_between(
+    store: &Store,
+    from: Option<Moment>,
+    to: Moment,
+    within: Option<&MemoryPath>,
+) -> Vec<Pair> {
+    let timeline = timeline(store);
+    let mut before = from.map_or_else(Default::default, |from| timeline.state(from.event));
+    let after = timeline.state(to.event);
+    let mut pairs: Vec<Pair> = after
+        .into_iter()
+        .map(|(id, after)| (before.remove(&id), Some(after)))
+        .collect();
+    pairs.extend(before.into_values().map(|before| (Some(before), None)));
+    pairs.retain(|(before, after)| {
+        let version = |side: &Option<Version>| side.as_ref().map(|side| side.version);
+        version(before) != version(after)
+            && within.is_none_or(|path| {
+                is_within(before.as_ref(), path) || is_within(after.as_ref(), path)
+            })
+    });
+    pairs.sort_by_cached_key(sort_key);
+    pairs
+}
+
+/// Opens the texts of pairs and compares them. Answers also what was looked at.
+fn compare_all(store: &Store, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
+    let changes = pairs.iter().map(|pair| compare(store, pair)).collect();
+    let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
+    // Of what is erased nothing can be seen.
+    let seen = sides.flatten().filter(|side| side.path.is_some());
+    (changes, seen.map(looked_at).collect())
+}
+
+fn hides(store: &Store, (before, after): &Pair, context: &Context) -> bool {
+    let either = after.as_ref().or(before.as_ref());
+    either.is_some_and(|version| is_hidden(store, version.id, context))
+}
+
+fn compare(store: &Store, (before, after): &Pair) -> Changed {
+    let text = |version: &Option<Version>| match version {
+        Some(version) => text_then(store, version),
+        None => Ok(Text::from("")),
+    };
+    let texts = text(before).and_then(|before| Ok((before, text(after)?)));
+    let (diff, problem) = match texts {
+        Ok((before, after)) if before == after => (None, None),
+        Ok((before, after)) => (Some(TextDiff::of(&before, &after)), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Changed {
+        before: before.as_ref().map(side),
+        after: after.as_ref().map(side),
+        diff,
+        problem,
+        // One event makes version 1, or brings back a later one.
+        revived: before.is_none() && after.as_ref().is_some_and(|after| after.version > 1),
     }
+}
+
+/// The newest version of every memory that some events changed.
+fn newest_of(store: &Store, numbers: &[u64]) -> Vec<Touch> {
+    let mut seen: HashSet<MemoryId> = HashSet::new();
+    let newest_first = numbers
+        .iter()
+        .rev()
+        .flat_map(|event| pairs_of(store, *event));
+    newest_first
+        .filter_map(|(before, after)| after.or(before))
+        .filter(|version| version.path.is_some() && seen.insert(version.id))
+        .map(|version| looked_at(&version))
+        .collect()
 }
 
 fn side_path(side: Option<&Side>) -> Option<&MemoryPath> {

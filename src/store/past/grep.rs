@@ -9,11 +9,14 @@ use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
 use crate::state::timeline::Version;
-use crate::store::past::Looked;
+use crate::store::living::living;
 use crate::store::past::Match;
 use crate::store::past::Matches;
 use crate::store::past::Recorded;
 use crate::store::past::Search;
+use crate::store::past::{
+    Looked, in_contents, is_hidden, place_ever, record_look, text_then, timeline,
+};
 
 use super::super::Store;
 use super::{Look, looked_at, side};
@@ -21,132 +24,130 @@ use super::{Look, looked_at, side};
 /// Largest compiled pattern, in bytes: a bound on what one search can take.
 const PATTERN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-impl Store {
-    /// Looks for a pattern in the texts of memories; that is no access to any of them.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the pattern is not one. A version that does not open is one of
-    /// [`Matches::problems`].
-    pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
-        let pattern = compile(search)?;
-        self.in_contents(|store| {
-            let mut found = Matches {
-                lines: Vec::new(),
-                problems: Vec::new(),
-            };
-            let mut touches = Vec::new();
-            for versions in store.searched(search) {
-                if store.is_hidden(versions[0].id, context) {
-                    continue;
-                }
-                let seen = found.lines.len();
-                store.search_one(&pattern, &versions, &mut found);
-                touches.extend(touched(&versions, &found.lines[seen..]));
-            }
-            let within = search.within.as_ref();
-            let look = Look {
-                command: "grep",
-                path: match within {
-                    Some(path) => Some(store.place_ever(path, u64::MAX)?),
-                    None => None,
-                },
-                at: Vec::new(),
-                touches,
-            };
-            // A search that shows no line has told of no memory what is in it.
-            let recorded = if found.lines.is_empty() {
-                Recorded::NotNeeded
-            } else {
-                store.record_look(look, context)?
-            };
-            Ok(Looked { found, recorded })
-        })
-    }
-
-    /// The versions to look into, memory by memory in the order of paths, each oldest first.
-    fn searched(&self, search: &Search) -> Vec<Vec<Version>> {
-        let timeline = self.timeline();
-        let newest = timeline.len() - 1;
-        let mut memories: Vec<Vec<Version>> = if search.history {
-            timeline
-                .memories()
-                .map(|id| timeline.versions(id, newest).collect())
-                .collect()
-        } else {
-            let living = self.living();
-            let state = timeline.state(newest).into_values();
-            state
-                .filter(|version| {
-                    let memory = self.catalog.memory(version.id);
-                    memory.is_none_or(|memory| living.has(memory))
-                })
-                .map(|version| vec![version])
-                .collect()
+/// See [`Store::grep`].
+pub(super) fn grep(
+    store: &mut Store,
+    search: &Search,
+    context: &Context,
+) -> Result<Looked<Matches>> {
+    let pattern = compile(search)?;
+    in_contents(store, |store| {
+        let mut found = Matches {
+            lines: Vec::new(),
+            problems: Vec::new(),
         };
-        if let Some(within) = &search.within {
-            let inside = |version: &Version| {
-                let path = version.path.as_ref();
-                path.is_some_and(|path| path == within || path.is_below(within))
-            };
-            memories.retain(|versions| versions.iter().any(inside));
+        let mut touches = Vec::new();
+        for versions in searched(store, search) {
+            if is_hidden(store, versions[0].id, context) {
+                continue;
+            }
+            let seen = found.lines.len();
+            search_one(store, &pattern, &versions, &mut found);
+            touches.extend(touched(&versions, &found.lines[seen..]));
         }
-        memories.retain(|versions| !versions.is_empty());
-        memories.sort_by_cached_key(|versions| {
-            let path = versions.last().and_then(|version| version.path.clone());
-            path.map(|path| path.as_str().to_owned())
-        });
-        memories
-    }
+        let within = search.within.as_ref();
+        let look = Look {
+            command: "grep",
+            path: match within {
+                Some(path) => Some(place_ever(store, path, u64::MAX)?),
+                None => None,
+            },
+            at: Vec::new(),
+            touches,
+        };
+        // A search that shows no line has told of no memory what is in it.
+        let recorded = if found.lines.is_empty() {
+            Recorded::NotNeeded
+        } else {
+            record_look(store, look, context)?
+        };
+        Ok(Looked { found, recorded })
+    })
+}
 
-    /// Finds each line of a memory that fits once, with the versions it stood in.
-    fn search_one(&self, pattern: &Regex, versions: &[Version], found: &mut Matches) {
-        let mut present: HashMap<Text, usize> = HashMap::new();
-        let begin = found.lines.len();
-        for version in versions {
-            let text = match self.text_then(version) {
-                Ok(text) => text,
-                // Nothing is there to be found, and nothing is wrong.
-                Err(Error::Retention(RetentionFault::Erased { .. })) => continue,
-                Err(error) => {
-                    found.problems.push(error.to_string());
-                    continue;
-                }
-            };
-            let mut still: HashMap<Text, usize> = HashMap::new();
-            for (index, line) in text.as_str().lines().enumerate() {
-                if !pattern.is_match(line) {
-                    continue;
-                }
-                let line = Text::from(line);
-                let at = present.get(&line).or_else(|| still.get(&line)).copied();
-                let at = at.unwrap_or_else(|| {
-                    found.lines.push(Match {
-                        version: side(version),
-                        number: index + 1,
-                        text: line.clone(),
-                        gone: None,
-                    });
-                    found.lines.len() - 1
+/// The versions to look into, memory by memory in the order of paths, each oldest first.
+fn searched(store: &Store, search: &Search) -> Vec<Vec<Version>> {
+    let timeline = timeline(store);
+    let newest = timeline.len() - 1;
+    let mut memories: Vec<Vec<Version>> = if search.history {
+        timeline
+            .memories()
+            .map(|id| timeline.versions(id, newest).collect())
+            .collect()
+    } else {
+        let living = living(store);
+        let state = timeline.state(newest).into_values();
+        state
+            .filter(|version| {
+                let memory = store.state.catalog.memory(version.id);
+                memory.is_none_or(|memory| living.has(memory))
+            })
+            .map(|version| vec![version])
+            .collect()
+    };
+    if let Some(within) = &search.within {
+        let inside = |version: &Version| {
+            let path = version.path.as_ref();
+            path.is_some_and(|path| path == within || path.is_below(within))
+        };
+        memories.retain(|versions| versions.iter().any(inside));
+    }
+    memories.retain(|versions| !versions.is_empty());
+    memories.sort_by_cached_key(|versions| {
+        let path = versions.last().and_then(|version| version.path.clone());
+        path.map(|path| path.as_str().to_owned())
+    });
+    memories
+}
+
+/// Finds each line of a memory that fits once, with the versions it stood in.
+fn search_one(store: &Store, pattern: &Regex, versions: &[Version], found: &mut Matches) {
+    let mut present: HashMap<Text, usize> = HashMap::new();
+    let begin = found.lines.len();
+    for version in versions {
+        let text = match text_then(store, version) {
+            Ok(text) => text,
+            // Nothing is there to be found, and nothing is wrong.
+            Err(Error::Retention(RetentionFault::Erased { .. })) => continue,
+            Err(error) => {
+                found.problems.push(error.to_string());
+                continue;
+            }
+        };
+        let mut still: HashMap<Text, usize> = HashMap::new();
+        for (index, line) in text.as_str().lines().enumerate() {
+            if !pattern.is_match(line) {
+                continue;
+            }
+            let line = Text::from(line);
+            let at = present.get(&line).or_else(|| still.get(&line)).copied();
+            let at = at.unwrap_or_else(|| {
+                found.lines.push(Match {
+                    version: side(version),
+                    number: index + 1,
+                    text: line.clone(),
+                    gone: None,
                 });
-                still.insert(line, at);
-            }
-            for (line, at) in present {
-                if !still.contains_key(&line) {
-                    found.lines[at].gone = Some(version.event);
-                }
-            }
-            present = still;
+                found.lines.len() - 1
+            });
+            still.insert(line, at);
         }
-        let removed = versions
-            .last()
-            .and_then(|last| self.timeline().removed(last.id));
-        if let Some(event) = removed {
-            let lines = &mut found.lines[begin..];
-            lines
-                .iter_mut()
-                .filter(|line| line.gone.is_none())
-                .for_each(|line| line.gone = Some(event));
+        for (line, at) in present {
+            if !still.contains_key(&line) {
+                found.lines[at].gone = Some(version.event);
+            }
         }
+        present = still;
+    }
+    let removed = versions
+        .last()
+        .and_then(|last| timeline(store).removed(last.id));
+    if let Some(event) = removed {
+        let lines = &mut found.lines[begin..];
+        lines
+            .iter_mut()
+            .filter(|line| line.gone.is_none())
+            .for_each(|line| line.gone = Some(event));
     }
 }
 

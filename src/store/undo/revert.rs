@@ -10,8 +10,10 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Part;
 use crate::store::log::Filter;
-use crate::store::undo::Conflict;
+use crate::store::past::access::numbers;
+use crate::store::past::{nameless, resolve, text_then, timeline};
 use crate::store::undo::Selection;
+use crate::store::undo::{Conflict, on_top};
 
 use super::super::Store;
 use super::{Aim, Wanted};
@@ -36,112 +38,114 @@ struct State {
     merged: bool,
 }
 
-impl Store {
-    pub(super) fn aim_revert(&self, selection: &Selection) -> Result<Aim> {
-        let events = self.selected(selection)?;
-        let timeline = self.timeline();
-        let mut memories: Vec<MemoryId> = Vec::new();
-        let mut known = HashSet::new();
-        let mut undone = Vec::new();
-        for event in &events {
-            let parts = timeline.parts_of(*event);
-            // What was only sealed anew is as it was.
-            let changed = parts
-                .iter()
-                .filter(|part| part.change.alters() && part.change != Change::Reseal);
-            let ids: Vec<MemoryId> = changed.map(|part| part.of.id).collect();
-            if !ids.is_empty() {
-                undone.push(*event);
-            }
-            memories.extend(ids.into_iter().filter(|id| known.insert(*id)));
+pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
+    let events = selected(store, selection)?;
+    let timeline = timeline(store);
+    let mut memories: Vec<MemoryId> = Vec::new();
+    let mut known = HashSet::new();
+    let mut undone = Vec::new();
+    for event in &events {
+        let parts = timeline.parts_of(*event);
+        // What was only sealed anew is as it was.
+        let changed = parts
+            .iter()
+            .filter(|part| part.change.alters() && part.change != Change::Reseal);
+        let ids: Vec<MemoryId> = changed.map(|part| part.of.id).collect();
+        if !ids.is_empty() {
+            undone.push(*event);
         }
-        if undone.is_empty() {
-            return Err(Error::NothingToUndo {
-                selection: described(selection),
+        memories.extend(ids.into_iter().filter(|id| known.insert(*id)));
+    }
+    if undone.is_empty() {
+        return Err(Error::NothingToUndo {
+            selection: described(selection),
+        });
+    }
+    let chosen: HashSet<u64> = undone.iter().copied().collect();
+    let mut aim = Aim {
+        undone: runs(&undone),
+        ..Aim::default()
+    };
+    for id in memories {
+        match way_back(store, id, &chosen) {
+            Ok(Ok(wanted)) => drop(aim.wanted.insert(id, wanted)),
+            Ok(Err(conflict)) => aim.conflicts.push(conflict),
+            Err(error) if error.is_of_one_memory() => {
+                let path = timeline
+                    .life(id)
+                    .iter()
+                    .rev()
+                    .find_map(|part| part.of.path.clone());
+                aim.conflicts
+                    .push(Conflict::alone(id, path, error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(aim)
+}
+
+/// The events a selection means, oldest first.
+fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
+    let filter = Filter {
+        session: selection.session.clone(),
+        actor: selection.actor.clone(),
+        since: selection.since,
+        ..Filter::default()
+    };
+    let mut events = numbers(store, &filter);
+    if let Some((first, last)) = &selection.range {
+        let (first, last) = (resolve(store, first)?.event, resolve(store, last)?.event);
+        if first > last {
+            return Err(Error::Invalid {
+                what: "the range of events",
+                why: format!("event {first} is after event {last}"),
             });
         }
-        let chosen: HashSet<u64> = undone.iter().copied().collect();
-        let mut aim = Aim {
-            undone: runs(&undone),
-            ..Aim::default()
-        };
-        for id in memories {
-            match self.way_back(id, &chosen) {
-                Ok(Ok(wanted)) => drop(aim.wanted.insert(id, wanted)),
-                Ok(Err(conflict)) => aim.conflicts.push(conflict),
-                Err(error) if error.is_of_one_memory() => {
-                    let path = timeline
-                        .life(id)
-                        .iter()
-                        .rev()
-                        .find_map(|part| part.of.path.clone());
-                    aim.conflicts
-                        .push(Conflict::alone(id, path, error.to_string()));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(aim)
+        events.retain(|event| (first..=last).contains(event));
     }
+    Ok(events)
+}
 
-    /// The events a selection means, oldest first.
-    fn selected(&self, selection: &Selection) -> Result<Vec<u64>> {
-        let filter = Filter {
-            session: selection.session.clone(),
-            actor: selection.actor.clone(),
-            since: selection.since,
-            ..Filter::default()
-        };
-        let mut events = self.numbers(&filter);
-        if let Some((first, last)) = &selection.range {
-            let (first, last) = (self.resolve(first)?.event, self.resolve(last)?.event);
-            if first > last {
-                return Err(Error::Invalid {
-                    what: "the range of events",
-                    why: format!("event {first} is after event {last}"),
-                });
-            }
-            events.retain(|event| (first..=last).contains(event));
+/// What one memory should be once the chosen events are undone.
+fn way_back(
+    store: &Store,
+    id: MemoryId,
+    chosen: &HashSet<u64>,
+) -> Result<Result<Wanted, Conflict>> {
+    let timeline = timeline(store);
+    let mut way = Way {
+        store,
+        life: timeline.life(id),
+        state: None,
+        texts: HashMap::new(),
+        conflict: None,
+    };
+    way.state = way.state_after(way.life.len())?;
+    for at in (0..way.life.len()).rev() {
+        if chosen.contains(&way.life[at].of.event) {
+            way.undo(at, chosen)?;
         }
-        Ok(events)
-    }
-
-    /// What one memory should be once the chosen events are undone.
-    fn way_back(&self, id: MemoryId, chosen: &HashSet<u64>) -> Result<Result<Wanted, Conflict>> {
-        let timeline = self.timeline();
-        let mut way = Way {
-            store: self,
-            life: timeline.life(id),
-            state: None,
-            texts: HashMap::new(),
-            conflict: None,
-        };
-        way.state = way.state_after(way.life.len())?;
-        for at in (0..way.life.len()).rev() {
-            if chosen.contains(&way.life[at].of.event) {
-                way.undo(at, chosen)?;
-            }
-            if let Some(why) = way.conflict {
-                let later = way.life[at + 1..].iter().rev().map(|part| part.of.event);
-                let kept = later.filter(|event| !chosen.contains(event));
-                return Ok(Err(Conflict {
-                    id,
-                    path: way.life.iter().rev().find_map(|part| part.of.path.clone()),
-                    why: why.to_owned(),
-                    on_top: self.on_top(kept),
-                }));
-            }
+        if let Some(why) = way.conflict {
+            let later = way.life[at + 1..].iter().rev().map(|part| part.of.event);
+            let kept = later.filter(|event| !chosen.contains(event));
+            return Ok(Err(Conflict {
+                id,
+                path: way.life.iter().rev().find_map(|part| part.of.path.clone()),
+                why: why.to_owned(),
+                on_top: on_top(store, kept),
+            }));
         }
-        Ok(Ok(match way.state {
-            None => Wanted::Gone,
-            Some(state) => Wanted::There {
-                path: state.path,
-                text: state.text,
-                from: state.from,
-                merged: state.merged,
-            },
-        }))
     }
+    Ok(Ok(match way.state {
+        None => Wanted::Gone,
+        Some(state) => Wanted::There {
+            path: state.path,
+            text: state.text,
+            from: state.from,
+            merged: state.merged,
+        },
+    }))
 }
 
 impl Way<'_> {
@@ -226,11 +230,11 @@ impl Way<'_> {
         let text = if let Some(text) = self.texts.get(&of.version) {
             text.clone()
         } else {
-            let text = self.store.text_then(&of)?;
+            let text = text_then(self.store, &of)?;
             self.texts.insert(of.version, text.clone());
             text
         };
-        let path = of.path.ok_or_else(|| self.store.nameless(of.id))?;
+        let path = of.path.ok_or_else(|| nameless(self.store, of.id))?;
         Ok(Some(State {
             path,
             text,

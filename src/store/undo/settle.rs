@@ -12,9 +12,14 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
-use crate::store::undo::Conflict;
+use crate::store::hold::hold_ever_on;
+use crate::store::living::{living, make_way};
+use crate::store::past::{text_then, timeline};
+use crate::store::sweep::swept_away;
 use crate::store::undo::Plan;
 use crate::store::undo::Step;
+use crate::store::undo::{Conflict, on_top};
+use crate::store::{now, redactor};
 
 use super::super::Store;
 use super::super::past::{looked_at, seconds};
@@ -36,282 +41,276 @@ struct Part {
     planned: Planned,
 }
 
-impl Store {
-    pub(super) fn settle(&self, command: &'static str, aim: Aim) -> Result<Settled> {
-        let newest = self.timeline().len() - 1;
-        let (mut parts, mut conflicts) = (Vec::new(), aim.conflicts);
-        let mut bytes = 0;
-        for (id, wanted) in aim.wanted {
-            let now = self.timeline().version_at(id, newest);
-            match self.part(id, now, wanted)? {
-                Ok(Some(part)) => {
-                    bytes += written_bytes(&part.planned);
-                    parts.push(part);
-                }
-                Ok(None) => {}
-                Err(conflict) => conflicts.push(conflict),
+pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<Settled> {
+    let newest = timeline(store).len() - 1;
+    let (mut parts, mut conflicts) = (Vec::new(), aim.conflicts);
+    let mut bytes = 0;
+    for (id, wanted) in aim.wanted {
+        let now = timeline(store).version_at(id, newest);
+        match part(store, id, now, wanted)? {
+            Ok(Some(part)) => {
+                bytes += written_bytes(&part.planned);
+                parts.push(part);
             }
-            if bytes > UNDO_BYTES_MAX {
-                return Err(Error::Invalid {
-                    what: "so large an undo",
-                    why: format!("it would write more than {UNDO_BYTES_MAX} bytes at once"),
-                });
-            }
+            Ok(None) => {}
+            Err(conflict) => conflicts.push(conflict),
         }
-        self.keep_apart(&mut parts, &mut conflicts);
-        let making_way = self.make_way_for(&parts);
-        parts.sort_by_cached_key(|part| {
-            let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
-            path.map(|path| path.as_str().to_owned())
-        });
-        conflicts.sort_by_cached_key(Conflict::sentence);
-        let (steps, mut planned): (Vec<_>, Vec<_>) = parts
-            .into_iter()
-            .map(|part| (part.step, part.planned))
-            .unzip();
-        planned.extend(making_way);
-        let plan = Plan {
-            digest: Digest::of(b""),
-            command,
-            at: aim.at,
-            undone: aim.undone,
-            steps,
-            conflicts,
-        };
-        Ok(Settled {
-            plan: plan.sealed(),
-            steps: planned,
-        })
-    }
-
-    /// How one memory gets to be what it should be; nothing if it is that already.
-    fn part(
-        &self,
-        id: MemoryId,
-        now: Option<Version>,
-        wanted: Wanted,
-    ) -> Result<Result<Option<Part>, Conflict>> {
-        let last = self.timeline().versions(id, u64::MAX).next_back();
-        let last =
-            last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
-        match (now, wanted) {
-            (None, Wanted::Gone) => Ok(Ok(None)),
-            (Some(now), Wanted::Gone) => match self.hold_ever_on(id, now.path.as_ref()) {
-                None => Ok(Ok(Some(self.removal(now)))),
-                Some(hold) => {
-                    let why = format!("hold {hold} keeps it");
-                    Ok(Err(Conflict::alone(id, now.path, why)))
-                }
-            },
-            (
-                now,
-                Wanted::There {
-                    path,
-                    text,
-                    from,
-                    merged,
-                },
-            ) => {
-                if let Some(why) = self.gone_for_good(id, &path, now.is_none()) {
-                    return Ok(Err(Conflict::alone(id, Some(path), why)));
-                }
-                let text = match self.allowed(&path, &text)? {
-                    Ok(text) => text,
-                    Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
-                };
-                let before = now
-                    .as_ref()
-                    .map(|now| self.text_if_whole(now))
-                    .transpose()?;
-                let before = before.flatten();
-                let change = match &now {
-                    None => Change::Restore,
-                    Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
-                    Some(_) if before.as_ref() == Some(text.text()) && !self.has_expired(id) => {
-                        return Ok(Ok(None));
-                    }
-                    Some(_) => Change::Edit,
-                };
-                let nothing = Text::from("");
-                let diff = TextDiff::of(before.as_ref().unwrap_or(&nothing), text.text());
-                let step = Step {
-                    id,
-                    change,
-                    path_now: now.and_then(|now| now.path),
-                    path: Some(path.clone()),
-                    version_now: last.version,
-                    from,
-                    lines_added: diff.added(),
-                    lines_removed: diff.removed(),
-                    merged,
-                    stripped: text.kinds().into_iter().map(str::to_owned).collect(),
-                    sha256: Some(Digest::of(text.text().as_str().as_bytes())),
-                };
-                let written = Written {
-                    id,
-                    path,
-                    version: last.version + 1,
-                    change,
-                    from,
-                };
-                let planned = Planned::Write(written, text);
-                Ok(Ok(Some(Part { step, planned })))
-            }
-        }
-    }
-
-    /// Whether a memory is there, and reads as absent.
-    fn has_expired(&self, id: MemoryId) -> bool {
-        let memory = self.catalog.memory(id);
-        memory.is_some_and(|memory| !self.living().has(memory))
-    }
-
-    /// Why a memory cannot be brought back to a path, or would be gone again at once.
-    fn gone_for_good(&self, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
-        let now = self.now();
-        let held = self.hold_ever_on(id, Some(path)).is_some();
-        let ruling = self.decisions.rules.ruling(id, path, now);
-        if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
-            && at <= now
-        {
-            let at = seconds(at);
-            return Some(format!(
-                "the policy has it expire at {at}, so it would be gone again; change that first"
-            ));
-        }
-        let swept = self.swept_away(id).filter(|_| is_gone && !held)?;
-        let over = swept.checked_add_signed(ruling.grace.delta())?;
-        (ruling.erases() && over <= now).then(|| {
-            let over = seconds(over);
-            format!("a sweep removed it, and it could be brought back until {over}")
-        })
-    }
-
-    /// What has expired and is in the way of what is written, other than that itself.
-    fn make_way_for(&self, parts: &[Part]) -> Vec<Planned> {
-        let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
-        let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
-        let mut steps: Vec<Planned> = paths.flat_map(|path| self.make_way(path)).collect();
-        steps.retain(|step| match step {
-            Planned::Touch(touch) => known.insert(touch.id),
-            _ => true,
-        });
-        steps
-    }
-
-    fn removal(&self, now: Version) -> Part {
-        let removed = self
-            .text_then(&now)
-            .map(|text| text.as_str().lines().count());
-        let mut touch = looked_at(&now);
-        touch.change = Change::Remove;
-        Part {
-            step: Step {
-                id: now.id,
-                change: Change::Remove,
-                path_now: now.path,
-                path: None,
-                version_now: now.version,
-                from: None,
-                lines_added: 0,
-                // What does not open can be removed all the same.
-                lines_removed: removed.unwrap_or(0),
-                merged: false,
-                stripped: Vec::new(),
-                sha256: None,
-            },
-            planned: Planned::Touch(touch),
-        }
-    }
-
-    /// The text of a version; `None` if it does not open, which an undo can be the way out of.
-    fn text_if_whole(&self, version: &Version) -> Result<Option<Text>> {
-        match self.text_then(version) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.is_of_one_memory() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The text as it may be kept now: redaction may know more than it did then.
-    fn allowed(&self, path: &MemoryPath, text: &Text) -> Result<Result<Redacted, String>> {
-        let redactor = self.redactor()?;
-        if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
-            let why = "its path holds what looks like a secret, and paths are kept as they are";
-            return Ok(Err(why.into()));
-        }
-        Ok(redactor
-            .redact(path.as_str(), text)
-            .map_err(|withheld| match withheld {
-                Withheld::Found(_) => "its text holds secrets, and the policy refuses them".into(),
-                Withheld::Unfinished => {
-                    "looking for secrets in its text would take too long".into()
-                }
-            }))
-    }
-
-    /// Takes out what would end at a path that something else has, or above or below a file.
-    fn keep_apart(&self, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
-        loop {
-            let places = self.places_after(parts);
-            let known = parts.len();
-            // What is taken out stays where it is now, and may be in the way of others then.
-            parts.retain(|part| {
-                let Some(path) = &part.step.path else {
-                    return true;
-                };
-                let Some((other, taken)) = rival(&places, path, part.step.id) else {
-                    return true;
-                };
-                conflicts.push(self.in_the_way(part, path, other, &taken));
-                false
+        if bytes > UNDO_BYTES_MAX {
+            return Err(Error::Invalid {
+                what: "so large an undo",
+                why: format!("it would write more than {UNDO_BYTES_MAX} bytes at once"),
             });
-            if parts.len() == known {
-                return;
-            }
         }
     }
+    keep_apart(store, &mut parts, &mut conflicts);
+    let making_way = make_way_for(store, &parts);
+    parts.sort_by_cached_key(|part| {
+        let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
+        path.map(|path| path.as_str().to_owned())
+    });
+    conflicts.sort_by_cached_key(Conflict::sentence);
+    let (steps, mut planned): (Vec<_>, Vec<_>) = parts
+        .into_iter()
+        .map(|part| (part.step, part.planned))
+        .unzip();
+    planned.extend(making_way);
+    let plan = Plan {
+        digest: Digest::of(b""),
+        command,
+        at: aim.at,
+        undone: aim.undone,
+        steps,
+        conflicts,
+    };
+    Ok(Settled {
+        plan: plan.sealed(),
+        steps: planned,
+    })
+}
 
-    fn in_the_way(
-        &self,
-        part: &Part,
-        path: &MemoryPath,
-        other: MemoryId,
-        taken: &MemoryPath,
-    ) -> Conflict {
-        let timeline = self.timeline();
-        let newest = timeline.version_at(other, timeline.len() - 1);
-        Conflict {
-            id: part.step.id,
-            path: Some(path.clone()),
-            why: format!("{} is in the way", taken.as_str()),
-            on_top: self.on_top(newest.map(|version| version.event).into_iter()),
+/// How one memory gets to be what it should be; nothing if it is that already.
+fn part(
+    store: &Store,
+    id: MemoryId,
+    now: Option<Version>,
+    wanted: Wanted,
+) -> Result<Result<Option<Part>, Conflict>> {
+    let last = timeline(store).versions(id, u64::MAX).next_back();
+    let last =
+        last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
+    match (now, wanted) {
+        (None, Wanted::Gone) => Ok(Ok(None)),
+        (Some(now), Wanted::Gone) => match hold_ever_on(store, id, now.path.as_ref()) {
+            None => Ok(Ok(Some(removal(store, now)))),
+            Some(hold) => {
+                let why = format!("hold {hold} keeps it");
+                Ok(Err(Conflict::alone(id, now.path, why)))
+            }
+        },
+        (
+            now,
+            Wanted::There {
+                path,
+                text,
+                from,
+                merged,
+            },
+        ) => {
+            if let Some(why) = gone_for_good(store, id, &path, now.is_none()) {
+                return Ok(Err(Conflict::alone(id, Some(path), why)));
+            }
+            let text = match allowed(store, &path, &text)? {
+                Ok(text) => text,
+                Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
+            };
+            let before = now
+                .as_ref()
+                .map(|now| text_if_whole(store, now))
+                .transpose()?;
+            let before = before.flatten();
+            let change = match &now {
+                None => Change::Restore,
+                Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
+                Some(_) if before.as_ref() == Some(text.text()) && !has_expired(store, id) => {
+                    return Ok(Ok(None));
+                }
+                Some(_) => Change::Edit,
+            };
+            let nothing = Text::from("");
+            let diff = TextDiff::of(before.as_ref().unwrap_or(&nothing), text.text());
+            let step = Step {
+                id,
+                change,
+                path_now: now.and_then(|now| now.path),
+                path: Some(path.clone()),
+                version_now: last.version,
+                from,
+                lines_added: diff.added(),
+                lines_removed: diff.removed(),
+                merged,
+                stripped: text.kinds().into_iter().map(str::to_owned).collect(),
+                sha256: Some(Digest::of(text.text().as_str().as_bytes())),
+            };
+            let written = Written {
+                id,
+                path,
+                version: last.version + 1,
+                change,
+                from,
+            };
+            let planned = Planned::Write(written, text);
+            Ok(Ok(Some(Part { step, planned })))
         }
     }
+}
 
-    /// Every path as it would be, with its memories.
-    fn places_after(&self, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
-        let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
-            .iter()
-            .map(|part| (part.step.id, part.step.path.as_ref()))
-            .collect();
-        let mut places: BTreeMap<String, Vec<MemoryId>> = BTreeMap::new();
-        let mut put = |path: &MemoryPath, id| {
-            places.entry(path.as_str().to_owned()).or_default().push(id);
-        };
-        let living = self.living();
-        for memory in self.catalog.memories() {
-            if !moved.contains_key(&memory.id) && living.has(memory) {
-                put(&memory.path, memory.id);
-            }
-        }
-        for (id, path) in moved {
-            if let Some(path) = path {
-                put(path, id);
-            }
-        }
-        places
+/// Whether a memory is there, and reads as absent.
+fn has_expired(store: &Store, id: MemoryId) -> bool {
+    let memory = store.state.catalog.memory(id);
+    memory.is_some_and(|memory| !living(store).has(memory))
+}
+
+/// Why a memory cannot be brought back to a path, or would be gone again at once.
+fn gone_for_good(store: &Store, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
+    let now = now(store);
+    let held = hold_ever_on(store, id, Some(path)).is_some();
+    let ruling = store.state.decisions.rules.ruling(id, path, now);
+    if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
+        && at <= now
+    {
+        let at = seconds(at);
+        return Some(format!(
+            "the policy has it expire at {at}, so it would be gone again; change that first"
+        ));
     }
+    let swept = swept_away(store, id).filter(|_| is_gone && !held)?;
+    let over = swept.checked_add_signed(ruling.grace.delta())?;
+    (ruling.erases() && over <= now).then(|| {
+        let over = seconds(over);
+        format!("a sweep removed it, and it could be brought back until {over}")
+    })
+}
+
+/// What has expired and is in the way of what is written, other than that itself.
+fn make_way_for(store: &Store, parts: &[Part]) -> Vec<Planned> {
+    let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
+    let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
+    let mut steps: Vec<Planned> = paths.flat_map(|path| make_way(store, path)).collect();
+    steps.retain(|step| match step {
+        Planned::Touch(touch) => known.insert(touch.id),
+        _ => true,
+    });
+    steps
+}
+
+fn removal(store: &Store, now: Version) -> Part {
+    let removed = text_then(store, &now).map(|text| text.as_str().lines().count());
+    let mut touch = looked_at(&now);
+    touch.change = Change::Remove;
+    Part {
+        step: Step {
+            id: now.id,
+            change: Change::Remove,
+            path_now: now.path,
+            path: None,
+            version_now: now.version,
+            from: None,
+            lines_added: 0,
+            // What does not open can be removed all the same.
+            lines_removed: removed.unwrap_or(0),
+            merged: false,
+            stripped: Vec::new(),
+            sha256: None,
+        },
+        planned: Planned::Touch(touch),
+    }
+}
+
+/// The text of a version; `None` if it does not open, which an undo can be the way out of.
+fn text_if_whole(store: &Store, version: &Version) -> Result<Option<Text>> {
+    match text_then(store, version) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_of_one_memory() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The text as it may be kept now: redaction may know more than it did then.
+fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redacted, String>> {
+    let redactor = redactor(store)?;
+    if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
+        let why = "its path holds what looks like a secret, and paths are kept as they are";
+        return Ok(Err(why.into()));
+    }
+    Ok(redactor
+        .redact(path.as_str(), text)
+        .map_err(|withheld| match withheld {
+            Withheld::Found(_) => "its text holds secrets, and the policy refuses them".into(),
+            Withheld::Unfinished => "looking for secrets in its text would take too long".into(),
+        }))
+}
+
+/// Takes out what would end at a path that something else has, or above or below a file.
+fn keep_apart(store: &Store, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
+    loop {
+        let places = places_after(store, parts);
+        let known = parts.len();
+        // What is taken out stays where it is now, and may be in the way of others then.
+        parts.retain(|part| {
+            let Some(path) = &part.step.path else {
+                return true;
+            };
+            let Some((other, taken)) = rival(&places, path, part.step.id) else {
+                return true;
+            };
+            conflicts.push(in_the_way(store, part, path, other, &taken));
+            false
+        });
+        if parts.len() == known {
+            return;
+        }
+    }
+}
+
+fn in_the_way(
+    store: &Store,
+    part: &Part,
+    path: &MemoryPath,
+    other: MemoryId,
+    taken: &MemoryPath,
+) -> Conflict {
+    let timeline = timeline(store);
+    let newest = timeline.version_at(other, timeline.len() - 1);
+    Conflict {
+        id: part.step.id,
+        path: Some(path.clone()),
+        why: format!("{} is in the way", taken.as_str()),
+        on_top: on_top(store, newest.map(|version| version.event).into_iter()),
+    }
+}
+
+/// Every path as it would be, with its memories.
+fn places_after(store: &Store, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
+    let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
+        .iter()
+        .map(|part| (part.step.id, part.step.path.as_ref()))
+        .collect();
+    let mut places: BTreeMap<String, Vec<MemoryId>> = BTreeMap::new();
+    let mut put = |path: &MemoryPath, id| {
+        places.entry(path.as_str().to_owned()).or_default().push(id);
+    };
+    let living = living(store);
+    for memory in store.state.catalog.memories() {
+        if !moved.contains_key(&memory.id) && living.has(memory) {
+            put(&memory.path, memory.id);
+        }
+    }
+    for (id, path) in moved {
+        if let Some(path) = path {
+            put(path, id);
+        }
+    }
+    places
 }
 
 /// Another memory that has a path, or lies above or below it.
