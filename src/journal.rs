@@ -1,13 +1,13 @@
 //! The journal: one checksummed record for each command, durable before the answer goes out.
 //!
-//! A command's objects, keyring entries and new head go into one record at the end of this file;
+//! A command's objects, keyring entries and new head form one record at the end of this file, and
 //! one `fdatasync` makes it durable. That is the commit point. Only then are the objects, the
 //! keyring and the ref written to their places, without a sync of their own. A checkpoint makes one
-//! durable pack of the objects, syncs the rest and starts a new journal. After an unclean stop the records are
-//! applied again: what they name is written anew, never trusted.
+//! durable pack of the objects, syncs the rest and starts a new journal. After an unclean stop the
+//! records are replayed: everything they name is written anew, never trusted.
 //!
-//! The file is filled with zeros ahead of its end, so that a record changes no metadata of the
-//! file system: such a sync costs about half of one that also grows the file.
+//! The file is filled with zeros ahead of its end, so that a record changes no metadata of the file
+//! system. Such a sync costs about half of one that also grows the file.
 
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
@@ -31,25 +31,25 @@ use crate::repository::{
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
 const HEADER_BYTES: usize = 128;
 const RECORD_HEADER_BYTES: usize = 4 + 32;
-/// Zeros written ahead at a time.
+/// Bytes of zeros written ahead at a time.
 const FILL_BYTES: u64 = 256 * 1024;
 /// Past this size a checkpoint is due: small enough to read at every start, large enough that a
 /// checkpoint serves a hundred commands.
 const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
-/// Past this size no command goes on without one: whatever keeps it from being done beside them is
-/// the next command's to say.
+/// Past this size no command goes on without a checkpoint. The next command makes it, and reports
+/// whatever kept the background one from being made.
 const CHECKPOINT_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Most bytes of a record's payload: an undo writes 256 MiB of text, and a request has as much.
+/// The most bytes of a record's payload: an undo writes 256 MiB of text, and a request has as much.
 const RECORD_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Records up to this size are read at once.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
-/// The journal of an open store. Every method is called with the store's lock held.
+/// The journal of an open store. Every method requires the store's lock.
 pub(crate) struct Journal {
     folder: Folder,
     name: Name,
     file: File,
-    /// Why the file could be opened for reading only, as the operating system's error number.
+    /// The operating system's error number, if the file could only be opened for reading.
     read_only: Option<i32>,
     inode: u64,
     salt: [u8; 16],
@@ -59,26 +59,28 @@ pub(crate) struct Journal {
     commits: Vec<ObjectId>,
     end: u64,
     filled: u64,
-    /// Where the last record begins, or the header, and the first bytes there: what nobody changes.
+    /// The offset of the last record, or of the header, and the first bytes there, which nobody
+    /// changes.
     last: (u64, [u8; RECORD_HEADER_BYTES]),
-    /// Up to here this process knows the file to be durable.
+    /// The offset up to which this process knows the file to be durable.
     durable: Cell<u64>,
 }
 
 impl Journal {
-    /// Starts a new, empty journal whose history ends at `base`, in place of any other.
+    /// Starts a new, empty journal whose history ends at `base`, replacing any other.
     pub(crate) fn start(folder: &Folder, base: ObjectId) -> Result<Self> {
         Self::start_with(folder, base, &[])
     }
 
-    /// Starts a new journal where this one ends. Everything it holds is durable in its place.
+    /// Starts a new journal where this one ends. Everything in this one must be durable in its
+    /// place.
     pub(crate) fn start_anew(&mut self) -> Result<()> {
         *self = Self::start(&self.folder, self.head())?;
         Ok(())
     }
 
-    /// Starts a new journal that goes on from `base`, with the records that came after it. What came
-    /// before is durable in its place.
+    /// Starts a new journal at `base`, with the records after it. Everything up to `base` must be
+    /// durable in its place.
     pub(crate) fn start_after(&mut self, base: ObjectId) -> Result<()> {
         let mut records = self.records()?;
         let kept = records.iter().position(|record| record.parent == base);
@@ -114,7 +116,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The same journal as it is now, for a thread that only reads.
+    /// Returns a copy of the journal as it is now, for a thread that only reads.
     pub(crate) fn as_now(&self) -> Result<Self> {
         let file = self.file.try_clone();
         Ok(Self {
@@ -127,7 +129,7 @@ impl Journal {
         })
     }
 
-    /// The number of its file, unlike that of the journal before and of the next.
+    /// Returns the inode of its file, which differs from the previous and the next journal's.
     pub(crate) fn inode(&self) -> u64 {
         self.inode
     }
@@ -175,12 +177,12 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Goes on in another folder: the next look reads what is there.
+    /// Moves to another folder. The next refresh reads the journal there.
     pub(crate) fn follow(&mut self, folder: &Folder) {
         self.folder = folder.clone();
     }
 
-    /// Reads what other processes have added, or the journal they started anew.
+    /// Reads records that other processes added, or the journal they started anew.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         let found = self.folder.look(&self.name).map_err(self.fault("read"))?;
         if found.is_none_or(|found| found.inode != self.inode) {
@@ -188,7 +190,7 @@ impl Journal {
             return Ok(());
         }
         self.filled = disk::length(&self.file).map_err(self.fault("read"))?;
-        // What is added to a file that lost its records can never be read again.
+        // Records added to a file that lost its earlier ones can never be read again.
         if self.filled < self.end || self.first_bytes_at(self.last.0)? != self.last.1 {
             return Err(self.damaged("somebody else changed it while the store was open"));
         }
@@ -215,8 +217,8 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// A record that does not check out is the torn end of the journal, unless a whole one stands
-    /// behind it: then it was damaged after it was acknowledged.
+    /// Checks that an invalid record is the torn end of the journal. If a whole record follows, it
+    /// was damaged after it was acknowledged.
     fn check_nothing_follows(&self) -> Result<()> {
         let next = self.record_end(self.end)?;
         if let Some(next) = next
@@ -234,49 +236,49 @@ impl Journal {
         self.commits.push(record.head);
     }
 
-    /// Where history ends.
+    /// Returns the newest commit.
     pub(crate) fn head(&self) -> ObjectId {
         self.commits.last().copied().unwrap_or(self.base)
     }
 
-    /// Whether `id` is the base or a commit of a record.
+    /// Tells whether `id` is the base or a commit of a record.
     pub(crate) fn knows(&self, id: ObjectId) -> bool {
         id == self.base || self.commits.contains(&id)
     }
 
-    /// Whether the machine was started anew since this journal was: then nothing that was not
-    /// synced can be trusted.
+    /// Tells whether it has records and the machine was restarted since the journal was started.
+    /// Then nothing unsynced can be trusted.
     pub(crate) fn is_from_another_boot(&self) -> bool {
         !self.commits.is_empty() && disk::boot() != Some(self.boot)
     }
 
-    /// Whether it is empty and the machine is known to have been started anew since it was: then
-    /// what was removed before may be there again.
+    /// Tells whether it is empty and the machine is known to have been restarted since the journal
+    /// was started. Then files removed before may be there again.
     pub(crate) fn is_left_from_another_boot(&self) -> bool {
         self.commits.is_empty() && disk::boot().is_some_and(|boot| boot != self.boot)
     }
 
-    /// Whether the file could be opened for reading only.
+    /// Tells whether the file could only be opened for reading.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only.is_some()
     }
 
-    /// Whether a checkpoint is due.
+    /// Tells whether a checkpoint is due.
     pub(crate) fn is_full(&self) -> bool {
         self.end > CHECKPOINT_BYTES
     }
 
-    /// Whether a command has to wait for a checkpoint.
+    /// Tells whether a command has to wait for a checkpoint.
     pub(crate) fn is_overfull(&self) -> bool {
         self.end > CHECKPOINT_BYTES_MAX
     }
 
-    /// How many bytes of it are written.
+    /// Returns the number of bytes written.
     pub(crate) fn bytes(&self) -> u64 {
         self.end
     }
 
-    /// Every record, in order.
+    /// Returns every record, in order.
     pub(crate) fn records(&self) -> Result<Vec<Record>> {
         let (mut at, mut records) = (HEADER_BYTES as u64, Vec::new());
         while at < self.end {
@@ -289,11 +291,11 @@ impl Journal {
         Ok(records)
     }
 
-    /// Adds a record and makes it durable: the commit point of a command, or of several that waited
-    /// together.
+    /// Appends a record and makes it durable: the commit point of a command, or of several that
+    /// waited together.
     ///
-    /// If that fails the command did not happen: the place is cleared again, and what was
-    /// durable before still is.
+    /// If this fails, the command did not happen: the record's place is cleared again, and
+    /// everything durable before stays durable.
     pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
         if let Some(refused) = self.read_only {
             let source = io::Error::from_raw_os_error(refused);
@@ -321,7 +323,7 @@ impl Journal {
         Ok(())
     }
 
-    /// A record as it stands at a place in the file.
+    /// Encodes a record for an offset in the file, with its length and checksum.
     fn framed(&self, at: u64, record: &Record) -> Result<Vec<u8>> {
         let payload = record.encode();
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
@@ -339,9 +341,9 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Makes every record that can be read durable. A process that was killed may have left one
-    /// that is not, and a sync of its own may have failed: the bytes that it left in memory count
-    /// as written then, so they are written anew.
+    /// Makes every readable record durable. A killed process may have left one that is not, or its
+    /// sync may have failed. After that the kernel counts its cached bytes as written, so they are
+    /// written anew.
     pub(crate) fn sync(&self) -> Result<()> {
         let (from, io) = (self.durable.get(), self.fault("write"));
         if from == self.end {
@@ -361,7 +363,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Grows the file with zeros so that a record that ends at `end` only overwrites.
+    /// Extends the file with zeros so that a record up to `end` only overwrites.
     fn fill_to(&mut self, end: u64) -> io::Result<()> {
         if end <= self.filled {
             return Ok(());
@@ -373,7 +375,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The whole record at `at` and where the next one begins; `None` where the journal ends.
+    /// Returns the whole record at `at` and the offset of the next; `None` where the journal ends.
     fn read_record(&self, at: u64) -> Result<Option<(Record, u64)>> {
         let Some(end) = self.record_end(at)? else {
             return Ok(None);
@@ -398,7 +400,8 @@ impl Journal {
         Ok(Some((record, end)))
     }
 
-    /// Where the record at `at` says that it ends; `None` if there is none, or not all of it.
+    /// Returns the stated end of the record at `at`; `None` if there is no record, or not all of
+    /// it.
     fn record_end(&self, at: u64) -> Result<Option<u64>> {
         let mut length = [0; 4];
         if at + RECORD_HEADER_BYTES as u64 > self.filled {
@@ -415,8 +418,8 @@ impl Journal {
         Ok((length != 0 && end <= self.filled).then_some(end))
     }
 
-    /// Whether the checksum of a long record fits, read in pieces: there is no room made for all of
-    /// it before it is known to be one.
+    /// Checks the checksum of a long record in pieces, so that no memory is reserved for one that
+    /// is not valid.
     fn is_whole(&self, at: u64, end: u64) -> Result<bool> {
         let begin = at + RECORD_HEADER_BYTES as u64;
         let mut digest = Digest::begin();
@@ -436,7 +439,7 @@ impl Journal {
         disk::make_durable(&self.file, &self.path())
     }
 
-    /// For messages.
+    /// Returns the path for messages.
     fn path(&self) -> PathBuf {
         self.folder.path_of(&self.name)
     }
@@ -449,15 +452,16 @@ impl Journal {
         damaged(&self.path(), why)
     }
 
-    /// Salt and place are part of the checksum: no record of an older journal, and no piece of a
-    /// record, is ever taken for one.
+    /// Returns the checksum of a payload. Salt and offset are part of it, so that no record of an
+    /// older journal, and no piece of a record, is ever taken for a record.
     fn checksum(&self, at: u64, payload: &[u8]) -> [u8; 32] {
         Digest::of_pieces(&[&self.salt, &at.to_le_bytes(), payload]).0
     }
 }
 
-/// Finds an object by its name in the journal of a store's folder: the checksum of a record keeps nobody
-/// from writing another object under a name.
+/// Finds an object by its name in the journal of a store's folder. The name is checked against the
+/// object, because a record's checksum keeps nobody from writing another object under that
+/// name.
 pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
     if !folder.has(&Name::JOURNAL) {
         return Ok(None);
@@ -468,7 +472,8 @@ pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
     Ok(objects.find(|object| object.id == id && has_its_name(object)))
 }
 
-/// What it holds is in its place too, unless the last stop was unclean.
+/// Returns the error for a damaged journal. Its contents are in their places too, unless the last
+/// stop was unclean.
 fn damaged(path: &Path, why: &str) -> Error {
     let hint = "keep a copy of the store; where `agekeep verify --full` finds nothing else, move the \
                 file `journal` away: history is then what the branch says. Otherwise restore the \
@@ -505,7 +510,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A folder for a journal, and where that is.
+    /// Makes a folder for a journal, and returns the journal's path.
     fn place() -> (tempfile::TempDir, Folder, PathBuf) {
         let temporary = tempfile::tempdir().expect("temporary folder");
         let folder = Folder::at(temporary.path()).expect("opens");
@@ -584,7 +589,7 @@ mod tests {
         assert!(!mine.knows(id(0)) && mine.knows(id(1)));
     }
 
-    /// A journal whose second record has another length: what is in the way of reading it whole.
+    /// Opens a journal whose second record states another length.
     fn with_length(length: u32, file_bytes: u64) -> Result<Journal> {
         let (_temporary, folder, path) = place();
         let mut journal = Journal::start(&folder, id(0)).expect("starts");
@@ -604,9 +609,9 @@ mod tests {
             Err(error) => error.to_string(),
         };
         let whole = format!("up to {}", id(1));
-        // Past the end of the file it was never written whole.
+        // Past the end of the file, it was never completely written.
         assert_eq!(found(u32::MAX, FILL_BYTES), whole);
-        // In the file it has no checksum that fits, and no room was made for it.
+        // Within the file no checksum fits, and no memory was reserved for it.
         assert_eq!(found(300 << 20, 400 << 20), whole);
         let longest = u32::try_from(RECORD_BYTES_MAX).expect("small") + 1;
         assert!(found(longest, 1 << 30).ends_with("a record in it is longer than any"));

@@ -1,11 +1,11 @@
-//! The keyring: the keys of a store, outside its history. To destroy a key here is to erase what
-//! it sealed everywhere.
+//! The keyring: the keys of a store, outside its history. Destroying a key here erases what it
+//! sealed everywhere.
 //!
 //! ```text
 //! keyring/epoch.age   the epoch key, sealed to the readers
 //! keyring/audit.age   the audit identities and the names key, sealed to readers and auditors
 //! keyring/ring        memory id → that memory's age identity, under the epoch key
-//! keyring/names       memory id → the key that seals its paths in event records, under the names key
+//! keyring/names       memory id → the key of its paths in event records, under the names key
 //! ```
 
 mod files;
@@ -41,7 +41,7 @@ use crate::redact::FingerprintKey;
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;
-/// In the journal: the files of a keyring that was made ready take their places.
+/// In the journal: an entry that moves the files of a staged keyring into place.
 const NEXT: u8 = KeyEntry::NEXT;
 
 /// The keys of an open store.
@@ -51,39 +51,41 @@ pub(crate) struct Keyring {
     identity: Identity,
     /// `None` for an auditor.
     epoch: Option<Epoch>,
-    /// There is no epoch because its file is damaged: the identity is a reader's.
+    /// True if there is no epoch because its file is damaged: the identity is a reader's.
     is_epoch_damaged: bool,
     audit: Audit,
     ring: Table,
     names: Table,
-    /// What proves that it follows the keyring before, as long as that is not on record.
+    /// The previous keyring's authority, which proves this one until the change of keys is on
+    /// record.
     before: Option<Authority>,
-    /// What stands for its keys in records.
+    /// The commitments to its keys in records: to the epoch authority, the names key and the audit
+    /// identities.
     marks: OnceLock<(Option<AuthorityMark>, Digest, Digest)>,
     cache_key: OnceLock<Key>,
-    /// Memories whose keys count as destroyed though they are there: it is a copy from before they
-    /// were erased.
+    /// Memories whose keys count as destroyed though they are present: the keyring is a copy from
+    /// before the erasure.
     shut: HashSet<MemoryId>,
-    /// Memories of which that is so of `ring` alone: their history was erased since, and their paths
-    /// are not secret.
+    /// The same for keys in `ring` alone: the history of these memories was erased since, and their
+    /// paths are not secret.
     shut_in_ring: HashSet<MemoryId>,
-    /// Records that are begun, sealed to the newest audit identity.
+    /// Records begun ahead, sealed to the newest audit identity.
     records: Ahead<Begun>,
     new_memories: Ahead<(NewMemory, Begun)>,
 }
 
-/// The keys of a new memory, and the entries that keep them.
+/// The keys of a new memory.
 pub(crate) struct NewMemory {
     pub(crate) id: MemoryId,
     pub(crate) key: SealKey,
     pub(crate) name_key: Key,
 }
 
-/// A sealed path is filled up with NULs to a multiple of this, so that its length says little.
+/// Sealed paths are padded with NULs to a multiple of this, so that their length says little.
 const PATH_PADDING_BYTES: usize = 32;
 
 impl Keyring {
-    /// Makes the keyring of a new store, sealed to its members, of whom `identity` is one.
+    /// Creates the keyring of a new store, sealed to its members, one of whom is `identity`.
     pub(crate) fn create(
         folder: &Folder,
         store: StoreId,
@@ -107,14 +109,14 @@ impl Keyring {
         Table::create(folder, &table::RING, store, of_ring)?;
         Table::create(folder, &table::NAMES, store, of_names)?;
         folder.sync()?;
-        // Opened as it will be: whoever cannot should not have made it.
+        // Open it again like any later open: an identity that cannot should not have created it.
         Self::open(folder, store, identity)
     }
 
     /// Opens the keyring of `store` with the identity of a reader or an auditor.
     pub(crate) fn open(folder: &Folder, store: StoreId, identity: &Identity) -> Result<Self> {
         let epoch = match Epoch::read(folder, store, identity) {
-            // An auditor's, or nobody's.
+            // The identity is an auditor's, or nobody's.
             Err(Error::NotARecipient { .. }) => None,
             read => Some(read?),
         };
@@ -140,8 +142,9 @@ impl Keyring {
         })
     }
 
-    /// As [`Self::open`], where history says who can open it: what stays closed to one of those is
-    /// damaged, and they are not told that they are somebody else.
+    /// Opens the keyring as [`Self::open`] does, given the members that history lists. A file that
+    /// stays closed to a listed member is reported as damaged, instead of telling them they are no
+    /// recipient.
     pub(crate) fn open_of(
         folder: &Folder,
         store: StoreId,
@@ -159,7 +162,7 @@ impl Keyring {
         let name = files::named_at(&closed);
         let keys: Vec<Recipient> = identity.own_recipients().collect();
         let is_listed = recipients::role_of(members, &keys).is_some();
-        // Who can open the one could open the other when both were written.
+        // An identity that opens one file could open both when they were written.
         let is_for_them = || {
             files::is_sealed_to(folder, &name, members.len())
                 || Epoch::read(folder, store, identity).is_ok()
@@ -172,7 +175,8 @@ impl Keyring {
         })
     }
 
-    /// Tells a reader whose epoch key is out of reach from an auditor, by who can open the store.
+    /// Distinguishes a reader whose epoch key is out of reach from an auditor, by the store's
+    /// members.
     pub(crate) fn expect_of(&mut self, members: &[Member]) {
         self.is_epoch_damaged = self.epoch.is_none() && {
             let keys: Vec<Recipient> = self.identity.own_recipients().collect();
@@ -182,18 +186,18 @@ impl Keyring {
         };
     }
 
-    /// The numbers of the epoch key, for a reader, and of the names key.
+    /// Returns the numbers of the epoch key, for a reader, and of the names key.
     pub(crate) fn numbers(&self) -> (Option<u64>, u64) {
         let epoch = self.epoch.as_ref().map(|epoch| epoch.number);
         (epoch, self.audit.number)
     }
 
-    /// Whether it is a copy from before an erasure after which the keys had these numbers.
+    /// Tells whether it is a copy from before an erasure that gave the keys these numbers.
     pub(crate) fn is_before(&self, (epoch, names): (u64, u64)) -> bool {
         self.audit.number < names || self.epoch.as_ref().is_some_and(|own| own.number < epoch)
     }
 
-    /// Takes the keys of memories for destroyed, and of others the keys of what they hold.
+    /// Treats all keys of `memories` as destroyed, and the `ring` keys of `in_ring`.
     pub(crate) fn shut(
         &mut self,
         memories: impl IntoIterator<Item = MemoryId>,
@@ -207,15 +211,15 @@ impl Keyring {
         self.shut.contains(&id) || self.shut_in_ring.contains(&id)
     }
 
-    /// Whether a memory has a key in it, also one that is taken for destroyed.
+    /// Tells whether a memory has a key in it, even one that is treated as destroyed.
     pub(crate) fn still_has(&self, id: MemoryId) -> Result<bool> {
         Ok(self.ring.has(id)? || self.names.has(id)?)
     }
 
-    /// Reads what other processes have added, or put in place of what there was. Called with the
-    /// store's lock held.
+    /// Reads entries that other processes added, or a keyring they put in place. Requires the
+    /// store's lock.
     pub(crate) fn refresh(&mut self) -> Result<()> {
-        // Made ready by this process, and put in place later, by itself or by another.
+        // This process may have staged the tables, and it or another moved them into place since.
         self.ring.is_now_in(&self.folder);
         self.names.is_now_in(&self.folder);
         if self.ring.is_replaced() || self.names.is_replaced() {
@@ -226,12 +230,12 @@ impl Keyring {
         self.names.refresh()
     }
 
-    /// The keyring in another folder, opened with the same identity.
+    /// Opens the keyring in another folder with the same identity.
     pub(crate) fn reopened_in(&self, folder: &Folder) -> Result<Self> {
         Self::open(folder, self.store, &self.identity)
     }
 
-    /// Whether all of it is in this folder too.
+    /// Tells whether a folder has identical copies of all its files.
     pub(crate) fn is_also_in(&self, folder: &Folder) -> bool {
         let same = |name| {
             let (here, there) = (self.folder.read(name), folder.read(name));
@@ -240,7 +244,7 @@ impl Keyring {
         FILES.iter().all(same)
     }
 
-    /// Makes the copy in a folder as durable as this keyring is.
+    /// Makes the copy in a folder as durable as this keyring.
     pub(crate) fn sync_copy(folder: &Folder) -> Result<()> {
         for name in &FILES {
             let synced = folder.sync_file(name);
@@ -253,17 +257,17 @@ impl Keyring {
         Folder::at(above).map_err(Error::io("sync", above))?.sync()
     }
 
-    /// Whether another keyring than this is in a folder.
+    /// Tells whether a folder has another keyring than this.
     pub(crate) fn is_another_in(&self, folder: &Folder) -> bool {
         self.ring.is_another_in(folder)
     }
 
-    /// Where it is.
+    /// Returns its folder.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// The key of the epoch.
+    /// Returns the key of the epoch.
     ///
     /// # Errors
     /// As [`Self::as_reader`].
@@ -271,11 +275,11 @@ impl Keyring {
         self.epoch.as_ref().ok_or_else(|| self.no_epoch())
     }
 
-    /// Refuses an auditor what is for readers.
+    /// Checks that the identity is a reader's.
     ///
     /// # Errors
-    /// [`Error::NotAReader`] for an auditor, [`Error::Damaged`] for a reader whose epoch key does not
-    /// open.
+    /// [`Error::NotAReader`] for an auditor, [`Error::Damaged`] for a reader whose epoch key does
+    /// not open.
     pub(crate) fn as_reader(&self) -> Result<()> {
         self.epoch().map(drop)
     }
@@ -289,22 +293,22 @@ impl Keyring {
         }
     }
 
-    /// Whether it was opened with the identity of this recipient, as far as that can be told.
+    /// Tells whether it was opened with this recipient's identity, as far as can be known.
     pub(crate) fn is_of(&self, recipient: &Recipient) -> bool {
         self.identity.recipients().contains(recipient)
     }
 
-    /// Whether it was opened by somebody who may see what memories hold.
+    /// Tells whether it was opened by a reader, who may see the contents of memories.
     pub(crate) fn is_reader(&self) -> bool {
         self.epoch.is_some()
     }
 
-    /// What fingerprints of findings are made with.
+    /// Returns the key that fingerprints of findings are made with.
     pub(crate) fn fingerprints(&self) -> FingerprintKey {
         self.audit.fingerprints(self.store)
     }
 
-    /// Seals the record of an event, to the newest audit identity.
+    /// Seals the record of an event to the newest audit identity.
     pub(crate) fn seal_record(&self, plain: &[u8]) -> String {
         let newest = self.audit.identities.last();
         let newest = newest.expect("checked when the keyring was opened").again();
@@ -318,18 +322,18 @@ impl Keyring {
         seal::open_armored(armored, &self.audit.identities)
     }
 
-    /// The store it belongs to.
+    /// Returns the store it belongs to.
     pub(crate) fn store(&self) -> StoreId {
         self.store
     }
 
-    /// Whose keyring it is; `None` in format 1.
+    /// Returns the replica whose keyring it is; `None` in format 1.
     pub(crate) fn replica(&self) -> Option<ReplicaId> {
         self.audit.replica
     }
 
-    /// The key of the caches: what is derived from it is as good as history to whoever opens it. So a
-    /// reader believes none that an auditor, or a reader who left, can have made.
+    /// Returns the key of the caches. A cache that opens is trusted like history, so a reader's key
+    /// is one that auditors and former readers do not have.
     pub(crate) fn cache_key(&self) -> &Key {
         self.cache_key.get_or_init(|| {
             let secret = match &self.epoch {
@@ -341,7 +345,7 @@ impl Keyring {
         })
     }
 
-    /// The name of a cache's file: those of auditors are their own.
+    /// Returns the name of a cache's file: auditors have their own.
     pub(crate) fn cache_name(&self, of_readers: Name, of_auditors: Name) -> Name {
         if self.epoch.is_some() {
             of_readers
@@ -350,12 +354,12 @@ impl Keyring {
         }
     }
 
-    /// Whether its tables are of format 1, whose entries are bound to less.
+    /// Tells whether its tables are of format 1, which binds entries to less.
     pub(crate) fn is_loose(&self) -> bool {
         self.ring.is_loose() || self.names.is_loose()
     }
 
-    /// Makes the keys of a new memory, and begins its first version. They are kept once their
+    /// Makes the keys of a new memory, and begins its first version. The keys are stored once their
     /// entries are written.
     pub(crate) fn new_memory(&self) -> (NewMemory, Begun) {
         self.new_memories.next(|| {
@@ -370,8 +374,8 @@ impl Keyring {
         })
     }
 
-    /// The sealed entries of new memories, and of fresh identities of memories that are there, for
-    /// the next free slots.
+    /// Seals entries for new memories, and for fresh identities of existing ones, for the next free
+    /// slots.
     pub(crate) fn entries_for(
         &self,
         new: &[NewMemory],
@@ -404,9 +408,9 @@ impl Keyring {
         Ok(entries)
     }
 
-    /// Brings entries to their places that the journal has, after an unclean stop. Not yet durable.
+    /// Replays entries from the journal after an unclean stop. Not yet durable.
     ///
-    /// A keyring that is newer than the journal has them already, sealed anew: they stay as they are.
+    /// A keyring newer than the journal already has them, resealed: those stay as they are.
     ///
     /// # Errors
     /// [`Error::Damaged`] if they belong to another keyring than the one in place.
@@ -431,7 +435,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Whether entries are sealed under the keys in place, as far as those are known.
+    /// Tells whether entries are sealed under the keys in place, as far as those are known.
     fn are_own(&self, entries: &[KeyEntry]) -> bool {
         entries.iter().all(|entry| match entry.table {
             RING => self
@@ -445,8 +449,7 @@ impl Keyring {
         })
     }
 
-    /// Takes entries into account that will be written once the command is durable that needs
-    /// them.
+    /// Holds entries that will be written once the command that needs them is durable.
     pub(crate) fn hold(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             match entry.table {
@@ -458,13 +461,13 @@ impl Keyring {
         Ok(())
     }
 
-    /// Forgets the entries that were held and not written.
+    /// Drops entries that were held and not written.
     pub(crate) fn let_go(&mut self) {
         self.ring.let_go();
         self.names.let_go();
     }
 
-    /// Brings entries to their places. Not yet durable.
+    /// Writes entries to their slots, and puts staged keyrings in place. Not yet durable.
     pub(crate) fn write(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             let table = match entry.table {
@@ -495,7 +498,8 @@ impl Keyring {
         })
     }
 
-    /// The newest key of a memory: what is written is sealed to it, and the present version is.
+    /// Returns the newest key of a memory: the present version is sealed to it, and the next will
+    /// be.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
         if self.is_shut_in_ring(id) {
             return Err(missing(id));
@@ -504,8 +508,8 @@ impl Keyring {
         identity_in(&found_in(found, id, &Name::RING)?, id)
     }
 
-    /// Every key of a memory, newest first: each opens the versions that were sealed while it was
-    /// the newest.
+    /// Returns every key of a memory, newest first. Each opens the versions sealed while it was the
+    /// newest.
     pub(crate) fn memory_keys(&self, id: MemoryId) -> Result<Vec<SealKey>> {
         if self.is_shut_in_ring(id) {
             return Err(missing(id));
@@ -514,7 +518,7 @@ impl Keyring {
         let mut keys = Vec::with_capacity(entries.len());
         let mut fault = missing(id);
         for entry in entries {
-            // One that is damaged does not keep the others from opening what is theirs.
+            // A damaged entry does not keep the other keys from opening their versions.
             match found_in(entry, id, &Name::RING).and_then(|plain| identity_in(&plain, id)) {
                 Ok(key) => keys.push(key),
                 Err(error) => fault = error,
@@ -527,7 +531,7 @@ impl Keyring {
         }
     }
 
-    /// Checks that every entry of a memory in `ring` opens, also those that older versions need.
+    /// Checks that every entry of a memory in `ring` opens, those of older versions included.
     ///
     /// # Errors
     /// [`Error::Damaged`] if one does not, [`Error::MissingKey`] if there is none.
@@ -541,13 +545,13 @@ impl Keyring {
             .try_for_each(|entry| identity_in(&found_in(entry, id, &Name::RING)?, id).map(drop))
     }
 
-    /// Whether somebody who can read no more may know the newest key of a memory, so that nothing
-    /// new is to be sealed to it.
+    /// Tells whether a former reader may know the newest key of a memory, so that nothing new may
+    /// be sealed to it.
     pub(crate) fn is_stale(&self, id: MemoryId) -> Result<bool> {
         self.ring.is_stale(id)
     }
 
-    /// What is wrong with the files as a whole.
+    /// Returns the problems of the files as a whole.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
         let epoch = self.is_epoch_damaged.then(|| {
             let error = self.no_epoch();
@@ -557,12 +561,13 @@ impl Keyring {
         epoch.into_iter().chain(tables.filter_map(Table::problem))
     }
 
-    /// How many entries `ring` and `names` have.
+    /// Returns the number of entries in `ring` and `names`, held ones included.
     pub(crate) fn counts(&self) -> (u32, u32) {
         (self.ring.next_slot(), self.names.next_slot())
     }
 
-    /// The memories with an entry after the first so many of `ring`, and of `names`.
+    /// Returns the memories with an entry after the first `ring` entries of `ring`, and after the
+    /// first `names` of `names`.
     pub(crate) fn ids_after(
         &self,
         (ring, names): (u32, u32),
@@ -570,7 +575,7 @@ impl Keyring {
         Ok((self.ring.ids_from(ring)?, self.names.ids_from(names)?))
     }
 
-    /// Digests of the first so many entries of `ring` and `names`; `None` if there are fewer.
+    /// Returns digests of the first entries of `ring` and `names`; `None` if there are fewer.
     pub(crate) fn digests_of_first(
         &self,
         (ring, names): (u32, u32),
@@ -579,22 +584,22 @@ impl Keyring {
         Ok(ring.zip(self.names.digest_of_first(names)?))
     }
 
-    /// Whether there is a key for the memory.
+    /// Tells whether the memory has a key in both tables.
     pub(crate) fn has(&self, id: MemoryId) -> Result<bool> {
         Ok(self.in_ring(id)? && self.in_names(id)?)
     }
 
-    /// Whether there is a key that opens the memory's versions.
+    /// Tells whether there is a key that opens the memory's versions.
     pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
         Ok(!self.is_shut_in_ring(id) && self.ring.has(id)?)
     }
 
-    /// Whether there is a key that opens the memory's paths.
+    /// Tells whether there is a key that opens the memory's paths.
     pub(crate) fn in_names(&self, id: MemoryId) -> Result<bool> {
         Ok(!self.shut.contains(&id) && self.names.has(id)?)
     }
 
-    /// The key that opens the paths of a memory in event records.
+    /// Returns the key that opens the paths of a memory in event records.
     pub(crate) fn name_key(&self, id: MemoryId) -> Result<Key> {
         if self.shut.contains(&id) {
             return Err(missing(id));
@@ -652,7 +657,7 @@ fn found_in(lookup: Lookup, id: MemoryId, table: &Name) -> Result<Zeroizing<Vec<
     }
 }
 
-/// Bytes of a ring entry's secret, and of a names entry's.
+/// Bytes of the secret in a `ring` entry, and in a `names` entry.
 pub(crate) const RING_SECRET_BYTES: usize = seal::IDENTITY_CHARACTERS;
 pub(crate) const NAMES_SECRET_BYTES: usize = 32;
 pub(crate) const ENTRY_OVERHEAD_BYTES: usize = 16 + aead::OVERHEAD;

@@ -1,5 +1,5 @@
-//! What all events add up to, kept in two caches: the memories there are, and where in history each
-//! event is.
+//! The state that all events add up to, in two caches: the catalog of live memories and the
+//! timeline of events.
 
 pub(crate) mod catalog;
 pub(crate) mod timeline;

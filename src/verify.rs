@@ -1,15 +1,17 @@
-//! Proof that nothing was touched: history and keys checked for what they mean, not only hashed.
+//! Verification that nothing was tampered with: checks what history and keys mean, not only hashes.
 //!
 //! ```text
-//! opening   the store as it is, under its lock    layout   refs, config, hooks, strangers' files
-//! walk      commits from the newest back, then, oldest first and on every core:
-//! examine   one commit and the one before it: form, chain, signature, record, tree, blobs
-//! fold      in order: numbers, times, the state         keys   keyring, every live memory opened
+//! opening   the store at one moment, under its lock   layout   refs, config, hooks, foreign files
+//! walk      commits from the newest back; then, oldest first and on every core:
+//! examine   one commit against the previous one: form, chain, signature, record, tree, blobs
+//! fold      in order: numbers, times, state           keys     keyring, every live memory opened
+//! claims    the pin, checkpoints, and the last verified point
 //! ```
 //!
-//! Nothing is mended on the way and nothing is recorded. A fault never ends a run: what comes
-//! after it is measured by what the store has there, so that one fault is one finding.
-//! `point` keeps what was found right, outside the store, so that the next run reads only what is new.
+//! Verification records nothing, and repairs nothing but what an unclean stop left undone. A fault
+//! never ends a run: later commits are checked against the state the store has there, so that one
+//! fault gives one finding. A clean result is kept outside the store, so that the next run reads
+//! only what is new.
 
 mod claims;
 mod examine;
@@ -44,23 +46,23 @@ use crate::verify::walk::Link;
 
 pub use self::findings::{FINDINGS, Finding};
 
-/// How to verify.
+/// Options of a verification.
 #[derive(Default)]
 pub struct Options {
-    /// Opens the keyring. Without one, what needs no key is checked.
+    /// Opens the keyring. Without one, only checks that need no key are made.
     pub identity: Option<Identity>,
-    /// Whether to begin with the first event whatever was verified before.
+    /// True to begin with the first event, whatever was verified before.
     pub full: bool,
-    /// The folder outside the store in which it is kept which store was seen where, its newest moment,
-    /// and the last verified point; without it none of that is known.
+    /// The folder outside the store with the stores seen at each place, their newest moments, and
+    /// the last verified points. Without it none of that is known.
     pub state: Option<PathBuf>,
-    /// The keyring's folder; without one it is where the policy says, or in the store.
+    /// The keyring's folder. By default it is where the policy says, or in the store.
     pub keyring: Option<PathBuf>,
-    /// Checkpoints that history has to contain.
+    /// Checkpoints that history must contain.
     pub checkpoints: Vec<Note>,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -70,47 +72,47 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// How many memories there are.
+/// Counts of memories.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memories {
-    /// Those that history says are there.
+    /// Memories that are live according to history.
     pub live: u64,
-    /// Those that were opened with their key, at their place.
+    /// Memories that opened with their key, at their path and version.
     pub opened: u64,
 }
 
-/// What a run found.
+/// The results of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// The store's id, if its policy can be read.
     pub store: Option<StoreId>,
-    /// Where the history ends that was verified.
+    /// The newest commit of the verified history.
     pub head: Option<ObjectId>,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
     /// The first event that was checked; 0 if all were.
     pub from: u64,
-    /// How many versions were read and compared with their events.
+    /// The number of versions read and compared with their events.
     pub versions: u64,
     /// The live memories; all zero without a key.
     pub memories: Memories,
-    /// Memories that are gone and whose keys are destroyed.
+    /// Memories whose keys are destroyed.
     pub erased: Vec<MemoryId>,
-    /// What is not as it should be: the first 1,000 of it.
+    /// The first 1,000 findings.
     pub findings: Vec<Finding>,
-    /// How many findings there are in all.
+    /// The number of all findings.
     pub findings_total: u64,
-    /// What could not be checked, and why: one phrase each.
+    /// A phrase for each check that could not be made, with the reason.
     pub not_checked: Vec<String>,
 }
 
 /// Verifies the store at `root`.
 ///
 /// # Errors
-/// [`Error::NoStore`] where there is none, [`Error::Io`] where the disk cannot be read. Damage is
-/// no error but a finding.
+/// [`Error::NoStore`] where there is none, [`Error::Io`] where the disk cannot be read. Damage is a
+/// finding, not an error.
 pub fn verify(
     root: &Path,
     options: &Options,
@@ -143,12 +145,13 @@ pub fn verify(
     }
 }
 
-/// What lies in another folder is never read, and as long as one is named, packs cannot be either.
+/// Describes what alternates leave unread: objects in another folder always, and packs as long as
+/// one is named.
 fn unread(why: &str) -> String {
     format!("history and contents: {why}")
 }
 
-/// A run, with the store as it was when it began.
+/// A run over the store as it was when the run began.
 struct Run<'a> {
     root: &'a Folder,
     options: &'a Options,
@@ -157,7 +160,7 @@ struct Run<'a> {
     not_checked: Vec<String>,
 }
 
-/// What the part of a run that reads history comes to.
+/// The results of reading history.
 #[derive(Default)]
 struct Outcome {
     events: u64,
@@ -167,11 +170,11 @@ struct Outcome {
     erased: Vec<MemoryId>,
 }
 
-/// A line, and the state before it.
+/// A line of commits and the state before it.
 struct Begun {
     line: Line,
     fold: Fold,
-    /// The number of the first commit, if it is known.
+    /// The event number of the first commit, if it is known.
     first: Option<u64>,
     point: Option<Point>,
 }
@@ -224,7 +227,7 @@ impl Run<'_> {
         Ok(outcome)
     }
 
-    /// Finds the line of commits that is to be read, and what is known before it.
+    /// Finds the line of commits to read, and the state known before it.
     fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<Begun> {
         let point = match (self.place(), &self.opened.keyring) {
             (Some(place), Some(keyring)) if !self.options.full => Point::load(&place, keyring),
@@ -262,10 +265,10 @@ impl Run<'_> {
         }
     }
 
-    /// The point that was verified last is not met on the way back.
+    /// Reports that the last verified point was not met on the way back.
     fn moved(&mut self, point: &Point, fold: &Fold, start: Start) {
         if start == Start::Cut {
-            // It may lie behind what cannot be read, which is a finding of its own.
+            // It may lie before the unreadable commit, which is a finding of its own.
             self.not_checked
                 .push("that history contains what was verified last".into());
             return;
@@ -278,7 +281,7 @@ impl Run<'_> {
         self.findings.add(Fault::new("history-moved", what), spot);
     }
 
-    /// Examines every commit, and follows the state.
+    /// Examines every commit and follows the state.
     fn examine(&mut self, begun: &mut Begun, progress: &mut dyn FnMut(Progress)) -> Result<()> {
         let total = begun.line.commits.len() as u64;
         let keyring = self.opened.keyring.as_ref();
@@ -322,7 +325,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks the keyring, and opens what lives: all of it, or what is new since the last point.
+    /// Checks the keyring, and opens live memories: all, or those new since the last point.
     fn keys(&mut self, begun: &Begun, outcome: &mut Outcome) -> Result<()> {
         let keyring = self.opened.keyring.as_ref().expect("asked by the caller");
         let known = match &begun.point {
@@ -379,18 +382,18 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps the end of history as the point where the next run begins.
+    /// Saves the end of history as the point where the next run begins.
     fn keep_point(&mut self, mut fold: Fold, newest: &Link) -> Result<()> {
         let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) else {
             return Ok(());
         };
         fold.catalog.decided = opening::decided_at(&self.opened.repository, newest.commit)?;
-        // Without it the next run reads more: no reason to fail this one.
+        // A failure only makes the next run read more, so it does not fail this one.
         let _ = Point::save(&place, keyring, &fold, newest.digest);
         Ok(())
     }
 
-    /// The store's place, if something is kept of it.
+    /// Returns the store's place, if a state folder is given.
     fn place(&self) -> Option<Place> {
         let state = self.options.state.as_deref()?;
         Place::of(state, self.root.path()).ok()
@@ -413,7 +416,8 @@ impl Run<'_> {
 }
 
 /// Compares the catalog file with the state at the last verified point, if it is of that commit.
-/// Answers whether it is settled: what it said before that point was compared then, or is past.
+/// Returns whether no later comparison is needed: it was made, or the file is from before that
+/// point.
 fn compare_at_point(
     begun: &Begun,
     cached: Option<&Catalog>,
@@ -430,14 +434,14 @@ fn compare_at_point(
     Ok(cached.events < begun.fold.catalog.events)
 }
 
-/// Compares what the catalog file says with what history says at the same commit.
+/// Compares the catalog file with history at the same commit.
 fn compare_cached(
     fold: &Fold,
     cached: &Catalog,
     repository: &crate::repository::Repository,
     findings: &mut Findings,
 ) -> Result<()> {
-    // A state that did not come about as it should is a finding already.
+    // A state with a faulty history is a finding already.
     if !fold.fits {
         return Ok(());
     }

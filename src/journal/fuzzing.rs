@@ -1,4 +1,4 @@
-//! Laws of the journal file.
+//! Fuzzed invariants of the journal file.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::fs;
@@ -11,14 +11,14 @@ use crate::error::Error;
 use crate::id::ObjectId;
 use crate::repository::object::{Kind, Object};
 
-/// The salt of the journals that are made here.
+/// The salt of the journals made here.
 const SALT: [u8; 16] = *b"salt of a fuzzer";
-/// Where their history begins.
+/// The commit where their history begins.
 const BASE: ObjectId = ObjectId([0xba; 20]);
 
-/// Takes `bytes` for the journal in a folder: as they are if they begin with its magic, otherwise as payloads,
-/// each with its length before it in two bytes, which get the header and checksums that they need.
-/// What is whole is read, what comes next is added behind it, and all of it is there again.
+/// Takes `bytes` as the journal in `folder` if they begin with its magic. Otherwise takes them as
+/// payloads, each after its length in two bytes, and adds the header and checksums. Whole records
+/// are read, the next one is appended, and all of them are read back.
 pub fn journal(folder: &Path, bytes: &[u8]) {
     let whole = bytes.starts_with(&MAGIC[..8]);
     let (file, expected) = if whole {
@@ -52,7 +52,7 @@ pub fn journal(folder: &Path, bytes: &[u8]) {
     );
 }
 
-/// The payloads of the records that a journal has.
+/// Returns the payloads of a journal's records.
 fn read(journal: &Journal) -> Vec<Vec<u8>> {
     let records = journal.records().expect("they were read before");
     let head = records.last().map_or(journal.base, |record| record.head);
@@ -61,8 +61,8 @@ fn read(journal: &Journal) -> Vec<Vec<u8>> {
     records.iter().map(Record::encode).collect()
 }
 
-/// A journal of the payloads in `bytes`, and the payloads. What is left over stands at its end,
-/// where the checksum of a record that was cut short does not fit.
+/// Makes a journal of the payloads in `bytes`, and returns the payloads too. Leftover bytes go at
+/// the end, like a record that was cut short and whose checksum does not fit.
 fn made_of(mut bytes: &[u8]) -> (Vec<u8>, Vec<&[u8]>) {
     let mut file = MAGIC.to_vec();
     file.extend_from_slice(&SALT);

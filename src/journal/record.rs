@@ -1,4 +1,4 @@
-//! What one record of the journal holds, and its bytes.
+//! The contents of a journal record, and their encoding.
 
 use crate::disk::NextId;
 use crate::id::ObjectId;
@@ -7,28 +7,28 @@ use crate::repository::object::{Kind, Object};
 /// An entry of a keyring file, and its place there.
 #[derive(Clone)]
 pub(crate) struct KeyEntry {
-    /// 0 is `ring`, 1 is `names`, and [`Self::NEXT`] a keyring that was made ready.
+    /// 0 is `ring`, 1 is `names`, and [`Self::NEXT`] a staged keyring.
     pub(crate) table: u8,
     pub(crate) slot: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl KeyEntry {
-    /// The table of an entry that is the name of a keyring that was made ready.
+    /// The table of an entry that names a staged keyring.
     pub(crate) const NEXT: u8 = 2;
 
-    /// Whether it puts others in the place of all keys.
+    /// Tells whether it replaces all keys.
     pub(crate) fn is_of_all(&self) -> bool {
         self.table == Self::NEXT
     }
 
-    /// Whether it is no name, or one that can be no path.
+    /// Tells whether it names no keyring, or names one in a form that cannot be a path.
     pub(super) fn names_no_path(&self) -> bool {
         self.table != Self::NEXT || NextId::parse(&self.bytes).is_some()
     }
 }
 
-/// Everything one command changes.
+/// Everything that one command changes, or several that became durable together.
 pub(crate) struct Record {
     pub(crate) parent: ObjectId,
     pub(crate) head: ObjectId,
@@ -37,7 +37,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The payload of the record (docs/format.md, 7.2).
+    /// Encodes the payload of the record (docs/format.md, 7.2).
     pub(super) fn encode(&self) -> Vec<u8> {
         let size: usize = self.objects.iter().map(|o| o.bytes.len() + 25).sum();
         let mut out = Vec::with_capacity(size + 64 + 160 * self.keys.len());
@@ -64,7 +64,7 @@ impl Record {
         out
     }
 
-    /// The record with this payload; `None` if it is no payload that [`Self::encode`] makes.
+    /// Decodes a payload; `None` if it is none that [`Self::encode`] makes.
     pub(super) fn decode(payload: &[u8]) -> Option<Self> {
         let mut rest = payload;
         let mut take = |n: usize| {
@@ -104,7 +104,7 @@ impl Record {
     }
 }
 
-/// Lengths here are below the record's own, which [`super::Journal::append`] checks.
+/// Appends a length. All are below the record's own, which [`super::Journal::append`] checks.
 fn put_u32(out: &mut Vec<u8>, n: usize) {
     out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
 }

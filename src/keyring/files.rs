@@ -18,10 +18,10 @@ use crate::id::{ReplicaId, StoreId};
 use crate::keyring::Keyring;
 use crate::redact::FingerprintKey;
 
-/// Room for a file: an audit identity for each of some eight hundred changes of keys.
+/// Buffer for a file: room for the audit identities of some eight hundred changes of keys.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
-/// What to do about a file that is damaged.
+/// The hint for a damaged file.
 const RESTORE: &str =
     "restore the keyring from its backup, the one that belongs to this repository";
 
@@ -31,22 +31,22 @@ const FORMAT: u32 = 2;
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
 
-/// What `epoch.age` holds.
+/// The contents of `epoch.age`.
 pub(super) struct Epoch {
     pub(super) number: u64,
     pub(super) key: Key,
 }
 
-/// What `audit.age` holds.
+/// The contents of `audit.age`.
 pub(super) struct Audit {
     pub(super) number: u64,
     /// Oldest first.
     pub(super) identities: Vec<SealKey>,
     pub(super) names_key: Key,
-    /// What fingerprints of findings are made with, as it was derived from the first names key, once
-    /// that is gone: they stay the same, and nothing of that key is left.
+    /// The key of the fingerprints of findings, derived from the first names key and kept once that
+    /// is gone: fingerprints stay the same, and nothing of that key is left.
     pub(super) fingerprint_key: Option<Key>,
-    /// Whose keyring it is; none in format 1.
+    /// The replica whose keyring it is; `None` in format 1.
     pub(super) replica: Option<ReplicaId>,
 }
 
@@ -81,7 +81,7 @@ impl Epoch {
         }
     }
 
-    /// The one that comes after it, and after every number up to `least`.
+    /// Returns the next epoch, numbered above every number up to `least`.
     pub(super) fn next(&self, least: u64) -> Self {
         Self {
             number: self.number.max(least).saturating_add(1),
@@ -96,7 +96,8 @@ impl Epoch {
         }
     }
 
-    /// What signs the keys that come after it: derived from the key, and of no use to open anything.
+    /// Returns the authority that signs the next keys. It is derived from the key, and opens
+    /// nothing.
     pub(super) fn authority(&self) -> Authority {
         Authority::of_seed(&Zeroizing::new(keyed(
             self.key.expose(),
@@ -143,15 +144,15 @@ impl Audit {
         }
     }
 
-    /// The one that comes after it: a new identity for new records, and those before it.
+    /// Returns the next one: a new identity for new records, after the earlier identities.
     pub(super) fn next(&self, store: StoreId) -> Self {
         let mut next = self.with_new_names_key(store, 0);
         next.identities.push(SealKey::generate());
         next
     }
 
-    /// The one that comes after it, and after every number up to `least`, for an erasure: the same
-    /// identities, because records stay readable, and a new names key.
+    /// Returns the next one for an erasure, numbered above every number up to `least`. It has the
+    /// same identities, because records stay readable, and a new names key.
     pub(super) fn with_new_names_key(&self, store: StoreId, least: u64) -> Self {
         Self {
             number: self.number.max(least).saturating_add(1),
@@ -162,7 +163,8 @@ impl Audit {
         }
     }
 
-    /// The key of the fingerprints of findings: kept, or derived from the names key.
+    /// Returns the key of the fingerprints of findings: the stored one, or one derived from the
+    /// names key.
     fn fingerprint_key(&self, store: StoreId) -> Key {
         if let Some(kept) = &self.fingerprint_key {
             return kept.again();
@@ -173,7 +175,7 @@ impl Audit {
         Key::from_slice(&Zeroizing::new(derived)[..]).expect("32 bytes")
     }
 
-    /// What fingerprints of findings are made with.
+    /// Returns the key that fingerprints of findings are made with.
     pub(super) fn fingerprints(&self, store: StoreId) -> FingerprintKey {
         FingerprintKey::new(Zeroizing::new(*self.fingerprint_key(store).expose()))
     }
@@ -188,7 +190,7 @@ impl Audit {
         }
     }
 
-    /// What stands for the names key in records. It tells nothing of the key.
+    /// Returns the commitment to the names key in records. It reveals nothing of the key.
     pub(super) fn names_commitment(&self) -> Digest {
         Digest(keyed(
             self.names_key.expose(),
@@ -196,7 +198,7 @@ impl Audit {
         ))
     }
 
-    /// What stands for the audit identities in records: a digest of their public halves.
+    /// Returns the commitment to the audit identities in records: a digest of their public halves.
     pub(super) fn identities_commitment(&self) -> Digest {
         let public: Vec<String> = self.identities.iter().map(SealKey::public_text).collect();
         Digest::of_pieces(&[b"agekeep/2 audit commitment ", public.join("\n").as_bytes()])
@@ -288,7 +290,7 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(
         Unopened::Fault(OpenFault::Damaged) => damaged("it does not open whole"),
         Unopened::Failed(error) => error,
     })?;
-    // The version first: another one may have other fields.
+    // Check the version first: another one may have other fields.
     let format: Format =
         serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
     if !(1..=FORMAT).contains(&format.agekeep) {
@@ -300,7 +302,7 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(
     serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))
 }
 
-/// What an error in opening a file of a keyring is.
+/// Converts an error from opening a file of a keyring.
 pub(super) fn missing(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::NoKeyring {
@@ -311,7 +313,7 @@ pub(super) fn missing(path: &Path, error: io::Error) -> Error {
     }
 }
 
-/// Which of the two files is at a path.
+/// Returns the name of the file at a path.
 pub(super) fn named_at(path: &Path) -> Name {
     if path.ends_with(Name::EPOCH.as_str()) {
         Name::EPOCH
@@ -320,13 +322,14 @@ pub(super) fn named_at(path: &Path) -> Name {
     }
 }
 
-/// Whether a file is sealed to so many at least: one from before somebody was let in is to fewer.
+/// Tells whether a file is sealed to at least `many` recipients. A file from before a member was
+/// added is sealed to fewer.
 pub(super) fn is_sealed_to(folder: &Folder, name: &Name, many: usize) -> bool {
     let sealed = folder.read(name).ok().and_then(|b| Sealed::parse(b).ok());
     sealed.is_some_and(|sealed| sealed.stanzas() >= many)
 }
 
-/// A file is not as it was written.
+/// Returns the error for a damaged file.
 pub(super) fn damaged(folder: &Folder, name: &Name, why: &str) -> Error {
     Error::damaged_with_hint(folder.path_of(name).display().to_string(), why, RESTORE)
 }
@@ -337,31 +340,32 @@ struct Format {
     agekeep: u32,
 }
 
-// What records say of the keys in force: enough to know a keyring again, and nothing of its keys.
+// Commitments in records to the keys in force: enough to recognize a keyring, and nothing of its
+// keys.
 //
-// Whoever can write the keyring's folder can put keys of his own there, sealed to the public
-// recipients. So the first event and each that changes keys says which they are from then on, and
-// each but the first has a proof by who held the epoch key before. A keyring that history does not
-// name is not used.
+// Whoever can write to the keyring's folder can put their own keys there, sealed to the public
+// recipients. So the first event, and each that changes keys, names the keys in force from then on.
+// Each but the first carries a proof by a holder of the previous epoch key. A keyring that history
+// does not name is not used.
 
 /// The keys in force from an event on (docs/format.md, 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyCommitment {
-    /// The number of the epoch, and the public half of the authority that its key gives.
+    /// The number of the epoch, and the public half of its key's authority.
     pub(crate) epoch: (u64, AuthorityMark),
-    /// The number of the names key, and what stands for it.
+    /// The number of the names key, and the commitment to it.
     pub(crate) names: (u64, Digest),
-    /// What stands for the audit identities.
+    /// The commitment to the audit identities.
     audit: Digest,
-    /// How many entries `ring` and `names` had, at least.
+    /// The minimum number of entries in `ring` and `names`.
     pub(crate) entries: (u64, u64),
-    /// By the authority of the epoch before.
+    /// The signature by the previous epoch's authority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<AuthorityProof>,
 }
 
-/// A commitment as the catalog keeps it: without its proof, which was checked.
+/// A commitment as the catalog stores it: without its proof, which was checked.
 pub(crate) type KeysRow = ((u64, [u8; 32]), (u64, [u8; 32]), [u8; 32], (u64, u64));
 
 impl KeyCommitment {
@@ -381,20 +385,20 @@ impl KeyCommitment {
         }
     }
 
-    /// The same keys, once this many memories were added.
+    /// Returns the same keys after `added` memories were added.
     pub(crate) fn with_more_entries(mut self, added: u64) -> Self {
         self.entries.0 = self.entries.0.saturating_add(added);
         self.entries.1 = self.entries.1.saturating_add(added);
         self
     }
 
-    /// The same, once its proof was checked.
+    /// Returns the same commitment without its proof, once that was checked.
     pub(crate) fn without_proof(mut self) -> Self {
         self.proof = None;
         self
     }
 
-    /// What a proof is over: these keys, behind that commit.
+    /// Returns the bytes that a proof signs: these keys, after the commit `parent`.
     fn said(&self, parent: Option<Digest>) -> Vec<u8> {
         let parent = parent.map_or([0; 32], |digest| digest.0);
         let (epoch, names) = (self.epoch, self.names);
@@ -412,20 +416,20 @@ impl KeyCommitment {
         .concat()
     }
 
-    /// Whether a holder of the keys before put these in their place, behind that commit.
+    /// Tells whether a holder of the previous keys put these in force, after the commit `parent`.
     pub(crate) fn follows(&self, before: &AuthorityMark, parent: Option<Digest>) -> bool {
         let proof = self.proof.as_ref();
         proof.is_some_and(|proof| before.proves(&self.said(parent), proof))
     }
 
-    /// Whether the keys are the same, however many entries there are.
+    /// Tells whether the keys are the same, whatever the number of entries.
     fn has_keys_of(&self, other: &Self) -> bool {
         (self.epoch, self.names, self.audit) == (other.epoch, other.names, other.audit)
     }
 }
 
 impl Keyring {
-    /// What stands for the keys of this keyring.
+    /// Returns the commitment to the keys of this keyring.
     ///
     /// # Errors
     /// As [`Self::as_reader`]: an auditor does not have all of them.
@@ -441,8 +445,8 @@ impl Keyring {
         })
     }
 
-    /// What the record of a change of keys says, if this keyring comes of one that is not on record
-    /// yet.
+    /// Returns the commitment for the record of a change of keys, if this keyring comes from a
+    /// change that is not on record yet.
     pub(crate) fn new_commitment(&self, parent: Option<Digest>) -> Result<Option<KeyCommitment>> {
         let Some(before) = &self.before else {
             return Ok(None);
@@ -452,12 +456,12 @@ impl Keyring {
         Ok(Some(commitment))
     }
 
-    /// Takes note that the change of keys it comes of is on record.
+    /// Notes that its change of keys is on record.
     pub(crate) fn is_on_record(&mut self) {
         self.before = None;
     }
 
-    /// Whether these are the keys that history names, as far as this identity opens them.
+    /// Tells whether these are the keys that history names, as far as this identity opens them.
     pub(crate) fn has_keys_of(&self, known: &KeyCommitment) -> bool {
         if let Ok(own) = self.commitment() {
             return own.has_keys_of(known);
@@ -466,10 +470,10 @@ impl Keyring {
         (names, self.marks().2) == (known.names, known.audit)
     }
 
-    /// Checks that no entries were cut off from the tables.
+    /// Checks that no entries were cut off the tables.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if one has fewer than history added.
+    /// [`Error::Damaged`] if a table has fewer than history added.
     pub(crate) fn check_entries(&self, least: (u64, u64)) -> Result<()> {
         let (ring, names) = self.counts();
         for (name, count, least) in [(Name::RING, ring, least.0), (Name::NAMES, names, least.1)] {
@@ -481,7 +485,8 @@ impl Keyring {
         Ok(())
     }
 
-    /// What a keyring that history does not name is: files of several moments, or somebody else's.
+    /// Returns the error for a keyring that history does not name: its files are from different
+    /// moments, or somebody else's.
     pub(crate) fn foreign(&self) -> Error {
         let why = "its keys are not those that history names: its files are of different moments, or \
                    somebody put others there";

@@ -1,4 +1,4 @@
-//! Laws of the table files `ring` and `names`.
+//! Fuzzed invariants of the table files `ring` and `names`.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::fs;
@@ -15,7 +15,7 @@ use crate::id::{MemoryId, StoreId};
 const STORE: StoreId = StoreId([0x57; 16]);
 const EPOCH: u64 = 1;
 
-/// One of the two tables.
+/// A description of one of the two tables.
 struct Kind {
     name: &'static str,
     shape: &'static Shape,
@@ -37,11 +37,11 @@ const KINDS: [Kind; 2] = [
 
 impl Kind {
     fn open(&self, folder: &Path) -> Result<Table, Error> {
-        // Whose key sealed the header is the same for all that an input does behind it.
+        // No key is given: a check of the header's seal would be the same for all inputs.
         Table::open(&at(folder), self.shape, STORE, None)
     }
 
-    /// Where its file is.
+    /// Returns the path of its file.
     fn path(&self, folder: &Path) -> PathBuf {
         folder.join(self.name)
     }
@@ -59,8 +59,7 @@ fn key() -> Key {
     Key::from_slice(&[0x4b; 32]).expect("32 bytes")
 }
 
-/// Takes `bytes` for a table in a folder: as they are if they begin with a magic, otherwise as steps
-/// on one.
+/// Takes `bytes` as a table in `folder` if they begin with a magic, otherwise as steps on a table.
 pub fn table(folder: &Path, bytes: &[u8]) {
     let file = bytes.strip_prefix(b"agekeep-");
     match file.and_then(|rest| rest.first()) {
@@ -70,8 +69,8 @@ pub fn table(folder: &Path, bytes: &[u8]) {
     }
 }
 
-/// Every whole entry is found or said to be damaged, the last of an id is the one that counts, and
-/// the next entry takes the place of what is torn.
+/// Checks that every whole entry is found or reported as damaged, that the last entry of an id
+/// counts, and that the next entry replaces a torn one.
 fn as_file(folder: &Path, kind: &Kind, bytes: &[u8]) {
     fs::write(kind.path(folder), bytes).expect("a place to write to");
     let mut table = match kind.open(folder) {
@@ -99,7 +98,7 @@ fn as_file(folder: &Path, kind: &Kind, bytes: &[u8]) {
     assert_eq!(look_up(&again, id), Ok(secret));
 }
 
-/// The secret of an id, or why there is none.
+/// The secret of an id, or the reason there is none.
 type Secret = Result<Vec<u8>, &'static str>;
 
 const DAMAGED: Secret = Err("damaged");
@@ -113,13 +112,13 @@ fn look_up(table: &Table, id: MemoryId) -> Secret {
     }
 }
 
-/// What should be in a table, slot by slot.
+/// The expected contents of a table, slot by slot.
 type Model = Vec<(MemoryId, Secret)>;
 
-/// Most steps on one table.
+/// The most steps on one table.
 const STEPS_MAX: u8 = 48;
 
-/// Each step is two bytes, what to do and to which entry; a table and a list agree after each.
+/// Runs steps of two bytes each, an action and an entry; a table and a list must agree after each.
 fn as_steps(folder: &Path, bytes: &[u8]) {
     let kind = &KINDS[usize::from(bytes.first().is_some_and(|b| b & 1 == 1))];
     let path = &kind.path(folder);
@@ -135,7 +134,7 @@ fn as_steps(folder: &Path, bytes: &[u8]) {
             3..6 => put(&mut table, &mut model, kind, step[1], Some(number)),
             _ => {}
         }
-        // An index is made when it is first asked for: at some steps nobody asks.
+        // The index is built on demand: at some steps nothing is looked up.
         if step[0] & 0x80 == 0 {
             assert_agrees(&table, &model);
         }
@@ -157,8 +156,8 @@ fn id_of(n: u8) -> MemoryId {
     MemoryId([n; 16])
 }
 
-/// Puts an entry into the slot that the high bits of `which` name, for the id that its low bits do;
-/// one without a secret is damaged.
+/// Writes an entry to the slot named by the high bits of `which`, for the id named by its low bits.
+/// An entry without a secret is damaged.
 fn put(table: &mut Table, model: &mut Model, kind: &Kind, which: u8, secret: Option<u8>) {
     let (id, slot) = (id_of(which & 7), usize::from(which >> 3).min(model.len()));
     let plain = vec![secret.unwrap_or(0); kind.secret_bytes];
@@ -177,7 +176,7 @@ fn put(table: &mut Table, model: &mut Model, kind: &Kind, which: u8, secret: Opt
     }
 }
 
-/// Leaves less than an entry at the end, as a write that was cut short does.
+/// Appends less than a whole entry, like a write that was cut short.
 fn tear(path: &Path, table: &mut Table, bytes: u8, entry_bytes: usize) {
     if table.problem().is_none() {
         let torn = vec![0xee; usize::from(bytes) % entry_bytes];

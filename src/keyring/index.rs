@@ -1,7 +1,7 @@
-//! Where in a table the entries of a memory are.
+//! The slots of each memory's entries in a table.
 //!
-//! Ids stand in the clear at a fixed stride. For a few look-ups the table is read backwards from
-//! its end; when there are more, what it says is kept: each id, and its slot.
+//! Ids are unencrypted and at a fixed stride. The first few look-ups read the table backwards from
+//! its end; later ones use an index of ids and slots.
 
 use std::collections::HashSet;
 use std::io;
@@ -10,14 +10,14 @@ use super::table::id_of;
 use crate::disk::{File, FileExt};
 use crate::id::MemoryId;
 
-/// Look-ups for which the table is read; for the next an index is made.
+/// Look-ups that read the table; the next one builds an index.
 const SCANS_MAX: u32 = 8;
-/// Entries that are read at once.
+/// Entries read at once.
 const PIECE_ENTRIES: u32 = 1_024;
-/// Entries that are kept unsorted before they are put among the others.
+/// Entries kept unsorted before they are merged into the others.
 const RECENT_MAX: usize = 512;
 
-/// A table file, as far as it has whole entries.
+/// The whole entries of a table file.
 pub(super) struct Entries<'a> {
     pub(super) file: &'a File,
     pub(super) header_bytes: u64,
@@ -26,7 +26,7 @@ pub(super) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Calls for each entry from `from` on before `to`, the last first, until that answers false.
+    /// Calls `each` for the entries from `from` to before `to`, last first, until it returns false.
     fn backwards(
         &self,
         (from, to): (u32, u32),
@@ -50,7 +50,7 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// The memories that have an entry in this slot or a later one.
+    /// Returns the memories that have an entry in this slot or a later one.
     pub(super) fn ids_from(&self, first: u32) -> io::Result<HashSet<MemoryId>> {
         let mut ids = HashSet::new();
         self.backwards((first, self.count), |id, _| {
@@ -72,20 +72,20 @@ impl Entries<'_> {
     }
 }
 
-/// Where the entries of memories are; made when it is worth it.
+/// An index of the entries' slots, built when it pays off.
 #[derive(Default)]
 pub(super) struct Index {
     scans: u32,
-    /// Ids and slots, in order.
+    /// Ids and slots, sorted.
     sorted: Vec<(MemoryId, u32)>,
-    /// Those after them, as they came.
+    /// Later ones, in the order they were added.
     recent: Vec<(MemoryId, u32)>,
-    /// Entries before this one are in.
+    /// The number of entries indexed.
     pub(super) count: u32,
 }
 
 impl Index {
-    /// The slots of a memory's entries, the last first; or that alone.
+    /// Returns the slots of a memory's entries, last first, or the last alone.
     pub(super) fn slots(
         &mut self,
         entries: &Entries<'_>,
@@ -121,7 +121,7 @@ impl Index {
         self.count = entries.count;
         if self.recent.len() > RECENT_MAX {
             self.sorted.append(&mut self.recent);
-            // Most are in order: a stable sort makes use of that.
+            // Most are in order already, which a stable sort exploits.
             self.sorted.sort();
         }
         Ok(())
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of entries of 20 bytes after a header of 3, for these ids.
+    /// Makes a file with a header of 3 bytes and an entry of 20 bytes for each of these ids.
     fn file_of(ids: &[MemoryId]) -> File {
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(b"abc").expect("written");
@@ -163,7 +163,7 @@ mod tests {
         ids.extend([ids[3], twin, ids[2_999], ids[3]]);
         let file = file_of(&ids);
         let mut index = Index::default();
-        // It grows, as a table does.
+        // The file grows as a table does.
         for count in [ids.len() - 600, ids.len() - 2, ids.len()] {
             let entries = entries(&file, count);
             for round in 0..2 {

@@ -1,11 +1,11 @@
-//! A keyring that is being made ready in a folder of its own, `next-<id>`, while the one in place
-//! stays as it is. The record of the command it belongs to names it, and then its files take their
-//! places: after a crash either all of it counts or nothing.
+//! A keyring staged in a folder of its own, `next-<id>`, while the one in place stays as it is. The
+//! record of its command names the folder, and only then do its files take their places: after a
+//! crash either all of them count or none.
 //!
 //! ```text
-//! keyring/next-<id>/for         what it is for: it is gone on with only by the same command
-//! keyring/next-<id>/epoch.age audit.age ring names     those that are new
-//! keyring/next-<id>/resealed    memories that were sealed to a new identity so far
+//! keyring/next-<id>/for         the change it is for: only the same command resumes it
+//! keyring/next-<id>/epoch.age audit.age ring names     the new files
+//! keyring/next-<id>/resealed    memories resealed to new identities so far
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -27,22 +27,23 @@ use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 
-/// Every name a file of a keyring has. `epoch.age` is last: what it opens has to be there.
+/// The names of a keyring's files. `epoch.age` is last: the tables that it opens must be in place
+/// first.
 pub(crate) const FILES: [Name; 4] = [Name::RING, Name::NAMES, Name::AUDIT, Name::EPOCH];
 
-/// Bytes of a line of `resealed`: a memory id and its new identity, sealed, then the blob it was made
-/// of, the one that was made, and the digest of that.
+/// Bytes of a line of `resealed`: a memory id and its new identity, sealed; then the source blob,
+/// the new blob, and the digest of the new blob.
 const SEALED_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
 const LINE_BYTES: usize = SEALED_BYTES + 20 + 20 + 32;
 
-/// A keyring that is being made ready.
+/// A keyring being staged: a change of keys, swapped in by its command's record.
 pub(crate) struct Next {
     id: NextId,
-    /// The keyring's folder, and its own in that.
+    /// The keyring's folder. `folder` is the staging folder in it.
     above: Folder,
     folder: Folder,
     store: StoreId,
-    /// A new epoch, if content gets new keys.
+    /// A new epoch, if contents get new keys.
     epoch: Option<Epoch>,
     audit: Option<Audit>,
     resealed: HashMap<MemoryId, Resealed>,
@@ -52,17 +53,17 @@ pub(crate) struct Next {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Resealed {
     pub(crate) id: MemoryId,
-    /// The blob of the version it has the text of.
+    /// The blob of the version whose text it has.
     pub(crate) from: ObjectId,
     pub(crate) blob: ObjectId,
-    /// SHA-256 of that blob.
+    /// SHA-256 of the new blob.
     pub(crate) digest: Digest,
     /// The new identity, sealed under the new epoch key until it has a slot in `ring`.
     sealed: Vec<u8>,
 }
 
 impl Keyring {
-    /// Makes ready the same keys, sealed to other members.
+    /// Stages the same keys, sealed to other members.
     pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
         let next = self.begin()?;
         let written = self.write_wrapped(&next, members);
@@ -81,8 +82,8 @@ impl Keyring {
         self.folder.sync()
     }
 
-    /// Begins to make ready new keys for audit records, and, with `content`, for memories; or goes
-    /// on where the same was begun and cut off.
+    /// Stages new keys for audit records and, with `content`, for memories; or resumes an
+    /// interrupted rotation for the same purpose.
     pub(crate) fn prepare_rotation(&self, members: &[Member], content: bool) -> Result<Next> {
         let said = self.purpose(members, content);
         for id in self.prepared()? {
@@ -120,13 +121,13 @@ impl Keyring {
             epoch.write(&next.folder, self.store, &readers, unlock)?;
             next.epoch = Some(epoch);
         }
-        // Last, so that only what is whole is gone on with.
+        // Written last, so that only a complete folder is resumed.
         next.folder
             .replace_durably(&Name::FOR, said.as_bytes(), 0o600)?;
         self.folder.sync()
     }
 
-    /// What a keyring is made ready for, as its folder says it.
+    /// Returns the purpose of a staged keyring, as its folder states it.
     fn purpose(&self, members: &[Member], content: bool) -> String {
         let keys = if content { "all" } else { "audit" };
         let members = Digest::of(recipients::to_file(members).as_bytes());
@@ -137,7 +138,7 @@ impl Keyring {
         )
     }
 
-    /// A new folder; what was begun before for something else is given up.
+    /// Makes a new staging folder. Any begun for another purpose is removed.
     fn begin(&self) -> Result<Next> {
         for id in self.prepared()? {
             let fault = self.folder.fault("remove", &Name::next(id));
@@ -179,7 +180,8 @@ impl Keyring {
         Ok(next)
     }
 
-    /// Writes what is left to write, durably: `ring` with the identities of `live`, and `names`.
+    /// Writes the rest of a staged keyring, durably: `ring` with the new identities of `live`, and
+    /// `names`.
     pub(crate) fn complete(&self, next: &Next, live: &[MemoryId]) -> Result<()> {
         if let Some(new) = &next.epoch {
             let done = live.iter().filter_map(|id| next.resealed.get(id));
@@ -207,9 +209,9 @@ impl Keyring {
         next.folder.sync()
     }
 
-    /// Makes ready, durably, a keyring without any key of some memories, and of others without what
-    /// is in `ring`, under a new epoch key and a new names key; memories with a fresh identity have
-    /// no other in it.
+    /// Stages, durably, a keyring under a new epoch key and a new names key. It has no key of the
+    /// memories in `gone.0`, no `ring` key of those in `gone.1`, and only the fresh identity of
+    /// those in `fresh`.
     pub(crate) fn prepare_erasure(
         &self,
         members: &[Member],
@@ -252,7 +254,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// The keyring as it is once the files made ready are in their places.
+    /// Returns the keyring as it will be once the staged files are in place.
     pub(crate) fn after(&self, next: &Next) -> Result<Self> {
         let ring = match &next.epoch {
             Some(new) => {
@@ -289,7 +291,7 @@ impl Keyring {
         })
     }
 
-    /// Puts the files of a keyring that was made ready in their places.
+    /// Moves the files of a staged keyring into place.
     pub(super) fn put_in_place(&mut self, id: NextId) -> Result<()> {
         take_next(&self.folder, id)?;
         self.ring.is_now_in(&self.folder);
@@ -303,7 +305,7 @@ impl Keyring {
 }
 
 impl Next {
-    /// What the journal says of it.
+    /// Returns its entry for the journal.
     pub(crate) fn entry(&self) -> KeyEntry {
         KeyEntry {
             table: NEXT,
@@ -312,17 +314,17 @@ impl Next {
         }
     }
 
-    /// What was done for a memory whose present version is in this blob.
+    /// Returns the resealed version of a memory whose present version is in blob `from`.
     pub(crate) fn resealed(&self, id: MemoryId, from: ObjectId) -> Option<&Resealed> {
         self.resealed.get(&id).filter(|done| done.from == from)
     }
 
-    /// Forgets what was done where what was made is not whole.
+    /// Forgets resealed versions that are not whole.
     pub(crate) fn retain(&mut self, is_whole: impl Fn(&Resealed) -> bool) {
         self.resealed.retain(|_, done| is_whole(done));
     }
 
-    /// The entry of a memory's new identity, with what it was used for.
+    /// Returns the line for a memory that was sealed to a new identity.
     pub(crate) fn reseal(
         &self,
         id: MemoryId,
@@ -342,7 +344,7 @@ impl Next {
         }
     }
 
-    /// Keeps what was done, so that it need not be done again. Not yet durable.
+    /// Stores resealed versions, so that they need not be made again. Not yet durable.
     pub(crate) fn keep(&mut self, done: Vec<Resealed>) -> Result<()> {
         let lines: Vec<u8> = done.iter().flat_map(Resealed::to_line).collect();
         let opened = self.folder.open_or_make(&Name::RESEALED, 0o600);
@@ -355,19 +357,20 @@ impl Next {
         Ok(())
     }
 
-    /// Removes what was made ready: nothing names it. What stays is removed by the next change.
+    /// Removes the staged keyring, which nothing names. Leftovers are removed by the next change of
+    /// keys.
     pub(crate) fn give_up(&self) {
         drop(remove(&self.above, self.id));
     }
 
-    /// Whether it is still there, where that keyring is: another command may have begun anew, or the
-    /// keyring have moved.
+    /// Tells whether it is still staged in that keyring's folder: another command may have begun
+    /// anew, or the keyring may have moved.
     pub(crate) fn is_for(&self, keyring: &Keyring) -> bool {
         let there = keyring.folder.sub(&Name::next(self.id));
         there.is_ok_and(|there| there.is(&self.folder).unwrap_or(false))
     }
 
-    /// Reads what was done. What was cut short or does not open is made again.
+    /// Reads the list of resealed versions. Lines that are cut short or do not open are made again.
     fn read_list(&mut self) -> io::Result<()> {
         let file = match self.folder.open_read(&Name::RESEALED) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -399,13 +402,13 @@ impl Next {
     }
 }
 
-/// Everything in a table stays, and counts as known to somebody who left.
+/// Keeps every entry, and counts all as known to somebody who left.
 const EVERYTHING_KNOWN: Leaving<'_> = Leaving {
     without: None,
     all_known: true,
 };
 
-/// What goes from a table; what stays is known to nobody more than before.
+/// Omits some entries; the rest are known to nobody more than before.
 fn leaving(without: &HashSet<MemoryId>) -> Leaving<'_> {
     Leaving {
         without: Some(without),
@@ -413,19 +416,19 @@ fn leaving(without: &HashSet<MemoryId>) -> Leaving<'_> {
     }
 }
 
-/// What an entry of `ring` keeps of an identity.
+/// Returns the secret that an entry of `ring` holds of an identity.
 fn secret_of(key: &SealKey) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(key.to_text().as_bytes().to_vec())
 }
 
-/// What the identity in a line of `resealed` is sealed with.
+/// Returns the associated data of the identity in a line of `resealed`.
 fn line_context(store: StoreId, epoch: u64, id: MemoryId) -> Vec<u8> {
     let label = b"agekeep/2 resealed ".as_slice();
     [label, &store.0, &epoch.to_le_bytes(), &id.0].concat()
 }
 
 impl Resealed {
-    /// The new identity, if the line was made with the key of this epoch.
+    /// Returns the new identity, if the line was made with the key of this epoch.
     fn secret(&self, store: StoreId, epoch: &Epoch) -> Option<Zeroizing<Vec<u8>>> {
         let context = line_context(store, epoch.number, self.id);
         epoch.key.open(&context, &self.sealed)
@@ -453,13 +456,14 @@ fn prepared(folder: &Folder) -> io::Result<Vec<NextId>> {
     folder.list_of(NextId::of_folder)
 }
 
-/// Whether something was begun in a keyring's folder and neither finished nor given up.
+/// Tells whether a change of keys was begun in a keyring's folder and neither finished nor given
+/// up.
 pub(crate) fn is_unfinished(folder: &Folder) -> bool {
     prepared(folder).is_ok_and(|found| !found.is_empty())
 }
 
-/// Puts the files of a keyring that was made ready in their places, where that is not done yet. They
-/// are durable already; their new names are, once this returns.
+/// Moves the files of a staged keyring into place, unless that is done already. The files are
+/// durable already; their new names are once this returns.
 pub(crate) fn take_next(folder: &Folder, id: NextId) -> Result<()> {
     let next = match folder.sub(&Name::next(id)) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -478,13 +482,13 @@ pub(crate) fn take_next(folder: &Folder, id: NextId) -> Result<()> {
     }
     folder.sync()?;
     match remove(folder, id) {
-        // What somebody else has put there does no harm.
+        // Files that somebody else put there do no harm.
         Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         removed => removed.map_err(folder.fault("remove", &Name::next(id))),
     }
 }
 
-/// Removes what a keyring that is made ready can have, and then its folder, if nothing else is in it.
+/// Removes the files a staged keyring can have, and then its folder, if nothing else is in it.
 fn remove(folder: &Folder, id: NextId) -> io::Result<()> {
     let next = match folder.sub(&Name::next(id)) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -500,7 +504,7 @@ fn remove(folder: &Folder, id: NextId) -> io::Result<()> {
     folder.remove_folder(&Name::next(id))
 }
 
-/// Removes the files of a keyring that was being made.
+/// Removes the files of a keyring that was being created.
 pub(crate) fn remove_files(folder: &Folder) {
     for name in &FILES {
         drop(folder.remove(name));
@@ -508,13 +512,13 @@ pub(crate) fn remove_files(folder: &Folder) {
     folder.remove_asides();
 }
 
-/// The keyring that a record of the journal puts in place.
+/// Returns the staged keyring that a record of the journal puts in place.
 pub(crate) fn next_of(entries: &[KeyEntry]) -> Result<Option<NextId>> {
     let found = entries.iter().find(|entry| entry.table == NEXT);
     found.map(named).transpose()
 }
 
-/// The keyring that a key entry puts in place.
+/// Returns the staged keyring that a key entry puts in place.
 pub(super) fn named(entry: &KeyEntry) -> Result<NextId> {
     NextId::parse(&entry.bytes)
         .ok_or_else(|| Error::damaged("the journal", "it names a keyring that nobody made ready"))

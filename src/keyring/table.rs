@@ -1,4 +1,5 @@
-//! `ring` and `names`: fixed-size sealed entries behind a small header, in the order they came.
+//! `ring` and `names`: fixed-size sealed entries after a small header, in the order they were
+//! added.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,22 +17,22 @@ use crate::disk::{self, File, FileExt, Folder, KEY_ENTRIES_MAX, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
 
-/// Bytes of a header, and of the one that stores of format 1 have.
+/// Bytes of a header, and of a header of format 1.
 const HEADER_BYTES: usize = 128;
 const HEADER_BYTES_1: usize = 64;
-/// Where the seal of a header begins: it is over all that stands before it.
+/// Offset of the header's seal, which covers everything before it.
 const SEAL_AT: usize = HEADER_BYTES - aead::OVERHEAD;
 /// The generation of a table that was never rewritten.
 const FIRST_GENERATION: u64 = 1;
-/// The id, in the clear, at the start of each entry.
+/// Bytes of the unencrypted id at the start of each entry.
 const ID_BYTES: usize = 16;
 
-/// What tells the two tables apart.
+/// The differences between the two tables.
 pub(super) struct Shape {
     name: Name,
-    /// Begins the file; the three digits of the format version follow.
+    /// The start of the file. The three digits of the format version follow.
     magic: &'static [u8; 13],
-    /// What the label of an entry says.
+    /// The table's name in the labels of the associated data.
     word: &'static str,
     secret_bytes: usize,
 }
@@ -49,29 +50,29 @@ pub(super) static NAMES: Shape = Shape {
     secret_bytes: NAMES_SECRET_BYTES,
 };
 
-/// What a lookup finds.
+/// The result of a look-up.
 pub(super) enum Lookup {
     Found(Zeroizing<Vec<u8>>),
     Absent,
     Damaged,
 }
 
-/// The header of a table: entries are bound to all of it, and to their slots, so that none can be
-/// moved, or taken over from another file.
+/// The header of a table. Entries are bound to all of it and to their slots, so that none can be
+/// moved or copied from another file.
 #[derive(Clone)]
 struct Header {
     shape: &'static Shape,
     store: StoreId,
     epoch: u64,
     generation: u64,
-    /// Entries before this slot are of an earlier epoch: somebody who left may know what they hold.
+    /// Entries before this slot are of an earlier epoch: somebody who left may know their secrets.
     fresh_from: u32,
-    /// As it stands in the file.
+    /// The header as stored in the file.
     bytes: Vec<u8>,
 }
 
 impl Header {
-    /// The header of a new file, sealed under the key of its entries.
+    /// Makes the header of a new file, sealed under the key of its entries.
     fn new(
         shape: &'static Shape,
         store: StoreId,
@@ -137,12 +138,12 @@ impl Header {
         })
     }
 
-    /// Whether it is of format 1, which binds entries to store, epoch and memory alone.
+    /// Tells whether it is of format 1, which binds entries to store, epoch and memory alone.
     fn is_loose(&self) -> bool {
         self.bytes.len() == HEADER_BYTES_1
     }
 
-    /// Whether it was written by a holder of the key.
+    /// Tells whether a holder of the key wrote it.
     fn is_sealed_under(&self, key: &Key) -> bool {
         self.is_loose() || {
             let (said, seal) = self.bytes.split_at(SEAL_AT);
@@ -151,7 +152,7 @@ impl Header {
         }
     }
 
-    /// What an entry in a slot is sealed with.
+    /// Returns the associated data of an entry in a slot.
     fn context(&self, slot: u32, id: MemoryId) -> Vec<u8> {
         let word = self.shape.word;
         if self.is_loose() {
@@ -162,13 +163,13 @@ impl Header {
         [label.as_bytes(), &self.bytes, &slot, &id.0].concat()
     }
 
-    /// A sealed entry for a slot.
+    /// Seals an entry for a slot.
     fn seal(&self, key: &Key, slot: u32, id: MemoryId, secret: &[u8]) -> Vec<u8> {
         debug_assert_eq!(secret.len(), self.shape.secret_bytes);
         [&id.0[..], &key.seal(&self.context(slot, id), secret)].concat()
     }
 
-    /// Opens what [`Self::seal`] made for the same slot.
+    /// Opens an entry that [`Self::seal`] made for the same slot.
     fn open(&self, key: &Key, slot: u32, entry: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         key.open(&self.context(slot, id_of(entry)), &entry[ID_BYTES..])
     }
@@ -188,24 +189,25 @@ impl Shape {
     }
 }
 
-/// One table file.
+/// A table file.
 pub(super) struct Table {
     header: Header,
     folder: Folder,
     file: File,
-    /// Why the file could be opened for reading only, as the operating system's error number.
+    /// The operating system's error number, if the file could only be opened for reading.
     read_only: Option<i32>,
     inode: u64,
-    /// How many whole entries there are.
+    /// The number of whole entries.
     count: u32,
     /// Bytes after the last whole entry.
     torn_bytes: u64,
-    /// Entries behind the last one that are yet to be written.
+    /// Entries after the last one that are not written yet.
     held: Vec<Vec<u8>>,
     index: Mutex<Index>,
 }
 
-/// What a rewritten table leaves out, and whether all the rest counts as known to somebody who left.
+/// The entries that a rewritten table omits. If `all_known`, the rest count as known to somebody
+/// who left.
 #[derive(Clone, Copy)]
 pub(super) struct Leaving<'a> {
     pub(super) without: Option<&'a HashSet<MemoryId>>,
@@ -224,8 +226,8 @@ impl Table {
         folder.replace_durably(&shape.name, &header.bytes, 0o600)
     }
 
-    /// Writes a table with the entries of this one in their order, sealed anew for another epoch and
-    /// their new slots, and behind them `more`; durably.
+    /// Writes a table with this one's entries in order, resealed for another epoch and their new
+    /// slots, followed by `more`; durably.
     pub(super) fn rewrite(
         &self,
         folder: &Folder,
@@ -257,7 +259,7 @@ impl Table {
         for ((slot, entry), new_slot) in kept.zip(&mut slots) {
             let plain = old.open(key, slot, entry);
             let resealed = plain.map(|plain| new.seal(new_key, new_slot, id_of(entry), &plain));
-            // One that is damaged stays so.
+            // A damaged entry stays damaged.
             bytes.extend_from_slice(resealed.as_ref().unwrap_or(entry));
         }
         let stayed = u32::try_from((bytes.len() - new.bytes.len()) / old.shape.entry_bytes());
@@ -267,7 +269,8 @@ impl Table {
         folder.replace_durably(&old.shape.name, &bytes, 0o600)
     }
 
-    /// Opens a table: of this epoch and sealed under its key, if these are said.
+    /// Opens a table. If `epoch` is given, checks that the table is of that epoch and sealed under
+    /// its key.
     pub(super) fn open(
         folder: &Folder,
         shape: &'static Shape,
@@ -275,7 +278,7 @@ impl Table {
         epoch: Option<(u64, &Key)>,
     ) -> Result<Self> {
         let path = &folder.path_of(&shape.name);
-        // On a store that cannot be written the log can still be read.
+        // The log of a read-only store can still be read.
         let opened = folder.open_write_or_read(&shape.name);
         let (file, read_only) = opened.map_err(|e| files::missing(path, e))?;
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
@@ -311,8 +314,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Counts entries added since, by this process or another. What is less than a whole entry at
-    /// the end is a torn write: it is left out, and the next entry takes its place.
+    /// Counts the entries added since, by this process or another. Less than a whole entry at the
+    /// end is a torn write: it is ignored, and the next entry takes its place.
     pub(super) fn refresh(&mut self) -> Result<()> {
         let found = self.folder.look(&self.header.shape.name);
         let found = found.map_err(self.fault("read"))?;
@@ -344,9 +347,9 @@ impl Table {
         Ok(())
     }
 
-    /// The slot from which on the table is nothing but zeros, as a file that was made longer and not
-    /// written; `count` if its last entry is one. No entry begins with zeros, so this looks at the last
-    /// alone, and where that is none, at a few more.
+    /// Returns the first slot from which the table is all zeros, as after a file was extended and
+    /// not written; `count` if the last slot holds an entry. No entry begins with zeros, so this
+    /// reads the last slot only, and a few more if it is empty.
     fn zeros_from(&self, count: u32) -> Result<u32> {
         let is_entry = |slot: u32| {
             let mut id = [0; ID_BYTES];
@@ -369,12 +372,12 @@ impl Table {
         Ok(first)
     }
 
-    /// The slot of a memory's newest entry.
+    /// Returns the slot of a memory's newest entry.
     fn slot(&self, id: MemoryId) -> Result<Option<u32>> {
         Ok(self.slots(id, true)?.first().copied())
     }
 
-    /// The slots of a memory's entries, newest first; or of the newest alone.
+    /// Returns the slots of a memory's entries, newest first, or of the newest alone.
     fn slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut slots: Vec<u32> = self.held_slots(id).collect();
         if slots.is_empty() || !only_newest {
@@ -383,14 +386,14 @@ impl Table {
         Ok(slots)
     }
 
-    /// The slots of a memory's entries that are yet to be written, newest first.
+    /// Returns the slots of a memory's held entries, newest first.
     fn held_slots(&self, id: MemoryId) -> impl Iterator<Item = u32> {
         let held = self.held.iter().enumerate().rev();
         held.filter(move |(_, entry)| id_of(entry) == id)
             .map(|(at, _)| self.count + u32::try_from(at).expect("a batch is small"))
     }
 
-    /// The slots of those that are in the file.
+    /// Returns the slots of a memory's entries in the file.
     fn written_slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let slots = index.slots(&self.entries(), id, only_newest);
@@ -406,7 +409,7 @@ impl Table {
         }
     }
 
-    /// What is wrong with the file as a whole, where something is.
+    /// Returns the problem of the file as a whole, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         (self.torn_bytes > 0).then(|| {
             format!(
@@ -417,14 +420,14 @@ impl Table {
         })
     }
 
-    /// The memories that have an entry in this slot or a later one.
+    /// Returns the memories that have an entry in this slot or a later one.
     pub(super) fn ids_from(&self, first: u32) -> Result<Vec<MemoryId>> {
         let ids = self.entries().ids_from(first);
         let ids = ids.map_err(self.fault("read"))?;
         Ok(ids.into_iter().collect())
     }
 
-    /// SHA-256 of the header and the first `count` entries; `None` if there are fewer.
+    /// Returns the SHA-256 of the header and the first `count` entries; `None` if there are fewer.
     pub(super) fn digest_of_first(&self, count: u32) -> Result<Option<Digest>> {
         if count > self.count {
             return Ok(None);
@@ -441,7 +444,7 @@ impl Table {
         self.count + u32::try_from(self.held.len()).expect("a batch is small")
     }
 
-    /// Takes the next entry into account before it is written.
+    /// Holds the next entry until it is written.
     pub(super) fn hold(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
         if entry.len() != self.header.shape.entry_bytes() || slot != self.next_slot() {
             return Err(does_not_fit());
@@ -450,7 +453,7 @@ impl Table {
         Ok(())
     }
 
-    /// Forgets the entries that were held and not written.
+    /// Drops entries that were held and not written.
     pub(super) fn let_go(&mut self) {
         self.held.clear();
     }
@@ -459,17 +462,17 @@ impl Table {
         Ok(self.slot(id)?.is_some())
     }
 
-    /// A sealed entry for a slot.
+    /// Seals an entry for a slot.
     pub(super) fn seal(&self, key: &Key, slot: u32, id: MemoryId, secret: &[u8]) -> Vec<u8> {
         self.header.seal(key, slot, id, secret)
     }
 
-    /// Whether entries are bound to store, epoch and memory alone, as in format 1.
+    /// Tells whether entries are bound to store, epoch and memory alone, as in format 1.
     pub(super) fn is_loose(&self) -> bool {
         self.header.is_loose()
     }
 
-    /// Makes sure that so many entries can be added, before anything is durable that needs them.
+    /// Checks that `more` entries can be added, before anything that needs them is durable.
     pub(super) fn check_room(&self, more: usize) -> Result<()> {
         self.check_writable()?;
         if self.next_slot() as usize + more > KEY_ENTRIES_MAX as usize {
@@ -500,8 +503,8 @@ impl Table {
             .map_err(self.fault("write"))?;
         let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
         if slot < index.count {
-            // An entry written anew after an unclean stop: what stood there before is gone, and an
-            // earlier or later entry of either id may be the one that counts.
+            // Rewritten after an unclean stop: the old entry of the slot is gone, and another entry
+            // of either id may be the newest now.
             *index = Index::default();
         }
         if slot == self.count && !self.held.is_empty() {
@@ -548,49 +551,49 @@ impl Table {
         Ok(entry)
     }
 
-    /// Whether the newest entry of a memory is of an earlier epoch.
+    /// Tells whether the newest entry of a memory is of an earlier epoch.
     pub(super) fn is_stale(&self, id: MemoryId) -> Result<bool> {
         Ok(self
             .slot(id)?
             .is_some_and(|slot| slot < self.header.fresh_from))
     }
 
-    /// Whether an entry opens in a slot with the key of this table's epoch.
+    /// Tells whether an entry opens in a slot with the key of this table's epoch.
     pub(super) fn is_own(&self, key: &Key, slot: u32, entry: &[u8]) -> bool {
         entry.len() == self.header.shape.entry_bytes()
             && self.header.open(key, slot, entry).is_some()
     }
 
-    /// Whether a slot has an entry of the same memory as this one.
+    /// Tells whether a slot has an entry of the same memory as this one.
     pub(super) fn has_in_slot(&self, slot: u32, entry: &[u8]) -> Result<bool> {
         let whole = slot < self.count && entry.len() >= ID_BYTES;
         Ok(whole && id_of(&self.entry(slot)?) == id_of(entry))
     }
 
-    /// Whether there is such a file in a folder, and it is another.
+    /// Tells whether a folder has another such file than this.
     pub(super) fn is_another_in(&self, folder: &Folder) -> bool {
         let found = folder.look(&self.header.shape.name).ok().flatten();
         found.is_some_and(|found| found.inode != self.inode)
     }
 
-    /// Whether another file is in its place.
+    /// Tells whether another file has taken its place.
     pub(super) fn is_replaced(&self) -> bool {
         self.is_another_in(&self.folder)
     }
 
-    /// Whether it is in this folder.
+    /// Tells whether it is in this folder.
     pub(super) fn is_in(&self, folder: &Folder) -> bool {
         self.folder.is(folder).unwrap_or(false)
     }
 
-    /// Goes by another folder, where the file is in that now.
+    /// Switches to `folder` if the file is there now.
     pub(super) fn is_now_in(&mut self, folder: &Folder) {
         if folder.inode(&self.header.shape.name) == Some(self.inode) {
             self.folder = folder.clone();
         }
     }
 
-    /// For messages.
+    /// Returns the path for messages.
     fn path(&self) -> PathBuf {
         self.folder.path_of(&self.header.shape.name)
     }
@@ -608,7 +611,7 @@ fn does_not_fit() -> Error {
     Error::damaged("the journal", "a key entry does not fit its table")
 }
 
-/// The id at the start of an entry.
+/// Returns the id at the start of an entry.
 pub(super) fn id_of(entry: &[u8]) -> MemoryId {
     MemoryId(entry[..ID_BYTES].try_into().expect("sixteen bytes"))
 }

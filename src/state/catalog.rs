@@ -1,7 +1,8 @@
-//! The catalog: the state of a store as a fold over its events — which memory is at which path.
+//! The catalog: the state of a store as a fold over its events, mainly which memory is at which
+//! path.
 //!
-//! The file `catalog` holds a sealed copy, so that opening does not read all of history. It can
-//! be thrown away: the same fold makes it again.
+//! The file `catalog` holds a sealed copy, so that opening a store does not read all of history. It
+//! can be deleted: the same fold rebuilds it.
 
 pub(crate) mod file;
 #[cfg(any(fuzzing, test))]
@@ -46,58 +47,59 @@ pub(crate) struct Memory {
     pub(crate) blob: ObjectId,
     /// SHA-256 of that blob.
     pub(crate) sealed: Digest,
-    /// The version before this one, where it had the same path.
+    /// The blob of the previous version, if that had the same path.
     pub(crate) before: Option<ObjectId>,
-    /// When its text was last read or written by somebody whose clock was the latest.
+    /// The latest time of any event that read or wrote its text. A clock that runs back does not
+    /// lower it.
     pub(crate) accessed: DateTime<Utc>,
 }
 
 impl Memory {
-    /// Whether no key opens its path.
+    /// Tells whether no key opens its path.
     pub(crate) fn is_nameless(&self) -> bool {
         self.path.as_str().starts_with(NAMELESS)
     }
 }
 
-/// Every live memory, and where in history this is true.
+/// Every live memory, as of one commit.
 pub(crate) struct Catalog {
-    /// The commit up to which events are folded in; `None` before the first.
+    /// The last commit folded in; `None` before the first event.
     pub(crate) head: Option<ObjectId>,
-    /// How many events there were.
+    /// The number of events folded in.
     pub(crate) events: u64,
-    /// How many versions were ever written.
+    /// The number of versions ever written.
     pub(crate) versions: u64,
-    /// Bytes of what was ever written to history, as docs/format.md counts them (5.4).
+    /// Bytes ever written to history, as docs/format.md counts them (5.5).
     pub(crate) history_bytes: u64,
-    /// What each session recorded lately.
+    /// The recent events of each session.
     pub(crate) recent: Recent,
     pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
     pub(crate) decided: Option<Decided>,
-    /// When a sweep last was carried out, and its event.
+    /// The time and event number of the last completed sweep.
     pub(crate) swept: Option<(DateTime<Utc>, u64)>,
-    /// The numbers of the epoch key and the names key since the last erasure: a keyring with lower
+    /// The numbers of the epoch key and the names key since the last erasure. A keyring with lower
     /// ones is a copy from before it.
     pub(crate) erased: Option<(u64, u64)>,
-    /// The keys in force, and how many entries their tables have at least; `None` in format 1.
+    /// The keys in force and the minimum number of entries in their tables; `None` in format 1.
     pub(crate) keys: Option<KeyCommitment>,
-    /// What stood for the epoch keys before, as long as only erasures came since: a keyring from then
-    /// is still used, to destroy again what it brings back.
+    /// The authorities of earlier epoch keys, kept as long as only erasures came since. A keyring
+    /// with one of them is still used, to destroy again the keys it brings back.
     keys_before: Vec<AuthorityMark>,
-    /// Memories whose keys are to be destroyed, each with the event that says so.
+    /// Memories whose keys are to be destroyed, each with the event that marked it.
     pub(crate) marked: BTreeMap<MemoryId, u64>,
-    /// What must not go away, by the number of the event the hold began with.
+    /// Holds in force, by the number of the event that added each.
     pub(crate) holds: BTreeMap<u64, Hold>,
     rows: Rows,
-    /// How many events there were before the last, and what `head` was.
+    /// The number of events before the last one, and `head` at that point.
     before: (u64, Option<ObjectId>),
-    /// Whether the last event changed what is marked or held.
+    /// True if the last event changed the marks, the holds or the keys.
     retention_changed: bool,
-    /// What the last event counts as for its session.
+    /// How the last event counts for its session.
     recorded: Option<Recorded>,
 }
 
-/// The three blobs only a command that says so may change.
+/// The blobs of the three public files. Only a command that names a file may change its blob.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) policy: ObjectId,
@@ -106,14 +108,14 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
-    /// Whether these may be followed by `next`: nothing differs but what the command says.
+    /// Tells whether `next` may follow these: only the file that the command names may differ.
     pub(crate) fn may_become(self, next: Self, said: Option<PublicFile>) -> bool {
         PublicFile::ALL
             .into_iter()
             .all(|file| said == Some(file) || self.blob(file) == next.blob(file))
     }
 
-    /// Takes another blob for a file.
+    /// Replaces the blob of a file.
     pub(crate) fn put(&mut self, file: PublicFile, blob: ObjectId) {
         match file {
             PublicFile::Policy => self.policy = blob,
@@ -132,7 +134,7 @@ impl Decided {
 }
 
 impl Catalog {
-    /// The state before the first event.
+    /// Returns the state before the first event.
     pub(crate) fn empty() -> Self {
         Self {
             head: None,
@@ -173,8 +175,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// The keys in force after an event: others only if who held those before put them there, and with
-    /// the entries that new memories have.
+    /// Returns the keys in force after an event. Only holders of the previous keys may replace
+    /// them. Each added memory adds an entry to the tables.
     fn keys_after(&self, step: &Step) -> std::result::Result<Option<KeyCommitment>, StepFault> {
         let Some(new) = &step.keys else {
             if self.keys.is_some() && step.erased.is_some() {
@@ -187,7 +189,7 @@ impl Catalog {
         if !step.may_change_keys {
             return Err("it puts other keys in force, and its command never does");
         }
-        // Only by accepting a keyring can one come that does not follow the one before.
+        // Only an accepted keyring may fail to follow the previous one.
         let newest = self.keys.iter().map(|keys| &keys.epoch.1);
         let mut before = newest.chain(&self.keys_before);
         let follows = before.any(|before| new.follows(before, step.parent));
@@ -211,7 +213,7 @@ impl Catalog {
         self.keys = keys;
     }
 
-    /// What an event does that is about no memory.
+    /// Applies the parts of an event that concern no memory.
     fn pass(&mut self, step: &Step, time: DateTime<Utc>) {
         self.head = Some(step.head);
         self.history_bytes = self.history_bytes.saturating_add(step.history_bytes());
@@ -224,7 +226,7 @@ impl Catalog {
         if step.swept {
             self.swept = Some((time, step.number));
         }
-        // They only rise: a keyring that was known for a copy stays one.
+        // The numbers only rise, so a keyring once recognized as a copy stays one.
         let (epoch, names) = self.erased.unwrap_or_default();
         self.erased = step
             .erased
@@ -232,8 +234,8 @@ impl Catalog {
             .or(self.erased);
     }
 
-    /// Folds in what one event did, as one change: whatever it writes leaves its old path before
-    /// anything takes a new one, so that two memories can change places.
+    /// Folds in an event's changes as one change: every memory it writes leaves its old path before
+    /// any takes a new one, so two memories can swap places.
     fn fold(&mut self, step: &Step, time: DateTime<Utc>) -> std::result::Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
@@ -271,7 +273,7 @@ impl Catalog {
         let (blob, sealed) = touch.blob.ok_or("it writes a version and names no blob")?;
         let fits = match (touch.change, &old) {
             (Change::Add, None) => touch.version == 1,
-            // Which version a memory had that is gone, only its history says.
+            // The last version number of a removed memory is known only from its history.
             (Change::Restore, None) => touch.version > 1 && !self.marked.contains_key(&touch.id),
             (Change::Edit | Change::Move | Change::Reseal | Change::Redact, Some(old)) => {
                 old.version + 1 == touch.version
@@ -294,13 +296,13 @@ impl Catalog {
         Ok(())
     }
 
-    /// Whether a memory is above a path or below it: where there is a file, there is no directory.
+    /// Tells whether a memory is above or below a path. A file and a directory cannot share a path.
     fn stands_in_the_way(&self, path: &MemoryPath) -> bool {
         let mut above = path.ancestors();
         above.any(|path| self.rows.at(&key(&path)).is_some()) || self.below(path).next().is_some()
     }
 
-    /// Puts a memory at a path that is free, in the version a touch wrote.
+    /// Puts the version a touch wrote at a free path.
     fn put(
         &mut self,
         touch: &TouchStep,
@@ -331,20 +333,20 @@ impl Catalog {
         self.rows.put(memory);
     }
 
-    /// Takes an event at its word that does not fit the state, so that later ones can be followed.
+    /// Accepts an event that does not fit the state, so that later ones can be followed.
     pub(crate) fn assume(&mut self, step: &Step) {
         self.begin();
         let time = DateTime::from_timestamp_millis(step.millis);
         let time = time.or(self.times.last).unwrap_or_default();
         if let Some(hold) = &step.hold {
-            // One that cannot be followed is said where the event is checked.
+            // The check of this event reports a hold that cannot be followed.
             let _ = self.follow_hold(hold, step.number);
         }
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    // One that is not there is no reason not to go on.
+                    // A read of a missing memory does not stop the fold.
                     let _ = self.rows.access(touch.id, time);
                 }
                 Change::Remove | Change::Expire => self.forget(touch.id),
@@ -359,7 +361,7 @@ impl Catalog {
                 _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
-        // Keys that may not be in force are no reason not to go on, and do not count.
+        // Keys that may not be in force are ignored, and do not stop the fold.
         if let Ok(keys) = self.keys_after(step) {
             self.put_keys(keys, step);
         }
@@ -367,7 +369,7 @@ impl Catalog {
         self.pass(step, time);
     }
 
-    /// A memory that is to be erased, or is.
+    /// Records that a memory is marked for erasure, or erased.
     fn follow_erasure(&mut self, touch: &TouchStep, event: u64) {
         self.retention_changed = true;
         if touch.change == Change::Mark {
@@ -388,22 +390,22 @@ impl Catalog {
         self.put(touch, old, path, written, time);
     }
 
-    /// Lets go of a memory whose state is not known any more.
+    /// Drops a memory whose state is no longer known.
     pub(crate) fn forget(&mut self, id: MemoryId) {
         drop(self.rows.take(id));
     }
 
-    /// A live memory by its id.
+    /// Returns a live memory by its id.
     pub(crate) fn memory(&self, id: MemoryId) -> Option<&Memory> {
         self.rows.get(id)
     }
 
-    /// The memory at a path.
+    /// Returns the memory at a path.
     pub(crate) fn at(&self, path: &MemoryPath) -> Option<&Memory> {
         self.rows.at(&key(path))
     }
 
-    /// Every memory below a directory, in the order of a listing.
+    /// Returns every memory below a directory, in listing order.
     pub(crate) fn below(&self, directory: &MemoryPath) -> impl Iterator<Item = &Memory> {
         let first = key(directory) + "\0";
         let end = key(directory) + "\u{1}";
@@ -411,12 +413,12 @@ impl Catalog {
             .range(Bound::Included(first), Bound::Excluded(end))
     }
 
-    /// Whether something is below this path; `/memories` always exists.
+    /// Tells whether anything is below this path; `/memories` always exists.
     pub(crate) fn is_directory(&self, path: &MemoryPath) -> bool {
         path.is_root() || self.below(path).next().is_some()
     }
 
-    /// A live memory whose path no key opens, if there is one.
+    /// Returns a live memory whose path no key opens, if there is one.
     pub(crate) fn nameless(&self) -> Option<MemoryId> {
         let first = NAMELESS.replace('/', "\0");
         let mut from = self.rows.range(Bound::Included(first), Bound::Unbounded);
@@ -424,17 +426,17 @@ impl Catalog {
         first.map(|memory| memory.id)
     }
 
-    /// Every live memory, in the order of a listing.
+    /// Returns every live memory, in listing order.
     pub(crate) fn memories(&self) -> impl Iterator<Item = &Memory> {
         self.rows.all()
     }
 
-    /// How many memories there are.
+    /// Returns the number of live memories.
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.rows.count()).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of text in all of them.
+    /// Returns the bytes of text in all live memories.
     pub(crate) fn bytes(&self) -> u64 {
         self.rows.bytes()
     }
@@ -445,22 +447,22 @@ impl Catalog {
         self.retention_changed = false;
     }
 
-    /// Whether a part of the file did not open that this rests on. What it held was read from
+    /// Tells whether part of the underlying file failed to open. Its contents were read from
     /// history instead.
     pub(crate) fn is_torn(&self) -> bool {
         self.rows.base().is_some_and(Base::is_torn)
     }
 
-    /// Whether every part of the file opens that this rests on.
+    /// Tells whether every part of the underlying file opens.
     pub(crate) fn is_whole(&self) -> bool {
         self.rows.base().is_none_or(Base::is_whole)
     }
 
-    /// Checks that nothing was answered from a part of the file that did not open, and that history
-    /// could not tell either. If so, nothing of this catalog holds.
+    /// Checks that every answer so far came from the file or from history. If part of the file
+    /// failed to open and history could not replace it, empties the catalog.
     ///
     /// # Errors
-    /// What history could not be read for.
+    /// The error that kept history from being read.
     pub(crate) fn check(&mut self) -> Result<()> {
         let Some(fault) = self.rows.take_fault() else {
             return Ok(());
@@ -470,11 +472,11 @@ impl Catalog {
     }
 }
 
-/// Most epoch keys of before that are remembered.
+/// The most earlier epoch keys that are remembered.
 const KEYS_BEFORE_MAX: usize = 256;
 
-/// Begins what stands for a path whose name key is gone. It holds a control character, so nothing
-/// can ask for it, and goes on with the memory id, so that history folds on to the event that
+/// Prefix of the placeholder path of a memory whose name key is gone. Its control character keeps
+/// requests from naming it. The memory id follows, so that the fold can go on to the event that
 /// removes the memory.
 const NAMELESS: &str = "/memories/\u{1}";
 
@@ -482,42 +484,42 @@ fn key(path: &MemoryPath) -> String {
     path.as_str().replace('/', "\0")
 }
 
-// When events were, and whether a clock can be believed after them.
+// Event times, and whether a clock can be trusted after them.
 
-/// How far a clock may be behind the latest event before a sweep does not go by it: what setting
-/// it right now and then can come to.
+/// A sweep refuses a clock further than this behind the latest event. Routine clock corrections
+/// stay below it.
 const CLOCK_BEHIND_MAX: TimeDelta = TimeDelta::seconds(60);
-/// The longest time without an event after which a sweep still believes the clock: a year. A store
-/// that is swept daily has events daily.
+/// A sweep refuses a clock further than this past the latest event: a year. A store that is swept
+/// daily has events daily.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::days(366);
 
-/// Why a sweep does not go by the clock.
+/// The reason a sweep refuses the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClockFault {
-    /// It is behind an event of this time.
+    /// The clock is behind an event of this time.
     Behind(DateTime<Utc>),
-    /// It leapt from the first time to the second, ahead or back.
+    /// The clock leapt from the first time to the second, ahead or back.
     Leapt(DateTime<Utc>, DateTime<Utc>),
 }
 
-/// When events were.
+/// The times of events.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Times {
     /// The time of the last event.
     pub(crate) last: Option<DateTime<Utc>>,
     /// The latest time of any event.
     latest: Option<DateTime<Utc>>,
-    /// Up to here events are not in the order of their times: the latest time of one that another
-    /// followed whose clock was behind.
+    /// Events up to this time may be out of time order. It is the latest time that some later
+    /// event's clock was behind.
     uneven: Option<DateTime<Utc>>,
-    /// The latest time of any event since a sweep last went by the clock.
+    /// The latest time of any event since the last sweep that trusted the clock.
     believed: Option<DateTime<Utc>>,
-    /// The first leap since then, ahead or back: from when to when.
+    /// The first leap since then, ahead or back, from the first time to the second.
     leap: Option<(DateTime<Utc>, DateTime<Utc>)>,
 }
 
 impl Times {
-    /// Takes the time of the next event, which may be that of a sweep: its clock was believed.
+    /// Takes the time of the next event. If `swept`, the event is a sweep and trusted the clock.
     pub(crate) fn pass(&mut self, time: DateTime<Utc>, swept: bool) {
         if swept {
             (self.believed, self.leap) = (Some(time), None);
@@ -543,13 +545,13 @@ impl Times {
         (time - before > CLOCK_AHEAD_MAX).then_some((before, time))
     }
 
-    /// Milliseconds since the last event; none where the clock has run back.
+    /// Returns the milliseconds since the last event; 0 where the clock has run back.
     pub(crate) fn millis_to(&self, now: DateTime<Utc>) -> u64 {
         let since = self.last.map(|last| (now - last).num_milliseconds());
         u64::try_from(since.unwrap_or_default()).unwrap_or_default()
     }
 
-    /// What is wrong with a clock that says it is now.
+    /// Returns the fault of a clock that shows `now`.
     pub(crate) fn clock_fault(&self, now: DateTime<Utc>) -> Option<ClockFault> {
         let behind = self
             .believed
@@ -560,7 +562,8 @@ impl Times {
             .or(leap.map(|(from, to)| ClockFault::Leapt(from, to)))
     }
 
-    /// Whether all that was later than this also came behind what was not.
+    /// Tells whether `time` splits history: every event with a later time also comes after all
+    /// others.
     pub(crate) fn part_at(&self, time: DateTime<Utc>) -> bool {
         self.uneven <= Some(time)
     }

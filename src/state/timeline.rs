@@ -1,8 +1,9 @@
-//! The timeline: every event in a few bytes, in order, so that any moment in history is found at
-//! once — by number, commit or time — and with it what every memory was then.
+//! The timeline: every event in a few bytes, in order. It finds any moment in history at once, by
+//! number, commit or time, and the state of every memory at that moment.
 //!
-//! Like the catalog it is a fold over the events, and its file is a sealed copy that can be thrown
-//! away. It says where to look; what is shown or undone is opened from history itself.
+//! Like the catalog it is a fold over the events, and its file is a sealed copy that can be
+//! deleted. It only says where to look: texts that are shown or undone are opened from history
+//! itself.
 
 mod block;
 pub(crate) mod file;
@@ -18,13 +19,13 @@ use crate::event::{Change, ERASE_COMMAND, Event, Moment, Outcome, Place, REDACT_
 use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 
-/// Stands for a word that is not there.
+/// The index of an absent word.
 const NONE: u32 = u32::MAX;
 
 /// Every event of a store, oldest first.
 #[derive(Default)]
 pub(crate) struct Timeline {
-    /// The number of the first event in it: 0, or more where only a piece of history is held.
+    /// The number of the first event held: 0, or more for a piece of history.
     base: u64,
     rows: Vec<Row>,
     touches: Vec<Touched>,
@@ -32,12 +33,11 @@ pub(crate) struct Timeline {
     memory_at: HashMap<MemoryId, u32>,
     words: Vec<Box<str>>,
     word_at: HashMap<Box<str>, u32>,
-    /// For each memory the touches that are its, as places of row and touch; found when first asked
-    /// for.
+    /// The touches of each memory, as indices of row and touch; built on first use.
     lives: OnceLock<Vec<Vec<(u32, u32)>>>,
 }
 
-/// One event.
+/// An event.
 struct Row {
     commit: ObjectId,
     millis: i64,
@@ -45,24 +45,24 @@ struct Row {
     command: u32,
     actor: u32,
     session: u32,
-    /// What its first and second path say, where that is no touched memory's.
+    /// The texts of its first and second path, unless a touched memory has that path.
     named: [u32; 2],
     outcome: Outcome,
 }
 
-/// One memory's part in an event.
+/// A memory's part in an event.
 #[derive(Clone, Copy)]
 struct Touched {
     memory: u32,
     path: u32,
     version: u64,
     bytes: u64,
-    /// The earlier version it goes back to; 0 is none.
+    /// The earlier version it goes back to; 0 for none.
     from: u64,
     change: Change,
 }
 
-/// A version of a memory, and an event that names it: as a rule the one that wrote it.
+/// A version of a memory, and an event that names it: usually the one that wrote it.
 #[allow(clippy::struct_field_names)] // a version's number is its version, as in every record
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Version {
@@ -72,22 +72,22 @@ pub(crate) struct Version {
     pub(crate) version: u64,
     /// Bytes of text.
     pub(crate) bytes: u64,
-    /// The event.
+    /// The number of that event.
     pub(crate) event: u64,
     /// The earlier version it goes back to.
     pub(crate) from: Option<u64>,
 }
 
-/// One memory's part in an event.
+/// A memory's part in an event.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) change: Change,
-    /// The version it had after the event, or, for a removal, before it; and the event.
+    /// The event, with the memory's version after it or, for a removal, before it.
     pub(crate) of: Version,
 }
 
 impl Timeline {
-    /// A piece that begins with an event.
+    /// Returns an empty piece that begins with event `base`.
     fn from(base: u64) -> Self {
         Self {
             base,
@@ -95,33 +95,33 @@ impl Timeline {
         }
     }
 
-    /// Whether it begins with the first event.
+    /// Tells whether it begins with the first event.
     pub(crate) fn is_whole(&self) -> bool {
         self.base == 0
     }
 
-    /// How many events there are, those before a piece included.
+    /// Returns the number of events, those before a piece included.
     pub(crate) fn len(&self) -> u64 {
         self.base + self.rows.len() as u64
     }
 
-    /// The place of an event among the rows.
+    /// Returns the row index of an event.
     fn place(&self, event: u64) -> Option<usize> {
         let at = usize::try_from(event.checked_sub(self.base)?).ok()?;
         (at < self.rows.len()).then_some(at)
     }
 
-    /// The number of the event at a place.
+    /// Returns the number of the event at a row index.
     fn number(&self, at: usize) -> u64 {
         self.base + at as u64
     }
 
-    /// The newest event's commit.
+    /// Returns the newest event's commit.
     pub(crate) fn head(&self) -> Option<ObjectId> {
         self.rows.last().map(|row| row.commit)
     }
 
-    /// Makes room for so many events.
+    /// Reserves room for `events` more events.
     pub(crate) fn reserve(&mut self, events: usize) {
         self.rows.reserve(events);
         self.touches.reserve(events);
@@ -146,7 +146,7 @@ impl Timeline {
         self.lives = OnceLock::new();
     }
 
-    /// What its first and second path say, where that is no touched memory's.
+    /// Returns the texts of its first and second path, unless a touched memory has that path.
     fn named_words(&mut self, event: &Event) -> [u32; 2] {
         [&event.path, &event.new_path].map(|place| {
             let text = place.as_ref().and_then(named);
@@ -200,7 +200,7 @@ impl Timeline {
             .map(|text| MemoryPath::from_canonical(text.to_owned()))
     }
 
-    /// The moment right after an event.
+    /// Returns the moment right after an event.
     pub(crate) fn moment(&self, event: u64) -> Option<Moment> {
         let row = self.row(event)?;
         Some(Moment {
@@ -209,18 +209,18 @@ impl Timeline {
         })
     }
 
-    /// When an event was.
+    /// Returns the time of an event.
     pub(crate) fn time(&self, event: u64) -> Option<DateTime<Utc>> {
         DateTime::from_timestamp_millis(self.row(event)?.millis)
     }
 
-    /// Who acted, and in which session.
+    /// Returns the actor and the session of an event.
     pub(crate) fn who(&self, event: u64) -> Option<(Option<&str>, Option<&str>)> {
         let row = self.row(event)?;
         Some((self.text(row.actor), self.text(row.session)))
     }
 
-    /// The command of an event, and how it ended.
+    /// Returns the command of an event and its outcome.
     pub(crate) fn command(&self, event: u64) -> Option<(&str, Outcome)> {
         let row = self.row(event)?;
         Some((self.text(row.command)?, row.outcome))
@@ -230,11 +230,11 @@ impl Timeline {
         Some(&self.rows[self.place(event)?])
     }
 
-    /// The last event at or before a time; `None` if the store is younger.
+    /// Returns the last event at or before a time; `None` if the store is younger.
     ///
-    /// Clocks are set back, and run ahead. What most events agree on decides: the longest run of
-    /// events whose times rise. An event off that run counts as later than the one of the run
-    /// before it, as it was.
+    /// Clocks are set back and run ahead, so most events decide: the longest run of events whose
+    /// times never fall. An event off that run counts as later than the run's event before it,
+    /// which it was.
     pub(crate) fn at_time(&self, time: DateTime<Utc>) -> Option<u64> {
         let millis = time.timestamp_millis();
         let rising = self.rising();
@@ -247,12 +247,13 @@ impl Timeline {
         off_the_run.map(|at| self.number(at))
     }
 
-    /// The longest run of events whose times never fall, by patience sorting.
+    /// Returns the longest run of events whose times never fall, by patience sorting.
     fn rising(&self) -> Vec<usize> {
         if self.rows.is_sorted_by_key(|row| row.millis) {
             return (0..self.rows.len()).collect();
         }
-        // The last event of the best run of each length, and what came before each event in its own.
+        // The last event of the best run of each length, and the predecessor of each event in its
+        // own run.
         let mut ends: Vec<usize> = Vec::new();
         let mut before: Vec<Option<usize>> = Vec::with_capacity(self.rows.len());
         for (at, row) in self.rows.iter().enumerate() {
@@ -270,7 +271,7 @@ impl Timeline {
         run
     }
 
-    /// Every event whose commit id begins with these hexadecimal digits.
+    /// Returns every event whose commit id begins with these hexadecimal digits.
     pub(crate) fn with_prefix<'a>(&'a self, digits: &'a str) -> impl Iterator<Item = Moment> + 'a {
         let whole: Vec<u8> = digits
             .as_bytes()
@@ -294,7 +295,7 @@ impl Timeline {
         &self.touches[begin..self.rows[at].touches_end]
     }
 
-    /// Every part of every event before a number, oldest first.
+    /// Returns every part of every event before number `to`, oldest first.
     fn parts(&self, to: u64) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
         let end = usize::try_from(to.saturating_sub(self.base)).unwrap_or(usize::MAX);
         (0..end.min(self.rows.len())).flat_map(move |at| {
@@ -304,7 +305,7 @@ impl Timeline {
         })
     }
 
-    /// What an event did, memory by memory.
+    /// Returns the effects of an event, memory by memory.
     pub(crate) fn parts_of(&self, event: u64) -> Vec<Part> {
         let touches = self.place(event).map_or(&[][..], |at| self.touches_of(at));
         let part = |touched| self.part(event, touched);
@@ -318,7 +319,7 @@ impl Timeline {
         }
     }
 
-    /// Every touch of one memory, oldest first.
+    /// Returns every touch of one memory, oldest first.
     fn touches_with(&self, id: MemoryId) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
         let lives = self.lives.get_or_init(|| {
             let mut lives = vec![Vec::new(); self.memories.len()];
@@ -339,7 +340,7 @@ impl Timeline {
         places.map(|(at, touch)| (self.number(*at as usize), &self.touches[*touch as usize]))
     }
 
-    /// What every event that altered it did to one memory, oldest first.
+    /// Returns every change to one memory, oldest first.
     pub(crate) fn life(&self, id: MemoryId) -> Vec<Part> {
         self.touches_with(id)
             .filter(|(_, touched)| touched.change.alters())
@@ -347,7 +348,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Every version a memory had up to an event, oldest first.
+    /// Returns every version a memory had up to an event, oldest first.
     pub(crate) fn versions(
         &self,
         id: MemoryId,
@@ -358,7 +359,7 @@ impl Timeline {
             .map(|(event, touched)| self.version(event, touched))
     }
 
-    /// The event that removed a memory, if it is not there now.
+    /// Returns the event that removed a memory, if it is not live now.
     pub(crate) fn removed(&self, id: MemoryId) -> Option<u64> {
         let (event, last) = self
             .touches_with(id)
@@ -366,7 +367,7 @@ impl Timeline {
         last.change.removes().then_some(event)
     }
 
-    /// Every memory that lived right after an event, each with the version it had.
+    /// Returns every memory that lived right after an event, each with its version.
     pub(crate) fn state(&self, event: u64) -> HashMap<MemoryId, Version> {
         let mut last: Vec<Option<(u64, &Touched)>> = vec![None; self.memories.len()];
         for (event, touched) in self.parts(event.saturating_add(1)) {
@@ -396,7 +397,7 @@ impl Timeline {
         }
     }
 
-    /// The version a memory had right after an event, if it lived then.
+    /// Returns the version a memory had right after an event, if it lived then.
     pub(crate) fn version_at(&self, id: MemoryId, event: u64) -> Option<Version> {
         let (event, touched) = self
             .touches_with(id)
@@ -404,11 +405,11 @@ impl Timeline {
         (!touched.change.removes()).then(|| self.version(event, touched))
     }
 
-    /// The memory that was at a path right after an event.
+    /// Returns the memory that was at a path right after an event.
     pub(crate) fn at(&self, path: &MemoryPath, event: u64) -> Option<Version> {
         let word = *self.word_at.get(path.as_str())?;
         let mut decided = HashSet::new();
-        // From the newest on: the last thing that happened to a memory decides where it is.
+        // Newest first: the last change to a memory decides where it is.
         for (event, touched) in self.parts(event.saturating_add(1)).rev() {
             if touched.change.alters()
                 && decided.insert(touched.memory)
@@ -421,7 +422,7 @@ impl Timeline {
         None
     }
 
-    /// Every memory that was at a path, or below it, at any time.
+    /// Returns every memory that was ever at a path or below it.
     pub(crate) fn ever_within(&self, path: &MemoryPath) -> HashSet<MemoryId> {
         let words = self.words_within(path);
         let touched = self.touches.iter();
@@ -439,8 +440,8 @@ impl Timeline {
             .collect()
     }
 
-    /// Every event that names a path, something below it, or a memory that ever was there; oldest
-    /// first.
+    /// Returns every event that names a path, something below it, or a memory that was ever there;
+    /// oldest first.
     pub(crate) fn about(&self, path: &MemoryPath) -> Vec<u64> {
         let words = self.words_within(path);
         let memories = self.ever_within(path);
@@ -458,19 +459,19 @@ impl Timeline {
             .collect()
     }
 
-    /// Every memory that ever lived, in the order they were made.
+    /// Returns every memory that ever lived, in order of creation.
     pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> + '_ {
         self.memories.iter().copied()
     }
 }
 
-/// Whether a text is a path, or one below it.
+/// Tells whether a text is a path, or one below it.
 fn is_within(text: &str, path: &MemoryPath) -> bool {
     text.strip_prefix(path.as_str())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What a place says, where a path is known.
+/// Returns the text of a place, where its path is known.
 fn named(place: &Place) -> Option<&str> {
     match place {
         Place::Root => Some(crate::memory_tool::path::ROOT),
@@ -483,10 +484,10 @@ fn index(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than four thousand million of them fit in memory")
 }
 
-// What is gone: expired, erased, and what of history still speaks of it.
+// Expired and erased memories, and the history that still names them.
 
 impl Timeline {
-    /// The last thing that happened to each memory, of all that can end it.
+    /// Returns the last change to each memory, marks and erasures included.
     fn ends(&self) -> Vec<Option<(u64, &Touched)>> {
         let mut last: Vec<Option<(u64, &Touched)>> = vec![None; self.memories.len()];
         for (event, touched) in self.parts(u64::MAX) {
@@ -498,8 +499,8 @@ impl Timeline {
         last
     }
 
-    /// Memories that a sweep removed and nobody brought back, as they were last; the event of each
-    /// is the one that removed it.
+    /// Returns the memories that a sweep removed and nobody restored, in their last version. The
+    /// event of each is the one that removed it.
     pub(crate) fn expired(&self) -> Vec<Version> {
         let ends = self.ends().into_iter().flatten();
         ends.filter(|(_, touched)| touched.change == Change::Expire)
@@ -507,7 +508,7 @@ impl Timeline {
             .collect()
     }
 
-    /// The event by which a sweep removed a memory, if that is the last thing that happened to it.
+    /// Returns the event by which a sweep removed a memory, if nothing happened to it since.
     pub(crate) fn swept_by(&self, id: MemoryId) -> Option<u64> {
         let (event, last) = self.touches_with(id).rfind(|(_, touched)| {
             touched.change.alters() || matches!(touched.change, Change::Mark | Change::Erase)
@@ -515,7 +516,7 @@ impl Timeline {
         (last.change == Change::Expire).then_some(event)
     }
 
-    /// Memories whose keys are destroyed.
+    /// Returns the memories whose keys are destroyed, each with the event that did it.
     pub(crate) fn erased(&self) -> Vec<(MemoryId, u64)> {
         let ends = self.ends().into_iter().flatten();
         ends.filter(|(_, touched)| touched.change == Change::Erase)
@@ -523,14 +524,15 @@ impl Timeline {
             .collect()
     }
 
-    /// The event after which a memory does not open any more, or is not to.
+    /// Returns the event that last marked or erased a memory.
     pub(crate) fn erased_by(&self, id: MemoryId) -> Option<u64> {
         self.touches_with(id)
             .rfind(|(_, touched)| matches!(touched.change, Change::Mark | Change::Erase))
             .map(|(event, _)| event)
     }
 
-    /// The last version of a memory before which all are erased, and the event that did it.
+    /// Returns the oldest version of a memory left by a partial erasure, and the event that erased
+    /// those before it.
     pub(crate) fn begins_with(&self, id: MemoryId) -> Option<(u64, u64)> {
         let (event, touched) = self.touches_with(id).rfind(|(event, touched)| {
             let command = self.command(*event).map(|(command, _)| command);
@@ -540,7 +542,7 @@ impl Timeline {
         Some((touched.version, event))
     }
 
-    /// The event that erased a version.
+    /// Returns the event that erased a version.
     pub(crate) fn erased_at(&self, version: &Version) -> Option<u64> {
         self.erased_by(version.id).or_else(|| {
             let (first, event) = self.begins_with(version.id)?;
@@ -548,7 +550,7 @@ impl Timeline {
         })
     }
 
-    /// Memories of which some events wrote a version.
+    /// Returns the memories of which any of these events wrote a version.
     pub(crate) fn written_by(&self, events: &[u64]) -> HashSet<MemoryId> {
         let parts = events.iter().flat_map(|event| self.parts_of(*event));
         parts
@@ -557,7 +559,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Every path each memory ever had.
+    /// Returns every path each memory ever had.
     pub(crate) fn paths(&self) -> HashMap<MemoryId, Vec<MemoryPath>> {
         let mut words: HashMap<u32, HashSet<u32>> = HashMap::new();
         for touched in &self.touches {
@@ -577,8 +579,8 @@ impl Timeline {
             .collect()
     }
 
-    /// Every event that touches one of some memories, or whose record names a path one of them had,
-    /// or a directory that was in; oldest first.
+    /// Returns every event that touches one of some memories, or whose record names a path that one
+    /// of them had or a directory above it; oldest first.
     pub(crate) fn naming(&self, memories: &HashSet<MemoryId>) -> Vec<u64> {
         let gone: HashSet<u32> = memories
             .iter()
@@ -605,7 +607,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Takes an event again, of which fewer paths open than before.
+    /// Takes an event again after keys were destroyed, when fewer of its paths open.
     pub(crate) fn take_again(&mut self, event: &Event) {
         let Some(at) = self.place(event.number) else {
             return;

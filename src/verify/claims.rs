@@ -1,4 +1,4 @@
-//! What was said of history elsewhere, held against what it is: the pin, and checkpoints.
+//! Checks history against the pin and signed checkpoints, and keeps the last verified point.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ use crate::verify::findings::{Fault, Findings, Spot};
 use crate::verify::fold::Fold;
 use crate::verify::walk::Chain;
 
-/// Checks that it is the store that was seen at this place, and that history contains what was seen
-/// of it. Called under the store's lock: without it the pin may be ahead of the head that was read.
+/// Checks that the store is the one seen at this place, and that history contains what was seen of
+/// it. Requires the store's lock: otherwise the pin may be ahead of the head that was read.
 pub(super) fn check_pin(
     repository: &Repository,
     head: ObjectId,
@@ -59,7 +59,7 @@ pub(super) fn check_pin(
     Ok(())
 }
 
-/// Holds history against checkpoints, as far as it can be read.
+/// Checks history against checkpoints, as far as it can be read.
 pub(super) fn check(
     chain: &Chain<'_>,
     store: StoreId,
@@ -76,7 +76,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that history contains what checkpoints said of it, and that all of them can be true.
+/// Checks that history contains what the checkpoints state, and that they do not contradict each
+/// other.
 fn check_notes(
     chain: &Chain<'_>,
     notes: &[Note],
@@ -114,7 +115,7 @@ fn check_notes(
     Ok(())
 }
 
-/// Who may sign right after an event; for one past the end, who may now.
+/// Returns the signers right after an event, or today's for an event past the end.
 fn signers(chain: &Chain<'_>, number: u64) -> Result<Signers> {
     let link = match chain.at(number)? {
         Some(link) => Some(link),
@@ -136,31 +137,32 @@ fn spot_of(note: &Note) -> Spot {
     }
 }
 
-// The point up to which history was verified, kept outside the store: the next run begins there.
+// The verified point of history, kept outside the store. The next run begins there.
 //
 // ```text
 // <state>/places/<id>/verified   "agekeep-verify-6" 16 | AEAD under the user's key
 // ```
-// Inside it is once more an AEAD, under the names key. The user's key keeps whoever holds keys of the
-// store, which an auditor and somebody who has left do, from making a point that skips what they have
-// forged; the names key keeps what is told of memories from whoever holds none, and from everybody
-// once they are erased. Associated data of both: `"agekeep/1 verified " | store id 16 | place id 16`.
-// What is inside is this program's own; a file that does not open or parse is as good as none.
+// Inside is another AEAD, under the key of the caches. The user's key keeps holders of the store's
+// keys, who include auditors and former members, from making a point that skips their forgeries.
+// The cache key hides what the point tells of memories from everybody without the store's keys, and
+// from everybody at all once the memories are erased. The associated data of both is
+// `"agekeep/1 verified " | store id 16 | place id 16`. The contents are this program's own. A file
+// that does not open or parse is ignored.
 
 const MAGIC: &[u8; 16] = b"agekeep-verify-6";
 /// More than the largest store's point takes.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// A point in history before which everything was found to be right.
+/// A point in history up to which everything was verified.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) commit: ObjectId,
     /// SHA-256 of that commit.
     pub(super) digest: Digest,
-    /// How many entries `ring` and `names` had, and what those hash to.
+    /// The numbers of entries in `ring` and `names`. `keys` are their digests.
     counts: (u32, u32),
     keys: (Digest, Digest),
-    /// Whether what memories hold was checked too: an auditor cannot.
+    /// True if the contents of memories were checked too, which an auditor cannot.
     contents: bool,
     removed: Vec<(MemoryId, u64)>,
     erased: Vec<MemoryId>,
@@ -169,7 +171,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Reads the point of the store at a place; `None` if there is none that can be used.
+    /// Reads the point of the store at a place; `None` if there is no usable one.
     pub(super) fn load(place: &Place, keyring: &Keyring) -> Option<Self> {
         let (file, context) = (place.verified(), context(place, keyring));
         let bytes = disk::read_plain(&file, BYTES_MAX).ok()?;
@@ -179,7 +181,7 @@ impl Point {
         (point.contents || !keyring.is_reader()).then_some(point)
     }
 
-    /// The state at this point; `None` if it does not parse.
+    /// Returns the state at this point; `None` if it does not parse.
     pub(super) fn fold(&self) -> Option<Fold> {
         let mut fold = Fold::new(from_snapshot(&self.snapshot)?, false);
         if fold.catalog.head != Some(self.commit) {
@@ -191,13 +193,14 @@ impl Point {
         Some(fold)
     }
 
-    /// How many key entries are still those that were checked; `None` if any of them is not.
+    /// Returns the numbers of key entries that are unchanged since they were checked; `None` if any
+    /// changed.
     pub(super) fn keys_known(&self, keyring: &Keyring) -> Result<Option<(u32, u32)>> {
         let now = keyring.digests_of_first(self.counts)?;
         Ok((now == Some(self.keys)).then_some(self.counts))
     }
 
-    /// Keeps the point that was reached. If it cannot be kept, the next run reads more.
+    /// Saves the point reached. If this fails, the next run reads more.
     pub(super) fn save(
         place: &Place,
         keyring: &Keyring,

@@ -1,4 +1,4 @@
-//! One commit, examined on its own and against the one before it; done on every core.
+//! Examines one commit on its own and against the previous one; runs on every core.
 
 mod change;
 
@@ -21,23 +21,23 @@ use crate::repository::{Repository, Strict, object};
 use crate::verify::findings::Fault;
 use crate::verify::tree::RawTree;
 
-/// Folders that one reader keeps at hand: more than a store has.
+/// Folders that one examiner caches: more than a store has.
 const FOLDERS_MAX: usize = 512;
 
-/// What is known of history right before a commit.
+/// The state of history right before a commit.
 #[derive(Clone, Default)]
 pub(super) struct Before {
-    /// Whether the commit is to be the first of all.
+    /// True if the commit must be the first of all.
     pub(super) root: bool,
-    /// SHA-256 of the commit before; `None` if that is not known for sure.
+    /// SHA-256 of the previous commit; `None` if that is not known for sure.
     pub(super) digest: Option<Digest>,
     /// The tree of the last commit that could be read.
     pub(super) tree: Option<ObjectId>,
-    /// Whether that is the commit right before.
+    /// True if that is the commit right before.
     pub(super) certain: bool,
 }
 
-/// A memory whose place in the tree is another one than before.
+/// A memory whose entry in the tree changed.
 #[derive(Clone, Copy)]
 pub(super) struct Changed {
     pub(super) id: MemoryId,
@@ -45,53 +45,53 @@ pub(super) struct Changed {
     pub(super) new: Option<ObjectId>,
 }
 
-/// A signer who may not sign at any time, and the second in which the commit is.
+/// A signer with a limited validity, and the second of the commit.
 pub(super) struct Limited {
     pub(super) name: String,
     pub(super) validity: Validity,
     pub(super) time: DateTime<Utc>,
 }
 
-/// A signer by whose role the command may be none of theirs: the fold knows what was before it.
+/// A signer whose role may not allow the command. The fold decides: it knows the earlier events.
 pub(super) struct Beyond {
     pub(super) name: String,
     pub(super) role: SignerRole,
-    /// The command as the record says it, or as the subject does.
+    /// The command from the record, or from the subject.
     pub(super) command: String,
 }
 
-/// What was made of one commit.
+/// The results of examining one commit.
 #[derive(Default)]
 pub(super) struct Examined {
     pub(super) faults: Vec<Fault>,
-    /// How many bytes its object has.
+    /// Bytes of the commit object.
     pub(super) bytes: u64,
-    /// Its record, if that is really this commit's.
+    /// Its record, if that belongs to this commit.
     pub(super) event: Option<Event>,
     /// Memories of which a path in the record does not open.
     pub(super) closed: Vec<MemoryId>,
     pub(super) changed: Vec<Changed>,
-    /// The memories its trailers name.
+    /// The memories that its trailers name.
     pub(super) named: Vec<MemoryId>,
-    /// Whether record and tree tell one story, so that the state can be believed.
+    /// True if record and tree agree, so that the state can be trusted.
     pub(super) sound: bool,
-    /// Whether it follows the commit before, as far as that can be told.
+    /// True if it follows the previous commit, as far as can be known.
     pub(super) linked: bool,
-    /// A signature that is right, by somebody who was no signer then.
+    /// A valid signature by somebody who was no signer then.
     pub(super) stranger: Option<SignedBy>,
-    /// A signature that is right, by a signer whose key is valid for some time only.
+    /// A valid signature by a signer whose key has a limited validity.
     pub(super) limited: Option<Limited>,
-    /// A signature that is right, by a signer whose role may not go so far.
+    /// A valid signature by a signer whose role may not allow the command.
     pub(super) beyond: Option<Beyond>,
-    /// The signers it has, where they are others than before.
+    /// Its `signers` blob, if that changed.
     pub(super) signers: Option<ObjectId>,
-    /// How many versions it writes.
+    /// The number of versions it writes.
     pub(super) versions: u64,
-    /// Those of them that no key of their memory opens.
+    /// Versions it writes that no key of their memory opens.
     pub(super) shut: Vec<(MemoryId, ObjectId)>,
 }
 
-/// Reads and examines commits; each thread has its own.
+/// A reader and examiner of commits; each thread has its own.
 pub(super) struct Examiner<'a> {
     repository: Repository,
     keyring: Option<&'a Keyring>,
@@ -112,7 +112,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// What a commit leaves behind for the one after it; `None` if it cannot be read.
+    /// Returns the state of history right after a commit; `None` if the commit cannot be read.
     pub(super) fn after(&self, id: ObjectId) -> Result<Option<Before>> {
         Ok(match self.repository.read_strictly(id)? {
             Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| Before {
@@ -125,7 +125,7 @@ impl<'a> Examiner<'a> {
         })
     }
 
-    /// Examines a commit, and answers what it leaves behind for the next.
+    /// Examines a commit, and returns the results and the state of history right after it.
     pub(super) fn examine(&mut self, id: ObjectId, before: &Before) -> Result<(Examined, Before)> {
         let mut seen = Examined {
             linked: before.certain || before.root,
@@ -171,12 +171,12 @@ impl<'a> Examiner<'a> {
         Ok((seen, after))
     }
 
-    /// Reads an object of a kind; what is wrong with it is a fault, and not an error.
+    /// Reads an object of a kind. An unreadable one is a fault, not an error.
     fn object(&self, id: ObjectId, kind: Kind, faults: &mut Vec<Fault>) -> Result<Option<Vec<u8>>> {
         read_object(&self.repository, id, kind, faults)
     }
 
-    /// A root tree.
+    /// Reads a root tree.
     fn root(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
         let known = self.roots.iter().flatten().find(|(known, _)| *known == id);
         if let Some((_, tree)) = known {
@@ -190,7 +190,7 @@ impl<'a> Examiner<'a> {
         Ok(tree)
     }
 
-    /// The tree of a folder.
+    /// Reads the tree of a folder.
     fn folder(&mut self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
         if let Some(tree) = self.folders.get(&id) {
             return Ok(Some(tree.clone()));
@@ -221,7 +221,7 @@ impl<'a> Examiner<'a> {
         Ok(Some(Rc::new(tree)))
     }
 
-    /// Opens the record and compares it with the commit it is in.
+    /// Opens the record and compares it with its commit.
     fn open_record(&self, commit: &Commit, said: &Said<'_>, before: &Before, seen: &mut Examined) {
         let Some(keyring) = self.keyring else { return };
         let closed = RefCell::default();
@@ -253,8 +253,8 @@ impl<'a> Examiner<'a> {
         seen.event = Some(event);
     }
 
-    /// Checks the signature, and that its key belongs to a signer of the commit before: nobody
-    /// signs himself in.
+    /// Checks the signature, and that its key belongs to a signer of the previous commit: nobody
+    /// can add their own key.
     fn check_signature(
         &mut self,
         commit: &Commit,
@@ -268,7 +268,7 @@ impl<'a> Examiner<'a> {
             seen.faults.push(Fault::new("signature", what));
             return Ok(());
         };
-        // The trees were read and reported on already.
+        // Faults of these trees were reported already.
         let tree = self.root(before.tree.unwrap_or(own_tree), &mut Vec::new())?;
         let Some(blob) = tree.and_then(|tree| tree.file("signers")) else {
             return Ok(());
@@ -316,8 +316,8 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// A signer of whom it has to be asked whether the command was theirs to give: all but owners, who
-/// may give every command that there is.
+/// Returns the signer if it must be checked whether the role allows the command. Only an owner may
+/// give every known command.
 fn beyond(signer: &Entry, event: Option<&Event>, said: Option<&Said<'_>>) -> Option<Beyond> {
     let command = match event {
         Some(event) => &event.command,
@@ -343,7 +343,7 @@ impl Before {
     }
 }
 
-/// Reads an object of a kind; what is wrong with it is a fault.
+/// Reads an object of a kind. An unreadable one is a fault.
 pub(super) fn read_object(
     repository: &Repository,
     id: ObjectId,
@@ -364,7 +364,7 @@ pub(super) fn read_object(
     Ok(None)
 }
 
-/// The signers a blob names; `None` if it cannot be read as such.
+/// Reads the signers in a blob; `None` if it cannot be read or does not parse.
 pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Option<Signers>> {
     Ok(match repository.read_strictly(blob)? {
         Strict::Whole(Kind::Blob, bytes) => std::str::from_utf8(&bytes)
@@ -374,7 +374,8 @@ pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Op
     })
 }
 
-/// The commit in the one form a store writes; without a signature the rest may still have it.
+/// Parses a commit in the one form a store writes. An unsigned commit is reported, and
+/// parsed as if it were signed.
 fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
     if let Some(commit) = object::parse_commit(bytes) {
         return Some(commit);
@@ -392,7 +393,7 @@ fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
     otherwise
 }
 
-/// Checks what the commit says of the one before it.
+/// Checks the commit's link to the previous one.
 fn check_chain(said: &Said<'_>, before: &Before, seen: &mut Examined) {
     let broken = match (before.root, said.chain) {
         (true, None) => {
@@ -428,20 +429,20 @@ fn record_fault(fault: &EventFault) -> Fault {
     }
 }
 
-// What a commit message says in the clear.
+// The unencrypted parts of a commit message.
 
-/// Subject and trailers of a commit.
+/// The subject and trailers of a commit.
 struct Said<'a> {
     message: Message<'a>,
     command: &'a str,
     outcome: &'a str,
     memories: Vec<MemoryId>,
-    /// What the commit before hashes to; `None` where there is none.
+    /// The digest of the previous commit; `None` if there is none.
     chain: Option<Digest>,
 }
 
 impl<'a> Said<'a> {
-    /// Reads a message that has the form of a store's.
+    /// Parses a message in the form a store writes.
     fn parse(text: &'a str) -> Option<Self> {
         let message = Message::split(text).ok()?;
         let (command, outcome) = message.subject.split_once(' ')?;
@@ -469,12 +470,12 @@ impl<'a> Said<'a> {
         })
     }
 
-    /// Whether it may change memories at all.
+    /// Tells whether it may change memories at all.
     fn may_write(&self) -> bool {
         self.outcome == "ok" && event::may_alter(self.command)
     }
 
-    /// The public file it may put in place anew.
+    /// Returns the public file it may replace.
     fn decides(&self) -> Option<PublicFile> {
         PublicFile::changed_by(self.command).filter(|_| self.outcome == "ok")
     }

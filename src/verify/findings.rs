@@ -1,11 +1,11 @@
-//! What verification finds: ids that never change, what to do about each, and a bounded list.
+//! Findings of a verification: stable ids, a hint for each, and a bounded list.
 
 use std::collections::HashSet;
 
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 
-/// Most findings that a report lists; the rest is counted.
+/// The most findings a report lists; the rest are only counted.
 pub(super) const LISTED_MAX: usize = 1_000;
 
 const RESTORE: &str = "keep a copy of the store as it is, and restore from a backup or a clone that \
@@ -17,7 +17,7 @@ const KEYS: &str = "restore the keyring folder from the backup that belongs to t
 const BACK: &str = "somebody put an older copy of the store in its place, or another history; restore \
                     the newest copy, or go on from here with `agekeep accept-rollback --reason TEXT`";
 
-/// Every finding there is: its id, and what can be done about it.
+/// Every kind of finding: its id and its hint.
 pub const FINDINGS: &[(&str, &str)] = &[
     ("object-missing", RESTORE),
     ("object-damaged", RESTORE),
@@ -124,15 +124,15 @@ pub const FINDINGS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What can be done where the journal still holds an object that is not whole.
+/// The hint for a damaged object that the journal still holds.
 const MENDED: &str = "the journal still holds it: `agekeep compact` mends it; then find out what \
                       damaged it";
 
-/// Something that is not as it should be.
+/// A problem found by a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which check found it: one of [`FINDINGS`].
+    /// The check that found it: one of [`FINDINGS`].
     pub id: &'static str,
     /// The number of the event it is about, by its place in history.
     pub event: Option<u64>,
@@ -140,17 +140,17 @@ pub struct Finding {
     pub commit: Option<ObjectId>,
     /// The memory it is about.
     pub memory: Option<MemoryId>,
-    /// One sentence; never a path or content.
+    /// A sentence; never a path or content.
     pub what: String,
-    /// What can be done about it.
+    /// A hint on what to do about it.
     pub hint: String,
 }
 
-/// A finding before it is known where in history it is.
+/// A finding whose spot in history is not known yet.
 pub(super) struct Fault {
     pub(super) id: &'static str,
     pub(super) memory: Option<MemoryId>,
-    /// The object that is at fault itself: it is reported once, wherever it is met.
+    /// The object at fault, which is reported once, wherever it is met.
     pub(super) object: Option<ObjectId>,
     pub(super) what: String,
 }
@@ -180,20 +180,20 @@ impl Fault {
     }
 }
 
-/// Where in history a fault is.
+/// The place of a fault in history.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Spot {
     pub(super) event: Option<u64>,
     pub(super) commit: Option<ObjectId>,
 }
 
-/// Everything that was found so far.
+/// All findings so far.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) listed: Vec<Finding>,
     pub(super) total: u64,
     objects: HashSet<ObjectId>,
-    /// What the journal can still mend.
+    /// Objects that the journal can still repair.
     pub(super) journaled: HashSet<ObjectId>,
 }
 
@@ -229,12 +229,12 @@ impl Findings {
         self.add(fault, Spot::default());
     }
 
-    /// Whether a check has found something.
+    /// Tells whether a check has found something.
     pub(super) fn has_found(&self, id: &str) -> bool {
         self.listed.iter().any(|found| found.id == id)
     }
 
-    /// Whether an object was reported.
+    /// Tells whether an object was reported.
     pub(super) fn has(&self, object: ObjectId) -> bool {
         self.objects.contains(&object)
     }

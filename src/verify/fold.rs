@@ -1,4 +1,4 @@
-//! The state as history tells it, event by event, and where an event does not fit it.
+//! The state that history gives, event by event, and the events that do not fit it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,35 +16,35 @@ use crate::id::ObjectId;
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Memory, Step};
 
-/// Everything that later events are measured by.
+/// The state that later events are checked against.
 pub(super) struct Fold {
     pub(super) catalog: Catalog,
-    /// The last version of each memory that was removed.
+    /// The last version of each removed memory.
     pub(super) removed: HashMap<MemoryId, u64>,
-    /// Those of them whose keys a receipt says are destroyed.
+    /// Memories whose keys a receipt says are destroyed.
     pub(super) erased: HashSet<MemoryId>,
-    /// Every `signers` file there was, oldest first.
+    /// Every `signers` file so far, oldest first.
     pub(super) signer_files: Vec<ObjectId>,
-    /// Memories whose state no believable event tells.
+    /// Memories whose state no trustworthy event gives.
     pub(super) unsure: HashSet<MemoryId>,
-    /// Live memories that were written in what was read.
+    /// Live memories written in the part of history that was read.
     pub(super) written: HashSet<MemoryId>,
-    /// Versions that were read.
+    /// The number of versions read.
     pub(super) versions: u64,
-    /// Those of them that no key opens, and no receipt says why.
+    /// Versions that no key opens and no receipt explains.
     pub(super) shut: HashMap<ObjectId, MemoryId>,
-    /// Whether the state before the first event is not known.
+    /// True if the state before the first event is not known.
     pub(super) blind: bool,
-    /// Whether events so far fit: then the state is what a reader of this history has.
+    /// True if all events so far fit: then a reader of this history has this state.
     pub(super) fits: bool,
-    /// Whether the number and time of the event before are known.
+    /// True if the number and time of the previous event are known.
     follows: bool,
-    /// Memories with a path that does not open: said once.
+    /// Memories with a path that does not open, each reported once.
     closed: HashSet<MemoryId>,
 }
 
 impl Fold {
-    /// Goes on from a state that is known, or from nothing.
+    /// Continues from a known state, or from nothing.
     pub(super) fn new(catalog: Catalog, blind: bool) -> Self {
         Self {
             catalog,
@@ -109,7 +109,7 @@ impl Fold {
         Ok(())
     }
 
-    /// A right signature by a signer whose time had not begun, or was over.
+    /// Checks a valid signature by a signer whose time may not have begun, or may be over.
     fn untimely(&self, limited: &Limited, event: Option<&Event>) -> Option<Fault> {
         let time = event.map_or(limited.time, |event| event.time);
         let checked = limited.validity.check(time, self.catalog.times.last);
@@ -121,8 +121,9 @@ impl Fold {
         })
     }
 
-    /// A right signature by a signer whose role does not go so far. Without the record a command is
-    /// known by its name alone, and an erasure that changes no tree may complete an earlier one.
+    /// Checks a valid signature by a signer whose role may not allow the command. Without the
+    /// record only the command's name is known, so an erasure that changes no tree is allowed: it
+    /// may complete an earlier one.
     fn not_allowed(&self, beyond: &Beyond, examined: &Examined) -> Result<Option<Fault>> {
         let (role, command) = (beyond.role, beyond.command.as_str());
         let what = if let Some(event) = &examined.event {
@@ -149,7 +150,7 @@ impl Fold {
         Ok(what.map(fault))
     }
 
-    /// A right signature by somebody who was no signer at that point.
+    /// Returns the fault of a valid signature by somebody who was no signer at that point.
     fn signer_fault(&self, repository: &Repository, stranger: &SignedBy) -> Result<Fault> {
         let key = stranger.fingerprint();
         for file in &self.signer_files {
@@ -218,7 +219,7 @@ impl Fold {
         self.note(event);
     }
 
-    /// Says that an event does not fit the state, or its own command.
+    /// Reports that an event does not fit the state, or its own command.
     fn state_fault(
         &mut self,
         memory: Option<MemoryId>,
@@ -234,7 +235,7 @@ impl Fold {
         findings.add(fault, spot);
     }
 
-    /// Keeps what the catalog does not: memories that are gone, and those that are new or changed.
+    /// Notes what the catalog does not keep: removed and erased memories, and those new or changed.
     fn note(&mut self, event: &Event) {
         for touch in &event.memories {
             if touch.change == Change::Erase {
@@ -257,14 +258,14 @@ impl Fold {
         }
     }
 
-    /// Passes over a commit whose record cannot be had.
+    /// Passes over a commit without a usable record.
     fn skip(&mut self, examined: &Examined) {
         self.doubt(examined);
         self.catalog.events += 1;
         self.follows = false;
     }
 
-    /// What the tree changed without a record that can be believed is not known any more.
+    /// Marks the state of memories as unknown that the tree changed without a trustworthy record.
     fn doubt(&mut self, examined: &Examined) {
         self.fits = false;
         for changed in &examined.changed {
@@ -280,7 +281,7 @@ impl Fold {
         self.unsure.contains(&id) || (self.blind && !self.knows(id))
     }
 
-    /// Whether an event has added the memory.
+    /// Tells whether an event has added the memory.
     pub(super) fn knows(&self, id: MemoryId) -> bool {
         self.catalog.memory(id).is_some()
             || self.removed.contains_key(&id)
@@ -303,7 +304,7 @@ impl Fold {
             .map_or(0, |last| (last - event.time).num_milliseconds());
         let behind = u64::try_from(behind).unwrap_or(0);
         let said = event.clock_behind_ms.unwrap_or(0);
-        // A clock that is finer than a millisecond may have said one less.
+        // A clock finer than a millisecond may have recorded one less.
         let fits = said == behind || (behind > 0 && said == behind - 1);
         (!fits).then(|| {
             let what = format!(
@@ -313,7 +314,7 @@ impl Fold {
         })
     }
 
-    /// What the catalog does not refuse by itself.
+    /// Makes the checks that the catalog does not make by itself.
     fn misfit(&self, event: &Event) -> Option<Misfit> {
         let why = |touch: &Touch| {
             let live = self.catalog.memory(touch.id);
@@ -358,7 +359,7 @@ impl Fold {
     }
 }
 
-/// Whether a touch has another path than the memory, where the key of its paths is there.
+/// Tells whether a touch has another path than the memory, as far as the key of its paths is there.
 fn is_elsewhere(memory: &Memory, touch: &Touch) -> bool {
     match &touch.path {
         Some(path) => *path != memory.path,

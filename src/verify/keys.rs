@@ -1,4 +1,4 @@
-//! The keyring against history, and every live memory opened with its key at its place.
+//! Checks the keyring against history, and opens every live memory with its key at its place.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +18,8 @@ use crate::repository::object::Kind;
 use crate::state::catalog::Memory;
 use crate::version::{self, Place, VersionFault};
 
-/// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every
-/// live memory has one in each. Answers the memories whose keys are gone.
+/// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every live
+/// memory has one in each. Returns the memories whose keys are gone.
 pub(super) fn check(
     keyring: &Keyring,
     known: (u32, u32),
@@ -47,7 +47,7 @@ pub(super) fn check(
         Error::MissingKey { .. } => Ok(()),
         error => Err(error),
     };
-    // An auditor has no key to it.
+    // An auditor has no key to `ring`.
     let mut broken = HashSet::new();
     for id in ring.into_iter().filter(|_| keyring.is_reader()) {
         let whole = keyring.check_entries_of(id);
@@ -65,8 +65,8 @@ pub(super) fn check(
     missing(keyring, fold, findings)
 }
 
-/// Earlier versions that do not open although their memories have keys: those they were sealed to are
-/// gone. What is wrong with an entry itself, and with present versions, is said elsewhere.
+/// Reports earlier versions that do not open although their memories have keys: the keys they were
+/// sealed to are gone. Damaged entries and present versions are reported elsewhere.
 fn closed_versions(
     keyring: &Keyring,
     fold: &Fold,
@@ -91,7 +91,8 @@ fn closed_versions(
     Ok(())
 }
 
-/// A live memory needs both keys; one that is gone has both still, and one that is erased none.
+/// Checks which keys are missing. Live and removed memories need both keys; erased ones must have
+/// none.
 fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Vec<MemoryId>> {
     let mut erased: Vec<MemoryId> = fold.erased.iter().copied().collect();
     for id in &erased {
@@ -117,8 +118,8 @@ fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Ve
     Ok(erased)
 }
 
-/// Opens live memories on every core and checks that each is at its place. Answers how many did
-/// open.
+/// Opens live memories on every core and checks that each is at its place. Returns the number that
+/// opened.
 pub(super) fn open_memories(
     root: &Folder,
     keyring: &Keyring,
@@ -132,7 +133,7 @@ pub(super) fn open_memories(
         let mut faults = Vec::new();
         let mut opened = 0;
         while let Some(memory) = memories.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // What is wrong with the blob itself has been said.
+            // Faults of the blob itself have been reported.
             if reported.has(memory.blob) {
                 continue;
             }
@@ -167,7 +168,7 @@ pub(super) fn open_memories(
 
 enum Opening {
     Opened,
-    /// Another finding says why it cannot be tried.
+    /// Not tried, for a reason that another finding gives.
     Passed,
     Failed(Fault),
 }

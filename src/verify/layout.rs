@@ -1,4 +1,4 @@
-//! The store's folder: nothing in it that would make stock git see, follow or run something else.
+//! Checks the store's folder for anything that stock git would see, follow or run.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,8 @@ use crate::disk::{Folder, Kind, Name};
 use crate::repository::{BRANCH, CONFIG};
 use crate::verify::findings::{Fault, Findings};
 
-/// What stands in a store's folder: what agekeep makes, and what stock git makes there by itself.
+/// The names in a store's folder: those that agekeep makes, and those that stock git makes by
+/// itself.
 const KNOWN: &[&str] = &[
     "HEAD",
     "config",
@@ -41,13 +42,13 @@ const KNOWN: &[&str] = &[
     "FETCH_HEAD.lock",
 ];
 
-/// Begin the names of what is passing.
+/// Prefixes of the names of temporary files.
 const PASSING: &[&str] = &["tmp_agekeep_", ".agekeep-init-", ".nfs"];
 
-/// Folders in a folder of refs that are looked into: stock git makes no deeper ones.
+/// The depth to which folders of refs are searched: stock git makes no deeper ones.
 const DEPTH_MAX: u32 = 32;
 
-/// Looks at everything in the folder but history and keys.
+/// Checks everything in the folder but history and keys.
 pub(super) fn check(root: &Folder, findings: &mut Findings) {
     head_file(root, findings);
     refs(root, findings);
@@ -73,13 +74,13 @@ pub(super) fn check(root: &Folder, findings: &mut Findings) {
     stray(root, findings);
 }
 
-/// Whether something is there, or that cannot be told.
+/// Tells whether something is there, or that cannot be known.
 fn may_have(folder: &Folder, name: &Name) -> bool {
     !matches!(folder.look(name), Ok(None))
         && !matches!(folder.look(name), Err(e) if e.kind() == io::ErrorKind::NotFound)
 }
 
-/// Everything in a file, `None` if there is none, or what is wrong with it.
+/// Reads a file; `None` if there is none. The error says what is wrong with it.
 fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
     match root.read(name) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -133,17 +134,17 @@ fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) 
         let below = (found.look.kind == Kind::Folder && depth > 0)
             .then(|| folder.enter(&found).ok())
             .flatten();
-        // A link to a folder is followed by stock git, and is itself nothing a store has.
+        // Stock git follows a link to a folder, and a store has no such link.
         if let Some(below) = below {
             loose_refs(&below, &name, depth - 1, names);
         } else if !has_extension(&name, "lock") {
-            // What ends in `.lock` is no ref, but what stock git leaves behind when it is killed.
+            // A name in `.lock` is no ref, but a leftover of a killed stock git.
             names.push(name);
         }
     }
 }
 
-/// What stands in the place of a file that agekeep makes and can do without, and is none.
+/// Reports anything but a file in the place of files that agekeep makes and can do without.
 fn kinds(root: &Folder, findings: &mut Findings) {
     let files = [
         Name::BRANCH_BEFORE,
@@ -177,7 +178,7 @@ fn hooks(root: &Folder, findings: &mut Findings) {
     };
     for found in folder.look_at_all().unwrap_or_default() {
         let name = found.name.to_string_lossy();
-        // What a link leads to may be anything at any time.
+        // The target of a link may be anything at any time.
         let runs = match found.look.kind {
             Kind::File => found.look.mode & 0o111 != 0,
             kind => kind == Kind::Link,
@@ -204,7 +205,7 @@ fn stray(root: &Folder, findings: &mut Findings) {
     }
 }
 
-// The file `config`, which only stock git reads: what agekeep wrote, and where to push to.
+// Checks of the file `config`, which only stock git reads: agekeep's own keys, and remotes.
 
 /// Keys of a remote or branch that stock git writes when one is added.
 const OF_REMOTES: &[&str] = &["url", "fetch"];
@@ -231,7 +232,7 @@ fn check_config(root: &Folder, findings: &mut Findings) {
         };
         match expected.get(&key.name) {
             Some(value) if *value == key.value => drop(own.remove(&key.name)),
-            // What was said is said once, with the value it has.
+            // Each key is reported once, with the value it has.
             Some(_) => {
                 own.remove(&key.name);
                 fault(format!("config gives {} another value", key.name));
@@ -265,7 +266,7 @@ fn is_harmless(key: &Key) -> bool {
     key.subsection && known.contains(&key.last.as_str()) && !(runs && key.last == "url")
 }
 
-/// Every key in a configuration file (git-config(1)); an error for each line that is none.
+/// Parses every key of a configuration file (git-config(1)), with an error for each invalid line.
 fn keys(text: &str) -> impl Iterator<Item = Result<Key, ()>> {
     let mut header = (String::new(), None::<String>);
     text.lines().filter_map(move |line| {
@@ -286,7 +287,7 @@ fn keys(text: &str) -> impl Iterator<Item = Result<Key, ()>> {
     })
 }
 
-/// `core]`, or `remote "origin"]`, and nothing behind it.
+/// Parses `core]` or `remote "origin"]`, with nothing after it.
 fn section(rest: &str) -> Option<(String, Option<String>)> {
     let inner = rest.strip_suffix(']')?;
     let Some((name, quoted)) = inner.split_once(' ') else {
@@ -304,7 +305,7 @@ fn plain(name: &str) -> bool {
 fn key((section, subsection): &(String, Option<String>), line: &str) -> Option<Key> {
     let (last, value) = line.split_once('=').unwrap_or((line, "true"));
     let (last, value) = (last.trim(), value.trim());
-    // A value that goes on in the next line could hide a key.
+    // A value that continues on the next line could hide a key.
     if section.is_empty() || !plain(last) || value.ends_with('\\') {
         return None;
     }

@@ -1,7 +1,7 @@
-//! A look at the store at one moment, under its lock: where history ends, the keys, the cache.
+//! Opens the store at one moment, under its lock: the end of history, the keys, the cache.
 //!
-//! After an unclean stop this brings things to their places as an open does. Apart from that it
-//! changes nothing; what an open would refuse is a finding here, and the look goes on.
+//! After an unclean stop this restores objects and keys as an open does. Apart from that it changes
+//! nothing. What an open would refuse is a finding here, and verification goes on.
 
 use std::collections::HashMap;
 
@@ -25,18 +25,18 @@ use crate::store::{self, Unclean};
 /// The store as it was at that moment.
 pub(super) struct Opened {
     pub(super) repository: Repository,
-    /// Where history ends; `None` if nothing says so.
+    /// The end of history; `None` if nothing gives it.
     pub(super) head: Option<ObjectId>,
     pub(super) store: Option<StoreId>,
     pub(super) keyring: Option<Keyring>,
-    /// What the catalog file says, if it opens.
+    /// The state in the catalog file, if that opens.
     pub(super) cached: Option<Catalog>,
-    /// The parents of recent commits, as the journal has them.
+    /// The parents of recent commits, from the journal.
     pub(super) parents: HashMap<ObjectId, ObjectId>,
 }
 
 impl Opened {
-    /// A store of which nothing can be read.
+    /// Returns a store of which nothing can be read.
     pub(super) fn nothing(root: &Folder) -> Self {
         Self {
             repository: Repository::of_whatever_is_there(root, journal::find),
@@ -49,7 +49,7 @@ impl Opened {
     }
 }
 
-/// Takes the look. What could not be checked is added to `not_checked`, one sentence each.
+/// Opens the store. Adds one sentence to `not_checked` for each check that cannot be made.
 pub(super) fn open(
     root: &Folder,
     options: &Options,
@@ -125,10 +125,10 @@ pub(super) fn open(
         let name = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
         let mut file = CatalogFile::new(root, name, keyring.store());
         file.load(&mut cached, keyring.cache_key());
-        // What does not open is as good as not there.
+        // A file that does not open counts as absent.
         (cached.head.is_some() && cached.is_whole()).then_some(cached)
     });
-    // From here on nothing that is looked at changes: history and key entries are only added to.
+    // The lock can go: from here on history and key entries only grow.
     drop(lock);
     Ok(Opened {
         repository,
@@ -160,7 +160,7 @@ fn open_journal(
     }
 }
 
-/// Checks that the journal is one line of commits with objects that hash to their names.
+/// Checks that the journal's records form one line of commits, and its objects hash to their names.
 fn read_journal(
     journal: &Journal,
     parents: &mut HashMap<ObjectId, ObjectId>,
@@ -206,15 +206,15 @@ fn restore(
         Err(error @ Error::Damaged { .. }) => ("journal", error),
         Err(error) => return Err(error),
     };
-    // The journal was read a moment ago, and has said of itself what is wrong with it.
+    // The journal was read a moment ago, and its own faults were reported then.
     if id == "head" || findings.total == 0 {
         findings.add_outside(Fault::new(id, error.to_string()));
     }
     Ok(None)
 }
 
-/// Where the branch points; `None` if something else is in the place of its file, which nothing is
-/// written over.
+/// Returns the branch's commit; `None` if something else is in the place of its file, which is
+/// never overwritten.
 #[allow(clippy::option_option)] // no branch is another thing than one that cannot be read
 fn read_branch(
     repository: &Repository,
@@ -229,8 +229,8 @@ fn read_branch(
     }
 }
 
-/// Where the history ends that is to be verified: where the journal says, or where the branch is
-/// if that has more or something else to show.
+/// Returns the end of the history to verify: the journal's head, or the branch's commit if that is
+/// neither known to the journal nor an ancestor of its head.
 fn find_head(
     repository: &Repository,
     branch: Option<ObjectId>,
@@ -252,7 +252,7 @@ fn find_head(
     Ok(Some(if dropped { acknowledged } else { branch }))
 }
 
-/// The tree of a commit, if that can be read.
+/// Returns the tree of a commit, if the commit can be read.
 pub(super) fn tree_of(repository: &Repository, commit: ObjectId) -> Result<Option<ObjectId>> {
     Ok(match repository.read_strictly(commit)? {
         Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| outline.tree),
@@ -260,7 +260,7 @@ pub(super) fn tree_of(repository: &Repository, commit: ObjectId) -> Result<Optio
     })
 }
 
-/// The three public files in the tree of a commit, as far as they can be read.
+/// Returns the three public files in the tree of a commit, as far as they can be read.
 pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Option<Decided>> {
     let Some(tree) = tree_of(repository, commit)? else {
         return Ok(None);
@@ -277,7 +277,7 @@ pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Op
     }))
 }
 
-/// The policy of a commit, and the store id it says.
+/// Returns the policy of a commit, and the store id in it.
 fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreId, Policy)>> {
     let Some(decided) = decided_at(repository, commit)? else {
         return Ok(None);
@@ -290,7 +290,7 @@ fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreI
     })
 }
 
-/// Who can open the store by its newest commit; nobody, if that cannot be read.
+/// Returns the members of the store by its newest commit; none if that cannot be read.
 fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Member>> {
     let decided = match head {
         Some(head) => decided_at(repository, head)?,
@@ -307,7 +307,7 @@ fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Mem
     Ok(members.unwrap_or_default())
 }
 
-/// Without an identity the keyring cannot be opened, but it has to be there.
+/// Checks that the keyring's files exist, for a run without an identity to open them.
 fn check_keyring_is_there(folder: Result<Folder>, findings: &mut Findings) {
     let mut fault = |what: String| findings.add_outside(Fault::new("keyring", what));
     let folder = match folder {

@@ -1,4 +1,4 @@
-//! Trees as they are, foreign entries and all, and what differs between two of them.
+//! Parsed trees, foreign entries included, and the differences between two of them.
 
 use std::cmp::Ordering;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 
-/// What an entry says that it is.
+/// The kind that an entry states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     File,
@@ -15,14 +15,14 @@ pub(super) enum Mode {
     Foreign,
 }
 
-/// The name of an entry, in place as long as it is no longer than a store's are.
+/// The name of an entry, stored inline unless it is longer than a store's names.
 #[derive(Debug, Clone)]
 pub(super) enum Name {
     Short([u8; SHORT_BYTES], u8),
     Long(Box<[u8]>),
 }
 
-/// A memory id, in hexadecimal digits.
+/// Bytes of a memory id in hexadecimal digits.
 const SHORT_BYTES: usize = 32;
 
 impl From<&[u8]> for Name {
@@ -68,15 +68,15 @@ pub(super) struct Entry {
 #[derive(Default)]
 pub(super) struct RawTree {
     entries: Vec<Entry>,
-    /// Whether it was in order as it stood, each name once.
+    /// True if the object was sorted, with each name once.
     pub(super) ordered: bool,
 }
 
-/// An entry that differs: what was there before, and what is there after.
+/// The versions of a differing entry before and after.
 pub(super) type Difference<'a> = (Option<&'a Entry>, Option<&'a Entry>);
 
 impl RawTree {
-    /// Reads a tree object; `None` if its bytes are not even that.
+    /// Parses a tree object; `None` if the bytes are no tree object.
     pub(super) fn parse(mut bytes: &[u8]) -> Option<Self> {
         let mut entries: Vec<Entry> = Vec::with_capacity(bytes.len() / 30);
         while !bytes.is_empty() {
@@ -115,13 +115,13 @@ impl RawTree {
         Some(&self.entries[at])
     }
 
-    /// The blob of a file at the root.
+    /// Returns the blob of a file at the root.
     pub(super) fn file(&self, name: &str) -> Option<ObjectId> {
         let entry = self.find(name.as_bytes())?;
         (entry.mode == Mode::File).then_some(entry.id)
     }
 
-    /// Every entry that is not the same in `after`, in the order of names.
+    /// Returns every entry that differs in `after`, in name order.
     pub(super) fn differences<'a>(&'a self, after: &'a Self) -> Vec<Difference<'a>> {
         let (mut old, mut new) = (
             self.entries.iter().peekable(),
@@ -147,13 +147,13 @@ impl RawTree {
     }
 }
 
-/// Whether an entry of a root tree is a folder of memories.
+/// Tells whether an entry of a root tree is a folder of memories.
 pub(super) fn is_fan(entry: &Entry) -> bool {
     let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
     entry.mode == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(digit)
 }
 
-/// The memory an entry is, if it is one in its folder.
+/// Returns the memory of an entry in a folder, if it is one.
 pub(super) fn memory_of(folder: &[u8], entry: &Entry) -> Option<MemoryId> {
     let name = std::str::from_utf8(&entry.name).ok()?;
     let fits = entry.mode == Mode::File && entry.name.starts_with(folder);

@@ -1,4 +1,4 @@
-//! The line of commits from the newest back, and the work on it in chunks on every core.
+//! Walks the line of commits from the newest back, and examines it in chunks on every core.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,21 +19,21 @@ use crate::verify::examine::{Before, Examined, Examiner, read_signers};
 use crate::verify::findings::{Fault, Findings, Spot};
 use crate::verify::opening::decided_at;
 
-/// Commits that one thread takes at a time. The first of them needs the one before read again.
+/// Commits that one thread takes at a time. Each run reads the commit before it once more.
 const RUN: usize = 256;
-/// Runs that may wait to be handed on: what bounds memory.
+/// Runs that may wait to be handed on, which bounds memory.
 const RUNS_WAITING: usize = 8;
-/// Commits between two words about progress while the line is gathered.
+/// Commits between progress reports while the line is collected.
 const WALK_PROGRESS: u64 = 4_096;
 
-/// Where the line begins.
+/// The start of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// With a commit that has no parent.
+    /// A commit that has no parent.
     Root,
-    /// Right after the commit that was asked for.
+    /// The commit right after the one asked for.
     After(ObjectId),
-    /// With a commit that cannot be read: what was before is not known.
+    /// An unreadable commit: the history before it is not known.
     Cut,
 }
 
@@ -43,8 +43,7 @@ pub(super) struct Line {
     pub(super) start: Start,
 }
 
-/// Follows parents from `head` to `until`, or to the end. `parents` helps over commits that cannot
-/// be read.
+/// Follows parents from `head` to `until`, or to the end. `parents` bridges unreadable commits.
 pub(super) fn walk(
     repository: &Repository,
     head: ObjectId,
@@ -61,7 +60,7 @@ pub(super) fn walk(
             break Start::After(next);
         }
         let parent = match repository.peek(next)? {
-            // Whether it hashes to its name is examined later, and then on every core.
+            // Its hash is checked later, on every core.
             Strict::Whole(Kind::Commit, bytes) => match object::outline(&bytes) {
                 Some(outline) => parent_of(&outline),
                 None => Parent::Unknown,
@@ -109,7 +108,7 @@ fn parent_of(outline: &Outline) -> Parent {
     outline.parent.map_or(Parent::None, Parent::Is)
 }
 
-/// The parent that a damaged commit still names, if there is such a commit.
+/// Returns the parent that a damaged commit still names, if that commit exists.
 fn salvaged_parent(repository: &Repository, found: &Strict) -> Result<Parent> {
     let Strict::Damaged(_, rest) = found else {
         return Ok(Parent::Unknown);
@@ -127,7 +126,7 @@ fn salvaged_parent(repository: &Repository, found: &Strict) -> Result<Parent> {
     })
 }
 
-/// Whether `ancestor` is `head` or comes before it.
+/// Tells whether `ancestor` is `head` or comes before it.
 pub(super) fn descends(
     repository: &Repository,
     head: ObjectId,
@@ -146,8 +145,8 @@ pub(super) fn descends(
     Ok(false)
 }
 
-/// Examines every commit of a line on every core, and hands them on in order while the next are
-/// examined.
+/// Examines every commit of a line on every core, and hands the results on in order while the next
+/// commits are examined.
 pub(super) fn examine_all(
     root: &Folder,
     keyring: Option<&Keyring>,
@@ -174,7 +173,7 @@ pub(super) fn examine_all(
                     }
                     let range = start..commits.len().min(start + RUN);
                     let done = examine_run(&mut examiner, commits, range, first);
-                    // Where an error was handed on already, nobody waits for more.
+                    // After an error was handed on, the receiver is gone.
                     if sender.send((run, done)).is_err() {
                         return;
                     }
@@ -213,7 +212,7 @@ fn examine_run(
     Ok(done)
 }
 
-/// What is known after the commits before: of the last of them that can be read.
+/// Returns the state of history after `commits`, from the last of them that can be read.
 fn before(examiner: &Examiner<'_>, commits: &[ObjectId], first: &Before) -> Result<Before> {
     for (distance, id) in commits.iter().rev().enumerate() {
         if let Some(after) = examiner.after(*id)? {
@@ -237,21 +236,20 @@ fn before(examiner: &Examiner<'_>, commits: &[ObjectId], first: &Before) -> Resu
     })
 }
 
-// The verified line of commits, for claims about it that were made elsewhere.
+// The verified line of commits, to check claims against.
 
-/// History as it was verified. Nothing but the names of its commits is held; the rest is read when
-/// it is asked for.
+/// The verified history. It holds only commit names; the rest is read on demand.
 pub(super) struct Chain<'a> {
     pub(super) repository: &'a Repository,
-    /// The number of the first of `commits`.
+    /// The event number of the first of `commits`.
     pub(super) first: u64,
     /// Oldest first.
     pub(super) commits: &'a [ObjectId],
-    /// The commit right before them, up to which an earlier run has verified history.
+    /// The commit right before them, up to which an earlier run verified history.
     pub(super) before: Option<ObjectId>,
 }
 
-/// One commit of the line.
+/// A commit of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Link {
     /// The event it records, by its place in history.
@@ -263,12 +261,12 @@ pub(super) struct Link {
 }
 
 impl Chain<'_> {
-    /// How many events there are.
+    /// Returns the number of events.
     pub(super) fn events(&self) -> u64 {
         self.first + self.commits.len() as u64
     }
 
-    /// The newest commit.
+    /// Returns the newest commit.
     ///
     /// # Errors
     /// As for [`Chain::at`].
@@ -279,8 +277,8 @@ impl Chain<'_> {
         }
     }
 
-    /// The commit of an event; `None` if history is not that long. What is older than the last
-    /// verified point is looked for commit by commit.
+    /// Returns the commit of an event; `None` if history is not that long. Events before the last
+    /// verified point are searched commit by commit.
     ///
     /// # Errors
     /// [`Error::Damaged`] if a commit on the way cannot be read.
@@ -315,7 +313,7 @@ impl Chain<'_> {
         })
     }
 
-    /// Who may write after a commit; `None` if that cannot be read.
+    /// Returns the signers after a commit; `None` if they cannot be read.
     pub(super) fn signers_after(&self, commit: ObjectId) -> Result<Option<Signers>> {
         match decided_at(self.repository, commit)? {
             Some(decided) => read_signers(self.repository, decided.signers),
@@ -323,7 +321,7 @@ impl Chain<'_> {
         }
     }
 
-    /// The digest of a commit, and its parent.
+    /// Returns the digest of a commit, and its parent.
     fn read(&self, commit: ObjectId) -> Result<(Digest, Option<ObjectId>)> {
         if let Strict::Whole(Kind::Commit, bytes) = self.repository.read_strictly(commit)?
             && let Some(outline) = object::outline(&bytes)

@@ -1,9 +1,9 @@
-//! The file `catalog`: a sealed state in leaves and a root, and behind it one small sealed step for
-//! each later event. Nothing in it is trusted unless it opens: history is the truth.
+//! The file `catalog`: a sealed state in leaves and a root, followed by one small sealed step for
+//! each later event. Only blocks that open are trusted; history is the truth.
 //!
-//! When there are many steps, the leaves they change are written anew behind them, and a root that
-//! names these and the leaves that stay. So a process opens the root, the steps and the leaves it
-//! looks into, and writes what changed.
+//! When there are many steps, the leaves they change are rewritten after them, followed by a root
+//! that names these and the unchanged leaves. So a process opens only the root, the steps and the
+//! leaves it looks into, and writes only the leaves that changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,27 +30,27 @@ use crate::state::catalog::{Catalog, Memory, row};
 use crate::{disk, id};
 
 pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
-/// Magic, store id, ids of this file and of its line, and where its last two roots are.
+/// Bytes of the header: magic, store id, file id, line id, and the offsets of the last two roots.
 pub(super) const HEADER_BYTES: usize = 80;
-/// The file may have this much, and as much again as is in use, that no root needs any more.
+/// A new file is written once the bytes that no root needs exceed those in use by this much.
 const UNUSED_BYTES_MAX: u64 = 1 << 20;
-/// After a file could not be written it is tried again when so many events have come.
+/// Events to wait before writing the file is tried again after a failure.
 const RETRY_EVENTS: u64 = 512;
 
-/// The catalog file of an open store. Every method is called with the store's lock held.
+/// The catalog file of an open store. Every method requires the store's lock.
 pub(crate) struct CatalogFile {
-    /// `None` where nothing is kept.
+    /// `None` if nothing is kept on disk.
     folder: Option<Folder>,
     name: Name,
     store: StoreId,
     refold: Option<Refold>,
     open: Option<Open>,
-    /// The number of events before which writing is not tried again.
+    /// The event count at which writing is tried again.
     retry_at: u64,
 }
 
 impl CatalogFile {
-    /// The file in a store's folder.
+    /// Returns the file in a store's folder.
     pub(crate) fn new(folder: &Folder, name: Name, store: StoreId) -> Self {
         Self {
             folder: Some(folder.clone()),
@@ -59,7 +59,7 @@ impl CatalogFile {
         }
     }
 
-    /// No file: nothing is read, and nothing written.
+    /// Returns a catalog file that is neither read nor written.
     pub(crate) fn nowhere(store: StoreId) -> Self {
         Self {
             folder: None,
@@ -71,20 +71,20 @@ impl CatalogFile {
         }
     }
 
-    /// Goes on in another folder, with what is there.
+    /// Moves to another folder and uses the file there.
     pub(crate) fn follow(&mut self, folder: &Folder) {
         self.folder = Some(folder.clone());
         self.open = None;
     }
 
-    /// Says how to make a state again of which a part does not open.
+    /// Sets how to rebuild a state when part of the file does not open.
     pub(crate) fn refolded_by(mut self, refold: Refold) -> Self {
         self.refold = Some(refold);
         self
     }
 
-    /// Brings `catalog` up to what the file holds, as far as its blocks open and fit. What does
-    /// not is left for history to tell.
+    /// Brings `catalog` up to the state in the file, as far as its blocks open and fit. History
+    /// supplies the rest.
     pub(crate) fn load(&mut self, catalog: &mut Catalog, key: &Key) {
         let inode = self
             .folder
@@ -121,7 +121,7 @@ impl CatalogFile {
             line: sixteen(48),
         };
         let file = Arc::new(file);
-        // The one before, if the last was cut off.
+        // Fall back to the previous root if the last was cut off.
         for at in [ROOTS_AT, ROOTS_AT + 8] {
             let root = u64_at(&header, usize::try_from(at).expect("small"));
             let open = Open::at(Arc::clone(&file), names, key.again(), root);
@@ -132,7 +132,7 @@ impl CatalogFile {
         None
     }
 
-    /// Takes the state of a root for a catalog that is not ahead of it.
+    /// Replaces the catalog by a root's state, unless the catalog is ahead of it.
     fn adopt(&self, open: Open, row: RootRow, catalog: &mut Catalog) -> Option<Open> {
         if catalog.events > row.state.events {
             return Some(open);
@@ -169,21 +169,21 @@ impl CatalogFile {
         })
     }
 
-    /// Lets go of what was read of the file.
+    /// Drops everything read from the file.
     pub(crate) fn forget(&mut self) {
         self.open = None;
     }
 
-    /// Adds what the last event made of the catalog. If the file misses an event before it or cannot
-    /// be written, it is left alone: history tells the rest, and the next root mends it.
+    /// Appends the last event's step. If the file lacks an event before it or cannot be written, it
+    /// is left alone: history supplies the rest, and the next root repairs it.
     pub(crate) fn append(&mut self, catalog: &Catalog, key: &Key) {
-        // Most often, where many events follow one another, there is no file yet.
+        // While many events are folded in a row, there is usually no file yet.
         if self.open.is_some() {
             self.add(Made::by_last(catalog).as_ref(), key);
         }
     }
 
-    /// Adds what an event made of the catalog when it was the last.
+    /// Appends the step that an event made when it was the last.
     pub(crate) fn add(&mut self, made: Option<&Made>, key: &Key) {
         let (Some(open), Some(made)) = (&mut self.open, made) else {
             return;
@@ -196,13 +196,13 @@ impl CatalogFile {
         }
     }
 
-    /// Adds what the owner decided with the last event.
+    /// Appends the public files that the owner decided on with the last event.
     pub(crate) fn append_decision(&mut self, catalog: &Catalog, key: &Key) {
         let made = Made::since((catalog.events, catalog.head), catalog);
         self.add(made.as_ref(), key);
     }
 
-    /// Whether a new root is due, or there is no usable file.
+    /// Tells whether a new root is due, or there is no usable file.
     pub(crate) fn wants_root(&self, catalog: &Catalog) -> bool {
         let is_due = self.open.as_ref().is_none_or(|open| {
             (open.events, open.head) != (catalog.events, catalog.head)
@@ -211,7 +211,7 @@ impl CatalogFile {
         catalog.events >= self.retry_at && (is_due || catalog.is_torn())
     }
 
-    /// Writes a root with everything: in the file, or in a new one.
+    /// Writes a root of the whole state, in this file or in a new one.
     pub(crate) fn write_root(&mut self, catalog: &mut Catalog, key: &Key) {
         if self.try_write_root(catalog, key).is_none() {
             self.open = None;
@@ -231,7 +231,7 @@ impl CatalogFile {
             let roots = [open.end, open.root];
             Self::put_root(catalog, key, &file, open.names, Kept::Here, roots)
         });
-        // Leaves go on as they are, sealed: unless under a key that goes, or if one cannot be read.
+        // Copy the sealed leaves unless their key is being replaced or one of them cannot be read.
         let base = catalog.rows.base();
         let base = base.filter(|base| base.key.is(key) && !base.is_torn());
         let copied = || self.put_file(catalog, key, Some(base?));
@@ -244,7 +244,7 @@ impl CatalogFile {
         Some(())
     }
 
-    /// Writes a new file, with the leaves of a base or without, and puts it in place.
+    /// Writes a new file, reusing the leaves of `base` if given, and puts it in place.
     fn put_file(&self, catalog: &Catalog, key: &Key, base: Option<&Base>) -> Option<Written> {
         let (folder, aside) = (self.folder.as_ref()?, Name::new_aside());
         let file = folder.create_new(&aside, 0o600).ok().map(Arc::new)?;
@@ -275,8 +275,8 @@ impl CatalogFile {
         Self::put_root(catalog, key, file, names, kept, roots)
     }
 
-    /// Writes leaves and a root behind what is in a file, and then says in its header where that
-    /// root is, and the one before.
+    /// Writes leaves and a root at the end of a file, then stores the offsets of that root and of
+    /// the previous one in the header.
     fn put_root(
         catalog: &Catalog,
         key: &Key,
@@ -309,7 +309,7 @@ impl CatalogFile {
         writer.put(&bytes)?;
         writer.flush()?;
         let leaf_bytes = writer.leaf_bytes;
-        // Where this comes to the disk first, the root before is found in its place.
+        // If the header reaches the disk before the root, readers fall back to the previous root.
         let roots = [root.to_le_bytes(), before.to_le_bytes()].concat();
         file.write_all_at(&roots, ROOTS_AT).ok()?;
         let mut open = Open::at(Arc::clone(file), names, key.again(), root)?;
@@ -319,7 +319,7 @@ impl CatalogFile {
     }
 }
 
-/// What was written: the file, and what is in it.
+/// A written file and its two trees.
 type Written = (Open, Tree<Memory>, Tree<Whereabouts>);
 
 fn owned<K: Clone>(directory: Vec<(&K, Place)>) -> Vec<(K, Place)> {
@@ -331,40 +331,39 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-// A catalog file that is open: its last root, and the steps behind it as far as they were read.
+// An open catalog file: its last root, and the steps after it as far as they were read.
 
-/// Where the header says where its last two roots are.
+/// Offset in the header of the offsets of the last two roots.
 pub(super) const ROOTS_AT: u64 = 64;
-/// Steps may take up this much before a new root is due: some two hundred and fifty, which
-/// every process reads.
+/// Bytes of steps after which a new root is due: about 250 steps, which every process reads.
 pub(super) const STEPS_BYTES_MAX: u64 = 64 * 1024;
-/// Most bytes of one block: a root that names the leaves of some sixteen million memories.
+/// The most bytes of one block: a root that names the leaves of about sixteen million memories.
 pub(super) const BLOCK_BYTES_MAX: u32 = 1 << 28;
-/// Bytes of steps that are read at once.
+/// Bytes of steps read at once.
 const READ_BYTES: u64 = 192 * 1024;
 
-/// A file that was read, and how far.
+/// An open file and how far it was read.
 pub(super) struct Open {
     pub(super) file: Arc<File>,
     pub(super) inode: u64,
     pub(super) names: Names,
     pub(super) key: Key,
     pub(super) root: u64,
-    /// Where its steps begin.
+    /// Offset of the first step.
     pub(super) steps_at: u64,
     pub(super) end: u64,
     steps: u64,
-    /// How many events the file holds, and the commit of the last.
+    /// The number of events in the file. `head` is the commit of the last.
     pub(super) events: u64,
     pub(super) head: Option<ObjectId>,
     /// Bytes of the leaves that the root names.
     pub(super) leaf_bytes: u64,
 }
 
-/// A place in history: how many events there were, and the commit of the last.
+/// A point in history: the number of events and the commit of the last.
 pub(super) type Point = (u64, Option<ObjectId>);
 
-/// What an event made of a catalog, to be added to its file.
+/// The encoded step of one event, to be added to the catalog file.
 pub(crate) struct Made {
     pub(super) before: Point,
     after: Point,
@@ -372,7 +371,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// What came of a catalog since it was at a place; `None` before the first event.
+    /// Returns the step from `before` to the catalog's state; `None` before the first event.
     pub(super) fn since(before: Point, catalog: &Catalog) -> Option<Self> {
         let step = StepRow::of(before, catalog)?;
         Some(Self {
@@ -382,13 +381,13 @@ impl Made {
         })
     }
 
-    /// What the last event made of a catalog.
+    /// Returns the step of the last event.
     pub(crate) fn by_last(catalog: &Catalog) -> Option<Self> {
         Self::since(catalog.before, catalog)
     }
 }
 
-/// A root.
+/// A root as it is encoded.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RootRow {
     pub(super) state: StateRow,
@@ -400,15 +399,18 @@ pub(super) struct RootRow {
     pub(super) by_id: Vec<([u8; 16], Place)>,
 }
 
-/// What an event made of the state, or nothing but what the owner decided with the one before.
+/// The state after an event; or, without a new event, the public files that the owner decided on
+/// with the previous one.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StepRow<'a> {
-    /// How many events there were before it, and the commit of the last: a step goes on from no other.
+    /// The number of events before this step and the commit of the last. The step applies to no
+    /// other state.
     before: (u64, [u8; 20]),
     pub(super) state: StateRow,
-    /// Where it changed.
+    /// Set if the event changed it.
     retention: Option<RetentionRow>,
-    /// What had passed until then, in milliseconds, and what its event counts as.
+    /// Milliseconds in [`Recent`] up to this event. `recorded` is how the event counts for its
+    /// session.
     passed: u64,
     recorded: Option<Recorded>,
     pub(super) count: u64,
@@ -419,7 +421,7 @@ pub(super) struct StepRow<'a> {
 }
 
 impl Open {
-    /// A file as of a root, of which nothing was read yet.
+    /// Returns a file as of a root, with nothing read yet.
     pub(super) fn at(file: Arc<File>, names: Names, key: Key, root: u64) -> Option<Self> {
         Some(Self {
             inode: disk::inode(&file).ok()?,
@@ -436,13 +438,13 @@ impl Open {
         })
     }
 
-    /// Begins behind its root, which is of a state.
+    /// Begins after the root, which holds the state at `state`.
     pub(super) fn begin_at(&mut self, steps_at: u64, state: Point, leaf_bytes: u64) {
         (self.steps_at, self.end) = (steps_at, steps_at);
         ((self.events, self.head), self.leaf_bytes) = (state, leaf_bytes);
     }
 
-    /// Whether nobody has written another root since.
+    /// Tells whether no other process has written a newer root.
     pub(super) fn is_at_its_root(&self) -> bool {
         let mut root = [0; 8];
         let read = self.file.read_exact_at(&mut root, ROOTS_AT);
@@ -462,7 +464,7 @@ impl Open {
         Some((self, row))
     }
 
-    /// Reads the steps that were added since, and follows those the catalog does not have yet.
+    /// Reads the steps added since, and applies those the catalog does not have yet.
     pub(super) fn follow(&mut self, catalog: &mut Catalog) {
         let file = Arc::clone(&self.file);
         let Some(mut ahead) = Ahead::of(&file) else {
@@ -489,7 +491,7 @@ impl Open {
         }
     }
 
-    /// Adds a step. One that is large is left to a root.
+    /// Appends a step. A large one is left to the next root.
     pub(super) fn add(&mut self, step: &Made) {
         if step.before != (self.events, self.head) {
             return;
@@ -507,7 +509,7 @@ impl Open {
     }
 }
 
-/// What was read of a file ahead of what is asked for.
+/// A read-ahead buffer over a file.
 struct Ahead {
     bytes: Vec<u8>,
     at: u64,
@@ -523,7 +525,7 @@ impl Ahead {
         })
     }
 
-    /// The block at a place with its length before it; `None` if there is no whole one.
+    /// Returns the block at an offset, its length included; `None` if the block is incomplete.
     fn block_at(&mut self, file: &File, at: u64) -> Option<&[u8]> {
         let length = self.range(file, at, 4)?;
         let length = u32::from_le_bytes(length.try_into().expect("four bytes"));
@@ -552,7 +554,7 @@ impl Ahead {
 
 impl<'a> StepRow<'a> {
     fn of((events, head): Point, catalog: &'a Catalog) -> Option<Self> {
-        // Each once.
+        // A map, so that each memory appears once.
         let touched: BTreeMap<MemoryId, Option<&Memory>> = catalog.rows.touched().collect();
         let live = touched
             .values()

@@ -1,4 +1,4 @@
-//! Laws of the catalog file.
+//! Fuzzed invariants of the catalog file.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::fs;
@@ -24,15 +24,15 @@ const NAMES: Names = Names {
     line: [0x11; 16],
 };
 
-/// Takes `bytes` for the blocks of the catalog file in a folder as somebody sealed them who has the key, and for
-/// what stands behind: whatever is asked is answered, or history is; and a state that does not
-/// contradict itself is the same when it is written anew.
+/// Takes `bytes` as the blocks of a catalog file in `folder`, sealed by somebody who has the key,
+/// followed by arbitrary bytes. Every question is answered from the file or from history, and a
+/// consistent state survives being rewritten.
 pub fn catalog(folder: &Path, bytes: &[u8]) {
     let path = &folder.join("catalog");
     fs::write(path, made_of(bytes)).expect("a place to write to");
     let mut state = read(folder);
     ask(&state);
-    // A state has a last event and its commit, or neither.
+    // A state has both a last event and its commit, or neither.
     if state.check().is_err() || state.head.is_none() || state.events == 0 {
         return;
     }
@@ -41,7 +41,7 @@ pub fn catalog(folder: &Path, bytes: &[u8]) {
         return;
     }
     let mut file = file(folder);
-    // There is no file that this was read from, so that all of it is written.
+    // Without the file this was read from, all of it is written.
     fs::remove_file(path).expect("just written");
     file.write_root(&mut state, &key());
     if path.exists() {
@@ -73,8 +73,8 @@ fn read(folder: &Path) -> Catalog {
     state
 }
 
-/// Whether everything is found where it says it is, once and in order: now, at the last root, and
-/// since.
+/// Tells whether everything is found where the state says, once and in order: in the current state,
+/// at the last root, and since.
 fn agrees(state: &Catalog) -> bool {
     let all: Vec<_> = state.memories().collect();
     let is_in_order =
@@ -92,7 +92,7 @@ fn agrees(state: &Catalog) -> bool {
         && { all.iter() }.all(|m| state.memory(m.id) == Some(*m) && state.at(&m.path) == Some(*m))
 }
 
-/// Everything a command may ask.
+/// Asks everything a command may ask.
 fn ask(state: &Catalog) {
     let root = MemoryPath::root();
     let path = MemoryPath::parse("/memories/t1/a.md", 1_024).expect("a path");
@@ -105,9 +105,9 @@ fn ask(state: &Catalog) {
     let _ = (state.len(), state.is_whole(), state.is_torn());
 }
 
-/// A file of the blocks in `bytes`. Each has a byte that says what it is, and its length in two
-/// more; leaves are named by their number. The last two roots are said to be the last two. What is
-/// left over stands at the end.
+/// Makes a file of the blocks in `bytes`. Each has one byte for its kind and two for its length;
+/// leaves are named by their number. The header names the last two roots. Leftover bytes go at the
+/// end.
 fn made_of(mut bytes: &[u8]) -> Vec<u8> {
     let mut file = [&MAGIC[..], &STORE.0, &NAMES.file, &NAMES.line].concat();
     file.resize(HEADER_BYTES, 0);

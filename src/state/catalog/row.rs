@@ -1,4 +1,4 @@
-//! What the catalog's files hold, as it is encoded: numbers, memories, and what stays and goes.
+//! Serialized rows of the catalog's files: numbers, memories, marks and holds.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use crate::keyring::{KeyCommitment, KeysRow};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::step::HoldRow;
 
-/// All of a state that is of one size, whatever the store holds.
+/// The part of a state whose size does not depend on what the store holds.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StateRow {
     /// Policy, recipients and signers.
@@ -31,7 +31,7 @@ pub(super) struct StateRow {
     keys: Option<KeysRow>,
 }
 
-/// All in milliseconds.
+/// Event times, all in milliseconds.
 #[derive(Serialize, Deserialize)]
 struct TimesRow {
     last: i64,
@@ -41,7 +41,7 @@ struct TimesRow {
     leap: Option<(i64, i64)>,
 }
 
-/// What is to go, and what is to stay.
+/// Memories marked for erasure, holds, and authorities of earlier epoch keys.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RetentionRow {
     marked: Vec<([u8; 16], u64)>,
@@ -49,7 +49,7 @@ pub(super) struct RetentionRow {
     keys_before: Vec<[u8; 32]>,
 }
 
-/// A memory.
+/// A memory as it is encoded.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MemoryRow<'a> {
     id: [u8; 16],
@@ -62,7 +62,7 @@ pub(super) struct MemoryRow<'a> {
     accessed: i64,
 }
 
-/// Where the memory with an id is.
+/// The path of a memory, found by its id.
 #[derive(Clone)]
 pub(super) struct Whereabouts {
     pub(super) id: MemoryId,
@@ -70,16 +70,16 @@ pub(super) struct Whereabouts {
     pub(super) key: String,
 }
 
-/// What stands in a leaf of a tree, in the order of its keys.
+/// A row in a leaf of a tree. Rows are in the order of their keys.
 pub(super) trait Row: Sized {
     type Key: Ord + Clone + Serialize + DeserializeOwned;
 
     fn key(&self) -> Self::Key;
 
-    /// How its key compares to another.
+    /// Compares its key to another.
     fn cmp_key(&self, key: &Self::Key) -> Ordering;
 
-    /// The rows of a leaf, to be sealed.
+    /// Encodes the rows of a leaf, to be sealed.
     fn encode(rows: &[&Self]) -> Zeroizing<Vec<u8>>;
 
     fn decode(plain: &[u8]) -> Option<Vec<Self>>;
@@ -177,7 +177,7 @@ impl<'a> MemoryRow<'a> {
 }
 
 impl StateRow {
-    /// `None` before the first event.
+    /// Encodes the state; `None` before the first event.
     pub(super) fn of(catalog: &Catalog) -> Option<Self> {
         let (decided, swept) = (catalog.decided?, catalog.swept);
         Some(Self {
@@ -193,12 +193,12 @@ impl StateRow {
         })
     }
 
-    /// How many events there were, and the commit of the last.
+    /// Returns the number of events and the commit of the last.
     pub(super) fn point(&self) -> (u64, Option<ObjectId>) {
         (self.events, Some(ObjectId(self.head)))
     }
 
-    /// Puts it in the place of what a catalog has; `None` if a time is none.
+    /// Replaces the catalog's values; `None` if a time is invalid.
     pub(super) fn restore(self, catalog: &mut Catalog) -> Option<()> {
         catalog.times = self.times.restore()?;
         catalog.swept = match self.swept {

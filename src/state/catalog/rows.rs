@@ -1,5 +1,5 @@
-//! The live memories of a catalog: those that changed since its file's last root, over those that
-//! are in the file.
+//! The live memories of a catalog: those changed since the last root of its file, layered over
+//! those in the file.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap, btree_map};
@@ -21,19 +21,19 @@ use crate::state::catalog::{Catalog, Memory, key};
 #[derive(Default)]
 pub(super) struct Rows {
     base: Option<Box<Base>>,
-    /// Memories that are not as the base has them; `None` for those that are gone.
+    /// Memories that differ from the base; `None` for those removed.
     changed: HashMap<MemoryId, Option<Memory>>,
-    /// Where the live ones of them are. Keys are paths with `/` as NUL, which no path holds: so
-    /// order is by segment, and what is below a directory is one range.
+    /// The live ones among them, by path. Keys are paths with `/` replaced by NUL, which no path
+    /// holds: this orders them by segment and makes everything below a directory one range.
     paths: BTreeMap<String, MemoryId>,
     count: u64,
     bytes: u64,
-    /// What the last event put in or took out.
+    /// Memories that the last event put in or took out.
     touched: Vec<MemoryId>,
 }
 
 impl Rows {
-    /// So many memories, of so many bytes, as a base has them.
+    /// Returns the rows of a base with `count` memories of `bytes` bytes in all.
     pub(super) fn on(base: Base, count: u64, bytes: u64) -> Self {
         Self {
             base: Some(Box::new(base)),
@@ -55,13 +55,13 @@ impl Rows {
         self.base.as_deref()
     }
 
-    /// Every memory that is not as the base has it.
+    /// Returns every memory that differs from the base.
     pub(super) fn changed(&self) -> impl Iterator<Item = (MemoryId, Option<&Memory>)> {
         let changed = self.changed.iter();
         changed.map(|(id, memory)| (*id, memory.as_ref()))
     }
 
-    /// What the last event put in or took out, as it is now.
+    /// Returns the memories that the last event put in or took out, as they are now.
     pub(super) fn touched(&self) -> impl Iterator<Item = (MemoryId, Option<&Memory>)> {
         let touched = self.touched.iter();
         touched.map(|id| (*id, self.changed.get(id).and_then(Option::as_ref)))
@@ -75,12 +75,12 @@ impl Rows {
         }
     }
 
-    /// Takes the place of the rows of the same state that were changed or opened so far.
+    /// Switches to a new base of the same state, and drops changed and opened rows.
     pub(super) fn rest_on(&mut self, base: Base) {
         *self = Self::on(base, self.count, self.bytes);
     }
 
-    /// Why nothing is known of what is in the file, where that is so.
+    /// Takes the error that kept the file's rows from being known, if any.
     pub(super) fn take_fault(&mut self) -> Option<Error> {
         self.base.as_mut().and_then(|base| base.take_fault())
     }
@@ -92,7 +92,7 @@ impl Rows {
         }
     }
 
-    /// The memory at the path with this key.
+    /// Returns the memory at the path with this key.
     pub(super) fn at(&self, key: &String) -> Option<&Memory> {
         if let Some(id) = self.paths.get(key) {
             return self.changed.get(id)?.as_ref();
@@ -101,7 +101,7 @@ impl Rows {
         found.filter(|memory| !self.changed.contains_key(&memory.id))
     }
 
-    /// The memories from one key to another, in order.
+    /// Returns the memories between two keys, in order.
     pub(super) fn range(&self, from: Bound<String>, to: Bound<String>) -> Range<'_> {
         let base = self.base.as_ref();
         Range {
@@ -111,7 +111,7 @@ impl Rows {
         }
     }
 
-    /// As the map's own, where the two do not cross: it accepts no others.
+    /// Like `BTreeMap::range`, but empty where the bounds cross, which the map does not accept.
     fn paths_between(
         &self,
         from: &Bound<String>,
@@ -128,7 +128,7 @@ impl Rows {
         self.paths.range((from.clone(), to.clone()))
     }
 
-    /// All of them, in the order of a listing.
+    /// Returns all memories, in listing order.
     pub(super) fn all(&self) -> Range<'_> {
         self.range(Bound::Unbounded, Bound::Unbounded)
     }
@@ -151,7 +151,7 @@ impl Rows {
         Some(memory)
     }
 
-    /// Puts in a memory that is not there, at a path that is free.
+    /// Puts in a memory that is not there yet, at a free path.
     pub(super) fn put(&mut self, memory: Memory) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(memory.bytes);
@@ -174,8 +174,8 @@ impl Rows {
         Some(())
     }
 
-    /// Has memories be as a step of the file says; what they were does not matter, so that nothing
-    /// is opened for it.
+    /// Sets memories to what a step of the file says. Their earlier values do not matter, so no
+    /// leaf is opened.
     pub(super) fn follow(&mut self, live: Vec<Memory>, gone: Vec<MemoryId>, counts: (u64, u64)) {
         let ids = live.iter().map(|memory| memory.id).chain(gone);
         for id in ids.collect::<Vec<_>>() {
@@ -198,7 +198,7 @@ impl Rows {
     }
 }
 
-/// Memories in the order of their paths.
+/// An iterator over memories in the order of their paths.
 pub(super) struct Range<'a> {
     rows: &'a Rows,
     changed: Peekable<btree_map::Range<'a, String, MemoryId>>,
@@ -211,7 +211,7 @@ impl<'a> Iterator for Range<'a> {
     fn next(&mut self) -> Option<&'a Memory> {
         let rows = self.rows;
         let unchanged = self.base.as_mut().and_then(|base| {
-            // What changed is not as the base has it.
+            // Skip rows of the base that have changed since.
             while base
                 .next_if(|memory| rows.changed.contains_key(&memory.id))
                 .is_some()
@@ -231,24 +231,24 @@ impl<'a> Iterator for Range<'a> {
     }
 }
 
-// The rows of a state that are in the file, opened when they are looked for.
+// Lazily decrypted leaves of the catalog file.
 //
-// What does not open is no answer: then the whole state is folded from history again, as far as
-// this one went, and taken instead.
+// If one fails to open, the whole state at the file's last root is rebuilt from history and used
+// instead.
 
-/// Makes the state up to a commit again from history.
+/// A function that rebuilds the state up to a commit from history.
 pub(crate) type Refold = Arc<dyn Fn(ObjectId) -> Result<Catalog> + Send + Sync>;
 
-/// Leaves that may stay open from one command to the next: some megabytes.
+/// The most leaves kept open from one command to the next: some megabytes.
 const LEAVES_OPEN_MAX: usize = 256;
 
-/// Everything there was at the last root of a catalog file.
+/// The state at the last root of a catalog file.
 pub(super) struct Base {
     pub(super) file: Arc<File>,
     pub(super) inode: u64,
     pub(super) names: Names,
     pub(super) key: Key,
-    /// The commit up to which this is true.
+    /// The commit of that state.
     pub(super) head: ObjectId,
     pub(super) by_path: Tree<Memory>,
     pub(super) by_id: Tree<Whereabouts>,
@@ -256,13 +256,13 @@ pub(super) struct Base {
     pub(super) reading: Reading,
 }
 
-/// What reading has come to.
+/// The results of reading so far.
 #[derive(Default)]
 pub(super) struct Reading {
     leaves_open: Cell<usize>,
-    /// What is true if a leaf did not open.
+    /// The rows rebuilt from history after a leaf failed to open.
     instead: OnceCell<Box<Rows>>,
-    /// Why that is not known either.
+    /// The error if rebuilding failed too.
     fault: OnceCell<Error>,
 }
 
@@ -274,7 +274,7 @@ impl Base {
         self.or_instead(|base| base.find(id), |rows| rows.get(id))
     }
 
-    /// The memory at the path with this key.
+    /// Returns the memory at the path with this key.
     pub(super) fn at(&self, key: &String) -> Option<&Memory> {
         self.or_instead(|base| base.find_at(key), |rows| rows.at(key))
     }
@@ -317,7 +317,7 @@ impl Base {
         Ok(found.map(|index| &rows[index]))
     }
 
-    /// The rows of a leaf; `None` if it does not open.
+    /// Returns the rows of a leaf; `None` if it does not open.
     pub(super) fn open<'a, R: Row>(&self, leaf: &'a Leaf<R>) -> Option<&'a [R]> {
         let rows = leaf.rows.get_or_init(|| {
             self.reading.leaves_open.update(|open| open + 1);
@@ -334,7 +334,7 @@ impl Base {
         rows.as_deref()
     }
 
-    /// What history says there was.
+    /// Returns the rows rebuilt from history.
     fn instead(&self) -> &Rows {
         let fold = || match &self.refold {
             Some(refold) => refold(self.head).map(|catalog| catalog.rows),
@@ -342,7 +342,7 @@ impl Base {
         };
         self.reading.instead.get_or_init(|| {
             let rows = fold().unwrap_or_else(|fault| {
-                // The first is kept: there is no second, as this is done once.
+                // The cell is still empty: this runs only once.
                 drop(self.reading.fault.set(fault));
                 Rows::default()
             });
@@ -350,17 +350,17 @@ impl Base {
         })
     }
 
-    /// Whether something did not open.
+    /// Tells whether a leaf failed to open.
     pub(super) fn is_torn(&self) -> bool {
         self.reading.instead.get().is_some()
     }
 
-    /// Why nothing is known, where that is so.
+    /// Takes the error that kept the rows from being known, if any.
     pub(super) fn take_fault(&mut self) -> Option<Error> {
         self.reading.fault.take()
     }
 
-    /// Whether every leaf opens.
+    /// Tells whether every leaf opens.
     pub(super) fn is_whole(&self) -> bool {
         let by_path = self.by_path.leaves().iter();
         let mut by_id = self.by_id.leaves().iter();
@@ -368,7 +368,7 @@ impl Base {
             && by_id.all(|leaf| self.open(leaf).is_some())
     }
 
-    /// Lets go of rows that were opened, if they are many.
+    /// Drops opened rows if there are many.
     pub(super) fn close_many(&mut self) {
         if self.reading.leaves_open.get() > LEAVES_OPEN_MAX {
             self.by_path.close();
@@ -377,7 +377,7 @@ impl Base {
         }
     }
 
-    /// The memories from one key to another, in order.
+    /// Returns the memories between two keys, in order.
     pub(super) fn range(&self, from: Bound<String>, to: Bound<String>) -> BaseRange<'_> {
         let leaf = match &from {
             Bound::Included(key) | Bound::Excluded(key) => self.by_path.leaf_of(key),
@@ -395,13 +395,13 @@ impl Base {
     }
 }
 
-/// Memories of a base, in the order of their paths.
+/// An iterator over the memories of a base, in the order of their paths.
 pub(super) struct BaseRange<'a> {
     base: &'a Base,
-    /// Nothing from here on was answered yet.
+    /// The lower bound of the rows not returned yet.
     from: Bound<String>,
     to: Bound<String>,
-    /// The leaf that is opened next.
+    /// The index of the leaf to open next.
     leaf: usize,
     rows: std::slice::Iter<'a, Memory>,
     instead: Option<Box<Range<'a>>>,
@@ -409,7 +409,7 @@ pub(super) struct BaseRange<'a> {
 }
 
 impl<'a> BaseRange<'a> {
-    /// Opens the next leaf; `None` behind the last.
+    /// Opens the next leaf; `None` after the last.
     fn open_next(&mut self) -> Option<()> {
         let leaf = self.base.by_path.leaves().get(self.leaf);
         let is_torn = self.base.is_torn();

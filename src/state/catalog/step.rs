@@ -1,4 +1,4 @@
-//! What one event does to the catalog.
+//! The effect of one event on the catalog.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,7 +19,7 @@ use crate::state::catalog::row::{MemoryRow, RetentionRow, StateRow};
 use crate::state::catalog::{Catalog, row};
 use crate::version;
 
-/// What one event does to the catalog.
+/// The effect of one event on the catalog.
 pub(crate) struct Step {
     pub(super) head: ObjectId,
     pub(super) number: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Step {
     pub(super) swept: bool,
     pub(super) erased: Option<(u64, u64)>,
     pub(super) hold: Option<HoldStep>,
-    /// The commit before it, which a proof of new keys names.
+    /// The digest of the previous commit, which a proof of new keys names.
     pub(super) parent: Option<Digest>,
     pub(super) keys: Option<KeyCommitment>,
     pub(super) may_change_keys: bool,
@@ -37,27 +37,27 @@ pub(crate) struct Step {
     pub(super) commit_bytes: u64,
 }
 
-/// What it does to one memory.
+/// The effect of an event on one memory.
 pub(super) struct TouchStep {
     pub(super) id: MemoryId,
     pub(super) change: Change,
-    /// In canonical form; absent if the memory's name key is gone.
+    /// In canonical form; `None` if the memory's name key is gone.
     pub(super) path: Option<String>,
     pub(super) version: u64,
     pub(super) bytes: u64,
     pub(super) blob: Option<(ObjectId, Digest)>,
 }
 
-/// Why an event does not fit the state it comes after.
+/// The reason an event does not fit the state before it.
 pub(crate) type StepFault = &'static str;
 
 impl Step {
-    /// What an event does whose commit object has so many bytes.
+    /// Returns the effect of an event whose commit object has `commit_bytes` bytes.
     pub(crate) fn of(event: &Event, head: ObjectId, commit_bytes: u64) -> Self {
         let touch = |touch: &Touch| TouchStep {
             id: touch.id,
             change: match touch.change {
-                // Only what erases says so.
+                // Marks and erasures count only in an event that erases.
                 Change::Mark | Change::Erase if !event.erases() => Change::None,
                 change => change,
             },
@@ -87,7 +87,7 @@ impl Step {
         }
     }
 
-    /// What it adds to history: its commit, and the versions it writes.
+    /// Returns the bytes it adds to history: its commit and the versions it writes.
     pub(super) fn history_bytes(&self) -> u64 {
         let written = self.touches.iter().filter(|touch| touch.change.writes());
         let versions = written.map(|touch| version::history_bytes(touch.bytes));
@@ -95,21 +95,21 @@ impl Step {
     }
 }
 
-// Holds: what must not go away, whatever the policy says and whoever asks.
+// Holds: memories that must not be removed, whatever the policy says and whoever asks.
 
-/// A hold that is in force.
+/// A hold in force.
 pub(crate) struct Hold {
     pub(crate) on: HoldOn,
-    /// The same, ready to be tried.
+    /// The parsed glob of `on`.
     glob: Option<Glob>,
-    /// Memories a glob fitted once, that have other paths by now.
+    /// Memories that the glob once fitted and that have moved elsewhere since.
     pub(super) bound: BTreeSet<MemoryId>,
     pub(crate) since: DateTime<Utc>,
     pub(crate) actor: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
-/// What an event does about holds.
+/// The effect of an event on holds.
 pub(super) struct HoldStep {
     pub(super) change: HoldChange,
     pub(super) millis: i64,
@@ -117,7 +117,7 @@ pub(super) struct HoldStep {
     pub(super) reason: Option<String>,
 }
 
-/// A hold as the catalog file keeps it.
+/// A hold as the catalog file stores it.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct HoldRow {
     number: u64,
@@ -164,7 +164,7 @@ impl Hold {
         })
     }
 
-    /// Whether it is on a memory that is, or was last, at a path.
+    /// Tells whether the hold covers a memory whose present or last path is `path`.
     pub(crate) fn is_on(&self, id: MemoryId, path: Option<&MemoryPath>) -> bool {
         self.on == HoldOn::Memory(id) || self.bound.contains(&id) || self.fits(path)
     }
@@ -215,7 +215,8 @@ impl Catalog {
         }
     }
 
-    /// Whether another catalog says the same of what is to go and what is to stay.
+    /// Tells whether another catalog agrees on marks, holds, the last sweep, the last erasure and
+    /// the keys.
     pub(crate) fn retains_as(&self, other: &Self) -> bool {
         let holds = |catalog: &Self| -> Vec<HoldRow> {
             let holds = catalog.holds.iter();
@@ -225,7 +226,7 @@ impl Catalog {
         rest(self) == rest(other) && self.marked == other.marked && holds(self) == holds(other)
     }
 
-    /// A memory that leaves the paths of a hold stays held.
+    /// Keeps a memory held when it leaves the paths of a hold.
     pub(super) fn bind_moved(&mut self, id: MemoryId, from: &MemoryPath, to: &MemoryPath) {
         if from == to {
             return;
@@ -238,15 +239,15 @@ impl Catalog {
         }
     }
 
-    /// Whether a touch takes away what a hold keeps, as far as can be told without all of history:
-    /// by the memory's id, or by its path if it is there.
+    /// Tells whether a touch removes or erases a held memory. Without all of history, only the
+    /// memory's id and, if it is live, its path are checked.
     pub(crate) fn takes_held(&self, touch: &Touch) -> bool {
         let takes = touch.change.removes() || matches!(touch.change, Change::Mark | Change::Erase);
         let path = || self.memory(touch.id).map(|memory| &memory.path);
         takes && !self.holds.is_empty() && self.hold_on(touch.id, path()).is_some()
     }
 
-    /// The first hold that is on a memory.
+    /// Returns the first hold that covers a memory.
     pub(crate) fn hold_on(&self, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
         let mut holds = self.holds.iter();
         holds
@@ -255,26 +256,25 @@ impl Catalog {
     }
 }
 
-// How many events each session recorded within the last minute: what the limit on them goes by.
+// Event counts of each session for the last minute, which the rate limit goes by.
 
-/// Milliseconds that are counted together.
+/// Milliseconds counted together.
 const SECOND: u64 = 1_000;
-/// How long an event counts: a minute, and what was left of the second it was in.
+/// Seconds for which an event counts: a minute, and the rest of the second it was in.
 const SECONDS: u64 = 61;
-/// Most counts that are kept, one for each session and second: some seventy sessions that never
-/// pause. Beyond that the oldest go first.
+/// The most counts kept, one for each session and second: some seventy sessions that never pause.
+/// Beyond that the oldest are dropped first.
 const COUNTS_MAX: usize = 4_096;
 
 /// The agents' events of the last minute.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Recent {
-    /// Milliseconds from each event to the next, all together. Where the clock ran back it is as if
-    /// none had passed.
+    /// The sum of milliseconds from each event to the next. A clock that runs back adds none.
     pub(super) passed: u64,
     counts: VecDeque<Count>,
 }
 
-/// What one session recorded within one second.
+/// The events of one session within one second.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {
     second: u64,
@@ -287,19 +287,19 @@ struct Count {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Recorded {
     session: u64,
-    /// Whether it says that the session's events were too many.
+    /// True if the event says that the session had too many events.
     refused: bool,
 }
 
-/// What a session recorded within the last minute.
+/// The events of a session within the last minute.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lately {
     pub(crate) events: u64,
-    /// Whether it was told that they are too many.
+    /// True if the session was told that they are too many.
     pub(crate) refused: bool,
 }
 
-/// Whether what comes through a door is an agent's, also what looks into the past.
+/// Tells whether commands through a door are an agent's, looks into the past included.
 pub(crate) fn is_of_agents(door: &str) -> bool {
     matches!(door, "mcp" | "tool")
 }
@@ -310,7 +310,7 @@ impl Recorded {
         Self { session, refused }
     }
 
-    /// `None` for what an owner's command recorded, unless an agent gave it.
+    /// Returns how an event counts; `None` for an owner's command, unless an agent gave it.
     pub(super) fn of(event: &Event) -> Option<Self> {
         let is_owners = OWNER_COMMANDS.contains(&event.command.as_str());
         (!is_owners || is_of_agents(&event.door)).then(|| Self {
@@ -352,7 +352,7 @@ impl Recent {
         }
     }
 
-    /// What a session has recorded within a minute, so many milliseconds after the last event.
+    /// Returns the last minute's events of a session, `millis` milliseconds after the last event.
     pub(crate) fn of(&self, session: Option<&str>, millis: u64) -> Lately {
         let (session, now) = (name(session), self.passed.saturating_add(millis) / SECOND);
         let counts = self.counts.iter();
@@ -376,25 +376,26 @@ impl Count {
     }
 }
 
-/// What a session goes by here. Events without one are those of one session.
+/// Hashes a session's name to a number. All events without a session count as one session.
 fn name(session: Option<&str>) -> u64 {
     let digest = Digest::of(session.unwrap_or_default().as_bytes());
     u64::from_le_bytes(*digest.0.first_chunk().expect("long enough"))
 }
 
-// A whole catalog in one piece, for what is kept outside the store.
+// Snapshots: a whole catalog in one piece, to keep outside the store.
 
 #[derive(Serialize, Deserialize)]
 struct Snapshot<'a> {
     state: StateRow,
     retention: RetentionRow,
     recent: Recent,
-    /// In the order of a listing.
+    /// In listing order.
     #[serde(borrow)]
     memories: Vec<MemoryRow<'a>>,
 }
 
-/// A catalog as bytes that [`from_snapshot`] reads; to be sealed. `None` before the first event.
+/// Encodes a catalog for [`from_snapshot`]; the bytes are to be sealed. `None` before the first
+/// event.
 pub(crate) fn to_snapshot(catalog: &Catalog) -> Option<Zeroizing<Vec<u8>>> {
     let snapshot = Snapshot {
         state: StateRow::of(catalog)?,
@@ -405,7 +406,7 @@ pub(crate) fn to_snapshot(catalog: &Catalog) -> Option<Zeroizing<Vec<u8>>> {
     Some(row::encode(&snapshot))
 }
 
-/// The catalog that [`to_snapshot`] wrote.
+/// Decodes a catalog that [`to_snapshot`] encoded.
 pub(crate) fn from_snapshot(plain: &[u8]) -> Option<Catalog> {
     let snapshot: Snapshot = postcard::from_bytes(plain).ok()?;
     let mut catalog = Catalog::empty();

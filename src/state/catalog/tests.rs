@@ -1,4 +1,4 @@
-//! The catalog file against the plain fold of the same steps.
+//! Compares the catalog file with the plain fold of the same steps.
 
 mod damage;
 
@@ -33,7 +33,7 @@ const DECIDED: Decided = Decided {
     signers: ObjectId([3; 20]),
 };
 
-/// Names whose order as text is not their order as paths.
+/// Names whose order as text differs from their order as paths.
 const NAMES: [&str; 6] = ["a", "a-b", "a.md", "ab", "b", "é"];
 
 fn id_of(number: u64) -> MemoryId {
@@ -72,7 +72,7 @@ fn key() -> Key {
     Key::from_slice(&[9; 32]).expect("32 bytes")
 }
 
-/// Histories as they are told: what each event made of the state, from which any can be had again.
+/// The states after each event of one or more histories, to rebuild any of them from.
 #[derive(Clone, Default)]
 struct Told {
     states: Arc<Mutex<HashMap<ObjectId, Vec<u8>>>>,
@@ -104,7 +104,7 @@ impl Told {
         CatalogFile::new(&folder, Name::CATALOG, STORE).refolded_by(self.refold())
     }
 
-    /// Reads what a file holds, and compares it with what was told up to there.
+    /// Reads a file and compares it with the state told for that point.
     fn check(&self, folder: &Path) -> Catalog {
         let mut catalog = Catalog::empty();
         self.file(folder).load(&mut catalog, &key());
@@ -151,7 +151,7 @@ struct Author {
 }
 
 impl Author {
-    /// An event that does nothing to any memory.
+    /// Returns an event that changes no memory.
     fn plain_step(&self, number: u64, kind: u8) -> Step {
         Step {
             head: head_of(self.history, number),
@@ -263,11 +263,11 @@ impl Process {
         }
     }
 
-    /// As a command: what others did is read, and what it does is kept.
+    /// Carries out a step like a command: reads what other processes did, then adds its own step.
     fn carry_out(&mut self, step: &Step, steps: &[Step], writes_root: bool) {
         self.file.load(&mut self.catalog, &key());
         self.catalog.decided = Some(DECIDED);
-        // What the file does not tell, history does.
+        // History supplies what the file lacks.
         for missing in &steps[usize::try_from(self.catalog.events).expect("few")..] {
             self.catalog.apply(missing).expect("it fits");
             self.file.append(&self.catalog, &key());
@@ -280,7 +280,8 @@ impl Process {
     }
 }
 
-/// Has processes carry out steps in turn, and checks each of them and the file by the plain fold.
+/// Has processes carry out steps in turn, and checks each of them and the file against the plain
+/// fold.
 fn play(script: &[(u8, u8, u8, u16)]) -> usize {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (told, mut author) = (Told::default(), Author::default());
@@ -302,7 +303,7 @@ fn play(script: &[(u8, u8, u8, u16)]) -> usize {
             }
             2 | 3 => {
                 (is_damaged, was_damaged) = (true, true);
-                // A part of it is lost, from somewhere on or in the middle.
+                // Lose a part of it: the tail, or a piece in the middle.
                 if let Ok(mut bytes) = fs::read(&path) {
                     let at = usize::from(*which) * 31 % bytes.len();
                     match event {

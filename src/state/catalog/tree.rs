@@ -1,5 +1,5 @@
-//! Rows in the order of their keys, in sealed leaves of a few dozen: what is looked up opens one
-//! leaf, and what changes writes that leaf anew, at another place.
+//! Rows in key order, in sealed leaves of a few dozen. A look-up opens one leaf; a change rewrites
+//! one leaf at another place.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -15,25 +15,25 @@ use crate::state::catalog::row::{Row, Whereabouts};
 use crate::state::catalog::rows::Base;
 use crate::state::catalog::{Catalog, Memory, key};
 
-/// Most rows of a leaf: a look-up opens one, and a change writes one anew.
+/// The most rows in a leaf: a look-up opens one leaf, and a change rewrites one.
 const LEAF_ROWS_MAX: usize = 64;
-/// Rows of each part of a leaf that has too many, about: the parts have room for more.
+/// The approximate rows of each part when a leaf is split, which leaves room for more.
 const LEAF_ROWS: usize = 48;
-/// Rows that are gathered before they are cut into leaves.
+/// Rows collected before they are cut into leaves.
 const RUN_ROWS: usize = 64 * LEAF_ROWS;
 
-/// Where a leaf is in the file, and the name it is sealed under.
+/// The location of a leaf in the file, and the id it is sealed under.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) id: [u8; 8],
     pub(super) offset: u64,
-    /// Of the whole block.
+    /// Length of the whole block.
     pub(super) length: u32,
 }
 
-/// A leaf; its rows once they were opened, and `None` if they do not open.
+/// A leaf. `rows` is set once it was opened, to `None` if it does not open.
 pub(super) struct Leaf<R: Row> {
-    /// No row of it has a lesser key, except in the first leaf.
+    /// A lower bound for the keys of its rows, except in the first leaf.
     first: R::Key,
     pub(super) place: Place,
     pub(super) rows: OnceCell<Option<Vec<R>>>,
@@ -71,21 +71,21 @@ impl<R: Row> Tree<R> {
         &self.leaves
     }
 
-    /// The number of the leaf in which a key would be.
+    /// Returns the index of the leaf that would hold a key.
     pub(super) fn leaf_of(&self, key: &R::Key) -> usize {
         let after = self.leaves.partition_point(|leaf| leaf.first <= *key);
         after.saturating_sub(1)
     }
 
-    /// Lets go of every row that was opened.
+    /// Drops all opened rows.
     pub(super) fn close(&mut self) {
         for leaf in &mut self.leaves {
             leaf.rows = OnceCell::new();
         }
     }
 
-    /// The tree with some rows put in or taken out: leaves that change are written, the others kept
-    /// as the writer keeps them. `None` if a leaf does not open or cannot be written.
+    /// Returns the tree with some rows put in or taken out. Changed leaves are written, the others
+    /// kept as the writer says. `None` if a leaf does not open or cannot be written.
     pub(super) fn rewritten<'a>(
         &'a self,
         changes: BTreeMap<R::Key, Option<&'a R>>,
@@ -126,7 +126,7 @@ impl<R: Row> Tree<R> {
     }
 }
 
-/// Rows with changes to some of them, both in the order of their keys.
+/// Merges changes into rows, both in key order.
 fn merge<'a, R: Row>(
     rows: &'a [R],
     changes: Vec<(R::Key, Option<&'a R>)>,
@@ -143,7 +143,7 @@ fn merge<'a, R: Row>(
     merged.extend(rows);
 }
 
-/// Cuts rows that come one after the other into leaves.
+/// Cuts a sequence of rows into leaves.
 struct Cutter<'a, R: Row> {
     leaves: Vec<Leaf<R>>,
     run: Vec<&'a R>,
@@ -166,25 +166,25 @@ impl<R: Row> Cutter<'_, R> {
     }
 }
 
-// Writes blocks of the catalog file, one behind the other.
+// A writer of consecutive blocks of the catalog file.
 
-/// Bytes that are gathered before they are written.
+/// Bytes buffered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
-/// What stands before what is sealed in a leaf: its length and its id.
+/// Bytes before the sealed part of a leaf: its length and its id.
 pub(super) const LEAF_PREFIX_BYTES: usize = 4 + 8;
 
-/// Which store and files a block is bound to.
+/// The store and file ids that a block is bound to.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     pub(super) store: StoreId,
-    /// Of this file: random.
+    /// The random id of this file.
     pub(super) file: [u8; 16],
-    /// Of this file, and of those that leaves of it are copied to.
+    /// The id shared by this file and those that its leaves are copied to.
     pub(super) line: [u8; 16],
 }
 
 impl Names {
-    /// A leaf is bound to its own id, so that it can be copied to another file.
+    /// Returns the associated data of a leaf: its own id, so that it can be copied to another file.
     pub(super) fn of_leaf(&self, id: [u8; 8]) -> Vec<u8> {
         [
             &b"agekeep/1 catalog leaf "[..],
@@ -195,14 +195,14 @@ impl Names {
         .concat()
     }
 
-    /// A root is bound to its place.
+    /// Returns the associated data of a root: its offset.
     pub(super) fn of_root(&self, offset: u64) -> Vec<u8> {
         let label = &b"agekeep/1 catalog root "[..];
         let place = offset.to_le_bytes();
         [label, &self.store.0, &self.file, &self.line, &place].concat()
     }
 
-    /// A step is bound to its root, and to the number of steps before it.
+    /// Returns the associated data of a step: its root, and the number of steps before it.
     pub(super) fn of_step(&self, root: u64, index: u64) -> Vec<u8> {
         let label = &b"agekeep/1 catalog step "[..];
         let (root, index) = (root.to_le_bytes(), index.to_le_bytes());
@@ -210,7 +210,7 @@ impl Names {
     }
 }
 
-/// A sealed block, with its length before it.
+/// Seals a block, with its length before it.
 pub(super) fn block(key: &Key, context: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
     with_length(&[&key.seal(context, plain)])
 }
@@ -224,32 +224,32 @@ fn with_length(parts: &[&[u8]]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Which leaves stay as they are.
+/// The leaves that are kept as they are.
 #[derive(Clone, Copy)]
 pub(super) enum Kept<'a> {
     /// None: all are written.
     None,
-    /// Those of the same file, where they are.
+    /// Leaves of the same file, kept in place.
     Here,
-    /// Those of another file: they are copied.
+    /// Leaves of another file, copied.
     In(&'a File),
 }
 
-/// Writes to a file from some place on.
+/// A buffered writer that starts at an offset of a file.
 pub(super) struct Writer<'a> {
     pub(super) file: &'a File,
     pub(super) names: Names,
     pub(super) key: &'a Key,
     pub(super) kept: Kept<'a>,
-    /// Where what is in the buffer goes.
+    /// The offset at which the buffer is written.
     pub(super) offset: u64,
     pub(super) buffer: Vec<u8>,
-    /// Bytes of all leaves that were written or kept.
+    /// Bytes of all leaves written or kept.
     pub(super) leaf_bytes: u64,
 }
 
 impl Writer<'_> {
-    /// Where the next block goes.
+    /// Returns the offset of the next block.
     pub(super) fn end(&self) -> u64 {
         self.offset + self.buffer.len() as u64
     }
@@ -304,10 +304,10 @@ impl Writer<'_> {
     }
 }
 
-// Which leaves a new root needs: all, or those of rows that changed since the last.
+// Selects the leaves a new root needs: all, or those whose rows changed since the last root.
 
-/// Writes what differs from the leaves that are kept: all, where none are. `None` if one of those
-/// does not open, or cannot be written.
+/// Writes the leaves that differ from those kept, or all if none are kept. `None` if a kept leaf
+/// does not open, or a leaf cannot be written.
 pub(super) fn write_leaves(
     catalog: &Catalog,
     writer: &mut Writer<'_>,
@@ -324,7 +324,7 @@ fn write_all(
 ) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
     let all = || catalog.rows.all();
     let paths: BTreeMap<_, _> = all().map(|m| (key(&m.path), Some(m))).collect();
-    // Not so where a leaf does not open, and history does not tell what was in it.
+    // They differ if a leaf does not open and history cannot replace it.
     if paths.len() as u64 != catalog.rows.count() {
         return None;
     }
@@ -349,7 +349,7 @@ fn write_changed(
     for now in changed.iter().filter_map(|(_, now)| *now) {
         paths.insert(key(&now.path), Some(now));
     }
-    // Where nothing moved, the leaf of its id stays.
+    // The id leaf changes only if the path changed.
     let path = |memory: Option<&Memory>| memory.map(|memory| memory.path.clone());
     let moved = changed.iter().filter(|(was, now)| path(*was) != path(*now));
     let moved: Vec<_> = moved.collect();

@@ -1,5 +1,5 @@
-//! Blocks of the timeline as they are sealed: events that follow one another, and nothing from
-//! outside the block needed to read them.
+//! Blocks of the timeline before sealing: consecutive events, readable without anything outside the
+//! block.
 
 use std::borrow::Cow;
 
@@ -10,27 +10,27 @@ use crate::event::{Change, Outcome};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 
-/// Events that follow one another. Words and memories are named by their place in the lists,
-/// counted from 1; 0 is none.
+/// Consecutive events. Words and memories are named by their index in the lists, counted from 1; 0
+/// is none.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Block<'a> {
     pub(super) first: u64,
     #[serde(borrow)]
     words: Vec<&'a str>,
-    /// Ids of 16 bytes, one behind the other.
+    /// Ids of 16 bytes each, concatenated.
     #[serde(borrow, with = "as_bytes")]
     memories: Cow<'a, [u8]>,
-    /// Ids of 20 bytes, one behind the other.
+    /// Ids of 20 bytes each, concatenated.
     #[serde(borrow, with = "as_bytes")]
     commits: Cow<'a, [u8]>,
     pub(super) rows: Vec<BlockRow>,
-    /// Those of all rows, one behind the other.
+    /// The touches of all rows, concatenated.
     touches: Vec<BlockTouch>,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct BlockRow {
-    /// Milliseconds after the row before, or, in the first, after 1970.
+    /// Milliseconds after the row before; in the first row, after 1970.
     after: i64,
     command: u32,
     actor: u32,
@@ -51,7 +51,7 @@ struct BlockTouch {
 }
 
 impl<'a> Block<'a> {
-    /// The commit of its last event, and its time in seconds after 1970.
+    /// Returns the commit of its last event, and the event's time in seconds after 1970.
     pub(super) fn end(&self) -> Option<(ObjectId, i64)> {
         let head = self.commits.last_chunk().copied().map(ObjectId)?;
         let times = self.rows.iter().map(|row| row.after);
@@ -59,7 +59,7 @@ impl<'a> Block<'a> {
         Some((head, millis.div_euclid(1000)))
     }
 
-    /// Everything a timeline holds from one of its rows on, which is event number `first`.
+    /// Returns the block of all rows from index `from` on, which is event number `first`.
     pub(super) fn of(timeline: &'a Timeline, from: usize, first: u64) -> Self {
         Self::of_rows(timeline, from, timeline.rows.len(), first)
     }
@@ -109,7 +109,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The numbers of words or memories within one block.
+/// Block-local numbers of words or memories.
 struct Local {
     known: Vec<u32>,
     order: Vec<u32>,
@@ -136,7 +136,7 @@ impl Local {
 }
 
 impl Timeline {
-    /// Adds a block that comes next; `false` if it does not fit.
+    /// Adds the next block; `false` if it does not fit.
     pub(super) fn extend(&mut self, block: &Block<'_>) -> bool {
         if block.first != self.len() {
             return false;
@@ -188,7 +188,7 @@ impl Timeline {
     }
 }
 
-/// Bytes as one piece, which are read without a copy.
+/// Serializes bytes in one piece, and reads them without a copy.
 mod as_bytes {
     use std::borrow::Cow;
 

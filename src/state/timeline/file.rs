@@ -1,7 +1,7 @@
-//! The file `timeline`: sealed blocks of events, one behind the other. Nothing in it is trusted
-//! unless it opens and follows on what is before it, and it is never synced: history is the truth.
+//! The file `timeline`: sealed blocks of events, one after another. A block is trusted only if it
+//! opens and continues the one before it. The file is never synced: history is the truth.
 //!
-//! A command adds a block of its one event. When there are many such, they become one block.
+//! A command adds a block of its one event. Many such blocks are joined into one.
 
 use std::io;
 
@@ -16,29 +16,29 @@ use crate::id::ObjectId;
 use crate::id::{self, StoreId};
 
 const MAGIC: &[u8; 16] = b"agekeep-timelin2";
-/// Magic, store id, a random id of this file, its generation, and where its single events begin:
-/// the byte, the number, and the commit before.
+/// Bytes of the header: magic, store id, random file id, generation, and the start of the single
+/// events: their offset, first number, and the commit before them.
 const HEADER_BYTES: usize = 92;
-/// As many single events become one block: few enough to write at once, enough that what sealing
-/// adds to each, and the words that are said again in each block, are next to nothing.
+/// Single events joined into one block: few enough to write at once, and enough that sealing and
+/// the string table repeated in each block cost next to nothing per event.
 const BLOCK_EVENTS: u64 = 2_048;
-/// Most events of one block: more would be read into memory that is new each time.
+/// The most events in one block. A larger one would be read into newly allocated memory each time.
 const BLOCK_EVENTS_MAX: u64 = 8_192;
-/// Bytes that an event has in a file of full blocks, about.
+/// The approximate bytes per event in a file of full blocks.
 const EVENT_BYTES: u64 = 38;
-/// More blocks than this, beyond those that are full, are worth making few of them: each says the
-/// words and memories anew that are in it.
+/// Compact beyond this many partial blocks; each repeats its string table and memory ids.
 const BLOCKS_MANY: u64 = 8;
-/// Fewest bytes of a sealed block.
+/// The fewest bytes of a sealed block.
 const BLOCK_BYTES_MIN: usize = aead::OVERHEAD + 8;
-/// Most bytes of one block with its prefix: so many events that each name a hundred memories.
+/// The most bytes of a block with its prefix: a full block whose events each name a hundred
+/// memories.
 const BLOCK_WHOLE_BYTES_MAX: u64 = 1 << 28;
-/// Bytes that are read at once, where a block is not longer.
+/// Bytes read at once, unless a block is longer.
 const READ_BYTES: u64 = 1 << 22;
-/// Most events that room is made for before they are read.
+/// The most events for which room is reserved before they are read.
 const ROOM_EVENTS: u64 = 1 << 20;
 
-/// The timeline file of an open store. Every method is called with the store's lock held.
+/// The timeline file of an open store. Every method requires the store's lock.
 pub(crate) struct TimelineFile {
     folder: Folder,
     name: Name,
@@ -46,25 +46,25 @@ pub(crate) struct TimelineFile {
     open: Option<Open>,
 }
 
-/// A file that was read, and how far.
+/// An open file and how far it was read.
 struct Open {
     file: File,
     inode: u64,
     header: Header,
-    /// Where the next block goes.
+    /// The offset of the next block.
     end: u64,
-    /// How many events are in the file.
+    /// The number of events in the file.
     events: u64,
-    /// The commit of the last of them.
+    /// The commit of the last event in the file.
     head: Option<ObjectId>,
-    /// How many blocks of several events were read.
+    /// The number of multi-event blocks read.
     blocks: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Header {
     id: [u8; 16],
-    /// One more each time single events become one block.
+    /// A counter that rises each time single events become one block.
     generation: u64,
     singles_at: u64,
     singles_from: u64,
@@ -72,8 +72,8 @@ struct Header {
     singles_after: [u8; 20],
 }
 
-/// What stands before a sealed block, in the clear: its length, how many events are in it, and the
-/// commit of the last with its time, as the commit has it. The block says the same.
+/// The unencrypted prefix of a sealed block: its length, its number of events, and the commit and
+/// time of the last, as in the commit. The sealed block repeats all but the length.
 struct Prefix {
     length: usize,
     events: u64,
@@ -84,18 +84,18 @@ struct Prefix {
 
 const PREFIX_BYTES: usize = 36;
 
-/// What event a piece of the timeline is asked for.
+/// The event that a piece of the timeline is searched for.
 #[derive(Clone, Copy)]
 pub(crate) enum Sought {
     Event(u64),
-    /// An event that has this commit if it is of this history.
+    /// The event with this number, if it has this commit.
     Commit(u64, ObjectId),
-    /// The last event at or before a time, after which none that is later has an earlier time.
+    /// The last event at or before a time, where no later event has an earlier time.
     Time(DateTime<Utc>),
 }
 
 impl Prefix {
-    /// Reads the prefix at the beginning of some bytes; `None` if it can be none.
+    /// Splits a prefix off some bytes; `None` if they hold no valid one.
     fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (events, rest) = rest.split_first_chunk()?;
@@ -122,14 +122,14 @@ impl Prefix {
         .concat())
     }
 
-    /// Bytes of the block with its prefix.
+    /// Returns the bytes of the block with its prefix.
     fn whole(&self) -> u64 {
         (PREFIX_BYTES + self.length) as u64
     }
 }
 
 impl TimelineFile {
-    /// The file in a store's folder.
+    /// Returns the file in a store's folder.
     pub(crate) fn new(folder: &Folder, name: Name, store: StoreId) -> Self {
         Self {
             folder: folder.clone(),
@@ -139,12 +139,12 @@ impl TimelineFile {
         }
     }
 
-    /// Goes on in another folder, with what is there.
+    /// Moves to another folder and uses the file there.
     pub(crate) fn follow(&mut self, folder: &Folder) {
         *self = Self::new(folder, self.name.clone(), self.store);
     }
 
-    /// Everything the file holds, as far as its blocks open and follow one another.
+    /// Reads the whole file, as far as its blocks open and follow one another.
     pub(crate) fn load(&mut self, key: &Key) -> Timeline {
         let mut timeline = Timeline::default();
         self.open = Open::at(&self.folder, &self.name, self.store)
@@ -158,9 +158,9 @@ impl TimelineFile {
         timeline
     }
 
-    /// A piece of the timeline around an event, and the event's number, if the file is of the
-    /// history that ends with event `newest` at `head`. Where it is sought by its time, the clear
-    /// parts of the file say where to look, and the piece shows whether that is so.
+    /// Returns a piece of the timeline around an event, and the event's number, if the file is of
+    /// the history that ends with event `newest` at `head`. A search by time uses the unencrypted
+    /// prefixes to find the block, and the decrypted piece to confirm it.
     pub(crate) fn around(
         &self,
         sought: Sought,
@@ -174,7 +174,8 @@ impl TimelineFile {
         if last.len() != newest + 1 || last.head() != Some(head) {
             return None;
         }
-        // Half a block before it at least: most of what is asked for was written within that.
+        // Include at least half a block before the event: most versions asked for were written
+        // within it.
         let (from, to) = match sought {
             Sought::Event(event) | Sought::Commit(event, _) => (event, event),
             Sought::Time(time) => open.block_beyond(time)?,
@@ -187,7 +188,7 @@ impl TimelineFile {
                 .moment(event)
                 .filter(|at| at.commit == commit)
                 .map(|_| event),
-            // Without the event after it, it could be a later one.
+            // Unless the next event is in the piece too, a later event could be the right one.
             Sought::Time(time) => piece
                 .at_time(time)
                 .filter(|event| *event == newest || event + 1 < piece.len()),
@@ -195,14 +196,14 @@ impl TimelineFile {
         event.map(|event| (piece, event))
     }
 
-    /// Whether what was loaded is worth being written anew, in fewer blocks.
+    /// Tells whether the loaded file should be rewritten in fewer blocks.
     pub(crate) fn wants_joining(&self) -> bool {
         let open = self.open.as_ref();
         open.is_some_and(|open| open.blocks > open.events / BLOCK_EVENTS_MAX + BLOCKS_MANY)
     }
 
-    /// Whether the next event the file takes is this one, whose commit comes after `parent`: where
-    /// history was turned back, the file can be of another one that is as long. Follows what other
+    /// Tells whether the file's next event is `event`, whose commit comes after `parent`. After a
+    /// rollback, the file can be of another history of the same length. Counts events that other
     /// processes added.
     pub(crate) fn is_next(&mut self, event: u64, parent: ObjectId) -> bool {
         let same = match (&self.open, self.folder.inode(&self.name)) {
@@ -229,8 +230,8 @@ impl TimelineFile {
         open.events == event && open.head == Some(parent)
     }
 
-    /// Adds the newest events of a timeline, from number `from` on, which is the file's next. What
-    /// cannot be written is left for history to tell.
+    /// Adds the newest events of a timeline from number `from` on, which must be the file's next.
+    /// History supplies what cannot be written.
     pub(crate) fn append(&mut self, timeline: &Timeline, from: u64, key: &Key) {
         if from == 0 {
             self.open = Open::create(&self.folder, &self.name, self.store).ok();
@@ -241,7 +242,7 @@ impl TimelineFile {
         }
     }
 
-    /// Adds one event that was just recorded, and now and then makes one block of many.
+    /// Adds an event that was just recorded, and joins the single events if there are many.
     pub(crate) fn append_one(&mut self, single: &Timeline, number: u64, key: &Key) {
         let Some(open) = &mut self.open else { return };
         let added = open.append_block(self.store, &Block::of(single, 0, number), key);
@@ -291,7 +292,8 @@ impl Header {
         file.write_all_at(&bytes, 0)
     }
 
-    /// Blocks are bound to store, file, position and first event: none can be swapped or moved.
+    /// Returns a block's associated data: store, file, offset and first event, so that no block can
+    /// be swapped or moved.
     fn context(&self, store: StoreId, at: u64, first: u64) -> Vec<u8> {
         [
             b"agekeep/1 timeline ".as_slice(),
@@ -344,15 +346,15 @@ impl Open {
         })
     }
 
-    /// Goes to where the single events begin, as the header says. If that is not so, nothing from
-    /// there on opens, and the file is read from its beginning the next time history is asked for.
+    /// Moves to where the header says the single events begin. If the header is wrong, nothing from
+    /// there on opens, and the file is read from its beginning the next time history is needed.
     fn skip_blocks(&mut self) {
         self.end = self.header.singles_at;
         self.events = self.header.singles_from;
         self.head = (self.events > 0).then_some(ObjectId(self.header.singles_after));
     }
 
-    /// Makes what follows single events.
+    /// Records in the header that single events begin here.
     fn begin_singles(&mut self, store: StoreId) -> io::Result<()> {
         self.header.generation += 1;
         self.header.singles_at = self.end;
@@ -361,15 +363,15 @@ impl Open {
         self.header.write(&self.file, store)
     }
 
-    /// Goes on behind a block.
+    /// Moves past a block.
     fn pass(&mut self, prefix: &Prefix) {
         self.end += prefix.whole();
         self.events += prefix.events;
         self.head = Some(prefix.head);
     }
 
-    /// Counts the single events from where reading ended, without opening them: one that turns out
-    /// not to open ends what is read of the file, and history tells the rest.
+    /// Counts the single events from where reading ended, without opening them. If one does not
+    /// open later, reading stops there and history supplies the rest.
     fn count_on(&mut self) {
         while let Some(bytes) = self.ahead(u64::MAX) {
             let mut rest = &bytes[..];
@@ -382,8 +384,8 @@ impl Open {
         }
     }
 
-    /// The piece of the timeline from the block that has the event `from` to the one that has `to`;
-    /// the single events are taken all together.
+    /// Returns the piece of the timeline from the block with event `from` to the block with `to`.
+    /// The single events count as one block.
     fn piece(&mut self, from: u64, to: u64, store: StoreId, key: &Key) -> Option<Timeline> {
         let (begin, first) = self.block_of(from)?;
         let end = if to >= self.header.singles_from {
@@ -398,7 +400,7 @@ impl Open {
         piece.row(to).is_some().then_some(piece)
     }
 
-    /// The one block that has an event, be it a single one.
+    /// Returns the block with an event, also if it is a single event.
     fn block_with(&mut self, event: u64, store: StoreId, key: &Key) -> Option<Timeline> {
         (self.end, self.events) = self.block_of(event)?;
         loop {
@@ -419,8 +421,8 @@ impl Open {
         }
     }
 
-    /// What comes next in the file up to a place: as much as is read at once, or the one block that
-    /// is longer than that. `None` if there is no whole block.
+    /// Reads ahead up to `end`: `READ_BYTES`, or one longer block. `None` if there is no whole
+    /// block.
     fn ahead(&self, end: u64) -> Option<Vec<u8>> {
         let whole = self.prefix_at(self.end)?.whole();
         let left = disk::length(&self.file)
@@ -436,8 +438,8 @@ impl Open {
         Some(bytes)
     }
 
-    /// Where the block that has an event begins, and with which event; the single events count as
-    /// one.
+    /// Returns the offset and first event of the block with an event. The single events count as
+    /// one block.
     fn block_of(&self, event: u64) -> Option<(u64, u64)> {
         if event >= self.header.singles_from {
             return Some((self.header.singles_at, self.header.singles_from));
@@ -453,7 +455,7 @@ impl Open {
         }
     }
 
-    /// The first event and the last of the first block that goes beyond a time.
+    /// Returns the first and last event of the first block that goes beyond a time.
     fn block_beyond(&self, time: DateTime<Utc>) -> Option<(u64, u64)> {
         let (mut at, mut first) = (HEADER_BYTES as u64, 0);
         while at < self.header.singles_at {
@@ -478,7 +480,7 @@ impl Open {
         self.read_to(u64::MAX, store, key, take);
     }
 
-    /// The same up to a place.
+    /// Does the same up to offset `end`.
     fn read_to(
         &mut self,
         end: u64,
@@ -526,7 +528,7 @@ impl Open {
         }
     }
 
-    /// Adds what a timeline has beyond the file's events, in blocks of many.
+    /// Adds the events of a timeline that the file lacks, in large blocks.
     fn append(&mut self, store: StoreId, timeline: &Timeline, key: &Key) -> io::Result<()> {
         while self.events < timeline.len() {
             let to = (self.events + BLOCK_EVENTS_MAX).min(timeline.len());
@@ -547,7 +549,7 @@ impl Open {
             seconds,
         };
         let bytes = [&prefix.to_bytes()?[..], &sealed].concat();
-        // What a process that was killed left behind here would be taken for the next block.
+        // Cut off a killed process's leftovers, which would be taken for the next block.
         if disk::length(&self.file)? > self.end {
             self.file.set_len(self.end)?;
         }
@@ -556,8 +558,8 @@ impl Open {
         Ok(())
     }
 
-    /// Makes one block of the single events. A crash within leaves blocks that do not open, and
-    /// what they held is read from history.
+    /// Joins the single events into one block. A crash midway leaves blocks that do not open; their
+    /// events are read from history.
     fn join_singles(&mut self, store: StoreId, key: &Key) -> io::Result<()> {
         let first = self.header.singles_from;
         let mut joined = Timeline::from(first);

@@ -1,4 +1,4 @@
-//! The timeline and its file on histories of tens of thousands of events, which are made up.
+//! Tests the timeline and its file on made-up histories of tens of thousands of events.
 
 use super::file::{Sought, TimelineFile};
 use super::*;
@@ -21,7 +21,7 @@ fn commit(number: u64) -> ObjectId {
     ObjectId(id)
 }
 
-/// An event that writes one memory after the other, each a version further in each round.
+/// Makes an event that writes one memory after another, one version further each round.
 fn event(number: u64) -> Event {
     let (memory, round) = (number % MEMORIES, number / MEMORIES);
     let mut id = [7; 16];
@@ -75,7 +75,7 @@ fn event(number: u64) -> Event {
     }
 }
 
-/// A file with so many events, which came one by one.
+/// Makes a file of `events` events added one by one.
 fn filled(folder: &std::path::Path, key: &Key, events: u64) -> TimelineFile {
     filled_with(folder, key, events, event)
 }
@@ -166,7 +166,7 @@ fn a_piece_says_what_the_whole_says() {
     let mut file = filled(folder.path(), &key, events);
     let end = (events - 1, commit(events - 1));
     let whole = file.load(&key);
-    // As they came, and in few blocks.
+    // First as single events came in, then in few blocks.
     for _ in 0..2 {
         for number in (0..events)
             .step_by(613)
@@ -186,7 +186,7 @@ fn a_piece_says_what_the_whole_says() {
                     piece.at(&path(memory), number),
                     whole.at(&path(memory), number),
                 );
-                // A piece may not know. What it says is so.
+                // A piece may not know; if it answers, the answer is right.
                 assert!(some.is_none() || some == all, "event {number}");
             }
             assert!(piece.at(&path(number % MEMORIES), number).is_some());
@@ -206,7 +206,7 @@ fn a_piece_says_what_the_whole_says() {
     assert!(file.around(Sought::Event(5), end, &Key::random()).is_none());
 }
 
-/// The clock runs ahead for a hundred events, and is set back; later it stands still for a while.
+/// The clock runs ahead for a hundred events and is set back; later it stands still for a while.
 fn uneven(number: u64) -> Event {
     let mut event = event(number);
     let seconds = match number {
@@ -261,7 +261,7 @@ fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
     assert!(file.around(Sought::Time(before), end, &key).is_none());
 }
 
-/// The times between blocks are in the clear. Whoever changes them makes a search slow, not wrong.
+/// The times between blocks are unencrypted. Changing them can slow a search, not make it wrong.
 #[test]
 fn a_time_in_the_clear_that_lies_is_not_believed() {
     let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::random());
@@ -272,7 +272,7 @@ fn a_time_in_the_clear_that_lies_is_not_believed() {
     file.append(&whole, 0, &key);
     let at = folder.path().join("timeline");
     let mut bytes = std::fs::read(&at).expect("a file");
-    // Header, then the first block's length, events, commit: and the time of its last event.
+    // Header, then the first block's length, events and commit, and the time of its last event.
     let clear = 92 + 4 + 4 + 20;
     let said = i64::from_le_bytes(bytes[clear..clear + 8].try_into().expect("eight bytes"));
     assert_eq!(said, at_second(8_191).timestamp());

@@ -1,4 +1,4 @@
-//! What a commit did to the tree, and whether that is what it says.
+//! Checks that a commit changed the tree exactly as it says.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ use crate::verify::examine::Said;
 use crate::version;
 
 impl Examiner<'_> {
-    /// Finds what the tree has that the one before had not, and compares it with what is said.
+    /// Finds the differences between the tree and the previous one, and compares them with the
+    /// record.
     pub(super) fn check_tree(
         &mut self,
         tree: ObjectId,
@@ -49,7 +50,7 @@ impl Examiner<'_> {
         self.check_blobs(seen)
     }
 
-    /// Gathers the differences; `false` if not all of them could be read.
+    /// Collects the differences; `false` if some could not be read.
     fn compare(
         &mut self,
         tree: ObjectId,
@@ -126,8 +127,8 @@ impl Examiner<'_> {
         Ok(true)
     }
 
-    /// A public file that differs: only a command that says so may do that, and what it puts in
-    /// place must be one.
+    /// Checks a public file that differs: only a command that names the file may change it, and the
+    /// new file must parse.
     fn check_public(
         &mut self,
         file: PublicFile,
@@ -138,7 +139,7 @@ impl Examiner<'_> {
     ) -> Result<()> {
         let name = file.name();
         let says_so = said.is_some_and(|said| said.decides() == Some(file));
-        // After a commit that cannot be read, who changed the file is not known.
+        // After an unreadable commit it is not known who changed the file.
         if old.is_some() && before.certain && seen.linked && !(says_so && new.is_some()) {
             let id = match file {
                 PublicFile::Policy => "policy-changed",
@@ -216,8 +217,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Whether a version opens at its place with one of the keys there are of its memory, as far as
-    /// this identity can tell.
+    /// Tells whether a version opens at its place with one of its memory's keys, as far as this
+    /// identity can know.
     fn opens(&self, touch: &Touch, sealed: &Sealed) -> bool {
         let Some(keyring) = self.keyring.filter(|keyring| keyring.is_reader()) else {
             return true;
@@ -231,7 +232,7 @@ impl Examiner<'_> {
                 let place = version::Place { id, path, version };
                 version::open(&keys, &place, sealed).is_ok()
             }
-            // What stood in its header is erased too.
+            // The path in its header is erased too.
             None => SealKey::open_with_any(&keys, sealed).is_ok(),
         }
     }
@@ -253,7 +254,7 @@ fn tree_form(place: &str, entry: &Entry) -> Fault {
 
 type Misfit = (Option<MemoryId>, String);
 
-/// Where the change of the tree is not exactly what the record says.
+/// Returns the first difference between the change of the tree and the record.
 fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
     let touched = |touch: &&Touch| touch.change.alters();
     let mut told: BTreeMap<MemoryId, &Touch> = BTreeMap::new();
@@ -280,7 +281,7 @@ fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
     Some((Some(*id), what.into()))
 }
 
-/// Where the change of the tree goes beyond what subject and trailers allow.
+/// Returns the first change of the tree that subject and trailers do not allow.
 fn exceeds(said: &Said<'_>, changed: &[Changed]) -> Option<Misfit> {
     let first = changed.first()?;
     if !said.may_write() {

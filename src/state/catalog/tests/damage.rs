@@ -1,4 +1,4 @@
-//! What becomes of a catalog file that is damaged, of somebody else's, or too large.
+//! Tests catalog files that are damaged, foreign or too large.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::id::StoreId;
 use crate::state::catalog::Catalog;
 use crate::state::catalog::file::{CatalogFile, HEADER_BYTES};
 
-/// A file of several leaves, two roots and some steps.
+/// Writes a file of several leaves, two roots and some steps.
 fn file_with_all(folder: &Path) -> Told {
     let (told, mut author) = (Told::default(), Author::default());
     let mut process = Process::new(&told, folder);
@@ -39,7 +39,7 @@ fn no_damaged_byte_changes_an_answer() {
     assert_eq!(newest, 11, "all of it is read");
     assert_eq!(told.asked.load(Ordering::Relaxed), 0, "and nothing else");
     let (mut older, mut nothing) = (0, 0);
-    // Every byte of the header, the last root and its steps, and some of each leaf.
+    // Every byte of the header, of the last root and of its steps, and some of each leaf.
     let root = u64::from_le_bytes(whole[64..72].try_into().expect("eight bytes"));
     let root = usize::try_from(root).expect("small");
     let leaves = (HEADER_BYTES..root).step_by(61);
@@ -107,7 +107,7 @@ fn what_neither_the_file_nor_history_tells_is_an_error() {
     let told = file_with_all(folder.path());
     let path = folder.path().join("catalog");
     let mut bytes = fs::read(&path).expect("there");
-    // All leaves that are in use.
+    // All leaves in use.
     let mut catalog = told.check(folder.path());
     let base = catalog.rows.base().expect("a root");
     for leaf in base.by_path.leaves() {
@@ -122,7 +122,7 @@ fn what_neither_the_file_nor_history_tells_is_an_error() {
     catalog = Catalog::empty();
     told.file(folder.path()).load(&mut catalog, &key());
     assert!(catalog.check().is_ok(), "nothing was asked yet");
-    // What the steps say is all that is left.
+    // Only the steps are left.
     assert!(catalog.memories().count() < 100);
     assert!(catalog.check().is_err());
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_leaf_that_cannot_be_copied_to_a_new_file_comes_from_history() {
         let mut process = Process::new(&told, folder.path());
         process.file.load(&mut process.catalog, &key());
         let before = process.catalog.head;
-        // Of the file it has open only the header is left, and that is nobody's file any more.
+        // Only the header of the open file is left, and the file is out of place.
         let whole = fs::read(&path).expect("there");
         fs::write(&path, &whole[..HEADER_BYTES]).expect("written");
         fs::rename(&path, folder.path().join("moved")).expect("there");
@@ -210,7 +210,7 @@ fn under_another_key_nothing_stays_that_the_old_one_opens() {
     }
 }
 
-/// A file of a copy of the store that has gone another way since.
+/// The file is that of a copy of the store whose history has diverged.
 #[test]
 fn two_histories_are_not_mixed_in_one_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -233,7 +233,7 @@ fn two_histories_are_not_mixed_in_one_file() {
         }
         (process, author)
     };
-    // Steps of the same length, so that the next one fits behind those of the other.
+    // Steps of the same length, so that the next one fits after those of the other.
     go_on(1, &[13, 13]);
     let other = fs::read(&path).expect("there");
     for is_new_file in [false, true] {
@@ -282,7 +282,7 @@ fn what_changes_is_written_and_little_else() {
         one < all / 10,
         "a root after one change: {one} bytes of {all}"
     );
-    // What no root needs any more does not pile up.
+    // Bytes that no root needs do not pile up.
     let most = (0..300).map(|_| keep(&mut process, 2, true)).max();
     assert!(
         most.expect("some") < 2 * all + (1 << 20) + 2 * one,
