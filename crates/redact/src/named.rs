@@ -33,39 +33,39 @@ use crate::named::joint::joiner;
 use crate::named::joint::spaces;
 pub(super) use crate::named::table::login_pair;
 
-/// Longest bracket that is looked behind, in bytes.
+/// Longest bracket behind which a value is read, in bytes.
 const BRACKET_BYTES_MAX: usize = 80;
-/// How far behind a name in a sentence its value may stand, in bytes.
+/// Longest distance from a name to its value in a sentence, in bytes.
 const SENTENCE_REACH: usize = 140;
-/// What names of phrases hold, in lower case.
+/// Parts of names for passphrases, in lower case.
 const PHRASES: &[&str] = &["phrase", "passfras", "salalause", "frase", "cümle"];
-/// Schemes of a header that stand before a value.
+/// Schemes of a header before a value.
 const SCHEMES: &[&[u8]] = &[b"bearer ", b"token ", b"basic ", b"apikey "];
 
-/// Whether a value could be a password.
+/// Tells whether a value could be a password.
 pub(super) fn is_password(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     value.iter().all(u8::is_ascii_graphic)
         && decide::secret(value, Strength::Password, Joint::Said, Frame::Quoted)
 }
 
-/// Whether a value is words that somebody chose for a password, and none of code.
+/// Tells whether a value is words that somebody chose for a password, not words of code.
 pub(super) fn is_chosen(value: &[u8]) -> bool {
     setting::is_chosen(value)
 }
 
-/// Whether a value is code, a path or points to where the secret is kept.
+/// Tells whether a value is code, a path or a reference to a secret kept elsewhere.
 pub(super) fn refers(value: &[u8]) -> bool {
     !value.is_empty() && refers::refers(value)
 }
 
-/// Whether a value is code or points to where the secret is kept. Paths and names with dots do not
-/// count: people make passwords like that too.
+/// Tells whether a value is code or a reference to a secret kept elsewhere. Paths and names with
+/// dots do not count: people make passwords like that too.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     !value.is_empty() && refers::is_reference(value)
 }
 
-/// Whether a text is a login and nothing else: `name:password`.
+/// Tells whether a text is a login and nothing else: `name:password`.
 pub(super) fn is_login(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let Some(colon) = memchr::memchr(b':', text) else {
@@ -73,7 +73,7 @@ pub(super) fn is_login(text: &[u8]) -> bool {
     };
     let (user, password) = (&text[..colon], &text[colon + 1..]);
     let part = |b: &u8| b.is_ascii_alphanumeric() || b"_.@-+".contains(b);
-    // `010:Repository1518` is an id of GitHub's.
+    // `010:Repository1518` is a GitHub id.
     user.iter().any(u8::is_ascii_alphabetic)
         && user.len() <= 64
         && user.iter().all(part)
@@ -81,8 +81,8 @@ pub(super) fn is_login(text: &[u8]) -> bool {
         && is_password(password)
 }
 
-/// Looks for the value that the word at `word` names. `columns` is of
-/// this text, and empty before the first word of it.
+/// Finds the value that the word at `word` names. `columns` belongs to this text, and is empty
+/// before the first word of it.
 pub(super) fn at(
     text: &[u8],
     word: Range<usize>,
@@ -104,20 +104,21 @@ pub(super) fn at(
     }
 }
 
-/// Whether a name is the user before the host of a URI: what is behind its colon ends at the `@`, and
-/// has a rule of its own.
+/// Tells whether a name is the user before the host of a URI. The password behind its colon ends at
+/// the `@`, and has a rule of its own.
 fn is_user_of_uri(text: &[u8], name: &Range<usize>) -> bool {
     text[..name.start].ends_with(b"://") && text.get(name.end) == Some(&b':')
 }
 
-/// Whether a name is what a program says of a test that it names by its path: `PASS: dir/test-2a`.
+/// Tells whether a name is the verdict on a test, with the path of the test behind it:
+/// `PASS: dir/test-2a`.
 fn is_verdict(text: &[u8], name: &Range<usize>) -> bool {
     let starts_line = name.start == 0 || text[name.start - 1] == b'\n';
     let rest = &text[name.end..line_end(text, name.end)];
     starts_line && &text[name.clone()] == b"PASS" && rest.starts_with(b": ") && rest.contains(&b'/')
 }
 
-/// A name whose value is looked for.
+/// The search for the value of a name.
 struct Seek<'a> {
     text: &'a [u8],
     name: &'a Name,
@@ -181,9 +182,9 @@ impl Seek<'_> {
         }
     }
 
-    /// Takes the value at `at` if it is likely.
+    /// Reports the value at `at` if it is likely a secret.
     fn take(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
-        // A name with its own value is no value: told before all of it is read.
+        // A name with a value of its own is no value. This check comes before the rest is read.
         if refers::names(&self.text[at.min(self.text.len())..]) {
             return false;
         }
@@ -193,7 +194,8 @@ impl Seek<'_> {
         }) || self.take_behind_a_bracket(at, joint, found)
     }
 
-    /// The rest of the line, where the name promises several words: `passphrase: …`, `DB_PASSWORD=…`.
+    /// Reports the rest of the line if the name promises several words: `passphrase: …`,
+    /// `DB_PASSWORD=…`.
     fn promised(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
         let name = &self.text[self.name.range.clone()];
         let phrase = self.is_phrase_name();
@@ -210,7 +212,7 @@ impl Seek<'_> {
         let spaces = memchr::memchr_iter(b' ', value).count();
         let is_phrase = phrase && chosen::is_promised_phrase(value)
             || setting && spaces > 0 && chosen::phrase(value, spaces, Frame::Quoted);
-        // What code goes on with is no word of a phrase.
+        // Marks of code are no part of a phrase.
         let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b" -'!?.&#@*+".contains(b);
         let words = value.iter().all(part) && !value.starts_with(b"'");
         let is_phrase = is_phrase && words && !decide::stands_for_value(value);
@@ -220,14 +222,15 @@ impl Seek<'_> {
         is_phrase
     }
 
-    /// Whether the name is one for several words.
+    /// Tells whether the name promises several words.
     fn is_phrase_name(&self) -> bool {
         let lower = self.text[self.name.range.clone()].to_ascii_lowercase();
         let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
         PHRASES.iter().any(holds)
     }
 
-    /// What is glued to a bracket that holds several words: a marker that is none hides nothing.
+    /// Reports the value glued to a bracket of several words. The bracket is no marker, and hides
+    /// nothing.
     fn take_behind_a_bracket(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
         if self.text.get(at) != Some(&b'[') {
             return false;
@@ -255,7 +258,7 @@ impl Seek<'_> {
             || self.accept_bracketed(range, strength, found)
     }
 
-    /// A value inside brackets, or behind a marker that is none: neither hides it.
+    /// Reports a value inside brackets, or behind a bracket that is no marker: neither hides it.
     fn accept_bracketed(
         &self,
         range: Range<usize>,
@@ -303,7 +306,8 @@ impl Seek<'_> {
         Span::new(range, self.name.kind, Rank::Named)
     }
 
-    /// A value without the white space at its ends and the scheme of a header before it.
+    /// Returns the range of a value without the whitespace at its ends and the scheme of a header
+    /// before it.
     fn trimmed(&self, value: &Value) -> Range<usize> {
         let bytes = &self.text[value.range.clone()];
         let front = bytes.len() - bytes.trim_ascii_start().len();

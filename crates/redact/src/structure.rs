@@ -1,9 +1,9 @@
 //! Scanners of secrets that their place gives away: an armour, a URI, a header, a file format.
 //!
-//! Each is a [`Scanner`](super::rule::Scanner): the gate calls it where a literal of its rule
-//! stands, it reads a bounded stretch around that and says which bytes are secret. Names, hosts and
-//! ids around a value stay, so that a memory still says what there is and where. A span holds the
-//! whole value and none of the punctuation of the sentence that it stands in.
+//! Each is a [`Scanner`](super::rule::Scanner). The gate calls it where a literal of its rule
+//! stands. It reads a bounded stretch around that literal and reports which bytes are secret.
+//! Names, hosts and ids around a value stay, so that a memory still says what there is and where. A
+//! span holds the whole value and none of the punctuation of the sentence around it.
 
 pub(super) mod account;
 pub(super) mod argument;
@@ -20,8 +20,8 @@ pub(super) mod uri;
 pub(super) mod webhook;
 pub(super) mod xml;
 
-/// How much of a text behind its literal a scanner is shown at first: `None` for those that end by
-/// themselves before the next place they would be asked about.
+/// Returns how many bytes behind its literal a scanner is shown at first. `None` is for scanners
+/// that end by themselves before the next place they would be asked about.
 pub(super) fn window(kind: &str) -> Option<usize> {
     Some(match kind {
         "private-key-pem" | "putty-key" | "jwt" | "jwk" => return None,

@@ -11,30 +11,30 @@ const MARKS: &[u8] = b"!@#^&*+=?~|";
 /// Marks that join words.
 const JOINERS: &[u8] = b"-_.";
 
-/// Nobody chooses a password of more words without blanks.
+/// Most words of a password without blanks: nobody chooses more.
 const WORDS_MAX: usize = 16;
 
-/// What a value without blanks is made of.
+/// The makeup of a value without blanks.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is asked alone
 pub(super) struct Made {
     pub(super) letters: usize,
     pub(super) digits: usize,
-    /// Runs of letters, each hump of camel case by itself.
+    /// Runs of letters. Each hump of camel case is a run of its own.
     pub(super) words: usize,
-    /// A letter in upper case.
+    /// The value has a letter in upper case.
     pub(super) capital: bool,
-    /// One that is not the first byte.
+    /// The value has a letter in upper case past its first byte.
     pub(super) inner_capital: bool,
     pub(super) marks: usize,
-    /// A mark that is neither the first byte nor the last.
+    /// The value has a mark that is neither its first byte nor its last.
     pub(super) inner_mark: bool,
     pub(super) joiners: usize,
-    /// A byte that is no letter, digit, mark or joiner.
+    /// The value has a byte that is no letter, digit, mark or joiner, or too many words.
     pub(super) other: bool,
-    /// A word of code or of sentences, a format, a unit.
+    /// The value has a word of code or of sentences, a format or a unit.
     pub(super) common: bool,
-    /// The shortest word, in bytes.
+    /// Length of the shortest word, in bytes.
     pub(super) shortest: usize,
 }
 
@@ -86,14 +86,14 @@ impl Made {
             return;
         }
         self.shortest = self.shortest.min(word.len());
-        // `Summer_Of_69`: a small word between others says nothing.
+        // A small word among others means nothing: `Summer_Of_69`.
         let small = word.len() <= 3 && self.capital && self.words > 1;
         self.common |= holds(OF_CODE, word) || holds(NO_VALUE, word);
         self.common |= holds(OF_SENTENCES, word) && !small;
     }
 }
 
-/// `30days`, `24hours`, `3attempts`: a number and what it counts.
+/// Tells whether a piece is a number and what it counts: `30days`, `24hours`, `3attempts`.
 fn is_quantity(piece: &[u8]) -> bool {
     let digits = piece.iter().take_while(|b| b.is_ascii_digit()).count();
     let unit = &piece[digits..];
@@ -102,8 +102,8 @@ fn is_quantity(piece: &[u8]) -> bool {
         && unit.iter().all(u8::is_ascii_lowercase)
 }
 
-/// Whether a value without blanks is one that people choose for a password, as far as what joins it
-/// to its name says that it is one.
+/// Tells whether a value without blanks is a password that a person chose. The less its joint says
+/// that it is one, the more the value itself must show.
 pub(super) fn is_chosen(value: &[u8], joint: Joint, frame: Frame) -> bool {
     if frame != Frame::Bare && is_plain_phrase(value, b'-') {
         return true;
@@ -125,7 +125,7 @@ pub(super) fn is_chosen(value: &[u8], joint: Joint, frame: Frame) -> bool {
     let alone = frame != Frame::Bare;
     match joint {
         Joint::Said | Joint::Tight => telling || alone || made.digits >= 2,
-        // Code has names with a digit behind them.
+        // Names in code may end in a digit.
         Joint::Assigned => {
             frame == Frame::Quoted
                 || alone && (made.digits >= 2 || made.capital && made.joiners > 0)
@@ -135,7 +135,7 @@ pub(super) fn is_chosen(value: &[u8], joint: Joint, frame: Frame) -> bool {
     }
 }
 
-/// Words with a mark: `Admin@123`, `Gewitter#31`, `Taube+Brief`.
+/// Tells whether words with a mark are a password: `Admin@123`, `Gewitter#31`, `Taube+Brief`.
 fn marked(value: &[u8], made: &Made, joint: Joint, frame: Frame) -> bool {
     if refers_to_place(value) || value.starts_with(b"*") || value.starts_with(b"#") {
         return false;
@@ -159,7 +159,8 @@ fn marked(value: &[u8], made: &Made, joint: Joint, frame: Frame) -> bool {
     }
 }
 
-/// `user@host`, `package@4`, `name@1.2`: an `@` that no number of two and more digits follows.
+/// Tells whether a value has an `@` that no number of two or more digits follows: `user@host`,
+/// `package@4`, `name@1.2`.
 fn refers_to_place(value: &[u8]) -> bool {
     memchr::memchr(b'@', value).is_some_and(|at| {
         let rest = &value[at + 1..];
@@ -168,23 +169,24 @@ fn refers_to_place(value: &[u8]) -> bool {
     })
 }
 
-/// Several words without a number: `gast-Zugang`, `Router-Neu-Start`, `feucht-und-warm`.
+/// Tells whether several words without a number are a password: `gast-Zugang`, `Router-Neu-Start`,
+/// `feucht-und-warm`.
 fn joined(value: &[u8], made: &Made, joint: Joint, frame: Frame) -> bool {
     let fits = made.joiners > 0 && made.joiners < made.words && made.shortest >= 3;
-    // In small letters they could be the name of something.
+    // In lower case they could be the name of something.
     let small = made.words >= 3 && made.letters >= 12 && !value.contains(&b'_');
     let said = matches!(joint, Joint::Tight | Joint::Said) && frame != Frame::Bare;
     let quoted = matches!(joint, Joint::Assigned | Joint::Near) && frame == Frame::Quoted;
     fits && (made.inner_capital && (said || quoted) || small && said)
 }
 
-/// A version or a date with dots: a digit, a dot and a digit.
+/// Tells whether a value has a version or a date with dots: a digit, a dot and a digit.
 fn versioned(value: &[u8]) -> bool {
     let dotted = |w: &[u8]| w[0].is_ascii_digit() && w[1] == b'.' && w[2].is_ascii_digit();
     value.windows(3).any(dotted)
 }
 
-/// `OPS-1234`: the number of an issue.
+/// Tells whether a value is the number of an issue: `OPS-1234`.
 fn ticket(value: &[u8]) -> bool {
     let Some(dash) = memchr::memchr(b'-', value) else {
         return false;
@@ -193,8 +195,8 @@ fn ticket(value: &[u8]) -> bool {
     project.iter().all(u8::is_ascii_uppercase) && number.iter().all(u8::is_ascii_digit)
 }
 
-/// `red_candle_138`, `desert-glacier-tiger-57`: ordinary words and a number, as people join them
-/// to passwords; no word that speaks of formats or of code.
+/// Tells whether a value is ordinary words and a number, as people join them to passwords:
+/// `red_candle_138`, `desert-glacier-tiger-57`. None of the words speaks of formats or of code.
 pub(super) fn numbered_words(value: &[u8]) -> bool {
     let mut pieces: Vec<&[u8]> = value.split(|b| matches!(b, b'-' | b'_')).collect();
     let Some(number) = pieces.pop() else {
@@ -212,8 +214,8 @@ pub(super) fn numbered_words(value: &[u8]) -> bool {
         })
 }
 
-/// Words between blanks, in quotes or to the end of their line: a passphrase holds digits or marks,
-/// or is no sentence.
+/// Tells whether words between blanks, in quotes or to the end of their line, are a passphrase:
+/// they have digits or marks, or are no sentence.
 pub(super) fn phrase(value: &[u8], spaces: usize, frame: Frame) -> bool {
     if frame != Frame::Quoted || spaces > 8 || matches!(value.last(), Some(b'.' | b':' | b'?')) {
         return false;
@@ -232,7 +234,7 @@ pub(super) fn phrase(value: &[u8], spaces: usize, frame: Frame) -> bool {
                 && word.iter().any(u8::is_ascii_digit))
     };
     let mut words = value.split(u8::is_ascii_whitespace);
-    // `select 1` is a word and a number.
+    // `select 1` is a word and a number, no passphrase.
     let long = words
         .clone()
         .filter(|word| word.len() >= 3 && !word[0].is_ascii_digit());
@@ -241,7 +243,7 @@ pub(super) fn phrase(value: &[u8], spaces: usize, frame: Frame) -> bool {
         || several && value.len() >= 8 && words.all(is_phrase_word)
 }
 
-/// A word or number of a phrase that no sentence or label would hold.
+/// Tells whether a word or number may be part of a phrase: no sentence or label would hold it.
 fn is_phrase_word(word: &[u8]) -> bool {
     let letters = |b: &u8| b.is_ascii_alphabetic() || *b >= 0x80 || matches!(b, b'-' | b'\'');
     let number = word.iter().all(u8::is_ascii_digit) && word.len() <= 4;
@@ -253,7 +255,7 @@ fn is_phrase_word(word: &[u8]) -> bool {
             && !holds(UNITS, word)
 }
 
-/// Four and more short words without any that a sentence would hold.
+/// Tells whether a value is four or more short words, none of which a sentence would hold.
 pub(super) fn is_plain_phrase(value: &[u8], separator: u8) -> bool {
     let words: Vec<&[u8]> = value.split(|b| *b == separator).collect();
     (4..=12).contains(&words.len())
@@ -264,8 +266,8 @@ pub(super) fn is_plain_phrase(value: &[u8], separator: u8) -> bool {
         })
 }
 
-/// A phrase that its label promises, whatever its words: three and more of them, and none that says
-/// where it is or what it must be like.
+/// Tells whether a value is a phrase that its label promises, whatever its words: three or more,
+/// none of which says where the phrase is or what it must be like.
 pub(super) fn is_promised_phrase(value: &[u8]) -> bool {
     let mut words = value.split(u8::is_ascii_whitespace);
     let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b"-'!?.,".contains(b);

@@ -1,4 +1,4 @@
-//! Whether a value behind a name is the secret that the name promises.
+//! Decides whether the value behind a name is the secret that the name promises.
 
 use super::chosen::{self, numbered_words, phrase};
 use super::name::Strength;
@@ -11,18 +11,18 @@ use super::value::Frame;
 use super::words::{NO_VALUE, holds};
 use crate::judge::{self, Makeup};
 
-/// How a value was joined to its name.
+/// The way a value is joined to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// `name=value`, with no white space.
+    /// `name=value`, without whitespace.
     Tight,
     /// `name = value`, `name := value`, an argument.
     Assigned,
     /// `name: value`, a table cell, an element, a flag, the line below.
     Said,
-    /// A sentence, with at most a verb between name and value.
+    /// In a sentence, with at most a verb between name and value.
     Near,
-    /// A sentence.
+    /// In a sentence.
     Prose,
 }
 
@@ -32,18 +32,18 @@ impl Joint {
     }
 }
 
-/// Whether a text is no word that stands in for a value, nor several.
+/// Tells whether the value looks like a secret, not like one or more words that stand in for it.
 pub(super) fn tells(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     makeup.digits > 0 && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
 }
 
-/// Whether a word stands where a value would: `required`, `none`.
+/// Tells whether the value stands in for a secret: `required`, `none`, a reference, a placeholder.
 pub(super) fn stands_for_value(value: &[u8]) -> bool {
     holds(NO_VALUE, value) || refers(value) || judge::placeholder(value)
 }
 
-/// Whether a value is one to take out.
+/// Tells whether the value is a secret that must be redacted.
 pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Frame) -> bool {
     if frame == Frame::Quoted && rolled(value) {
         return true;
@@ -78,7 +78,7 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
     likely && (strength == Strength::Pin || !judge::placeholder(value))
 }
 
-/// Four to eight digits, not all the same, not a year.
+/// Tells whether the value is a PIN: four to eight digits, not all the same, not a year.
 fn pin(value: &[u8], joint: Joint) -> bool {
     let year = value.len() == 4
         && joint.is_sentence()
@@ -87,7 +87,8 @@ fn pin(value: &[u8], joint: Joint) -> bool {
     (4..=8).contains(&value.len()) && value.iter().all(u8::is_ascii_digit) && !year && !one
 }
 
-/// A password: what a machine rolled, or what people choose, as far as its label is a strong one.
+/// Tells whether the value is a password: a random one, or one that a person chose if its label is
+/// a strong one.
 fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
     let makeup = Makeup::of(value);
     let spaces = value.iter().filter(|b| b.is_ascii_whitespace()).count();
@@ -102,7 +103,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
         .filter(|b| b"!@#$%^&*+=?~|".contains(b))
         .count();
     if makeup.letters() == 0 && makeup.foreign == 0 {
-        // Digits alone: a number somebody chose, where the name is straight beside it.
+        // Digits alone: a number that somebody chose, if the name is straight beside it.
         let only = makeup.symbols == 0 && !joint.is_sentence() && frame != Frame::Bare;
         return (only || strong > 0 && makeup.digits > 0) && makeup.digits >= 6 && value.len() >= 6;
     }
@@ -110,7 +111,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
         return true;
     }
     if makeup.digits == 0 && strong == 0 {
-        // Letters and joining marks: only what no word would be.
+        // Letters and joining marks: only if no word looks like it.
         return !joint.is_sentence()
             && value.len() >= 10
             && makeup.classes() >= 2
@@ -139,7 +140,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
     }
 }
 
-/// A short secret: as a password, and of a stricter look.
+/// Tells whether the value is a short secret: a password with stricter demands on its look.
 fn passcode(value: &[u8], joint: Joint, frame: Frame) -> bool {
     let makeup = Makeup::of(value);
     let strict = !joint.is_sentence() || frame == Frame::Quoted;

@@ -1,22 +1,22 @@
-//! What joins a name to its value.
+//! Finds the place of a value from what joins it to its name.
 
 use crate::named::decide::Joint;
 use crate::named::name::{Name, Strength};
 use crate::named::value;
 use crate::named::value::line_end;
 
-/// How much of an element is searched for its end, in bytes.
+/// Longest part of an element that is searched for its end, in bytes.
 const ELEMENT_BYTES_MAX: usize = 4 * 1024;
-/// How far behind a name the word `value` of a pair may stand, in bytes.
+/// Longest distance from a name to the word `value` of its pair, in bytes.
 const PAIR_BYTES_MAX: usize = 80;
-/// How far from a name its template may open and close, in bytes.
+/// Longest distance from a name to either end of its template, in bytes.
 const TEMPLATE_BYTES_MAX: usize = 160;
 /// Elements that hold the value of the name before them.
 const CELLS: &[&[u8]] = &[b"<td>", b"<dd>"];
 /// Words before the value of a pair.
 const PAIR_WORDS: &[&[u8]] = &[b"value", b"default", b"with"];
 
-/// Where the value of a name is to be looked for.
+/// The place where the value of a name is searched for.
 #[derive(Debug)]
 pub(super) enum Lead {
     /// At this place.
@@ -29,7 +29,7 @@ pub(super) enum Lead {
     Below { at: usize, joint: Joint },
     /// Behind the word `value` that follows the name.
     Pair { at: usize },
-    /// Among the words that follow; `joined` if a verb has been seen.
+    /// Among the words that follow. `joined` is true once a verb has been seen.
     Sentence { at: usize, joined: bool },
     /// In a sentence without spaces.
     Spaceless { at: usize },
@@ -37,7 +37,7 @@ pub(super) enum Lead {
     Nothing,
 }
 
-/// At this place, as said by a mark of its own.
+/// Returns the lead to a value at `at` that a mark of its own announces.
 fn said(at: usize) -> Lead {
     Lead::Value {
         at,
@@ -45,7 +45,7 @@ fn said(at: usize) -> Lead {
     }
 }
 
-/// What comes after a name.
+/// Reads what follows a name, and returns the lead to its value.
 pub(super) fn after(text: &[u8], name: &Name) -> Lead {
     let (closed, quoted) = closers(text, name.range.end);
     let at = spaces(text, closed);
@@ -73,7 +73,7 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
     match b {
         b'?' if !rest.starts_with(b"?=") => answer(text, at).map_or(Lead::Nothing, said),
         b'\n' | b'\r' => below(text, at, name, Joint::Prose),
-        // `process.env.X || "…"`: what holds if there is none.
+        // `process.env.X || "…"`: the fallback value.
         b'|' if rest.starts_with(b"|| ") && value::quoted(text, spaces(text, at + 2)).is_some() => {
             Lead::Value {
                 at: spaces(text, at + 2),
@@ -107,7 +107,7 @@ pub(super) fn after(text: &[u8], name: &Name) -> Lead {
     }
 }
 
-/// Whether a template hands a value on to a filter: `{{ .Values.password | quote }}`.
+/// Tells whether a template passes the value to a filter: `{{ .Values.password | quote }}`.
 fn is_filtered(text: &[u8], start: usize, at: usize) -> bool {
     let before = &text[start.saturating_sub(TEMPLATE_BYTES_MAX)..start];
     let behind = &text[at..text.len().min(at + TEMPLATE_BYTES_MAX)];
@@ -117,7 +117,7 @@ fn is_filtered(text: &[u8], start: usize, at: usize) -> bool {
         && memchr::memmem::find(behind, b"}}").is_some_and(|end| line(&behind[..end]))
 }
 
-/// What follows a name where no mark with a meaning of its own does.
+/// Returns the lead behind a name that no mark with a meaning of its own follows.
 fn unmarked(text: &[u8], name: &Name, at: usize, closed: usize, quoted: bool) -> Lead {
     if let Some(width) = joiner(&text[at..]) {
         return joined(text, name, at, width);
@@ -152,7 +152,7 @@ fn unmarked(text: &[u8], name: &Name, at: usize, closed: usize, quoted: bool) ->
     Lead::Sentence { at, joined: false }
 }
 
-/// Where the answer to a question begins: `the key? lee> …`, on the same line or the next.
+/// Returns the start of the answer to a question, on the same line or the next: `the key? lee> …`.
 fn answer(text: &[u8], at: usize) -> Option<usize> {
     let gap = |at: usize| {
         let rest = text.get(at..).unwrap_or_default();
@@ -174,7 +174,7 @@ fn answer(text: &[u8], at: usize) -> Option<usize> {
     (start > at + 1 && mark && next < text.len()).then_some(next)
 }
 
-/// `('password').send_keys("…")`: what is typed into the field of that name.
+/// Returns the lead to the text typed into the field of that name: `('password').send_keys("…")`.
 fn method(text: &[u8], at: usize) -> Lead {
     let rest = &text[at + 1..];
     let name = rest
@@ -191,7 +191,7 @@ fn method(text: &[u8], at: usize) -> Lead {
     Lead::Nothing
 }
 
-/// Whether an element that begins here holds text and is closed.
+/// Tells whether the element whose tag ends here holds text and is closed.
 fn closes(rest: &[u8]) -> bool {
     let line = &rest[..line_end(rest, 0).min(ELEMENT_BYTES_MAX)];
     if line
@@ -204,7 +204,7 @@ fn closes(rest: &[u8]) -> bool {
     end.is_some_and(|end| end > 1 && matches!(line.get(end + 1), Some(b'/' | b'!')))
 }
 
-/// Whether a name stands in a line of values between commas: `DB_PASSWORD,…`.
+/// Tells whether a name stands in a line of values between commas: `DB_PASSWORD,…`.
 fn is_column(text: &[u8], name: &Name, at: usize) -> bool {
     let next = text.get(at + 1);
     text[name.range.clone()].contains(&b'_') && next.is_some_and(u8::is_ascii_graphic)
@@ -224,7 +224,7 @@ fn after_spaceless(text: &[u8], at: usize) -> Lead {
     }
 }
 
-/// What stands behind a joining mark.
+/// Returns the lead behind a joining mark.
 fn joined(text: &[u8], name: &Name, at: usize, width: usize) -> Lead {
     let mark = &text[at..at + width];
     let tight = mark == b"=" && at == name.range.end;
@@ -235,7 +235,7 @@ fn joined(text: &[u8], name: &Name, at: usize, width: usize) -> Lead {
         _ if mark[0] >= 0x80 => Joint::Said,
         _ => Joint::Assigned,
     };
-    // `: &str = …`, `: string = …`
+    // A type before the value: `: &str = …`, `: string = …`.
     if mark == b":"
         && let Some(value) = typed(text, next)
     {
@@ -250,7 +250,7 @@ fn joined(text: &[u8], name: &Name, at: usize, width: usize) -> Lead {
         Some(b'|' | b'>') if is_block(text, next) => {
             below(text, line_end(text, next), name, Joint::Said)
         }
-        // A colon in a sentence: what follows may begin with words.
+        // A colon in a sentence: words may stand before the value.
         Some(_) if mark == b":" && name.strength != Strength::Login && wordy(text, next) => {
             Lead::Sentence {
                 at: next,
@@ -261,7 +261,7 @@ fn joined(text: &[u8], name: &Name, at: usize, width: usize) -> Lead {
     }
 }
 
-/// Whether several plain words stand at `at`: then it is a sentence, not a value.
+/// Tells whether several plain words stand at `at`: a sentence, not a value.
 fn wordy(text: &[u8], at: usize) -> bool {
     let end = line_end(text, at).min(at + 60);
     let line = &text[at..end];
@@ -271,7 +271,7 @@ fn wordy(text: &[u8], at: usize) -> bool {
         && line.get(first + 1).is_some_and(u8::is_ascii_graphic)
 }
 
-/// The value of a `name`/`value` pair, whose name has just ended.
+/// Returns the lead to the value of a `name`/`value` pair whose name has just ended.
 fn pair(text: &[u8], at: usize) -> Option<Lead> {
     let window = &text[at..text.len().min(at + PAIR_BYTES_MAX)];
     let lower = window.to_ascii_lowercase();
@@ -297,7 +297,7 @@ fn pair(text: &[u8], at: usize) -> Option<Lead> {
     })
 }
 
-/// The next line: of a pair, of a block, or the value itself.
+/// Returns the lead to the next line: to a pair, a block, or the value itself.
 fn below(text: &[u8], at: usize, name: &Name, joint: Joint) -> Lead {
     if let Some(pair) = pair(text, at) {
         return pair;
@@ -309,13 +309,13 @@ fn below(text: &[u8], at: usize, name: &Name, joint: Joint) -> Lead {
     Lead::Below { at: next, joint }
 }
 
-/// `|`, `>`, `|-`, `>-` at the end of a line of YAML.
+/// Tells whether a block mark ends the line of YAML at `at`: `|`, `>`, `|-`, `>-`.
 fn is_block(text: &[u8], at: usize) -> bool {
     let line = text[at..line_end(text, at)].trim_ascii();
     line.len() <= 2 && matches!(line, b"|" | b">" | b"|-" | b">-" | b"|+" | b">+")
 }
 
-/// Whether a name is a flag of a command line.
+/// Tells whether a name is a flag of a command line.
 fn flag(text: &[u8], name: &Name) -> bool {
     let before = &text[..name.range.start];
     let dashes = before.iter().rev().take_while(|b| **b == b'-').count();
@@ -326,7 +326,7 @@ fn flag(text: &[u8], name: &Name) -> bool {
     option || before.ends_with(b" /")
 }
 
-/// Where the value begins behind a type and `=`.
+/// Returns the start of the value behind a type and `=`.
 fn typed(text: &[u8], at: usize) -> Option<usize> {
     let end = line_end(text, at).min(at + 48);
     let line = &text[at..end];
@@ -343,14 +343,14 @@ fn typed(text: &[u8], at: usize) -> Option<usize> {
         .then(|| spaces(text, at + equals + 1))
 }
 
-// Marks between a name and its value: what closes the name, and what joins the two.
+// Marks between a name and its value: closers of the name, and joiners of the two.
 
-/// Marks that join a name to its value; a longer one before the one it begins with.
+/// Marks that join a name to its value. A longer mark stands before the one it begins with.
 const JOINERS: &[&str] = &[
     ":=", "=>", "->", "===", "==", "?=", "||=", "+=", "=", ":", "：", "＝", "≔", "→", "⇒", "➜", "⟶",
 ];
 
-/// What closes a name beyond ASCII and in HTML.
+/// Marks beyond ASCII and HTML that close a name.
 const CLOSERS: &[&str] = &[
     "”",
     "“",
@@ -372,10 +372,10 @@ const CLOSERS: &[&str] = &[
     "<dd>",
 ];
 
-/// How far marks that close a name are skipped, in bytes.
+/// Longest run of closing marks that is skipped behind a name, in bytes.
 const CLOSERS_BYTES_MAX: usize = 80;
 
-/// The width of a joining mark at the start of `rest`.
+/// Returns the width of the joining mark at the start of `rest`.
 pub(super) fn joiner(rest: &[u8]) -> Option<usize> {
     let mark = JOINERS
         .iter()
@@ -386,8 +386,8 @@ pub(super) fn joiner(rest: &[u8]) -> Option<usize> {
     Some(mark.len())
 }
 
-/// Skips what closes a name: quotes, brackets, emphasis, a remark in parentheses. Says whether the
-/// name was quoted.
+/// Skips the closers of a name: quotes, brackets, emphasis, a remark in parentheses. Returns the
+/// position behind them, and whether the name was quoted.
 pub(super) fn closers(text: &[u8], at: usize) -> (usize, bool) {
     let mut place = at;
     let mut quoted = false;
@@ -431,7 +431,7 @@ pub(super) fn emphasis(text: &[u8], at: usize) -> usize {
     if ends { at + width } else { at }
 }
 
-/// The width of ` (…)` behind a name.
+/// Returns the width of a remark behind a name: ` (…)`.
 fn remark(rest: &[u8]) -> usize {
     let gap = rest.iter().take_while(|b| **b == b' ').count();
     if gap == 0 || gap > 2 || rest.get(gap) != Some(&b'(') {
@@ -441,7 +441,7 @@ fn remark(rest: &[u8]) -> usize {
     let Some(close) = memchr::memchr2(b')', b'\n', inside) else {
         return 0;
     };
-    // A remark is words; what holds digits or marks may be the value.
+    // A remark has only words. Text with digits or marks may be the value.
     let words = |b: &u8| b.is_ascii_alphabetic() || *b == b' ' || *b >= 0x80;
     if inside[close] != b')' || !inside[..close].iter().all(words) {
         return 0;
@@ -460,7 +460,7 @@ pub(super) fn spaces(text: &[u8], at: usize) -> usize {
         match &rest[width..] {
             [b' ' | b'\t', ..] => width += 1,
             [0xC2, 0xA0, ..] => width += 2,
-            // The spaces of typography, and the ideographic one.
+            // Typographic spaces and the ideographic space.
             [0xE2, 0x80, 0x80..=0x8A | 0xAF, ..] | [0xE3, 0x80, 0x80, ..] => width += 3,
             _ => break,
         }
@@ -473,7 +473,7 @@ mod tests {
     use super::*;
     use crate::named::name;
 
-    /// The lead behind the name that `«` and `»` stand around, and the text it leads to.
+    /// Returns the lead behind the name between `«` and `»`, and the text it leads to.
     fn lead(marked: &str) -> String {
         let start = marked.find('«').expect(marked);
         let end = marked.find('»').expect(marked) - '«'.len_utf8();

@@ -1,4 +1,4 @@
-//! Laws that hold for any text: nothing breaks the engine, and every span is sound.
+//! Laws that hold for any text: nothing breaks the engine, and every span is valid.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::scan::OverBudget;
 use crate::scan::{Scan, Switches};
 use crate::span::Span;
 
-/// Bytes between the pieces of rules' examples: what separates, quotes, escapes and surprises.
+/// Text between the pieces of rule examples: separators, quotes, escapes and surprises.
 const JOINTS: &[&str] = &[
     "",
     " ",
@@ -57,7 +57,7 @@ const JOINTS: &[&str] = &[
     "user,password\n",
 ];
 
-/// How many texts are tried.
+/// Number of texts that are tried.
 const CASES: u32 = 500;
 
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize, usize, usize)>> {
@@ -72,7 +72,7 @@ fn pieces() -> impl Strategy<Value = Vec<(usize, usize, usize, usize)>> {
     )
 }
 
-/// A text of pieces of examples, cut at random places.
+/// Builds a text from pieces of examples, cut at random places.
 fn assemble(pieces: &[(usize, usize, usize, usize)]) -> String {
     let examples: Vec<&str> = rules::all()
         .map(rules::samples::of)
@@ -105,7 +105,7 @@ proptest! {
         }
     }
 
-    /// Nor do bytes that are no text.
+    /// Bytes that are no text do not break the engine either.
     #[test]
     fn no_bytes_break_the_names(bytes in proptest::collection::vec(any::<u8>(), 0..200), word in 0usize..8) {
         let words = ["password=", "token: ", "|key|", "login ", "api key (", "密码", "secret\n", "auth=("];
@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// The whole scan, as every text passes it.
+/// Runs the whole scan, as on every text.
 fn scan(text: &[u8], budget: &mut Budget) -> Result<Vec<Span>, OverBudget> {
     let switches = Switches::default();
     let scan = Scan {

@@ -1,4 +1,4 @@
-//! Names that say a value is secret: `DB_PASSWORD`, `api key`, `contraseña`.
+//! Names of secrets: `DB_PASSWORD`, `api key`, `contraseña`.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::named::words::{
 };
 pub(crate) use crate::named::words::{WORDS, foreign_words};
 
-/// What opens a command or a variable of a shell.
+/// Openers of a shell command or variable.
 const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
 
-/// What the markers of other tools begin with.
+/// Prefixes of the markers of other tools.
 const MARKERS: &[&str] = &[
     "redacted_",
     "masked_",
@@ -22,34 +22,34 @@ const MARKERS: &[&str] = &[
     "censored_",
 ];
 
-/// How much a name says.
+/// The strength of the hint that a name gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strength {
-    /// Password and its like, in any language: any value that is no word may be one.
+    /// Password and its synonyms, in any language. Any value that is no word may be one.
     Password,
     /// A personal identification number.
     Pin,
     /// Token, secret, API key, credential.
     Secret,
-    /// `key` or `auth` alone, or a strong name with an ending that is not known.
+    /// `key` or `auth` alone, or a strong name with an unknown ending.
     Weak,
-    /// A login or credentials: a name and then a password.
+    /// A login or credentials: a user name and then a password.
     Login,
 }
 
-/// A name in a text.
+/// The name of a secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) range: Range<usize>,
     pub(super) strength: Strength,
     pub(super) kind: &'static str,
-    /// The words beyond ASCII stand in sentences without spaces.
+    /// The name is in a script that writes sentences without spaces.
     pub(super) spaceless: bool,
-    /// The word is a verb as well: it needs a mark or a verb behind it.
+    /// The name is a verb as well: it needs a mark or a verb behind it.
     pub(super) verb: bool,
 }
 
-/// Reads the name that the word at `word` is part of.
+/// Reads the name that contains the word at `word`.
 pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     if asks_for_itself(text, &around(text, word.clone())) {
         return None;
@@ -67,7 +67,7 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
         return None;
     }
     let words = split(name);
-    // Where the word stands among the words of the name.
+    // The place of the word among the words of the name.
     let at = word.start - range.start;
     let place = words.iter().position(|w| w.contains(&at))?;
     let lower = |i: usize| name[words[i].clone()].to_ascii_lowercase();
@@ -106,14 +106,15 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     })
 }
 
-/// `${NAME:?what is said if it is missing}`, `${NAME:+what stands there if it is not}`: a variable.
+/// Tells whether a name is a shell variable with a message or a replacement:
+/// `${NAME:?message if unset}`, `${NAME:+text if set}`.
 fn asks_for_itself(text: &[u8], name: &Range<usize>) -> bool {
     let behind = &text[name.end..];
     let marks = [&b":?"[..], b"?", b":+", b"+"];
     text[..name.start].ends_with(b"${") && marks.iter().any(|mark| behind.starts_with(mark))
 }
 
-/// Whether a user has been named just before, so that `pass` is no verb: `user bob, pass …`.
+/// Tells whether a user is named just before, so that `pass` is no verb: `user bob, pass …`.
 fn beside_user(text: &[u8], start: usize) -> bool {
     const USERS: &[&[u8]] = &[
         b"user ",
@@ -136,10 +137,10 @@ fn beside_user(text: &[u8], start: usize) -> bool {
             .any(|user| memchr::memmem::find(line, user).is_some())
 }
 
-/// Whether a name is the command or the variable of the working directory, a country's domain, or the
-/// marker of another tool: `[REDACTED_SECRET:…]`.
+/// Tells whether a name is the command or variable of the working directory, a country's domain, or
+/// the marker of another tool: `[REDACTED_SECRET:…]`.
 fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
-    // `${NAME:?what is said if it is missing}`, and what stands there if it is not.
+    // `${NAME:?message if unset}`, `${NAME:+text if set}`.
     let behind = &text[start + lower.len()..];
     let spoken = text[..start].ends_with(b"${")
         && [&b":?"[..], b"?", b":+", b"+"]
@@ -156,8 +157,8 @@ fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
     (command && lower == b"pwd") || lower.ends_with(b".pw") || marker
 }
 
-/// What a name says once the words behind the telling one are read: `secretKey` and `tokenSecret`
-/// are judged at their last word.
+/// Returns the strength of a name after the words behind the telling one: `secretKey` and
+/// `tokenSecret` are judged at their last word.
 fn ended(said: Strength, words: impl Iterator<Item = Vec<u8>>) -> Option<Strength> {
     let mut strength = said;
     for word in words {
@@ -175,7 +176,7 @@ fn ended(said: Strength, words: impl Iterator<Item = Vec<u8>>) -> Option<Strengt
     Some(strength)
 }
 
-/// Whether a call of this name takes a login.
+/// Tells whether a call of this name takes a login.
 fn logs_in(name: &[u8]) -> bool {
     LOGIN_CALLS.iter().any(|call| {
         name.strip_suffix(call.as_bytes())
@@ -183,13 +184,13 @@ fn logs_in(name: &[u8]) -> bool {
     })
 }
 
-/// Whether a word of the gate stands for itself, not for a part of a name.
+/// Tells whether a word of the gate is a name by itself, not a part of one.
 fn whole_word(word: &[u8]) -> bool {
     holds(WHOLE, word) || FOREIGN.iter().any(|(list, _)| holds(*list, word))
 }
 
-/// A word of another language stands for itself: not inside a longer one, unless its script knows
-/// no spaces.
+/// Reads a word of another language. Such a word is a name by itself, not inside a longer word,
+/// unless its script has no spaces.
 fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     let spaceless = text[word.start] >= 0xE0;
     let joined = |b: &u8| b.is_ascii_alphanumeric();
@@ -197,7 +198,7 @@ fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     let compound = COMPOUNDS.iter().any(|end| this == end.as_bytes());
     let inside = text[..word.start].last().is_some_and(joined) && !compound
         || text.get(word.end).is_some_and(joined)
-        // Letters beyond ASCII that go on in the same script.
+        // Letters beyond ASCII that continue the same script.
         || (!spaceless && matches!(text.get(word.end), Some(0xC3..=0xD4)));
     if inside && !spaceless {
         return None;
@@ -217,7 +218,8 @@ fn foreign(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
     })
 }
 
-/// What a word in a name says; `access` if it is the `PAT` of a personal access token.
+/// Returns the strength and the kind that a word gives its name. `access` is true for the `PAT` of
+/// a personal access token.
 fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strength, &'static str)> {
     if before == Some(b"hashed") {
         return None;
@@ -258,10 +260,10 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
 
 // The identifier around a word, and the words it is made of.
 
-/// Longest name that is looked at, in bytes to either side of the word.
+/// Longest part of a name that is read on either side of the word, in bytes.
 const NAME_REACH: usize = 64;
 
-/// The identifier around a word: letters, digits and what joins words.
+/// Returns the identifier around a word: letters, digits and joining characters.
 pub(super) fn around(text: &[u8], word: Range<usize>) -> Range<usize> {
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let low = word.start.saturating_sub(NAME_REACH);
@@ -288,7 +290,7 @@ pub(super) fn around(text: &[u8], word: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Whether a name stands inside `arn:…` or `urn:…`, where it says what follows is called.
+/// Tells whether a name stands inside `arn:…` or `urn:…`, where it only labels the next part.
 pub(super) fn in_resource_name(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(160)..start];
     let run = before
@@ -300,7 +302,7 @@ pub(super) fn in_resource_name(text: &[u8], start: usize) -> bool {
     run.starts_with(b"arn:") || run.starts_with(b"urn:")
 }
 
-/// The words of a name: between joining characters, at camel humps, and between letters and digits.
+/// Splits a name into words: at joining characters, at camel humps, and between letters and digits.
 pub(super) fn split(name: &[u8]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -321,7 +323,7 @@ pub(super) fn split(name: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether a new word begins at `i` inside a run of letters and digits.
+/// Tells whether a new word begins at `i` inside a run of letters and digits.
 fn breaks(name: &[u8], i: usize) -> bool {
     let (before, this) = (name[i - 1], name[i]);
     let next = name.get(i + 1);
@@ -332,7 +334,7 @@ fn breaks(name: &[u8], i: usize) -> bool {
             && next.is_some_and(u8::is_ascii_lowercase))
 }
 
-/// The word that stands before a name after one space, in lower case.
+/// Returns the word before a name and one space, in lower case.
 pub(super) fn word_before(text: &[u8], start: usize) -> Option<Vec<u8>> {
     let before = text[start.saturating_sub(24)..start].strip_suffix(b" ")?;
     let letters = before.iter().rev();
@@ -345,7 +347,7 @@ pub(super) fn word_before(text: &[u8], start: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What the first word of the gate in a text is read as.
+    /// Reads the name around the first place of `word` in a text.
     fn said(text: &str, word: &str) -> Option<(String, Strength)> {
         let start = text.to_ascii_lowercase().find(word).expect(text);
         let (_, opened) = WORDS

@@ -1,9 +1,9 @@
-//! Whether a value is code or points elsewhere: the environment, a vault, a file, a type.
+//! Recognises values that are code or point elsewhere: the environment, a vault, a file, a type.
 
 use crate::judge;
 use crate::named::shape::is_leet;
 
-/// What a reference, a type, a public key or a mask begins with, in lower case.
+/// Prefixes of references, types, public keys and masks, in lower case.
 const STARTS: &[&str] = &[
     "${",
     "$__",
@@ -112,29 +112,30 @@ const STARTS: &[&str] = &[
     "//",
 ];
 
-/// Marks of patterns and of code that no value holds.
+/// Marks of patterns and of code that no secret has.
 const PATTERN_MARKS: &[&[u8]] = &[
     b")[", b"[^", b"]+", b"]*", b")?", b".*", b"(?", b"\\(", b"\\.", b"\\|", b"?.", b")$", b"]{",
     b"\\s", b"\\w", b"\\d{",
 ];
 
-/// Ends of names that are followed by `:` and a value.
+/// Endings of names that `:` and a value follow.
 const NAMES: &[&str] = &["key", "token", "secret", "password", "pass", "pwd"];
 
-/// Least length of a sealed secret of Kubernetes, in bytes.
+/// Shortest sealed secret of Kubernetes, in bytes.
 const SEALED_BYTES_MIN: usize = 150;
 
-/// Whether a value is code or points elsewhere: the environment, a vault, a file, a type.
+/// Tells whether a value is code or points elsewhere: the environment, a vault, a file, a type.
 pub(super) fn refers(value: &[u8]) -> bool {
     points(value) || hostname(value) || member(value)
 }
 
-/// The same, but for names between dots, which a literal has too: `obs.wren.pg`.
+/// Tells the same as [`refers`], except for names between dots, which literals have too:
+/// `obs.wren.pg`.
 pub(super) fn points(value: &[u8]) -> bool {
     is_reference(value) || path_like(value)
 }
 
-/// The same, but for paths as well, which some people make passwords of.
+/// Tells the same as [`points`], except for paths, which some people make passwords of.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
     let begins = |start: &&str| head.starts_with(start.as_bytes());
@@ -158,12 +159,14 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         || address(value)
 }
 
-/// A sealed secret of Kubernetes begins with the length of a 4,096-bit RSA block.
+/// Tells whether a value is a sealed secret of Kubernetes, which begins with the length of a
+/// 4,096-bit RSA block.
 fn sealed(value: &[u8]) -> bool {
     value.len() >= SEALED_BYTES_MIN && value.starts_with(b"Ag") && !value.contains(&b'.')
 }
 
-/// A member, a call or a variable behind the marks of a pointer: `*settings.key`, `&$key`.
+/// Tells whether a value is a member, a call or a variable behind the marks of a pointer:
+/// `*settings.key`, `&$key`.
 fn dereferences(value: &[u8]) -> bool {
     let marks = value
         .iter()
@@ -173,7 +176,7 @@ fn dereferences(value: &[u8]) -> bool {
     marks > 0 && !rest.is_empty() && (member(rest) || calls(rest) || rest[0] == b'$')
 }
 
-/// The type of a pointer in brackets, whole or from its star on, and what is turned into it:
+/// Tells whether a value begins with a cast to a pointer, whole or from its star on:
 /// `(struct login*)data`.
 fn casts(value: &[u8]) -> bool {
     let name = value.strip_prefix(b"(").map_or(0, |rest| {
@@ -183,7 +186,8 @@ fn casts(value: &[u8]) -> bool {
     value[name..].starts_with(b"*)")
 }
 
-/// Variables of a shell, and options between them: `$common $lock --registry`.
+/// Tells whether a value is variables of a shell, with options between them:
+/// `$common $lock --registry`.
 fn expands(value: &[u8]) -> bool {
     let part = |part: &[u8]| {
         let name = part.strip_prefix(b"$").or_else(|| part.strip_prefix(b"--"));
@@ -195,20 +199,20 @@ fn expands(value: &[u8]) -> bool {
     value.starts_with(b"$") && value.contains(&b' ') && value.split(|b| *b == b' ').all(part)
 }
 
-/// A scope of a grammar, as editors name it: `string.quoted.double.source`.
+/// Tells whether a value is a grammar scope, as editors name it: `string.quoted.double.source`.
 fn scope(value: &[u8]) -> bool {
     let word = |word: &[u8]| word.len() >= 2 && word.iter().all(u8::is_ascii_lowercase);
     let dots = memchr::memchr_iter(b'.', value).count();
     dots >= 3 && value.split(|b| *b == b'.').all(word)
 }
 
-/// The number of an issue: `#1010254`.
+/// Tells whether a value is the number of an issue: `#1010254`.
 fn issue(value: &[u8]) -> bool {
     let number = value.strip_prefix(b"#").unwrap_or_default();
     (1..=8).contains(&number.len()) && number.iter().all(u8::is_ascii_digit)
 }
 
-/// Rules that a form is checked by: `required|min:8|confirmed`.
+/// Tells whether a value is validation rules of a form: `required|min:8|confirmed`.
 fn validates(value: &[u8]) -> bool {
     let word =
         |part: &[u8]| !part.is_empty() && part.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
@@ -221,14 +225,14 @@ fn validates(value: &[u8]) -> bool {
         })
 }
 
-/// A number in hexadecimal, as code writes it; an address of a chain, which is 20 bytes.
+/// Tells whether a value is a hexadecimal number of code, or a blockchain address of 20 bytes.
 fn number(value: &[u8]) -> bool {
     value.starts_with(b"0x")
         && (value.len() <= 18 || value.len() == 42)
         && value[2..].iter().all(u8::is_ascii_hexdigit)
 }
 
-/// A type that must have a value: `String!`.
+/// Tells whether a value is a type that must have a value: `String!`.
 fn required_type(value: &[u8]) -> bool {
     let name = value.strip_suffix(b"!").unwrap_or_default();
     let name = name.strip_suffix(b"]").unwrap_or(name);
@@ -243,7 +247,7 @@ fn required_type(value: &[u8]) -> bool {
     .contains(&name)
 }
 
-/// What the first sign of a value says: a variable, a symbol, a type, a tag.
+/// Tells whether the first character marks a value as a variable, a symbol, a type or a tag.
 fn spelled(value: &[u8]) -> bool {
     let rest = &value[1..];
     match value[0] {
@@ -256,7 +260,7 @@ fn spelled(value: &[u8]) -> bool {
     }
 }
 
-/// A name as code has it.
+/// Tells whether a part is an identifier of code.
 fn identifier(part: &[u8]) -> bool {
     let goes_on = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
     part.first()
@@ -264,7 +268,7 @@ fn identifier(part: &[u8]) -> bool {
         && part.iter().all(goes_on)
 }
 
-/// The name of a variable behind its `$`, and perhaps what is taken from it.
+/// Tells whether the name of a variable follows its `$`, perhaps with an access to a part of it.
 fn variable(rest: &[u8]) -> bool {
     let name = rest
         .iter()
@@ -282,7 +286,7 @@ fn variable(rest: &[u8]) -> bool {
         )
 }
 
-/// `name(…`, `name[…`, `name{a:b`, `a::b`, `a->b`.
+/// Tells whether a value is an expression of code: `name(…`, `name[…`, `name{a:b`, `a::b`, `a->b`.
 fn calls(value: &[u8]) -> bool {
     let head = value
         .iter()
@@ -295,10 +299,10 @@ fn calls(value: &[u8]) -> bool {
         || memchr::memmem::find(value, b"=>").is_some();
     let name = &value[..head];
     let named = head >= 2 && name[0].is_ascii_alphabetic() && judge::unrest(name) < 400;
-    // The first argument, where a blank cuts the call off behind it.
+    // The first argument of a call that a blank cuts off.
     let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
     let cut = cut && identifier(&value[head + 1..]);
-    // A rule of a style sheet, the beginning of a block.
+    // A rule of a style sheet, or the start of a block.
     let block = value.get(head) == Some(&b'{');
     let block = block && (value.ends_with(b"{") || value[head..].contains(&b':'));
     block && named
@@ -309,7 +313,8 @@ fn calls(value: &[u8]) -> bool {
         || value.ends_with(b"(") && named
 }
 
-/// `settings.database.password`: two and more names, none of them random.
+/// Tells whether a value is two or more dotted names, none of them random:
+/// `settings.database.password`.
 fn member(value: &[u8]) -> bool {
     let mut parts = value.split(|b| *b == b'.');
     let count = parts.clone().count();
@@ -317,7 +322,7 @@ fn member(value: &[u8]) -> bool {
         value.iter().any(u8::is_ascii_digit),
         value[0].is_ascii_uppercase(),
     );
-    // Names of code have no hyphens, and seldom a capital and a number: `Blue.heron-7`.
+    // Names in code have no hyphens, and seldom a capital and a number, unlike `Blue.heron-7`.
     let chosen = value.contains(&b'-') && value.iter().any(u8::is_ascii_uppercase)
         || digits && value.iter().any(u8::is_ascii_uppercase) && !capitals
         || digits && capitals && value.last().is_some_and(u8::is_ascii_digit);
@@ -333,7 +338,7 @@ fn ends_in_name(value: &[u8]) -> bool {
     lower == b"pw" || NAMES.iter().any(|word| lower.ends_with(word.as_bytes()))
 }
 
-/// A name of its own with its value: `api_key=…`, `key:…`.
+/// Tells whether a value is a name with a value of its own: `api_key=…`, `key:…`.
 pub(super) fn names(value: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let name = value.iter().take(48).take_while(part).count();
@@ -353,9 +358,9 @@ pub(super) fn names(value: &[u8]) -> bool {
     }
 }
 
-// Whether a value is a place and no secret: a host, a path, a URL, an address.
+// Values that are a place, not a secret: a host, a path, a URL, an address.
 
-/// Well-known ends of hosts and of files.
+/// Well-known endings of hosts and of files.
 const ENDS: &[&str] = &[
     ".com",
     ".net",
@@ -416,10 +421,10 @@ const ENDS: &[&str] = &[
     ".jks",
 ];
 
-/// A path of names: no part of it random.
+/// Tells whether a value is a path of names, none of them random.
 pub(super) fn path_like(value: &[u8]) -> bool {
     let parts = value.split(|b| *b == b'/').filter(|part| !part.is_empty());
-    // Base64 has such signs too.
+    // Base64 has slashes too.
     let rolled = value.len() >= 24 && value[0] != b'/' && judge::random(value);
     memchr::memchr_iter(b'/', value).count() >= 2
         && !rolled
@@ -428,7 +433,7 @@ pub(super) fn path_like(value: &[u8]) -> bool {
             .all(|part| part.len() < 20 || judge::unrest(part) < 340)
 }
 
-/// A host's name with a well-known end, and perhaps a port.
+/// Tells whether a value is a host name with a well-known ending, and perhaps a port.
 pub(super) fn hostname(value: &[u8]) -> bool {
     let colon = memchr::memrchr(b':', value);
     let port = colon.filter(|colon| value[colon + 1..].iter().all(u8::is_ascii_digit));
@@ -437,14 +442,14 @@ pub(super) fn hostname(value: &[u8]) -> bool {
     host.iter().all(named) && ENDS.iter().any(|end| host.ends_with(end.as_bytes()))
 }
 
-/// A URL; what is secret inside one is found by the rules for URLs.
+/// Tells whether a value is a URL. The rules for URLs find the secrets inside one.
 pub(super) fn url(head: &[u8], value: &[u8]) -> bool {
     memchr::memmem::find(head, b"://").is_some()
         || head.starts_with(b"www.")
         || (head.starts_with(b"localhost") && value.len() < 20)
 }
 
-/// An e-mail address or `user@host`.
+/// Tells whether a value is an e-mail address or `user@host`.
 pub(super) fn address(value: &[u8]) -> bool {
     let Some(at) = memchr::memchr(b'@', value) else {
         return false;

@@ -1,4 +1,4 @@
-//! Values among the words of a sentence behind their name.
+//! Values among the words of a sentence, behind their name or before it.
 
 use std::ops::Range;
 
@@ -13,21 +13,21 @@ use crate::named::words::{
 use crate::named::{SENTENCE_REACH, Seek, value};
 use crate::span::Span;
 
-/// How many words behind the verb of a sentence are tried.
+/// Most words that are tried behind the verb of a sentence.
 const WORDS_TRIED: usize = 5;
 
-/// How far from its name a word stands, by what is said between them.
+/// The distance from a name to a word, by the words between them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Distance {
-    /// Nothing but a verb stands between.
+    /// Only a verb stands between.
     Near,
-    /// Other words do.
+    /// Other words stand between.
     Far,
-    /// A word has spoken of what has ids and digests: what follows is one of those.
+    /// A word between them names something with ids or digests, and the value is one of these.
     Elsewhere,
 }
 
-/// What the words between a name and its value have said so far.
+/// The state of the search after the words read so far.
 struct Said {
     /// A verb or a mark joins the name to what follows.
     joined: bool,
@@ -65,7 +65,7 @@ impl Said {
 }
 
 impl Seek<'_> {
-    /// The words of a sentence behind the name.
+    /// Finds the value among the words of a sentence behind the name.
     pub(super) fn sentence(&self, at: usize, joined: bool, found: &mut Vec<Span>) {
         let end = line_end(self.text, at).min(at + SENTENCE_REACH);
         let end = at + self.text[at..end].trim_ascii_end().len();
@@ -78,17 +78,17 @@ impl Seek<'_> {
                 .take_while(|b| b" \t(,[".contains(b))
                 .count();
             place += gap;
-            // A wide gap is the next column of a listing.
+            // A wide gap begins the next column of a listing.
             if place >= end || (gap > 3 && !said.joined) {
                 return;
             }
-            // What stands in brackets straight behind a name says what it is.
+            // Brackets straight behind a name hold its value.
             if said.first && matches!(self.text[place - 1], b'(' | b'[') {
                 said.bracket();
             }
             let word = word(self.text, place, end);
             let bytes = &self.text[word.clone()];
-            // A word that is passed over is read only where it may open a quotation.
+            // A skipped word is read as a value only where it may open a quotation.
             let opens = matches!(self.text[place], b'"' | b'\'' | b'`' | 0x80..);
             let read = (said.joined || said.first || opens).then(|| value::read(self.text, place));
             let value = read.flatten().filter(|value| value.range.start < end);
@@ -122,7 +122,7 @@ impl Seek<'_> {
         }
     }
 
-    /// What the name and the words before it say.
+    /// Returns the state that the name and the words before it give the search.
     fn said(&self, joined: bool) -> Said {
         let name = self.name.range.start;
         let before = &self.text[name.saturating_sub(80)..name];
@@ -138,7 +138,7 @@ impl Seek<'_> {
         }
     }
 
-    /// The first run of ASCII in a sentence without spaces.
+    /// Finds the value in a sentence without spaces, among its first runs of ASCII.
     pub(super) fn spaceless(&self, at: usize, end: usize, found: &mut Vec<Span>) {
         let graphic = |b: &u8| b.is_ascii_graphic() && !b":=,;".contains(b);
         let stop = memchr::memmem::find(&self.text[at..end], "。".as_bytes());
@@ -163,7 +163,7 @@ impl Seek<'_> {
     }
 }
 
-/// The word at `at`, up to white space.
+/// Returns the range of the word at `at`, up to whitespace.
 fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
     let width = text[at..end]
         .iter()
@@ -172,39 +172,39 @@ fn word(text: &[u8], at: usize, end: usize) -> Range<usize> {
     at..at + width
 }
 
-/// Whether a word ends its sentence.
+/// Tells whether a word ends its sentence.
 fn ends_sentence(word: &[u8]) -> bool {
     matches!(word.last(), Some(b'.' | b';' | b'?' | b'!')) || word.ends_with("。".as_bytes())
 }
 
-/// Whether a word joins a name to a value.
+/// Tells whether a word joins a name to a value.
 fn joins(word: &[u8]) -> bool {
     matches!(word.last(), Some(b':' | b'=')) || holds(JOINING, word)
 }
 
-/// Whether a word says that what follows is the value, whatever stands before it.
+/// Tells whether a word announces the value, whatever stands before it.
 fn equates(word: &[u8]) -> bool {
     word.ends_with(b":") || holds(EQUATING, word)
 }
 
-/// Whether a word speaks of what has ids and digests.
+/// Tells whether a word names something that has ids and digests.
 pub(super) fn identifies(word: &[u8]) -> bool {
     holds(IDENTIFYING, word.strip_suffix(b":").unwrap_or(word))
 }
 
-/// Whether a word may stand between a verb and the value without meaning.
+/// Tells whether a word may stand between a verb and the value without meaning.
 fn fills(word: &[u8]) -> bool {
     holds(FILLING, word)
 }
 
-/// Whether what stands before a name tells the reader to use it: `use the token …`.
+/// Tells whether the words before a name tell the reader to use it: `use the token …`.
 fn introduced(before: &[u8]) -> bool {
     let words = before.rsplit(u8::is_ascii_whitespace);
     for word in words.filter(|word| !word.is_empty()).take(6) {
         if holds(TELLING, word) {
             return true;
         }
-        // A vendor's name, or one of the words that stand before a secret's.
+        // A vendor's name, or a word that may stand before the name of a secret.
         if !holds(BETWEEN, word) && !word[0].is_ascii_uppercase() {
             return false;
         }
@@ -212,7 +212,7 @@ fn introduced(before: &[u8]) -> bool {
     false
 }
 
-/// Whether the word before a name says what the secret opens: `deploy token`.
+/// Tells whether the word before a name says what the secret opens: `deploy token`.
 fn qualified(before: &[u8]) -> bool {
     before
         .rsplit(u8::is_ascii_whitespace)
@@ -223,18 +223,19 @@ fn qualified(before: &[u8]) -> bool {
 // Values that stand before their name: `X is the token`, `X as the password`, `X (password)`.
 
 impl Seek<'_> {
-    /// `… with X as the password`, `X is the token`, `X (password)`.
+    /// Finds the value before its name: `… with X as the password`, `X is the token`,
+    /// `X (password)`.
     pub(super) fn behind(&self, found: &mut Vec<Span>) {
         let line = line_start(self.text, self.name.range.start)
             .max(self.name.range.start.saturating_sub(SENTENCE_REACH));
         let name = self.name.range.start;
-        // `X is the Snyk API token` says it of any value, an id too.
+        // `X is the Snyk API token` calls any value a token, even an id.
         let said = predicate(self.text, line, name).map(|end| (end, Joint::Near));
         let either = said.or_else(|| Some((before(self.text, line, name)?, Joint::Prose)));
         if let Some((end, joint)) = either
             && let Some(value) = value_before(self.text, line, end)
         {
-            // Between quotes it is the value that is spoken of, an id too.
+            // A value in quotes is meant itself, even if it is an id.
             let quoted = value.frame == Frame::Quoted;
             if !quoted && self.describes() && plain_id(&self.text[value.range.clone()]) {
                 return;
@@ -249,7 +250,8 @@ impl Seek<'_> {
 }
 
 impl Seek<'_> {
-    /// Whether the name is a part of what is spoken of: `the token fix`, `the password reset request`.
+    /// Tells whether the name only describes the next word: `the token fix`,
+    /// `the password reset request`.
     fn describes(&self) -> bool {
         let rest = &self.text[self.name.range.end..];
         let word = rest.strip_prefix(b" ").unwrap_or_default();
@@ -258,8 +260,8 @@ impl Seek<'_> {
     }
 }
 
-/// Where the value ends in `X is the Snyk API token`: the name closes a phrase of a few words that
-/// an article opens.
+/// Returns the end of the value in `X is the Snyk API token`: an article opens a phrase of a few
+/// words, and the name closes it.
 fn predicate(text: &[u8], line: usize, name: usize) -> Option<usize> {
     let mut end = name;
     let mut article = false;
@@ -281,13 +283,13 @@ fn predicate(text: &[u8], line: usize, name: usize) -> Option<usize> {
     None
 }
 
-/// Where a value would end that stands before a name, as in `X as the password`.
+/// Returns the end of a value that may stand before its name, as in `X as the password`.
 fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
     let mut end = name;
     for _ in 0..5 {
         let range = last_word(text, line, end);
         let word = &text[range.clone()];
-        // What the brackets say is about what stands before them.
+        // A remark in brackets is about the text before them.
         let bracket = word
             .strip_prefix(b"(")
             .is_some_and(|inside| inside.is_empty() || holds(FILLERS, inside));
@@ -304,7 +306,7 @@ fn before(text: &[u8], line: usize, name: usize) -> Option<usize> {
     None
 }
 
-/// The last word before `end`, up to white space.
+/// Returns the range of the last word before `end`, up to whitespace.
 fn last_word(text: &[u8], line: usize, end: usize) -> Range<usize> {
     let head = text[line..end].trim_ascii_end();
     let width = head
@@ -316,13 +318,13 @@ fn last_word(text: &[u8], line: usize, end: usize) -> Range<usize> {
     end - width..end
 }
 
-/// Where what stands before `end` ends without the white space behind it, if there is anything.
+/// Returns the end of the text before `end` without the whitespace behind it, if there is any text.
 fn value_end(text: &[u8], line: usize, end: usize) -> Option<usize> {
     let end = line + text[line..end].trim_ascii_end().len();
     (end > line).then_some(end)
 }
 
-/// The word or quoted text that ends at `end`.
+/// Returns the word or quoted text that ends at `end`.
 fn value_before(text: &[u8], line: usize, end: usize) -> Option<Value> {
     let mut end = end;
     while end > line && matches!(text[end - 1], b',' | b')' | b'*') {
@@ -350,7 +352,7 @@ fn value_before(text: &[u8], line: usize, end: usize) -> Option<Value> {
     while word > 0 && text[end - word] >= 0x80 {
         word -= 1;
     }
-    // `bob:…` is a login, of which the name stays.
+    // `bob:…` is a login. Its user name stays.
     let login = &text[end - word..end];
     if let Some(colon) = memchr::memchr(b':', login)
         && colon > 0

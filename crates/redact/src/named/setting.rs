@@ -1,7 +1,7 @@
-//! Passwords of plain words: what stands around the value says that it is one, not its look.
+//! Passwords of plain words. The text around a value gives them away, not their look.
 //!
-//! In a literal of code or of settings any words are the value. Without quotes they are it where the
-//! lines around are settings too: code has names there.
+//! In a literal of code or of settings any words are the value. Without quotes they are the value
+//! only where the lines around are settings too: code has names there.
 
 use std::ops::Range;
 
@@ -18,17 +18,17 @@ use super::words::{
 use crate::judge;
 use crate::span::Span;
 
-/// Lengths of a value that is read so, in bytes.
+/// Lengths of a value that may be plain words, in bytes.
 const VALUE_BYTES: std::ops::RangeInclusive<usize> = 6..=64;
-/// How many lines above a setting are looked at, and as many below.
+/// Number of lines that are read above a setting, and as many below.
 const LINES: usize = 2;
-/// Longest line that is looked at, in bytes.
+/// Longest line that is read, in bytes.
 const LINE_BYTES_MAX: usize = 160;
-/// How many words a phrase has at most.
+/// Most words of a phrase.
 const WORDS_MAX: usize = 10;
-/// What begins a line before its setting.
+/// Prefixes of a line before its setting.
 const OPENERS: &[&[u8]] = &[b"export ", b"ENV ", b"ARG ", b"- ", b"+", b"-", b"#"];
-/// Options that are followed by a setting.
+/// Options before a setting.
 const OPTIONS: &[&[u8]] = &[
     b"--set ",
     b"--set-string ",
@@ -40,7 +40,7 @@ const OPTIONS: &[&[u8]] = &[
     b"--define ",
     b" -",
 ];
-/// Words of names inside a value, which then names one itself.
+/// Parts of words that make a value a name, not a secret.
 const NAMING: &[&str] = &[
     "passw",
     "passphrase",
@@ -51,10 +51,10 @@ const NAMING: &[&str] = &[
     "credential",
 ];
 
-/// What a line beside a setting is.
+/// The kind of a line beside a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Empty, a remark, words.
+    /// An empty line, a remark, words.
     Other,
     Setting,
     /// The setting of a user or of a server.
@@ -62,18 +62,18 @@ enum Beside {
     Code,
 }
 
-/// What the words of a value are.
+/// Counts of the words of a value.
 #[derive(Default)]
 struct Words {
     all: usize,
-    /// Those of code, of sentences and of formats.
+    /// Words of code, of sentences and of formats.
     common: usize,
-    /// The longest of the others, in characters.
+    /// Length of the longest other word, in bytes.
     longest: usize,
 }
 
 impl Words {
-    /// Whether most of them are none of code.
+    /// Tells whether most of the words are not words of code.
     fn are_chosen(&self, value: &[u8]) -> bool {
         let digits = usize::from(value.iter().any(u8::is_ascii_digit));
         self.common * 2 < self.all + digits && self.longest >= 4
@@ -81,7 +81,7 @@ impl Words {
 }
 
 impl Seek<'_> {
-    /// Takes the whole value of a setting, whatever its words.
+    /// Reports the whole value of a setting, whatever its words.
     pub(super) fn setting(&self, at: usize, joint: Joint, found: &mut Vec<Span>) -> bool {
         if let Some(range) = self.session(at, joint) {
             found.push(self.span(range));
@@ -89,7 +89,7 @@ impl Seek<'_> {
         }
         let known = match self.name.strength {
             Strength::Password | Strength::Secret => true,
-            // What a server hands over: `credentials=…`.
+            // Credentials that a server hands over: `credentials=…`.
             Strength::Login => joint == Joint::Tight,
             _ => false,
         };
@@ -108,7 +108,8 @@ impl Seek<'_> {
         true
     }
 
-    /// The id of a session straight behind its name, `session=…`, and a salt in hexadecimal digits.
+    /// Returns the id of a session straight behind its name, `session=…`, or a salt in hexadecimal
+    /// digits.
     fn session(&self, at: usize, joint: Joint) -> Option<Range<usize>> {
         let name = &self.text[self.name.range.clone()];
         let session = holds(SESSIONS, name);
@@ -122,7 +123,7 @@ impl Seek<'_> {
         (value.len() >= 32 && rolled && !value.contains(&b'-')).then_some(range)
     }
 
-    /// Whether a mark joins the value to its name: no comma, and no comparison.
+    /// Tells whether a mark joins the value to its name: no comma, and no comparison.
     fn is_joined(&self, at: usize) -> bool {
         let before = self.text[self.name.range.end..at].trim_ascii_end();
         let mark = matches!(before.last(), Some(b'=' | b':' | b'>'));
@@ -134,7 +135,7 @@ impl Seek<'_> {
             || before.is_empty() && self.is_apart(at)
     }
 
-    /// Whether the name is the first argument of a call that is given a name and a value.
+    /// Tells whether the name is the first argument of a call that takes a name and a value.
     fn is_handed_over(&self) -> bool {
         let Some((b'"' | b'\'', call)) = self.prefix().split_last() else {
             return false;
@@ -144,8 +145,8 @@ impl Seek<'_> {
         holds(GIVING, &call[start.map_or(0, |at| at + 1)..])
     }
 
-    /// Whether a quoted value stands behind its name and a blank as settings have it: alone on their
-    /// line, or of words that no sentence has.
+    /// Tells whether a quoted value stands behind its name and a blank as in settings: alone on the
+    /// line, or with words that no sentence has.
     fn is_apart(&self, at: usize) -> bool {
         let Some(value) = value::quoted(self.text, at) else {
             return false;
@@ -159,7 +160,7 @@ impl Seek<'_> {
         coded || alone && rest.iter().all(|b| matches!(b, b';' | b'}' | b' '))
     }
 
-    /// The word that ends a line of a device's configuration: `username admin password …`.
+    /// Returns the word that ends a configuration line of a device: `username admin password …`.
     fn device(&self, at: usize) -> Option<Range<usize>> {
         let prefix = self.prefix();
         let line = self.text[at..line_end(self.text, at)].trim_ascii_end();
@@ -186,25 +187,25 @@ impl Seek<'_> {
         (whole && fits(bytes, bytes.contains(&b' '))).then_some(value.range)
     }
 
-    /// Whether the name is behind the `ENV` of a Dockerfile.
+    /// Tells whether the name stands behind the `ENV` of a Dockerfile.
     fn is_variable_of_image(&self) -> bool {
         self.prefix() == b"ENV "
     }
 
-    /// What stands before the name on its line.
+    /// Returns the text before the name on its line.
     fn prefix(&self) -> &[u8] {
         let start = self.name.range.start;
         self.text[line_start(self.text, start)..start].trim_ascii_start()
     }
 
-    /// Whether the name asks for a password or speaks about one: `forgotPassword`.
+    /// Tells whether the name asks for a password or speaks about one: `forgotPassword`.
     fn asks(&self) -> bool {
         let name = &self.text[self.name.range.clone()];
         let words = super::name::split(name);
         words.into_iter().any(|word| holds(ASKS, &name[word]))
     }
 
-    /// A literal between quotes or in an element.
+    /// Returns a literal between quotes or in an element.
     fn literal(&self, at: usize) -> Option<Range<usize>> {
         let read = value::read(self.text, at)
             .filter(|value| value.frame == Frame::Quoted)
@@ -213,7 +214,7 @@ impl Seek<'_> {
         let (range, after) = read;
         let value = &self.text[range.clone()];
         let rest = self.text[after..line_end(self.text, after)].trim_ascii_start();
-        // What is put together is only in part what stands here.
+        // Only a part of a concatenated value stands here.
         if matches!(rest.first(), Some(b'+' | b'%' | b'&')) || rest.starts_with(b". ") {
             return None;
         }
@@ -222,13 +223,13 @@ impl Seek<'_> {
         let secret = self.name.strength == Strength::Secret;
         let assigned = self.text[..at].ends_with(b"= ");
         let enough = match secret {
-            // A store of secrets names its entries so.
+            // A store of secrets has entries with such names.
             true if is_literal(value) => words.all >= 2,
             true if self.is_bare_secret() && !assigned => blanks && words.all >= 2,
             true => words.all >= 3 || blanks && words.all >= 2,
             false => words.all >= 1,
         };
-        // A word of small letters is a name as well, unless that of a user stands beside it.
+        // A word in lower case may be a name, unless the name of a user stands beside it.
         let pair = self.is_pair(at);
         let plain = !pair && words.all == 1 && value.iter().all(u8::is_ascii_lowercase);
         let beside = if plain { self.beside() } else { Vec::new() };
@@ -240,18 +241,18 @@ impl Seek<'_> {
         (taken && !(title && self.is_translated())).then_some(range)
     }
 
-    /// Whether the name is no more than the word `secret`.
+    /// Tells whether the name is just the word `secret`.
     fn is_bare_secret(&self) -> bool {
         self.text[self.name.range.clone()].eq_ignore_ascii_case(b"secret")
     }
 
-    /// Whether a word stands between the name and its value: `name: PASSWORD`, `value: …`.
+    /// Tells whether a word stands between the name and its value: `name: PASSWORD`, `value: …`.
     fn is_pair(&self, at: usize) -> bool {
         let between = &self.text[self.name.range.end..at];
         between.iter().any(u8::is_ascii_alphabetic)
     }
 
-    /// The text of an element up to the tag that closes it.
+    /// Returns the text of an element up to its closing tag, and the end of that text.
     fn element(&self, at: usize) -> Option<(Range<usize>, usize)> {
         let tag = self.name.range.start.checked_sub(1)?;
         if !matches!(self.text[tag], b'<' | b':')
@@ -268,7 +269,8 @@ impl Seek<'_> {
         same.then(|| (at..at + close, at + close))
     }
 
-    /// A value without quotes: to the end of its line, or a word behind an option or in a log.
+    /// Returns a value without quotes: the rest of its line, or a word behind an option or in a
+    /// log.
     fn unquoted(&self, at: usize, joint: Joint) -> Option<Range<usize>> {
         if matches!(self.text.get(at), Some(b'"' | b'\'' | b'`' | b'<')) {
             return None;
@@ -321,7 +323,7 @@ impl Seek<'_> {
         let named = name.iter().any(dotted);
         let scoped = name.iter().any(|b| matches!(b, b'_' | b'.'));
         let login = any(Beside::Login);
-        // A store of secrets names its entries in words too.
+        // A store of secrets has entries with names of words too.
         if secret && joint != Joint::Tight && !odd {
             return None;
         }
@@ -340,7 +342,7 @@ impl Seek<'_> {
         (enough && !any(Beside::Code)).then(|| at..at + value.len())
     }
 
-    /// Whether the name stands in a line of a log that names a user as well: `user=ines pw=…`.
+    /// Tells whether the name stands in a log line that names a user as well: `user=ines pw=…`.
     fn is_logged(&self) -> bool {
         let start = line_start(self.text, self.name.range.start);
         let line = &self.text[start..line_end(self.text, start)];
@@ -358,7 +360,7 @@ impl Seek<'_> {
             })
     }
 
-    /// The lines above and below.
+    /// Returns the lines above and below.
     fn lines_beside(&self) -> impl Iterator<Item = &[u8]> {
         let text = self.text;
         let mut start = line_start(text, self.name.range.start);
@@ -382,13 +384,13 @@ impl Seek<'_> {
         self.lines_beside().map(beside).collect()
     }
 
-    /// Whether the lines beside hold texts for people: then so does this one.
+    /// Tells whether the lines beside hold texts for people: then this line does too.
     fn is_translated(&self) -> bool {
         self.lines_beside().any(is_text)
     }
 }
 
-/// Whether the words of a value without quotes could be a password.
+/// Tells whether the words of an unquoted value could be a password.
 fn fits(value: &[u8], blanks: bool) -> bool {
     let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b" -'!?.&#@*+".contains(b);
     let code = |b: &u8| b"(){}|\"`<>\\".contains(b);
@@ -398,25 +400,25 @@ fn fits(value: &[u8], blanks: bool) -> bool {
     } else {
         !value.iter().any(code)
     };
-    // What has digits is judged by its look, but for phrases.
+    // Values with digits are judged by their look, except for phrases.
     shaped
         && !ends
         && words(value).is_some_and(|words| words.all > words.common && words.longest >= 4)
 }
 
-/// Whether an argument in the place of a password, or what stands between marks of code behind its
-/// name, is one: words with a capital and a mark, as code has none.
+/// Tells whether a value is a password that stands in the place of an argument, or between marks of
+/// code behind its name: words with a capital and a mark, as code has none.
 pub(super) fn is_literal(value: &[u8]) -> bool {
     let mark = |b: &u8| b.is_ascii_punctuation() && *b != b'_' || *b == b' ';
     value.iter().any(u8::is_ascii_uppercase) && value.iter().any(mark) && is_chosen(value)
 }
 
-/// Whether most words of a value are none of code.
+/// Tells whether most words of a value are not words of code.
 pub(super) fn is_chosen(value: &[u8]) -> bool {
     words(value).is_some_and(|words| words.are_chosen(value))
 }
 
-/// Whether a line holds a text for people between quotes: words that begin with a capital.
+/// Tells whether a line holds a text for people in quotes: words that begin with a capital.
 fn is_text(line: &[u8]) -> bool {
     let line = &line[..line.len().min(LINE_BYTES_MAX)];
     let joint = line
@@ -442,7 +444,7 @@ fn is_text(line: &[u8]) -> bool {
                 .all(|b| b.is_ascii_lowercase() || *b >= 0x80))
 }
 
-/// What a line beside a setting is.
+/// Returns the kind of a line beside a setting.
 fn beside(line: &[u8]) -> Beside {
     let line = line[..line.len().min(LINE_BYTES_MAX)].trim_ascii();
     let line = match line.first() {
@@ -461,7 +463,7 @@ fn beside(line: &[u8]) -> Beside {
     let keyword = line.get(word) == Some(&b' ') && holds(KEYWORDS, &line[..word]);
     let part = |b: &&u8| b.is_ascii_alphanumeric() || b"_.-/ \"'".contains(b) || **b >= 0x80;
     let name = line.iter().take(48).take_while(part).count();
-    // `name=value` is a setting whatever its end, and so is an item of JSON.
+    // `name=value` is a setting whatever the line ends with, and so is an item of JSON.
     let tight = line.get(name) == Some(&b'=') && line.get(name + 1).is_some_and(|b| *b != b' ');
     let item = line.ends_with(b"\",") || line.ends_with(b"',");
     let ends = matches!(line.last(), Some(b'{' | b'}' | b';' | b'(' | b')' | b','));
@@ -485,7 +487,8 @@ fn beside(line: &[u8]) -> Beside {
     }
 }
 
-/// Whether a value has a capital inside and a mark, as no name of code has them: `Bergamot;Station`.
+/// Tells whether a value has a capital inside and a mark, as no name in code has:
+/// `Bergamot;Station`.
 fn is_odd(value: &[u8]) -> bool {
     let inner = value.get(1..).unwrap_or_default();
     let mark = |b: &u8| b.is_ascii_punctuation() && !matches!(b, b'_' | b'.' | b'(' | b'<' | b'[');
@@ -494,7 +497,8 @@ fn is_odd(value: &[u8]) -> bool {
         && value.iter().any(u8::is_ascii_lowercase)
 }
 
-/// The words of a value, if it could be one that somebody chose: none of them names a password.
+/// Counts the words of a value. Returns `None` if nobody would choose it for a password, or if a
+/// word in it names one.
 fn words(value: &[u8]) -> Option<Words> {
     let control = |b: &u8| *b < b' ' || *b == 0x7F;
     if !VALUE_BYTES.contains(&value.len())
@@ -547,7 +551,7 @@ fn words(value: &[u8]) -> Option<Words> {
     Some(words)
 }
 
-/// Whether a value ends as a file or a host does, and no number stands before its end.
+/// Tells whether a value ends as a file or a host does, without a number before that ending.
 fn is_file(value: &[u8]) -> bool {
     let mut parts = value.rsplit(|b| *b == b'.').skip(1);
     let number = parts

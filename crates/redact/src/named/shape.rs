@@ -1,12 +1,13 @@
-//! What tokens, ids, words and names look like.
+//! The look of tokens, ids, words and names.
 
 use super::words::{TECHNICAL, UNITS, holds};
 use crate::judge::{self, Makeup};
 
-/// Least unrest of letters that no name of a program has: `xmlSecKeysMngrGetKey` has 350, random ones near 790.
+/// Least unrest of random letters. No name in a program reaches it: `xmlSecKeysMngrGetKey` has 350,
+/// random letters are near 790.
 const LETTERS_UNREST: usize = 500;
 
-/// A token: 16 bytes and more that a machine has rolled.
+/// Tells whether a value is a token: 16 or more random bytes.
 pub(super) fn token(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let body = value
@@ -33,8 +34,8 @@ pub(super) fn token(value: &[u8]) -> bool {
     judge::random(value) || broken && judge::entropy(value) >= 3.2 && makeup.symbols == 0
 }
 
-/// Letters of both cases, digits and so many marks between them that no pattern and no code has the
-/// same: what a machine rolls from the whole keyboard.
+/// Tells whether a value is random over the whole keyboard: letters of both cases, digits, and more
+/// marks between them than any pattern or code has.
 pub(super) fn rolled(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let mut marks: Vec<u8> = value.to_vec();
@@ -54,15 +55,15 @@ pub(super) fn rolled(value: &[u8]) -> bool {
             .any(|part| memchr::memmem::find(value, part).is_some())
 }
 
-/// What is an id or digest unless a name straight beside it says otherwise.
+/// Tells whether a value is an id or digest, unless a name straight beside it says otherwise.
 pub(super) fn plain_id(value: &[u8]) -> bool {
     uuid(value) || bare_hex(value)
 }
 
-/// Pairs of hexadecimal digits between colons.
+/// Tells whether a value is a fingerprint: pairs of hexadecimal digits between colons.
 pub(super) fn fingerprint(value: &[u8]) -> bool {
     let upper = |b: &u8| b.is_ascii_digit() || (b'A'..=b'F').contains(b);
-    // OpenPGP writes them so (RFC 9580).
+    // OpenPGP writes them as 40 upper-case digits (RFC 9580).
     if value.len() == 40 && value.iter().all(upper) {
         return true;
     }
@@ -73,12 +74,12 @@ pub(super) fn fingerprint(value: &[u8]) -> bool {
         })
 }
 
-/// Hexadecimal digits alone.
+/// Tells whether a value is nothing but hexadecimal digits, at least 16.
 pub(super) fn bare_hex(value: &[u8]) -> bool {
     value.len() >= 16 && value.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The form of a UUID (RFC 9562).
+/// Tells whether a value has the form of a UUID (RFC 9562).
 fn uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(i, b)| match i {
@@ -87,7 +88,7 @@ fn uuid(value: &[u8]) -> bool {
         })
 }
 
-/// A version, a size, a duration, an address, a date.
+/// Tells whether a value is a version, a size, a duration, an address or a date.
 pub(super) fn is_version(value: &[u8]) -> bool {
     let digits = value
         .iter()
@@ -96,8 +97,8 @@ pub(super) fn is_version(value: &[u8]) -> bool {
     digits + 2 >= value.len()
 }
 
-/// A date with the time of day, as RFC 3339 or as ISO 8601 without its marks: some of them are
-/// as mixed as what a machine has rolled.
+/// Tells whether a value is a date with the time of day, as in RFC 3339, or as in ISO 8601 without
+/// separators. Some of them look as random as a token.
 pub(super) fn date_time(value: &[u8]) -> bool {
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
     let Some(at) = value.iter().position(|b| matches!(b, b'T' | b't' | b'_')) else {
@@ -120,14 +121,14 @@ pub(super) fn date_time(value: &[u8]) -> bool {
             .all(|b| b.is_ascii_digit() || b":.,+-Zz".contains(b))
 }
 
-/// Digits in place of letters, inside a word: `W1nt3rF0x`, `p4ssw0rd`.
+/// Tells whether a digit replaces a letter inside a word: `W1nt3rF0x`, `p4ssw0rd`.
 pub(super) fn is_leet(value: &[u8]) -> bool {
     value
         .windows(3)
         .any(|w| w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_alphabetic())
 }
 
-/// Whether a value is made of words, numbers and technical terms, joined as in prose.
+/// Tells whether a value is made of words, numbers and technical terms, joined as in prose.
 pub(super) fn is_words(value: &[u8]) -> bool {
     let mut pieces = value
         .split(|b| b"-_./,:'+&@#\\ ()[]{}=".contains(b))
@@ -144,7 +145,7 @@ pub(super) fn is_words(value: &[u8]) -> bool {
     })
 }
 
-/// `30min`, `90days`, `v2`, `16gb`, `1st`, `10x`.
+/// Tells whether a piece is a quantity or a version: `30min`, `90days`, `v2`, `16gb`, `1st`, `10x`.
 fn quantity(piece: &[u8]) -> bool {
     let digits = piece.iter().take_while(|b| b.is_ascii_digit()).count();
     let unit = &piece[digits..];
@@ -152,7 +153,7 @@ fn quantity(piece: &[u8]) -> bool {
         || (piece.len() <= 4 && piece[0] == b'v' && piece[1..].iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a value is several words in camel case, perhaps with a digit among them:
+/// Tells whether a value is several words in camel case, perhaps with a digit among them:
 /// `OAuth2PasswordBearer`.
 pub(super) fn camel(value: &[u8]) -> bool {
     let humps = value
@@ -167,7 +168,7 @@ pub(super) fn camel(value: &[u8]) -> bool {
         && judge::unrest(value) < 400
 }
 
-/// Whether a value is the name of a type with a number inside: `Ed25519PrivateKey`.
+/// Tells whether a value is the name of a type with a number inside: `Ed25519PrivateKey`.
 pub(super) fn type_name(value: &[u8]) -> bool {
     let word = |piece: &[u8]| piece.is_empty() || judge::unrest(piece) < 400;
     let mut pieces = value
@@ -180,7 +181,7 @@ pub(super) fn type_name(value: &[u8]) -> bool {
         && pieces.all(|piece| piece[0].is_ascii_uppercase() && word(piece))
 }
 
-/// Whether a value could be the name of a variable: words, then perhaps a number.
+/// Tells whether a value could be the name of a variable: words, then perhaps a number.
 pub(super) fn name_like(value: &[u8]) -> bool {
     let stem = value
         .iter()

@@ -14,18 +14,18 @@ use crate::named::words::{WRAPPERS, holds};
 use crate::named::{Seek, chosen, value};
 use crate::span::{Rank, Span};
 
-/// Longest head of a table, in bytes.
+/// Longest header row of a table, in bytes.
 const HEAD_BYTES_MAX: usize = 2_000;
-/// Longest head of comma-separated values, in bytes.
+/// Longest header row of comma-separated values, in bytes.
 const SEPARATED_HEAD_BYTES_MAX: usize = 400;
-/// How many columns of a table are looked at.
+/// Most columns of a table that are read.
 const COLUMNS_MAX: usize = 24;
-/// How many rows of a table whose columns are set apart by blanks are looked at.
+/// Most rows that are read in a table whose columns are separated by blanks.
 const ALIGNED_ROWS_MAX: usize = 64;
-/// How many bytes of a table are looked at.
+/// Most bytes of a table that are read.
 const TABLE_BYTES_MAX: usize = 16 * 1024;
 
-/// How the cells of a row are set apart.
+/// The separator between the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Style {
     Bars,
@@ -33,13 +33,13 @@ enum Style {
     Marks,
 }
 
-/// Up to where each column of a text has been read. A row is read once for each column: otherwise
-/// rows that could be heads themselves would be read again for each of them.
+/// The end of the part that has been read, for each column of a text. A row is read once for each
+/// column: otherwise rows that could be headers themselves would be read again for each of them.
 #[derive(Debug, Default)]
 pub(crate) struct Columns(BTreeMap<(Style, usize), usize>);
 
 impl Columns {
-    /// Whether the rows below a head are still to be read, in the column that begins there.
+    /// Tells whether the rows below a header are still unread in the column that begins there.
     fn unread(&self, style: Style, column: usize, head: usize) -> bool {
         let read = self.0.get(&(style, column));
         read.is_none_or(|end| head >= *end)
@@ -51,7 +51,7 @@ impl Columns {
 }
 
 impl Seek<'_> {
-    /// The cells below a name in the head of a table.
+    /// Finds the cells below a name in the header row of a table.
     pub(super) fn column(&self, columns: &mut Columns, found: &mut Vec<Span>) {
         let head = line_start(self.text, self.name.range.start);
         let head_end = line_end(self.text, head);
@@ -66,7 +66,7 @@ impl Seek<'_> {
         let bars = memchr::memchr_iter(b'|', line).count();
         let next = line_end(self.text, head_end + 1);
         let below = &self.text[head_end + 1..next];
-        // In a chat the line below the head is left out: then each row has as many cells.
+        // Chats omit the line below the header: then each row must have as many cells.
         let rule_end = if is_rule(below) {
             next
         } else if bars >= 3
@@ -103,7 +103,7 @@ impl Seek<'_> {
         columns.read(Style::Bars, column, row);
     }
 
-    /// Whether a name is all of its cell in a line of cells.
+    /// Tells whether a name fills its cell in a row.
     fn fills_cell(&self, line: &[u8], head: usize) -> bool {
         let name = &self.name.range;
         let before = line[..name.start - head].trim_ascii_end();
@@ -111,7 +111,7 @@ impl Seek<'_> {
         before.ends_with(b"|") && after.starts_with(b"|")
     }
 
-    /// The values below a name in a head whose columns are set apart by blanks.
+    /// Finds the values below a name in a header whose columns are separated by blanks.
     pub(super) fn aligned(&self, columns: &mut Columns, found: &mut Vec<Span>) {
         let head = line_start(self.text, self.name.range.start);
         let head_end = line_end(self.text, head);
@@ -124,7 +124,7 @@ impl Seek<'_> {
         {
             return;
         }
-        // The name and perhaps words before it are a column: two blanks stand on either side.
+        // The name, perhaps with words before it, is a column: two blanks stand on either side.
         let line = &self.text[head..head_end];
         let wide = memchr::memmem::rfind(&line[..name.start - head], b"  ");
         let Some(gap) = wide else { return };
@@ -154,7 +154,7 @@ impl Seek<'_> {
         columns.read(Style::Blanks, start, row);
     }
 
-    /// The cells below a name in the first line of comma-separated values.
+    /// Finds the cells below a name in the first line of comma-separated values.
     pub(super) fn csv(&self, columns: &mut Columns, found: &mut Vec<Span>) {
         let head = line_start(self.text, self.name.range.start);
         let head_end = line_end(self.text, head);
@@ -178,7 +178,7 @@ impl Seek<'_> {
         let before = name.start.checked_sub(1).map(|i| self.text[i]);
         let after = self.text[name.end];
         let edge = |b: u8| b == mark || matches!(b, b'"' | b'\n' | b'\r');
-        // A list of quoted words, one a line, ends its lines in a comma.
+        // A list of quoted words, one per line, has a comma at the end of each line.
         if line.trim_ascii_end().last() == Some(&mark) {
             return;
         }
@@ -199,7 +199,7 @@ impl Seek<'_> {
                 break;
             }
             let value = separated(self.text, row..end, mark, column);
-            // Another head: the rows below it are its own.
+            // Another header: the rows below belong to it.
             if self.text[value.range.clone()] == self.text[name.clone()] {
                 break;
             }
@@ -233,7 +233,7 @@ impl Seek<'_> {
     }
 }
 
-/// The cell of this column in a row of values between marks, without its quotes.
+/// Returns the cell of this column in a row of separated values, without its quotes.
 fn separated(text: &[u8], row: Range<usize>, mark: u8, column: usize) -> Value {
     let mut start = row.start;
     for cell in text[row.clone()].split(|b| *b == mark).take(column) {
@@ -252,18 +252,18 @@ fn separated(text: &[u8], row: Range<usize>, mark: u8, column: usize) -> Value {
     }
 }
 
-/// The line below the head of a table.
+/// Tells whether a line is the rule below the header of a table.
 fn is_rule(line: &[u8]) -> bool {
     line.contains(&b'-') && line.iter().all(|b| b"|-: \t+\r".contains(b))
 }
 
 // Values on a line of their own below their name.
 
-/// How many lines below a name are looked at: fences and empty lines come before the value.
+/// Most lines that are read below a name: fences and empty lines may come before the value.
 const LINES_MAX: usize = 4;
 
 impl Seek<'_> {
-    /// The value alone on the next line that is not empty.
+    /// Finds the value that stands alone on the next line that is not empty.
     pub(super) fn below(&self, at: usize, joint: Joint, found: &mut Vec<Span>) {
         let mut start = at;
         for _ in 0..LINES_MAX {
@@ -282,13 +282,13 @@ impl Seek<'_> {
                 continue;
             }
             let begin = start + marks;
-            // A line that ends in a colon is a name of its own, and so is what `=` follows.
+            // A line that ends in a colon is a name of its own, and so is a name before `=`.
             if body.ends_with(b":") || is_setting(body) || (joint == Joint::Prose && !self.heads())
             {
                 return;
             }
             if let Some(value) = value::read(self.text, begin) {
-                // Alone on its line: but for marks nothing follows.
+                // The value stands alone on its line: at most marks follow.
                 let rest = self.text[value.after.min(end)..end].trim_ascii();
                 if rest.len() <= 3 {
                     let line = value.alone();
@@ -304,13 +304,13 @@ impl Seek<'_> {
         }
     }
 
-    /// Whether the name's line is hardly more than the name: a heading.
+    /// Tells whether the line of the name is hardly more than the name: a heading.
     fn heads(&self) -> bool {
         let start = line_start(self.text, self.name.range.start);
         let end = line_end(self.text, start);
         let before = &self.text[start..self.name.range.start];
         let after = self.text[self.name.range.end..end.max(self.name.range.end)].trim_ascii();
-        // Words alone, as a heading has them: `### Meraki dashboard API key`.
+        // Words alone, as in a heading: `### Meraki dashboard API key`.
         let heading =
             |b: &u8| b.is_ascii_alphanumeric() || b" #*>-_'&()\t".contains(b) || *b >= 0x80;
         before.len() <= 60
@@ -320,7 +320,7 @@ impl Seek<'_> {
     }
 }
 
-/// Whether a line is a name, `=` and a value: `JWT_TTL=3600`.
+/// Tells whether a line is a name, `=` and a value: `JWT_TTL=3600`.
 fn is_setting(line: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.' | b'-');
     let name = line.iter().take_while(part).count();
@@ -330,24 +330,25 @@ fn is_setting(line: &[u8]) -> bool {
 
 // Values among the arguments of calls, and in code that falls back to them.
 
-/// A type of YAML, and the mark of a string of wide characters in SQL.
+/// Prefixes of a literal: a type of YAML, and the mark of a string of wide characters in SQL.
 const PREFIXES: &[&[u8]] = &[b"!!str ", b"N"];
-/// What stands between code that reads a value and the value it falls back to.
+/// Separators between code that reads a value and its fallback value.
 const FALLBACKS: &[&[u8]] = &[b"|| ", b" or ", b"?? ", b", ", b"?: "];
-/// How far behind a name such a value may stand, in bytes.
+/// Longest distance to a fallback value, in bytes.
 const FALLBACK_REACH: usize = 200;
-/// How many arguments of a call are looked at.
+/// Most arguments of a call that are read.
 const ARGUMENTS_MAX: usize = 5;
 
 impl Seek<'_> {
-    /// Whether a pair in brackets behind the name is a login: `auth=("bob", "…")`.
+    /// Tells whether a pair in brackets behind the name is a login: `auth=("bob", "…")`.
     pub(super) fn takes_login(&self) -> bool {
         let name = &self.text[self.name.range.clone()];
         let auth = name.len() >= 4 && name[name.len() - 4..].eq_ignore_ascii_case(b"auth");
         self.name.strength == Strength::Login || auth
     }
 
-    /// Whether the call is one of a client of Redis, which takes a password alone: `redis:auth("…")`.
+    /// Tells whether the call belongs to a Redis client, which takes a password alone:
+    /// `redis:auth("…")`.
     fn is_of_redis(&self) -> bool {
         let before = &self.text[..self.name.range.start];
         let name = &self.text[self.name.range.clone()];
@@ -363,7 +364,7 @@ impl Seek<'_> {
         object.ends_with(b"red") || object.ends_with(b"redis") || name == b"auth" && arrow
     }
 
-    /// Code that reads the value from elsewhere may still hold one in case there is none there.
+    /// Finds the fallback value in code that reads the value from elsewhere.
     pub(super) fn fallback(&self, at: usize, found: &mut Vec<Span>) {
         if let Some(quote) = wrapped(&self.text[at..])
             && let Some(value) = value::quoted(self.text, at + quote)
@@ -387,7 +388,8 @@ impl Seek<'_> {
         }
     }
 
-    /// `login("user", "value")`, `set_password("value")`.
+    /// Finds the password among the arguments of a call: `login("user", "value")`,
+    /// `set_password("value")`.
     pub(super) fn call(&self, at: usize, second: bool, found: &mut Vec<Span>) {
         if !second {
             if let Some(first) = value::quoted(self.text, at) {
@@ -403,7 +405,7 @@ impl Seek<'_> {
             }
             return;
         }
-        // The password is the last of a few arguments between quotes, and never the first.
+        // The password is the last of a few quoted arguments, and never the first.
         let mut place = at;
         let mut last = None;
         for number in 0..ARGUMENTS_MAX {
@@ -432,7 +434,7 @@ impl Seek<'_> {
                 strength => strength,
             };
             let bytes = &self.text[range.clone()];
-            // `auth=('bob', '…')` is a login, and so is a client of Redis alone.
+            // `auth=('bob', '…')` is a login, and so is the only argument of a Redis client.
             let pair = self.text.get(self.name.range.end) != Some(&b'(');
             let chosen = is_literal(bytes) || (redis || pair) && is_chosen(bytes);
             if chosen && strength == Strength::Password {
@@ -444,20 +446,20 @@ impl Seek<'_> {
     }
 }
 
-/// The width of a call that only turns the literal before it into another type: `.to_owned()`.
+/// Returns the width of a call that only converts the literal before it: `.to_owned()`.
 fn turned(rest: &[u8]) -> usize {
     let name = expression(rest);
     let call = rest.starts_with(b".") && rest[name..].starts_with(b"()");
     if call { name + 2 } else { 0 }
 }
 
-/// The width of an argument without quotes: a name, a number, a member.
+/// Returns the width of an unquoted argument: a name, a number, a member.
 fn expression(rest: &[u8]) -> usize {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || b"_.$@&*?".contains(b);
     rest.iter().take(64).take_while(part).count()
 }
 
-/// Where the quoted argument begins of a call that does no more than hold it.
+/// Returns the offset of the quoted literal behind a prefix or in a call that only wraps it.
 fn wrapped(rest: &[u8]) -> Option<usize> {
     for mark in PREFIXES {
         if rest.starts_with(mark) && matches!(rest.get(mark.len()), Some(b'"' | b'\'')) {
@@ -472,9 +474,9 @@ fn wrapped(rest: &[u8]) -> Option<usize> {
     (known && rest.get(name) == Some(&b'(') && quote).then_some(name + 1)
 }
 
-// The second half of a login: `admin / hunter2!`, `admin:hunter2!`.
+// Passwords of logins without a label: `admin / hunter2!`, `admin:hunter2!`.
 
-/// Longest name of a user, in bytes.
+/// Longest user name, in bytes.
 const USER_BYTES_MAX: usize = 64;
 
 /// Names of accounts that every machine has.
@@ -498,9 +500,9 @@ const ACCOUNTS: &[&[u8]] = &[
     b"support",
 ];
 
-/// Finds the password of a login that nothing says to be one: `root / vmware1!`. Before the slash
-/// stands an account that every machine has, or an address; before one between blanks it may be any
-/// name, if what follows can be nothing else.
+/// Finds the password of a login without a label: `root / vmware1!`. Before the slash stands an
+/// account that every machine has, or an address. Before a slash between blanks any name may stand,
+/// if the value can only be a password.
 pub(crate) fn login_pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let blank = text[at] == b' ';
     let slash = at

@@ -1,9 +1,9 @@
-//! What names give away, from both sides.
+//! Tests of the generic rule, on texts with secrets and without.
 
 use super::Strength;
 use super::name::WORDS;
 
-/// The text with `«` and `»` around what names give away.
+/// Returns the text with `«` and `»` around each value that a name gives away.
 fn marked(text: &str) -> String {
     let mut found = Vec::new();
     let lower = text.to_ascii_lowercase();

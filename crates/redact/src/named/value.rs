@@ -1,29 +1,29 @@
-//! Cutting a value out of the text behind a name, however it is quoted.
+//! Reads the value behind a name, however it is quoted.
 
 use std::ops::Range;
 
-/// Longest value that is looked at, in bytes.
+/// Longest value that is read, in bytes.
 const VALUE_BYTES_MAX: usize = 8 * 1024;
 
-/// Longest value without quotes that is looked at, in bytes: longer tokens have rules of their own.
+/// Longest unquoted value that is read, in bytes: longer tokens have rules of their own.
 const BARE_BYTES_MAX: usize = 2 * 1024;
 
-/// How far the ends of a line are looked for, in bytes: a text of one long line must not be read
-/// again for each name in it.
+/// Longest distance to the start or end of a line, in bytes: a text of one long line must not be
+/// read again for each name in it.
 const LINE_BYTES_MAX: usize = 1024;
 
-/// How a value stands in the text.
+/// The way a value is delimited in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// Between quotes or marks of code.
+    /// In quotes or code marks.
     Quoted,
-    /// Bare, straight behind `=` without spaces, or alone to the end of its line.
+    /// Bare, and alone to the end of its line.
     Line,
     /// Bare, with more text behind it.
     Bare,
 }
 
-/// A value, and where the text goes on behind its quote.
+/// A value, and the position behind its closing quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) range: Range<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// The value as it counts where nothing else stands beside it.
+    /// Returns the value as if nothing else stood beside it.
     pub(super) fn alone(self) -> Self {
         let frame = match self.frame {
             Frame::Quoted => Frame::Quoted,
@@ -42,7 +42,7 @@ impl Value {
     }
 }
 
-/// Pairs of quotes beyond ASCII, opening and closing; a closing one is any of its row's.
+/// Quotes beyond ASCII: an opening quote, and the marks that may close it.
 const QUOTES: &[(&str, &[&str])] = &[
     ("“", &["”", "“", "\""]),
     ("„", &["“", "”", "\""]),
@@ -69,10 +69,10 @@ const QUOTES: &[(&str, &[&str])] = &[
     ("<![CDATA[", &["]]>"]),
 ];
 
-/// Marks beyond ASCII behind which a bare value does not go on.
+/// Marks beyond ASCII that end a bare value.
 const BREAKING: &[&str] = &["”", "“", "’", "»", "…"];
 
-/// How many bytes of marks that carry no meaning stand at `at`: emphasis, string prefixes.
+/// Returns the length in bytes of the marks without meaning at `at`: emphasis, string prefixes.
 fn marks(text: &[u8], mut at: usize) -> usize {
     let begun = at;
     while let Some(&b) = text.get(at) {
@@ -107,7 +107,7 @@ fn marks(text: &[u8], mut at: usize) -> usize {
     at - begun
 }
 
-/// Reads the value that begins at `at`, which is neither white space nor the end.
+/// Reads the value that begins at `at`, which is neither whitespace nor the end.
 pub(super) fn read(text: &[u8], at: usize) -> Option<Value> {
     let at = at + marks(text, at);
     if let Some(quoted) = quoted(text, at) {
@@ -116,7 +116,7 @@ pub(super) fn read(text: &[u8], at: usize) -> Option<Value> {
     bare(text, at)
 }
 
-/// Whether a bare value is the name of a call whose first argument has quotes: `fetch!("X")`.
+/// Tells whether a bare value is the name of a call whose first argument is quoted: `fetch!("X")`.
 pub(super) fn is_called(text: &[u8], value: &Value) -> bool {
     let name = |b: &u8| b.is_ascii_alphanumeric() || b"_.:!?".contains(b);
     value.frame != Frame::Quoted
@@ -124,7 +124,7 @@ pub(super) fn is_called(text: &[u8], value: &Value) -> bool {
         && matches!(&text[value.range.end..], [b'(', b'"' | b'\'' | b'`', ..])
 }
 
-/// Reads a quoted value.
+/// Reads the quoted value that begins at `at`.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
     let rest = &text[at..];
     let escapes = rest.iter().take_while(|b| **b == b'\\').count();
@@ -171,8 +171,8 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Value> {
     }
 }
 
-/// Where the quote that was opened with this many backslashes before it closes. Backslashes before
-/// a quote inside are an escape of one level more.
+/// Returns the end of the value whose opening quote has `escapes` backslashes before it. A quote
+/// inside with more backslashes is escaped one level deeper.
 fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> {
     let limit = text.len().min(begin + VALUE_BYTES_MAX);
     let mut at = begin;
@@ -182,7 +182,7 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
         if text[found] != quote {
             return None;
         }
-        // A quote that is written twice is one of the value: `'it''s'`.
+        // A doubled quote belongs to the value: `'it''s'`.
         if escapes == 0 && is_doubled(text, found, quote) {
             at = found + 2;
             continue;
@@ -200,7 +200,7 @@ fn close(text: &[u8], begin: usize, quote: u8, escapes: usize) -> Option<usize> 
     None
 }
 
-/// Whether the quote at `at` is written twice, and the value goes on behind it.
+/// Tells whether the quote at `at` is doubled and the value goes on behind it.
 fn is_doubled(text: &[u8], at: usize, quote: u8) -> bool {
     quote != b'`'
         && text.get(at + 1) == Some(&quote)
@@ -209,7 +209,7 @@ fn is_doubled(text: &[u8], at: usize, quote: u8) -> bool {
         && text[at - 1].is_ascii_alphanumeric()
 }
 
-/// Reads a bare value: up to white space, a quote, or what ends a value in its notation.
+/// Reads a bare value, up to whitespace, a quote or a delimiter of its notation.
 fn bare(text: &[u8], at: usize) -> Option<Value> {
     let limit = text.len().min(at + BARE_BYTES_MAX);
     let mut stop = at;
@@ -240,15 +240,15 @@ fn bare(text: &[u8], at: usize) -> Option<Value> {
     })
 }
 
-/// Whether a bare value ends at this byte in any notation.
+/// Tells whether the byte at `at` ends a bare value in any notation.
 fn breaks(text: &[u8], at: usize) -> bool {
     let b = text[at];
-    // Most bytes, told at once: a text of one long word is read again for each name in it.
+    // A shortcut for most bytes: a text of one long word is read again for each name in it.
     if b.is_ascii_alphanumeric() {
         return false;
     }
     let escape = b == b'\\' && text.get(at + 1).is_some_and(|b| b"nrt\"'".contains(b));
-    // Ideographs, their punctuation and full-width forms: the sentence goes on without a space.
+    // Ideographs, their punctuation and full-width forms: their sentences go on without a space.
     let wide = matches!(b, 0xE3..=0xED | 0xEF);
     let mark = |mark: &&str| text[at..].starts_with(mark.as_bytes());
     b.is_ascii_whitespace()
@@ -259,7 +259,8 @@ fn breaks(text: &[u8], at: usize) -> bool {
         || !b.is_ascii() && BREAKING.iter().any(mark)
 }
 
-/// Whether a separator ends the value read so far: only where something else could follow it.
+/// Tells whether the separator at `at` ends the value read so far: only where something else could
+/// follow it.
 fn separates(text: &[u8], at: usize, limit: usize, read: &Read) -> bool {
     let rest = &text[at + 1..limit];
     match text[at] {
@@ -276,11 +277,12 @@ fn separates(text: &[u8], at: usize, limit: usize, read: &Read) -> bool {
     }
 }
 
-/// Whether the last byte closes a sentence, a bracket or an emphasis, and is not the value's.
+/// Tells whether the last byte closes a sentence, a bracket or an emphasis, and is not part of the
+/// value.
 fn trails(text: &[u8], at: usize, end: usize) -> bool {
     let value = &text[at..end];
     match text[end - 1] {
-        // A bracket opens a remark: `X (for tests)`, also where a view has made it ASCII.
+        // An opening bracket begins a remark: `X (for tests)`, even where a view has made it ASCII.
         b'.' | b',' | b';' | b':' | b'"' | b'\'' | b'`' | b'>' | b'(' | b'[' | b'{' => true,
         b'*' => {
             value.ends_with(b"**")
@@ -288,7 +290,7 @@ fn trails(text: &[u8], at: usize, end: usize) -> bool {
                 || !value.iter().any(u8::is_ascii_digit)
         }
         last @ (b'_' | b'~') => value.len() >= 2 && text[end - 2] == last,
-        // A token asked about: `is it still …?`
+        // A question about a token: `is it still …?`
         b'?' => super::shape::token(&value[..value.len() - 1]),
         b')' => !value.contains(&b'('),
         b']' => !value.contains(&b'['),
@@ -297,20 +299,20 @@ fn trails(text: &[u8], at: usize, end: usize) -> bool {
     }
 }
 
-/// Whether another name and `=` follow.
+/// Tells whether another name and `=` follow.
 fn assigns(rest: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' ' | b'.');
     let name = rest.iter().take(32).take_while(part).count();
     name > 0 && rest.get(name) == Some(&b'=')
 }
 
-/// What a value has been made of so far.
+/// Byte counts of the value read so far.
 #[derive(Default)]
 struct Read {
     bytes: usize,
     letters: usize,
     digits: usize,
-    /// Joining marks that tokens have.
+    /// Joining marks, as tokens have them.
     marks: usize,
 }
 
@@ -322,20 +324,20 @@ impl Read {
         self.marks += usize::from(matches!(b, b'_' | b'-' | b'+' | b'/' | b'=' | b'.'));
     }
 
-    /// Whether it is as long and as plain as a token.
+    /// Tells whether the bytes so far are as long and as plain as a token.
     fn is_token(&self) -> bool {
         let plain = self.letters + self.digits + self.marks == self.bytes;
         self.bytes >= 16 && plain && self.digits > 0
     }
 }
 
-/// Where the line that `at` stands in ends.
+/// Returns the end of the line that `at` stands in.
 pub(super) fn line_end(text: &[u8], at: usize) -> usize {
     let reach = text.len().min(at + LINE_BYTES_MAX);
     memchr::memchr(b'\n', &text[at..reach]).map_or(reach, |found| at + found)
 }
 
-/// Where the line that `at` stands in begins.
+/// Returns the start of the line that `at` stands in.
 pub(super) fn line_start(text: &[u8], at: usize) -> usize {
     let reach = at.saturating_sub(LINE_BYTES_MAX);
     memchr::memrchr(b'\n', &text[reach..at]).map_or(reach, |found| reach + found + 1)

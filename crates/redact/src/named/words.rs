@@ -1,11 +1,12 @@
-//! The words that open the gate to names, and lists of words that names and values are told by.
+//! The words that open the gate to names, and the word lists by which names and values are
+//! recognised.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::name::Strength;
 
-/// The words that open this gate, in lower case, whole names or parts of them.
+/// The words that open this gate, in lower case: whole names, or parts of names.
 pub(crate) const WORDS: &[(&str, Strength)] = &[
     ("pass", Strength::Password),
     ("pwd", Strength::Password),
@@ -41,7 +42,7 @@ pub(crate) const WORDS: &[(&str, Strength)] = &[
     ("cookie", Strength::Weak),
 ];
 
-/// Lists of whole words of other languages, and what they name.
+/// Lists of whole words of other languages, and the strength of each list.
 pub(super) const FOREIGN: [(List, Strength); 4] = [
     (FOREIGN_LOGIN, Strength::Login),
     (FOREIGN_PASSWORD, Strength::Password),
@@ -49,18 +50,18 @@ pub(super) const FOREIGN: [(List, Strength); 4] = [
     (FOREIGN_WEAK, Strength::Weak),
 ];
 
-/// The words of [`FOREIGN`], and what each names.
+/// Returns the words of [`FOREIGN`], and the strength of each.
 pub(crate) fn foreign_words() -> impl Iterator<Item = (&'static str, Strength)> {
     let words = |(list, strength): (List, _)| list.iter().map(move |word| (word, strength));
     FOREIGN.into_iter().flat_map(words)
 }
 
-/// A list of words in lower case, in their order: `words.txt`, as the build script makes tables of it.
+/// A sorted list of words in lower case. The build script makes it from `words.txt`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List {
-    /// All of them, one straight behind the other.
+    /// All words, without separators.
     text: &'static str,
-    /// Where each ends.
+    /// The end of each word.
     ends: &'static [u16],
 }
 
@@ -84,7 +85,7 @@ impl List {
 /// Longest word of any list, in bytes.
 const WORD_BYTES_MAX: usize = 64;
 
-/// Whether a list holds a word, in whatever case it is written.
+/// Tells whether a list holds a word, ignoring case.
 pub(super) fn holds(list: List, word: &[u8]) -> bool {
     let mut lower = [0; WORD_BYTES_MAX];
     let Some(lower) = lower.get_mut(..word.len()) else {

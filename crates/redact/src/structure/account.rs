@@ -1,4 +1,4 @@
-//! Passwords in files of accounts: netrc, pgpass, pypirc, LDIF.
+//! Passwords in account files: netrc, pgpass, pypirc, LDIF.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use super::value::is_opaque;
 use crate::named;
 use crate::span::Span;
 
-/// Finds the password of an entry of netrc, on one line or several.
+/// Finds the password of a netrc entry, on one line or several.
 pub(crate) fn netrc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if ends_in_word(text, at) {
         return;
@@ -52,7 +52,7 @@ fn blanks(text: &[u8], at: usize) -> usize {
     run(ahead(text, at, 64), 0, |b| b.is_ascii_whitespace())
 }
 
-/// The next word from `at` on, and its end.
+/// Returns the next word from `at` on, and its end.
 fn word(text: &[u8], at: usize, limit: usize) -> (Range<usize>, usize) {
     let start = (at + blanks(text, at)).min(limit);
     let end = start
@@ -62,7 +62,7 @@ fn word(text: &[u8], at: usize, limit: usize) -> (Range<usize>, usize) {
     (start..end, end)
 }
 
-/// Finds the password of a line `host:port:database:user:password` from the colon before its port.
+/// Finds the password in a line `host:port:database:user:password`, from the colon before its port.
 pub(crate) fn pgpass(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let is_host = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'*');
     let host = run_back(text, at, 256, is_host);
@@ -87,7 +87,7 @@ pub(crate) fn pgpass(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     if let Some(start) = field(port + 1).and_then(field) {
         let end = run(text, start, is_bare);
-        // The ages of a password in `shadow` follow in fields of their own.
+        // In `shadow`, the ages of a password follow in fields of their own.
         let is_age = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
         let value = ahead(text, start, end - start);
         if value.split(|b| *b == b':').count() > 2 && value.split(|b| *b == b':').all(is_age) {
@@ -97,7 +97,7 @@ pub(crate) fn pgpass(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds the password of a line `[host]:port user:password` from the bracket before its port.
+/// Finds the password in a line `[host]:port user:password`, from the bracket before its port.
 pub(crate) fn sasl(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let port = at + 2 + run(ahead(text, at + 2, 8), 0, |b| b.is_ascii_digit());
     let host = run_back(text, at, 256, |b| {
@@ -117,7 +117,7 @@ pub(crate) fn sasl(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// What stands in a section of `.pypirc` before its password.
+/// Words before the password in a section of `.pypirc`.
 static PYTHON: LazyLock<AhoCorasick> = LazyLock::new(|| {
     words(&[
         "pypi]",
@@ -130,7 +130,7 @@ static PYTHON: LazyLock<AhoCorasick> = LazyLock::new(|| {
     ])
 });
 
-/// Finds the password of a section of `.pypirc`.
+/// Finds the password in a section of `.pypirc`.
 pub(crate) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = run_back(text, at, 64, |b| b != b'\n');
     if text[line..at].iter().any(|b| !is_blank(*b)) {
@@ -151,7 +151,7 @@ pub(crate) fn pypirc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds the password of an entry in LDIF, in clear, hashed or in base64.
+/// Finds the password of an LDIF entry, in clear, hashed or in base64.
 pub(crate) fn ldif(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let mut start = run(ahead(text, at, 32), 0, |b| b.is_ascii_alphabetic()) + at;
     let colons = run(ahead(text, start, 3), 0, |b| b == b':');

@@ -1,4 +1,4 @@
-//! Passwords and keys among the arguments of calls that everybody knows.
+//! Passwords and keys among the arguments of well-known calls.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::span::Span;
 
 const KIND: &str = "call-argument";
 
-/// How far a call is read, in bytes.
+/// Longest call that is read, in bytes.
 const CALL_BYTES_MAX: usize = 512;
-/// Shortest literal that is taken.
+/// Shortest literal that is reported, in bytes.
 const VALUE_BYTES_MIN: usize = 4;
-/// Calls, and the number of the argument that is secret.
+/// Calls, and the number of their secret argument, counted from 1.
 const CALLS: &[(&str, usize)] = &[
     ("hash_hmac(", 3),
     ("createhmac(", 2),
@@ -64,7 +64,8 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The argument at `at`: what stands in its quotes, if it is a literal, and where it ends.
+/// Reads the argument at `at`. Returns the text in its quotes, if it is a literal, and the end of
+/// the argument.
 fn argument(text: &[u8], at: usize, limit: usize) -> Option<(Option<Range<usize>>, usize)> {
     let quoted = matches!(text.get(at), Some(b'"' | b'\'' | b'`'));
     if quoted {

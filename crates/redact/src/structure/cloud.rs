@@ -1,4 +1,4 @@
-//! Credentials in files of tools: npmrc, docker, kubeconfig, `WireGuard`.
+//! Credentials in the configuration files of tools: npmrc, docker, kubeconfig, `WireGuard`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::structure::near::{
 };
 use crate::structure::value::{is_opaque, is_token};
 
-/// Where the value of a key begins whose name ends at `at`: after `signs` and quotes.
+/// Returns the start of the value of a key whose name ends at `at`: behind `signs` and quotes.
 fn joint(text: &[u8], at: usize, signs: &[u8]) -> Option<usize> {
     let shut = at + run(ahead(text, at, 8), 0, |b| matches!(b, b'\\' | b'"' | b'\''));
     let sign = shut + run(ahead(text, shut, 8), 0, is_blank);
@@ -52,8 +52,8 @@ pub(crate) fn npmrc(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds what Docker's config keeps: `user:password` in base64, tokens, and the whole config as a
-/// secret of Kubernetes has it.
+/// Finds the credentials in Docker's config: `user:password` in base64, tokens, and the whole
+/// config as a secret of Kubernetes.
 pub(crate) fn docker(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = run(ahead(text, at, 32), 0, |b| {
         b.is_ascii_alphabetic() || b == b'.'
@@ -74,7 +74,7 @@ pub(crate) fn docker(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// What stands before the credentials of a user in a kubeconfig.
+/// Words before the credentials of a user in a kubeconfig.
 static USER: LazyLock<AhoCorasick> =
     LazyLock::new(|| words(&["user:", "users:", "\"user\"", "auth-provider:"]));
 
@@ -121,16 +121,16 @@ pub(crate) fn wireguard(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-// Secret access keys of AWS, which have no prefix, beside the key id, which has one.
+// Secret access keys of AWS. They have no prefix, but stand beside a key id, which has one.
 
 /// Length of a key id, its prefix included.
 const ID_BYTES: usize = 20;
 /// Length of a secret access key.
 const SECRET_BYTES: usize = 40;
-/// How far from its id a secret is looked for: the rest of the line and the next.
+/// Longest distance from a key id to its secret, in bytes: the rest of the line and the next.
 const NEAR: usize = 140;
 
-/// Finds the secret key that stands with the key id at `at`: behind it, or else before it.
+/// Finds the secret key of the key id at `at`: behind it, or else before it.
 pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = at
         + run(ahead(text, at, ID_BYTES + 1), 0, |b| {
@@ -149,7 +149,7 @@ pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The first run of exactly the length of a secret that a machine has rolled.
+/// Returns the first random run of exactly the length of a secret.
 fn secret_in(text: &[u8], window: Range<usize>) -> Option<Range<usize>> {
     let mut at = window.start;
     while at < window.end {
@@ -165,7 +165,7 @@ fn secret_in(text: &[u8], window: Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// Whether a run has what 40 random characters of base64 have and no path or digest does.
+/// Tells whether a run looks like 40 random characters of base64, as no path or digest does.
 fn is_rolled(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     makeup.lower > 0
@@ -175,7 +175,7 @@ fn is_rolled(value: &[u8]) -> bool {
         && !judge::placeholder_token(value)
 }
 
-/// The alphabet of secret keys.
+/// Tells whether a byte is in the alphabet of secret keys.
 fn is_key_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+')
 }

@@ -1,5 +1,5 @@
-//! Passwords among the arguments of a command. `flags` reads the table of programs; what is here has
-//! no place in a table.
+//! Passwords among the arguments of a command. `flags` reads the table of programs; this module
+//! reads what has no place in a table.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use crate::structure::near::{
 use crate::structure::value::{is_opaque, is_placeholder};
 use crate::structure::{echo, flags};
 
-/// How far a user may be named before a password on a line.
+/// Longest distance from the name of a user to a password on a line, in bytes.
 const COMMAND_MAX: usize = 256;
 
 /// Finds the password that the option or program at `at` takes.
@@ -41,7 +41,7 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// A variable or an option whose name says what it holds.
+/// Finds the value of a variable or option whose name says that it is secret.
 fn named(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let upper = text[at].is_ascii_uppercase() && !stands(text, at, b"PASSWORD ");
     if upper && is_variable(text, at) {
@@ -51,7 +51,7 @@ fn named(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The ends of the variables that programs read a password from.
+/// Endings of the variables that programs read a password from.
 const VARIABLES: &[&[u8]] = &[
     b"PASSWORD",
     b"PASSWD",
@@ -61,7 +61,7 @@ const VARIABLES: &[&[u8]] = &[
     b"REDISCLI_AUTH",
 ];
 
-/// Whether the literal at `at` ends one of the variables: `DB_PASSWORD_FILE=` names a file.
+/// Tells whether the literal at `at` ends one of the variables: `DB_PASSWORD_FILE=` names a file.
 fn is_variable(text: &[u8], at: usize) -> bool {
     let name = run(ahead(text, at, 32), 0, |b| {
         b.is_ascii_uppercase() || b == b'_'
@@ -72,7 +72,7 @@ fn is_variable(text: &[u8], at: usize) -> bool {
     ends && text.get(at + name) == Some(&b'=') && (at == 0 || text[at - 1] != b'-')
 }
 
-/// `-p` of any program, beside the name of a user.
+/// Finds the value of `-p` of any program, beside the name of a user.
 fn beside_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line_before(text, at, COMMAND_MAX);
     // Only the last command of a line counts.
@@ -84,11 +84,12 @@ fn beside_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// What names a user: then the command's `-p` is likelier a password than a port or path.
+/// Options that name a user: beside one, `-p` is likelier a password than a port or path.
 static NAMES_USER: LazyLock<AhoCorasick> =
     LazyLock::new(|| words(&[" -u ", " --user ", " --username ", " -l "]));
 
-/// Whether a value is a password whatever program reads it: letters, digits and no path or pair.
+/// Tells whether a value is a password whatever program reads it: letters, digits and no path or
+/// pair.
 fn is_strong(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     value.len() >= 8
@@ -99,14 +100,14 @@ fn is_strong(value: &[u8]) -> bool {
         && !refers(value)
 }
 
-/// A password on its own.
+/// Reports a password on its own.
 fn plain(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     if !text[value.clone()].starts_with(b"-") {
         report(text, value, KIND, found);
     }
 }
 
-/// `htpasswd -b file user password`, without the file after `-n`.
+/// Finds the password in `htpasswd -b file user password`. After `-n` there is no file.
 fn htpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let mut next = at + "htpasswd".len();
     let (mut batch, mut shown, mut words) = (false, false, Vec::new());
@@ -130,7 +131,7 @@ fn htpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// `net user name password /add`.
+/// Finds the password in `net user name password /add`.
 fn net_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let (_, next) = argument(text, at + "net user".len());
     let (password, _) = argument(text, next);
@@ -152,12 +153,12 @@ fn net_user(text: &[u8], at: usize, found: &mut Vec<Span>) {
 
 pub(super) const KIND: &str = "cli-password";
 
-/// Whether a byte may stand in an unquoted word of a shell.
+/// Tells whether a byte may stand in an unquoted word of a shell.
 pub(super) fn is_shell(b: u8) -> bool {
     b > b' ' && b != 0x7f && !is_wide(b) && !matches!(b, b'"' | b'\'' | b'`' | b'|' | b';')
 }
 
-/// Finds the value of an option whose name says that it is one: two dashes or one.
+/// Finds the value of an option whose name says that it is secret, with two dashes or one.
 pub(crate) fn long(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name = run(ahead(text, at, 64), 0, |b| is_word(b) || b == b'-') + at;
     let first = at
@@ -182,7 +183,7 @@ pub(crate) fn long(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let (range, next) = value(text, start, is_shell);
     let bytes = &text[range.clone()];
     let quoted = range.start > start;
-    // PowerShell makes a value in brackets: `-Password (Read-Host)`.
+    // PowerShell computes a value in brackets: `-Password (Read-Host)`.
     let other = !attached && (bytes.starts_with(b"-") || !quoted && bytes.starts_with(b"("));
     if other || is_path(bytes) || is_mount(bytes) {
         return;
@@ -197,7 +198,7 @@ pub(crate) fn long(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether an option takes a password, which may be a plain word.
+/// Tells whether an option takes a password, which may be a plain word.
 fn is_password_option(option: &[u8]) -> bool {
     let name = option.to_ascii_lowercase();
     [&b"password"[..], b"passwd", b"passphrase", b"-pwd"]
@@ -205,7 +206,7 @@ fn is_password_option(option: &[u8]) -> bool {
         .any(|end| name.ends_with(end))
 }
 
-/// Whether a sentence is about the option: `the --user and --password options`.
+/// Tells whether a sentence is about the option: `the --user and --password options`.
 fn in_sentence(text: &[u8], option: usize, value: &[u8]) -> bool {
     const ABOUT: &[&str] = &[
         "option",
@@ -227,7 +228,8 @@ fn in_sentence(text: &[u8], option: usize, value: &[u8]) -> bool {
         || BEFORE.iter().any(|word| line.ends_with(word.as_bytes()))
 }
 
-/// Where the item after the closing quote of an option in a list begins: `["--password", "x"]`.
+/// Returns the start of the item behind the closing quote of an option in a list:
+/// `["--password", "x"]`.
 fn list_item(text: &[u8], at: usize) -> Option<usize> {
     let gap = run(ahead(text, at + 1, 8), 0, |b| {
         matches!(b, b',' | b' ' | b'\n')
@@ -235,7 +237,7 @@ fn list_item(text: &[u8], at: usize) -> Option<usize> {
     (gap > 0).then_some(at + 1 + gap)
 }
 
-/// Whether an option's last word says that a secret follows.
+/// Tells whether the last word of an option says that a secret follows.
 fn is_secret_option(option: &[u8]) -> bool {
     let name = option.to_ascii_lowercase();
     let ends = [
@@ -262,20 +264,21 @@ fn is_secret_option(option: &[u8]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a value says where a secret is mounted from: `id=npm,src=.npmrc`.
+/// Tells whether a value is the source of a mounted secret: `id=npm,src=.npmrc`.
 fn is_mount(value: &[u8]) -> bool {
     [&b"id="[..], b"type=", b"source=", b"src=", b"env="]
         .iter()
         .any(|key| value.starts_with(key))
 }
 
-/// Whether a value is the name of a variable, with its sign or without: letters alone, and short.
+/// Tells whether a value is the name of a variable, with its `$` or without: letters alone, and
+/// short.
 fn is_name(value: &[u8]) -> bool {
     let name = value.strip_prefix(b"$").unwrap_or(value);
     name.len() < 20 && name.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_')
 }
 
-/// Whether a value is a path, of which a file of a key may be one.
+/// Tells whether a value is a path, such as that of a key file.
 pub(super) fn is_path(value: &[u8]) -> bool {
     value.starts_with(b"/")
         || value.starts_with(b"./")
@@ -283,7 +286,7 @@ pub(super) fn is_path(value: &[u8]) -> bool {
         || value.starts_with(b"file:")
 }
 
-/// Whether a command ends or goes on with options, and no sentence does.
+/// Tells whether a command ends or goes on with options, as no sentence does.
 fn ends_command(text: &[u8], at: usize) -> bool {
     let rest = ahead(text, at, 16);
     let after = run(rest, 0, is_blank);
@@ -306,7 +309,7 @@ pub(crate) fn variable(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The word of a shell that begins at `at`, which quotes may enclose.
+/// Returns the word of a shell that begins at `at`, without its quotes, and the end of the word.
 pub(super) fn argument(text: &[u8], at: usize) -> (std::ops::Range<usize>, usize) {
     let start = at + run(ahead(text, at, 16), 0, is_blank);
     let (range, next) = value(text, start, |b| {

@@ -11,16 +11,16 @@ use crate::span::Span;
 
 const KIND: &str = "connection-string";
 
-/// How far the rest of a connection string may stand from its password.
+/// Longest distance from a password to the rest of its connection string, in bytes.
 const CONTEXT: usize = 256;
 
-/// Names that need no context: nothing else is called so.
+/// Names that need no context: nothing else has such a name.
 const KEYS: &[&str] = &["accountkey", "sharedaccesskey", "sharedaccesssignature"];
 
 /// Names that stand in other places too.
 const PASSWORDS: &[&str] = &["password", "passwd", "pwd"];
 
-/// What else stands in a connection string, before a `=`.
+/// Names of the other parts of a connection string, before a `=`.
 const PARTS: &[&str] = &[
     "server",
     "data source",
@@ -55,7 +55,7 @@ const PARTS: &[&str] = &[
     "integrated security",
 ];
 
-/// Finds the value after the name of a password or key in a connection string.
+/// Finds the value behind the name of a password or key in a connection string.
 pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name = run(ahead(text, at, 32), 0, is_word) + at;
     let joint = run(&text[..text.len().min(name + 8)], name, is_blank);
@@ -74,19 +74,20 @@ pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     let before = at.checked_sub(1).map_or(b' ', |i| text[i]);
     let query = matches!(before, b'?' | b'&') || behind(text, at, 5) == b"&amp;";
-    // The working directory of a shell.
+    // `PWD=/…` is the working directory of a shell.
     let directory = &text[at..name] == b"PWD" && text.get(joint + 1) == Some(&b'/');
     if directory || before == b'-' || !known && !query && !has_parts(text, at, joint) {
         return;
     }
     let mut value = value(text, joint + 1, query);
-    // The options of a mount stand between commas: `username=a,password=b,uid=1`.
+    // Commas separate the options of a mount: `username=a,password=b,uid=1`.
     if before == b','
         && let Some(comma) = memchr::memchr(b',', &text[value.clone()])
     {
         value.end = value.start + comma;
     }
-    // Code puts the string together: `'AccountKey=', parameters('key')`, `"Password=" & Read() & ";"`.
+    // Code concatenates the string: `'AccountKey=', parameters('key')`,
+    // `"Password=" & Read() & ";"`.
     let joined = [&b","[..], b" & ", b" + ", b" . "];
     if joined
         .iter()
@@ -94,13 +95,13 @@ pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     {
         return;
     }
-    // With blanks around the sign it may be code: `user = passwd = other`.
+    // With blanks around the `=` it may be code: `user = passwd = other`.
     if known || joint == name || is_opaque(&text[value.clone()], 4) {
         report(text, value, KIND, found);
     }
 }
 
-/// Whether another part of a connection string stands on the same line.
+/// Tells whether another part of a connection string stands on the same line.
 fn has_parts(text: &[u8], at: usize, after: usize) -> bool {
     let end = line_end(text, after, CONTEXT);
     let line = (at - line_before(text, at, CONTEXT).len())..end;
@@ -124,7 +125,7 @@ fn has_parts(text: &[u8], at: usize, after: usize) -> bool {
     false
 }
 
-/// The value that begins at `at`: quoted, in braces, up to `;`, or one word.
+/// Returns the range of the value at `at`: quoted, in braces, up to `;`, or one word.
 fn value(text: &[u8], at: usize, query: bool) -> Range<usize> {
     let at = run(&text[..text.len().min(at + 8)], at, is_blank);
     if query {
@@ -144,7 +145,7 @@ fn value(text: &[u8], at: usize, query: bool) -> Range<usize> {
     {
         end = run(text, end + 1, open);
     }
-    // A quote of the value, escaped in the string around it: `"…;Password=Ll@ma\"quote;…"`.
+    // A quote in the value, escaped in the string around it: `"…;Password=Ll@ma\"quote;…"`.
     while text[at..end].ends_with(b"\\")
         && text.get(end) == Some(&b'"')
         && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric)
@@ -166,17 +167,17 @@ fn value(text: &[u8], at: usize, query: bool) -> Range<usize> {
         };
         return at..at + text[at..end].trim_ascii_end().len();
     }
-    // A placeholder in angle brackets is read whole, to be recognised as one.
+    // A placeholder in angle brackets is read whole, so that it is recognised.
     let fits = |b: u8| (is_bare(b) && b != b';') || matches!(b, b'<' | b'>');
     let end = run(text, at, fits);
     at..trim(text, at, end)
 }
 
-/// A value in quotes or ODBC braces.
+/// Returns the range of a value in quotes or ODBC braces.
 fn enclosed(text: &[u8], at: usize) -> Option<Range<usize>> {
     if text.get(at) == Some(&b'{') {
         let end = line_end(text, at, CONTEXT);
-        // A brace of the value is written twice.
+        // A brace in the value is doubled.
         let mut close = 0;
         loop {
             close += text[at + close..end].iter().position(|b| *b == b'}')?;
@@ -204,7 +205,7 @@ fn enclosed(text: &[u8], at: usize) -> Option<Range<usize>> {
     (close > 0).then_some(start..start + close)
 }
 
-/// Whether a `;` ends a pair: another name or nothing follows, not the rest of a sentence.
+/// Tells whether a `;` ends a pair: another name or nothing follows, not the rest of a sentence.
 fn ends_pair(text: &[u8], at: usize) -> bool {
     let rest = ahead(text, at, 64);
     let start = run(rest, 0, is_blank);
@@ -218,7 +219,7 @@ fn ends_pair(text: &[u8], at: usize) -> bool {
         )
 }
 
-/// Whether a blank and another `name=` stand in the value: then blanks part the pairs.
+/// Tells whether the value holds a blank and another `name=`: then blanks separate the pairs.
 fn has_blank_pair(value: &[u8]) -> bool {
     value.contains(&b'=') && value.iter().any(|b| is_blank(*b))
 }
@@ -241,7 +242,7 @@ pub(crate) fn oracle(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds what the literal at `at` announces.
+/// Finds the secret that the literal at `at` announces.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if text[at] == b'@' {
         go(text, at, found);

@@ -1,4 +1,4 @@
-//! Passwords that a shell writes: to a command that reads one, or to a file that keeps one.
+//! Passwords that a shell writes to a command that reads one, or to a file that keeps one.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::structure::near::{
     ahead, ends_in_word, find, is_blank, line_before, report, run, stands, value,
 };
 
-/// How much of the command behind `|` is read, in bytes.
+/// Longest part of the command behind `|` that is read, in bytes.
 const COMMAND_MAX: usize = 256;
-/// Most commands behind each other that are looked at.
+/// Most commands in a pipeline that are read.
 const PIPES_MAX: usize = 4;
-/// Options of `echo` and `printf`, and formats.
+/// Options and formats of `echo` and `printf`.
 const OPTIONS: &[&str] = &[
     "-n ",
     "-e ",
@@ -43,13 +43,13 @@ const FILES: &[&str] = &[
     "credential",
     "vaultpass",
 ];
-/// Ends of the names of files that speak about something instead.
+/// Extensions of files that speak about secrets instead of keeping one.
 const ABOUT: &[&str] = &[
     "md", "rst", "html", "log", "py", "js", "ts", "go", "rs", "rb", "sh", "c", "h", "java", "csv",
     "json", "yaml", "yml", "toml", "xml", "php", "sql", "service", "diff", "patch",
 ];
 
-/// Finds what `echo` or `printf` at `at` writes.
+/// Finds the password that `echo` or `printf` at `at` writes.
 pub(super) fn written(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if ends_in_word(text, at) || at > 0 && matches!(text[at - 1], b'-' | b'.' | b'/') {
         return;
@@ -73,7 +73,7 @@ pub(super) fn written(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds what `<<<` at `at` sends to the command before it.
+/// Finds the password that `<<<` at `at` sends to the command before it.
 pub(super) fn here(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line_before(text, at, COMMAND_MAX);
     if let Some(input) = reads_input(line) {
@@ -82,7 +82,7 @@ pub(super) fn here(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// A value that goes to the command that begins at `at`.
+/// Reports a value that is piped to the command at `at`, if that command reads or keeps a password.
 fn piped(text: &[u8], value: Range<usize>, at: usize, found: &mut Vec<Span>) {
     let rest = ahead(text, at, COMMAND_MAX);
     let line = &rest[..run(rest, 0, |b| !matches!(b, b'\n' | b'`'))];
@@ -99,11 +99,11 @@ fn piped(text: &[u8], value: Range<usize>, at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// A value that a command reads: a password alone, or one behind its user.
+/// Reports a value that a command reads: a password alone, or one behind its user.
 fn send(text: &[u8], value: Range<usize>, input: Input, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     match input {
-        // The user stays, also where a marker has taken the password's place.
+        // The user stays, even where a marker has taken the password's place.
         Input::Login if bytes.contains(&b':') => pair(text, value, b':', found),
         Input::Password if !bytes.starts_with(b"-") => {
             report(text, value, KIND, found);
@@ -112,7 +112,7 @@ fn send(text: &[u8], value: Range<usize>, input: Input, found: &mut Vec<Span>) {
     }
 }
 
-/// A value that is kept in a file whose name says what it is.
+/// Reports a value that is written to a file whose name says that it keeps a secret.
 fn kept(text: &[u8], value: Range<usize>, file: &[u8], found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     let name = file.rsplit(|b| *b == b'/').next().unwrap_or_default();
@@ -127,7 +127,7 @@ fn kept(text: &[u8], value: Range<usize>, file: &[u8], found: &mut Vec<Span>) {
     };
     let last = name.rsplit(|b| *b == b'.').next().unwrap_or_default();
     let about = ABOUT.iter().any(|end| last == end.as_bytes()) && last.len() < name.len();
-    // Settings and lines of accounts have rules of their own.
+    // Settings and account lines have rules of their own.
     let lines = bytes.contains(&b'=') && bytes.first().is_some_and(u8::is_ascii_alphabetic)
         || memchr::memchr_iter(b':', bytes).count() > 1
         || bytes.windows(2).any(|s| s == b": ");
@@ -146,16 +146,17 @@ fn kept(text: &[u8], value: Range<usize>, file: &[u8], found: &mut Vec<Span>) {
     send(text, value, input, found);
 }
 
-// What a script types where a program asks for a password: `send "X\r"` of expect, `sendline('X')`.
+// Passwords that a script types when a program asks for one: `send "X\r"` of expect,
+// `sendline('X')`.
 
-/// How far before it the prompt stands that a script answers, in bytes.
+/// Longest distance from a prompt to the answer of a script, in bytes.
 const PROMPT_MAX: usize = 160;
-/// What a prompt for a password ends in.
+/// Parts of the prompt for a password.
 const PROMPTS: &[&str] = &["assword", "assphrase", "asscode", "PIN"];
-/// The line ends that a script types, as they are written.
+/// Line ends that a script types, as they are spelled.
 const ENDS: &[&[u8]] = &[b"\\r\\n", b"\\r", b"\\n"];
 
-/// Finds what the call of `send` at `at` types.
+/// Finds the password that the call of `send` at `at` types.
 pub(super) fn answer(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name = at + run(ahead(text, at, 16), 0, |b| b.is_ascii_alphabetic());
     let mut start = name + run(ahead(text, name, 8), 0, |b| is_blank(b) || b == b'(');
@@ -178,7 +179,8 @@ pub(super) fn answer(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a script waits for the prompt of a password on the line before or on the same line.
+/// Tells whether a script waits for the prompt of a password on the line before or on the same
+/// line.
 fn asks(text: &[u8], at: usize) -> bool {
     let before = &text[at.saturating_sub(PROMPT_MAX)..at];
     let mut lines = before

@@ -1,7 +1,7 @@
 //! Passwords that programs take as arguments: `mysql -pX`, `curl -u user:X`, `add_user bob X`.
 //!
-//! `rules/flags.toml` says which program takes one, and where. The programs before an option on its
-//! command are looked at from the nearest one on.
+//! `rules/flags.toml` says which program takes a password, and where. The programs before an option
+//! are tried from the nearest one on.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,11 +16,11 @@ use crate::structure::command::argument;
 use crate::structure::command::is_path;
 use crate::structure::command::is_shell;
 
-/// One way in which a program takes a password.
+/// A way in which a program takes a password.
 struct Flag {
     /// The program and its subcommands, in lower case.
     program: &'static [&'static str],
-    /// The option; for arguments which one it is, or the mark inside it.
+    /// The option. For arguments, it is the number of the argument or the mark inside it.
     option: &'static str,
     form: Form,
 }
@@ -37,16 +37,16 @@ static PROGRAMS: LazyLock<HashMap<&'static [u8], Vec<&'static Flag>>> = LazyLock
     programs
 });
 
-/// How far a program's name may stand before its option.
+/// Longest distance from the name of a program to its option, in bytes.
 const COMMAND_MAX: usize = 384;
-/// Most words of a command that are looked at.
+/// Most words of a command that are read.
 const WORDS_MAX: usize = 48;
 /// Longest word of a command that can be a program, in bytes.
 const PROGRAM_MAX: usize = 64;
-/// Most words behind a program among which its argument is looked for.
+/// Most words behind a program that are searched for its argument.
 const ARGUMENTS_MAX: usize = 12;
 
-/// Words that go on with a sentence: what they follow is no command.
+/// Words that continue a sentence: the text before them is no command.
 const SENTENCE: &[&str] = &[
     "a",
     "after",
@@ -100,7 +100,7 @@ const SENTENCE: &[&str] = &[
     "your",
 ];
 
-/// Finds the password of the option behind the blank or quote at `at`. Answers whether the program
+/// Finds the password of the option behind the blank or quote at `at`. Returns true if the program
 /// that reads the option is known.
 pub(super) fn option(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
     let Some((flag, end)) = flag_at(text, at) else {
@@ -114,7 +114,7 @@ pub(super) fn option(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
     true
 }
 
-/// The flag that the option behind `at` is, and where the option ends.
+/// Returns the flag for the option behind `at`, and the end of the option.
 fn flag_at(text: &[u8], at: usize) -> Option<(&'static Flag, usize)> {
     let start = at + 1;
     let words = words_before(text, at);
@@ -134,12 +134,12 @@ fn flag_at(text: &[u8], at: usize) -> Option<(&'static Flag, usize)> {
     None
 }
 
-/// Whether an option says where the password stands.
+/// Tells whether an option marks the place of the password.
 fn has_option(form: Form) -> bool {
     !matches!(form, Form::Argument | Form::Line | Form::Input)
 }
 
-/// Whether a flag's option stands at `at`, and does not only begin a longer one.
+/// Tells whether the option of a flag stands at `at`, and is not just the start of a longer one.
 fn is_option(text: &[u8], at: usize, flag: &Flag) -> bool {
     let option = flag.option.as_bytes();
     let stands = match option[0] {
@@ -153,12 +153,12 @@ fn is_option(text: &[u8], at: usize, flag: &Flag) -> bool {
         && match flag.form {
             Form::Attached => next.is_some_and(|b| !is_blank(b) && (b != b'=' || long)),
             Form::Word | Form::Prefixed => apart,
-            // `-u=x` of a short option has the sign inside the value.
+            // For a short option, `-u=x` has the `=` inside the value.
             _ => apart || !long && next.is_some_and(|b| b > b' '),
         }
 }
 
-/// Whether the other words of a flag's program follow in order.
+/// Tells whether the other words of a flag's program follow in order.
 fn follow(flag: &Flag, words: &[&[u8]]) -> bool {
     let mut words = words.iter();
     flag.program[1..]
@@ -166,7 +166,7 @@ fn follow(flag: &Flag, words: &[&[u8]]) -> bool {
         .all(|part| words.any(|word| word.eq_ignore_ascii_case(part.as_bytes())))
 }
 
-/// The words of a command before `at`, in order.
+/// Returns the words of a command before `at`, in order.
 fn words_before(text: &[u8], at: usize) -> Vec<&[u8]> {
     let parts = |b: &u8| b.is_ascii_whitespace() || b"\"'`()[]{},\\=$".contains(b);
     let words = text[command_start(text, at)..at].rsplit(parts);
@@ -176,7 +176,7 @@ fn words_before(text: &[u8], at: usize) -> Vec<&[u8]> {
     words
 }
 
-/// Where the command that `at` stands in begins: behind the line before, unless that goes on, and
+/// Returns the start of the command around `at`: behind the line before, unless that goes on, and
 /// behind a mark that ends another command.
 fn command_start(text: &[u8], at: usize) -> usize {
     let floor = at.saturating_sub(COMMAND_MAX);
@@ -195,7 +195,7 @@ fn command_start(text: &[u8], at: usize) -> usize {
     start
 }
 
-/// Whether a line goes on in the next one: in a shell, or in a list of arguments.
+/// Tells whether a line goes on in the next one: in a shell, or in a list of arguments.
 fn goes_on(line: &[u8]) -> bool {
     matches!(
         line.trim_ascii_end().last(),
@@ -203,7 +203,7 @@ fn goes_on(line: &[u8]) -> bool {
     )
 }
 
-/// The name of a program in lower case, without its folder and its ending.
+/// Returns the name of a program in lower case, without its folder and its extension.
 fn program(word: &[u8]) -> Option<Vec<u8>> {
     let name = memchr::memrchr(b'/', word).map_or(word, |slash| &word[slash + 1..]);
     if name.is_empty() || name.len() > PROGRAM_MAX {
@@ -218,7 +218,7 @@ fn program(word: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Where the value behind an option begins.
+/// Returns the start of the value behind an option.
 fn behind_option(text: &[u8], at: usize, end: usize, flag: &Flag) -> Option<usize> {
     let next = *text.get(end)?;
     if flag.form == Form::Attached {
@@ -238,7 +238,7 @@ fn behind_option(text: &[u8], at: usize, end: usize, flag: &Flag) -> Option<usiz
     }
 }
 
-/// Behind blanks, and behind the end of a line that goes on.
+/// Skips blanks, and the end of a line that goes on.
 fn over_blanks(text: &[u8], at: usize) -> usize {
     let start = at + run(ahead(text, at, 64), 0, is_blank);
     let rest = ahead(text, start, 3);
@@ -250,14 +250,14 @@ fn over_blanks(text: &[u8], at: usize) -> usize {
     next + run(ahead(text, next, 64), 0, is_blank)
 }
 
-/// The word of a command that begins at `at`, without its quotes, and where it ends.
+/// Returns the word of a command that begins at `at`, without its quotes, and its end.
 fn word(text: &[u8], at: usize) -> (Range<usize>, usize) {
     // `$'…'` of a shell.
     let ansi = ahead(text, at, 2) == b"$'";
     argument(text, at + usize::from(ansi))
 }
 
-/// Takes what stands at `at` as the flag says.
+/// Reports the password at `at` in the form of the flag.
 fn take(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
     let (value, next) = word(text, at);
     let bytes = &text[value.clone()];
@@ -280,7 +280,7 @@ fn take(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
     }
 }
 
-/// A password on its own.
+/// Reports a password on its own.
 fn plain(text: &[u8], value: Range<usize>, quoted: bool, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     let refused = is_path(bytes) || is_sentence(bytes) || opens_code(bytes);
@@ -289,23 +289,23 @@ fn plain(text: &[u8], value: Range<usize>, quoted: bool, found: &mut Vec<Span>) 
     }
 }
 
-/// Whether a word goes on with a sentence.
+/// Tells whether a word continues a sentence.
 fn is_sentence(word: &[u8]) -> bool {
     SENTENCE
         .iter()
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Whether a value begins an expression that makes one.
+/// Tells whether a value begins an expression that computes one.
 fn opens_code(value: &[u8]) -> bool {
     value.starts_with(b"(") || value.starts_with(b"@(") || value.starts_with(b"[")
 }
 
-/// What follows the mark in `user:password`.
+/// Reports the password behind the mark in `user:password`.
 pub(super) fn pair(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     let Some(at) = memchr::memchr(mark, bytes) else {
-        // The sign behind an API key was taken for punctuation.
+        // The colon behind an API key was taken for punctuation.
         if mark == b':' && text.get(value.end) == Some(&b':') && is_opaque(bytes, 12) {
             report(text, value, KIND, found);
         }
@@ -330,7 +330,8 @@ const OPEN_ITEMS: &[&str] = &[
     "region", "server", "url", "user", "username",
 ];
 
-/// What follows the sign in `name=value`; quotes may stand around both or around the value.
+/// Reports the value behind the `=` in `name=value`. Quotes may stand around both or around the
+/// value.
 fn item(text: &[u8], value: Range<usize>, next: usize, found: &mut Vec<Span>) {
     let Some(sign) = memchr::memchr(b'=', &text[value.clone()]) else {
         return;
@@ -350,7 +351,7 @@ fn item(text: &[u8], value: Range<usize>, next: usize, found: &mut Vec<Span>) {
     plain(text, inner.clone(), inner.start > start, found);
 }
 
-/// The password among `name=value` between commas.
+/// Reports the password in a list of `name=value` between commas.
 fn field(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     const NAMES: [&[u8]; 4] = [b"password=", b"pass=", b"passwd=", b"password2="];
     let mut start = value.start;
@@ -366,8 +367,8 @@ fn field(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds the password behind the program whose name begins at `at`. Answers whether one is known that
-/// takes it there.
+/// Finds the password behind the program whose name begins at `at`. Returns true if a known program
+/// takes one there.
 pub(super) fn behind_program(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
     let before = at.checked_sub(1).map(|before| text[before]);
     if before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')) {
@@ -403,14 +404,14 @@ pub(super) fn behind_program(text: &[u8], at: usize, found: &mut Vec<Span>) -> b
     true
 }
 
-/// Whether only blanks, a prompt or a mark of a list stand before `at` on its line.
+/// Tells whether only blanks, a prompt or a mark of a list stand before `at` on its line.
 fn begins_line(text: &[u8], at: usize) -> bool {
     let start = run_back(text, at, 96, |b| b != b'\n');
     let line = text[start..at].trim_ascii();
     line.is_empty() || matches!(line.last(), Some(b'#' | b'>' | b'$' | b'+' | b'-' | b'`'))
 }
 
-/// Takes the word behind a program that its flag means.
+/// Reports the argument of a program that its flag points to.
 fn nth_word(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
     let sign = flag.option.as_bytes()[0];
     let (mut next, mut count) = (at, b'0');
@@ -425,7 +426,7 @@ fn nth_word(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
             return;
         }
         let quoted = value.start > start;
-        // What was taken for punctuation belongs to the word: `Z:`.
+        // Trailing punctuation belongs to the word: `Z:`.
         next = if quoted {
             end
         } else {
@@ -434,7 +435,7 @@ fn nth_word(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
         if !quoted && (bytes[0] == b'-' || is_option_of_windows(bytes, flag)) {
             continue;
         }
-        // The number of the way in which a device hides the value: `password 7 X`.
+        // The way in which a device hides the value, as a number: `password 7 X`.
         let level = flag.form == Form::Line && matches!(bytes, [b'0' | b'5'..=b'9']);
         if level && text.get(next) == Some(&b' ') {
             continue;
@@ -452,13 +453,13 @@ fn nth_word(text: &[u8], at: usize, flag: &Flag, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a word is an option as Windows has them.
+/// Tells whether a word is an option as Windows has them.
 fn is_option_of_windows(word: &[u8], flag: &Flag) -> bool {
     flag.program[0] == "net" && word[0] == b'/'
 }
 
-/// Takes an argument, unless it is a word in a sentence: a plain word ends its command, or stands in
-/// the line of a device.
+/// Reports an argument, unless it is a word in a sentence. A plain word must end its command, or
+/// stand in the line of a device.
 fn argument_of(
     text: &[u8],
     value: Range<usize>,
@@ -482,7 +483,7 @@ fn argument_of(
     }
 }
 
-/// The password of `user/password@host`, with the mark that stands before it.
+/// Reports the password of `user/password@host`, where `mark` stands before the password.
 fn login(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     let Some(first) = memchr::memchr(mark, bytes) else {
@@ -491,7 +492,7 @@ fn login(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
     let host = memchr::memrchr(b'@', bytes).filter(|at| *at > first);
     let end = host.unwrap_or(bytes.len());
     let (user, password) = (&bytes[..first], &bytes[first + 1..end]);
-    // Without a host it may be a path or a pair of another sort.
+    // Without a host it may be a path or a pair of another kind.
     let path = host.is_none() && (mark == b'/' && password.contains(&mark) || is_path(bytes));
     let named = user.first().is_some_and(|b| !matches!(b, b'@' | b'.'));
     let placed = named && !password.is_empty() && !is_placeholder(user);
@@ -505,7 +506,7 @@ fn login(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
     }
 }
 
-/// What a command reads from its standard input.
+/// The secret that a command reads from its standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Password,
@@ -513,7 +514,7 @@ pub(super) enum Input {
     Login,
 }
 
-/// Whether a command reads a password from its standard input.
+/// Returns the secret that a command reads from its standard input, if it reads one.
 pub(super) fn reads_input(command: &[u8]) -> Option<Input> {
     let words = words_before(command, command.len());
     let has = |option: &str| words.contains(&option.as_bytes());

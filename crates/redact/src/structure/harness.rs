@@ -1,22 +1,22 @@
-//! Runs the scanners of a rule over a text as the engine does, for tests.
+//! Runs the scanner of a rule over a text as the engine does, for tests.
 
 use crate::rule::{Class, Finder, Rule};
 use crate::rules::{self, samples};
 use crate::span::Span;
 
-/// Every rule with a scanner of its own.
+/// Returns every rule with a scanner of its own.
 fn structural() -> impl Iterator<Item = &'static Rule> {
     rules::all().filter(|rule| rule.class == Class::Structural)
 }
 
-/// The rule of a kind.
+/// Returns the rule of a kind.
 pub(super) fn rule(kind: &str) -> &'static Rule {
     structural()
         .find(|rule| rule.kind == kind)
         .unwrap_or_else(|| panic!("a rule of the kind {kind}"))
 }
 
-/// What the rule finds in a text, with every span checked for its form.
+/// Returns the findings of a rule in a text, with the form of every span checked.
 pub(super) fn spans(rule: &Rule, text: &[u8]) -> Vec<Span> {
     let Finder::Scan(scan) = rule.finder else {
         panic!("{} has a scanner", rule.kind);
@@ -45,7 +45,7 @@ pub(super) fn spans(rule: &Rule, text: &[u8]) -> Vec<Span> {
     found
 }
 
-/// The text with `«` and `»` around what the rule finds.
+/// Returns the text with `«` and `»` around each finding of the rule.
 fn marked(rule: &Rule, text: &str) -> String {
     let (mut out, mut done) = (Vec::new(), 0);
     for span in spans(rule, text.as_bytes()) {
@@ -53,7 +53,7 @@ fn marked(rule: &Rule, text: &str) -> String {
             continue;
         }
         if span.start < done {
-            // It overlaps the one before: both are one.
+            // The span overlaps the one before: both are one.
             out.truncate(out.len() - "»".len());
         } else {
             out.extend_from_slice(&text.as_bytes()[done..span.start]);
@@ -67,7 +67,7 @@ fn marked(rule: &Rule, text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Asserts that a rule finds exactly what stands between `«` and `»`; `¦` is dropped.
+/// Asserts that a rule finds exactly the text between `«` and `»`. `¦` is dropped.
 pub(super) fn check(kind: &str, wanted: &str) {
     check_rule(rule(kind), wanted);
 }
@@ -80,7 +80,7 @@ pub(super) fn keeps(kind: &str, texts: &[&str]) {
     }
 }
 
-/// Asserts that a rule finds what is marked in each of the texts.
+/// Asserts that a rule finds exactly the marked text in each of the texts.
 pub(super) fn finds(kind: &str, texts: &[&str]) {
     for text in texts {
         assert!(text.contains('«'), "{text}");
@@ -106,7 +106,7 @@ fn examples_of_the_rules_hold() {
     }
 }
 
-/// A neighbour of every sort around every example: nothing more and nothing less is found.
+/// Lines of every kind around an example change nothing: the rule finds no more and no less.
 #[test]
 fn examples_hold_between_other_lines() {
     let frames = [
@@ -124,7 +124,7 @@ fn examples_hold_between_other_lines() {
     }
 }
 
-/// What was found is not found again once a marker stands in its place.
+/// A finding is not found again once a marker stands in its place.
 #[test]
 fn markers_are_left_alone() {
     for rule in structural() {

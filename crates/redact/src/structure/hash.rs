@@ -1,4 +1,5 @@
-//! Hashes of passwords: crypt, bcrypt, Argon2, LDAP, Django, Windows. They can be guessed from.
+//! Password hashes: crypt, bcrypt, Argon2, LDAP, Django, Windows. Passwords can be guessed from
+//! them.
 
 use super::near::{ahead, is_base64, run, trim};
 use crate::span::{Rank, Span};
@@ -10,7 +11,7 @@ const HASH_MAX: usize = 512;
 /// Longest hash of the crypt family.
 const CRYPT_MAX: usize = 256;
 
-/// Finds a hash from its scheme's name.
+/// Finds a hash from the name of its scheme.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = match text[at] {
         b'{' => ldap(text, at),
@@ -24,7 +25,7 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     found.push(Span::new(start..end, KIND, Rank::Structural));
 }
 
-/// The end of `$scheme$parameters$salt$hash`.
+/// Returns the end of `$scheme$parameters$salt$hash`.
 fn crypt(text: &[u8], at: usize) -> Option<usize> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"./$=,+_-".contains(&b);
     let whole = ahead(text, at, CRYPT_MAX);
@@ -47,7 +48,7 @@ fn crypt(text: &[u8], at: usize) -> Option<usize> {
     if tail.iter().all(|b| *b == first || *b == b'.') {
         return None;
     }
-    // A full stop is a letter of these alphabets: one past the right length ends a sentence.
+    // The alphabets of these hashes have a full stop. Past the right length, it ends a sentence.
     let after = &tail[length.min(tail.len())..];
     let end = if length > 0 && after.iter().all(|b| matches!(b, b'.' | b',')) {
         last + length
@@ -57,7 +58,7 @@ fn crypt(text: &[u8], at: usize) -> Option<usize> {
     Some(at + end)
 }
 
-/// The end of `{SCHEME}base64`.
+/// Returns the end of `{SCHEME}base64`.
 fn ldap(text: &[u8], at: usize) -> Option<usize> {
     let name = run(ahead(text, at + 1, 24), 0, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')
@@ -79,7 +80,7 @@ fn ldap(text: &[u8], at: usize) -> Option<usize> {
     (end >= close + 16 && digit && !dots).then_some(end)
 }
 
-/// The end of the two hashes before `:::` in a dump of Windows accounts.
+/// Returns the end of the two hashes before `:::` in a dump of Windows accounts.
 fn windows(text: &[u8], at: usize) -> Option<usize> {
     let start = at.checked_sub(65)?;
     let pair = &text[start..at];

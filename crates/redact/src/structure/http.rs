@@ -12,10 +12,10 @@ use crate::structure::value::{is_opaque, is_placeholder, is_token};
 
 const KIND: &str = "http-authorization";
 
-/// Shortest value that counts when a sentence goes on after it.
+/// Shortest value that counts if a sentence goes on after it.
 const IN_PROSE_MIN: usize = 16;
 
-/// Schemes after which any value is a credential.
+/// Schemes whose value is always a credential.
 const SCHEMES: &[&str] = &[
     "bearer",
     "basic",
@@ -53,7 +53,7 @@ const SCHEMES: &[&str] = &[
     "client-id",
 ];
 
-/// Parameters of a scheme that name what follows.
+/// Parameters of a scheme that are public, but show that parameters follow.
 const PARAMETERS: &[&str] = &[
     "username",
     "realm",
@@ -80,7 +80,7 @@ const PARAMETERS: &[&str] = &[
     "client",
 ];
 
-/// Parameters of a scheme that are the credential.
+/// Parameters of a scheme that hold the credential.
 const SECRETS: &[&str] = &[
     "response",
     "signature",
@@ -97,7 +97,7 @@ const SECRETS: &[&str] = &[
     "secret",
 ];
 
-/// Finds the credential that a header's name or a scheme announces.
+/// Finds the credential that the name of a header or a scheme announces.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if stands(text, at, b"authorization") {
         authorization(text, at, found);
@@ -110,7 +110,7 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The header of HTTP itself: a scheme and what it takes.
+/// Finds the credential in the `Authorization` header: a scheme and its value.
 fn authorization(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let Some(start) = joint(text, at + "authorization".len()) else {
         return;
@@ -161,7 +161,8 @@ fn authorization(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The parameters of `Digest`, `Hawk`, `OAuth` and AWS: true if there are any.
+/// Finds the credentials among the parameters of `Digest`, `Hawk`, `OAuth` and AWS. Returns true if
+/// there are any parameters.
 fn parameters(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
     let (mut at, mut any) = (at, false);
     for _ in 0..32 {
@@ -188,10 +189,10 @@ fn parameters(text: &[u8], at: usize, found: &mut Vec<Span>) -> bool {
     any
 }
 
-/// A header of a vendor's, with nothing but a key.
+/// Finds the key in a vendor's header, which holds nothing else.
 fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = run(ahead(text, at, 64), 0, |b| is_word(b) || b == b'-') + at;
-    // Behind `://` it is the user of a URI, whose password ends before the host.
+    // Behind `://` the name is the user of a URI, whose password ends before the host.
     let inside =
         at > 0 && (text[at - 1].is_ascii_alphanumeric() || matches!(text[at - 1], b'.' | b'/'));
     if inside || !is_key_name(&text[at..end]) {
@@ -205,7 +206,7 @@ fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let fits = |b: u8| is_bare(b) && !(query && matches!(b, b'&' | b'#'));
     let (single, _) = value(text, start, fits);
     let secret = &text[single.clone()];
-    // Without a digit it may be a member of something: `site.search.apiKey`.
+    // Without a digit the value may be a member of something: `site.search.apiKey`.
     let code = !secret.iter().any(u8::is_ascii_digit) && refers(secret);
     let closed = start > 0 && quote(text, start - 1).is_some() || closes(text, single.end);
     if is_credential(secret, IN_PROSE_MIN) || closed && is_opaque(secret, 8) && !code {
@@ -213,7 +214,7 @@ fn key(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a name ends as those of headers that carry a key do: `ApiKeySourceType` carries none.
+/// Tells whether a name ends as the name of a header with a key does: `ApiKeySourceType` has none.
 fn is_key_name(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     [&b"key"[..], b"keys", b"token", b"secret", b"team"]
@@ -221,7 +222,7 @@ fn is_key_name(name: &[u8]) -> bool {
         .any(|end| name.ends_with(end))
 }
 
-/// `Bearer` and a token, anywhere.
+/// Finds the token behind `Bearer`, anywhere.
 fn bearer(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let mut start = at + "bearer".len();
     let gap = run(ahead(text, start, 8), 0, |b| {
@@ -246,7 +247,7 @@ fn bearer(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// `Basic` and what decodes to `user:password`, anywhere.
+/// Finds the base64 of `user:password` behind `Basic`, anywhere.
 fn basic(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = at + "basic".len();
     let start = end + run(ahead(text, end, 8), 0, is_blank);
@@ -259,13 +260,13 @@ fn basic(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a value looks random and is no address of a page about it.
+/// Tells whether a value looks random, and is not the URL of a page about credentials.
 fn is_credential(value: &[u8], least: usize) -> bool {
     is_token(value, least) && find(value, "://").is_none()
 }
 
-/// Where the value of a header begins whose name ends at `at`: after a colon, or whatever else
-/// code puts between the two strings.
+/// Returns the start of the value of a header whose name ends at `at`: behind a colon, or whatever
+/// else code puts between the two strings.
 fn joint(text: &[u8], at: usize) -> Option<usize> {
     let shut = run(ahead(text, at, 8), 0, |b| {
         matches!(b, b'\\' | b'"' | b'\'' | b'`' | b']' | b'*')
@@ -286,7 +287,7 @@ fn joint(text: &[u8], at: usize) -> Option<usize> {
     Some(next + quote(text, next).map_or(0, <[u8]>::len))
 }
 
-/// Whether nothing of a sentence follows: the line ends, or code or an option goes on.
+/// Tells whether no sentence goes on at `at`: the line ends, or code or an option follows.
 fn closes(text: &[u8], at: usize) -> bool {
     let rest = ahead(text, at, 64);
     let after = run(rest, 0, is_blank);
@@ -305,12 +306,12 @@ const COOKIE_KIND: &str = "cookie";
 
 /// Most cookies of one header that are read.
 const COOKIES_MAX: usize = 256;
-/// Shortest value that is taken for a session's.
+/// Shortest value of a session cookie.
 const SESSION_MIN: usize = 4;
-/// Shortest value that gives itself away under any name.
+/// Shortest random value that counts under any name.
 const RANDOM_MIN: usize = 16;
 
-/// What the name of a cookie holds that opens a session.
+/// Parts of the names of cookies that open a session.
 const NAMES: &[&str] = &[
     "sess",
     "sid",
@@ -336,7 +337,7 @@ const ATTRIBUTES: &[&str] = &[
     "path", "expires", "max-age", "samesite", "domain", "version", "comment", "priority",
 ];
 
-/// Finds the cookies that a header's name, a script or an option announces.
+/// Finds the cookies that the name of a header, a script or an option announces.
 pub(crate) fn any_cookie(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if stands(text, at, b"cookies") {
         return jar(text, at + "cookies".len(), found);
@@ -375,7 +376,7 @@ pub(crate) fn any_cookie(text: &[u8], at: usize, found: &mut Vec<Span>) {
     read_to(read, COOKIE_KIND, found);
 }
 
-/// The cookies of a dictionary whose name ends at `at`: `cookies={"sid": "abc"}`.
+/// Finds the cookies in a dictionary whose name ends at `at`: `cookies={"sid": "abc"}`.
 fn jar(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let joint =
         |b: u8| is_blank(b) || matches!(b, b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b'\n');
@@ -403,7 +404,7 @@ fn jar(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// A cookie that a function sets, whose arguments begin at `at`: `cookie('sid', 'abc')`.
+/// Finds the cookie that a function sets, whose arguments begin at `at`: `cookie('sid', 'abc')`.
 fn call(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let (name, next) = value(text, at, is_name);
     let comma = next + run(ahead(text, next, 8), 0, |b| is_blank(b) || b == b',');
@@ -420,7 +421,8 @@ fn joint_blank(b: u8) -> bool {
     is_blank(b) || matches!(b, b':' | b'=' | b'>')
 }
 
-/// Where the first cookie begins: after the colon of the header or the quote of the script.
+/// Returns the start of the first cookie: behind the colon of the header or the quote of the
+/// script.
 fn start(text: &[u8], at: usize) -> Option<usize> {
     if text[at] == b' ' {
         let curl = has_word(line_before(text, at, 256), &["curl", "http", "wget"]);
@@ -457,7 +459,7 @@ fn is_attribute(name: &[u8]) -> bool {
         .any(|a| name.eq_ignore_ascii_case(a.as_bytes()))
 }
 
-/// The value that begins at `at`; dates in attributes have blanks and commas.
+/// Returns the range of the value at `at`. Dates in attributes have blanks and commas.
 fn cookie_value(text: &[u8], at: usize, mark: Option<u8>, attribute: bool) -> Range<usize> {
     let inner = mark != Some(b'"') && text.get(at) == Some(&b'"');
     let start = at + usize::from(inner);
@@ -482,7 +484,7 @@ fn cookie_value(text: &[u8], at: usize, mark: Option<u8>, attribute: bool) -> Ra
     start..end
 }
 
-/// Whether a cookie opens something: its name says so, or its value looks random.
+/// Tells whether a cookie opens something: its name says so, or its value looks random.
 fn is_secret(name: &[u8], value: &[u8]) -> bool {
     if is_attribute(name) || is_placeholder(value) {
         return false;

@@ -12,9 +12,9 @@ use crate::span::{Rank, Span};
 const HEADER_MAX: usize = 8192;
 /// Most objects and lists in the first part of a token.
 const NESTED_MAX: usize = 32;
-/// How far the members of a key may stand from its type: an RSA key of 8192 bits fits.
+/// Longest distance from the type of a key to its members: an RSA key of 8192 bits fits.
 const KEY_REACH: usize = 8192;
-/// Shortest private member worth removing.
+/// Shortest private member that is worth removing.
 const MEMBER_MIN: usize = 8;
 
 /// Finds a token from the start of its first part.
@@ -30,7 +30,7 @@ pub(crate) fn jwt(text: &[u8], at: usize, found: &mut Vec<Span>) {
         };
         end = next;
     }
-    // The disclosures of a selective token, which are claims in clear.
+    // Disclosures of a selective token, which are claims in clear.
     while end > first && text.get(end) == Some(&b'~') {
         let next = run(text, end + 1, is_base64url);
         if next == end + 1 {
@@ -43,15 +43,16 @@ pub(crate) fn jwt(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The end of the first part if it says that it heads a token, and whether that one is encrypted.
+/// Reads the first part of a token. Returns its end, and whether the token is encrypted. Returns
+/// `None` if the part does not say that it heads a token.
 ///
-/// It is read in growing pieces, each of which must be the beginning of an object: so that what
-/// only begins like a token is left after a few bytes.
+/// The part is read in growing pieces, each of which must be the beginning of an object. So text
+/// that only begins like a token is dropped after a few bytes.
 fn header(text: &[u8], at: usize) -> Option<(usize, bool)> {
     for reach in [64, 512, 2048, HEADER_MAX] {
         let length = run(ahead(text, at, reach), 0, is_base64url);
         let plain = decode_any(&text[at..at + length])?;
-        // Each bracket could begin a token as well.
+        // Each bracket could begin another token.
         if plain.iter().filter(|b| matches!(b, b'{' | b'[')).count() > NESTED_MAX {
             return None;
         }
@@ -70,7 +71,8 @@ fn header(text: &[u8], at: usize) -> Option<(usize, bool)> {
     None
 }
 
-/// The end of the part after the full stop at `at`; an encrypted token may have empty ones inside.
+/// Returns the end of the part after the full stop at `at`. An encrypted token may have empty parts
+/// inside.
 fn part(text: &[u8], at: usize, encrypted: bool) -> Option<usize> {
     if text.get(at) != Some(&b'.') {
         return None;
@@ -110,7 +112,8 @@ pub(crate) fn jwk(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The stretch around `at` that is the same object: up to a brace, another type or the reach.
+/// Returns the stretch of the same object around `at`: up to a brace, another type or
+/// [`KEY_REACH`].
 fn object_around(text: &[u8], at: usize) -> Range<usize> {
     let brace = |b: &u8| matches!(b, b'{' | b'}');
     let floor = at.saturating_sub(KEY_REACH);
@@ -126,7 +129,7 @@ fn object_around(text: &[u8], at: usize) -> Range<usize> {
     start..at + 3 + rest.iter().position(brace).unwrap_or(rest.len())
 }
 
-/// The value of the next private member between `at` and `end`.
+/// Returns the value of the next private member between `at` and `end`.
 fn next_member(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     let mut at = at;
     while at < end {

@@ -1,4 +1,4 @@
-//! Small steps over bytes that all scanners take.
+//! Helpers over bytes that all scanners share.
 
 use crate::span::BLANK;
 use std::ops::Range;
@@ -10,13 +10,13 @@ use crate::decode::decode_any;
 use super::value::is_placeholder;
 use crate::span::{Rank, Span};
 
-/// How far a scanner looks around its literal for what it needs besides the value.
+/// Longest distance from its literal at which a scanner looks for context, in bytes.
 pub(super) const REACH: usize = 4096;
 
-/// How far the closing quote of a value is looked for.
+/// Longest distance from an opening quote to its closing quote, in bytes.
 const QUOTED_MAX: usize = 1024;
 
-/// Reports a value of the place the scanner knows, unless it stands for one or is empty.
+/// Reports a value in a place that the scanner knows, unless it is a placeholder or empty.
 pub(super) fn report(
     text: &[u8],
     value: Range<usize>,
@@ -30,13 +30,13 @@ pub(super) fn report(
     real
 }
 
-/// The end of the run of fitting bytes that begins at `at`.
+/// Returns the end of the run of fitting bytes that begins at `at`.
 pub(super) fn run(text: &[u8], at: usize, fits: impl Fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().position(|b| !fits(*b)).unwrap_or(rest.len())
 }
 
-/// The start of the run of fitting bytes that ends before `at`, no further back than `most`.
+/// Returns the start of the run of fitting bytes that ends before `at`, at most `most` bytes back.
 pub(super) fn run_back(text: &[u8], at: usize, most: usize, fits: impl Fn(u8) -> bool) -> usize {
     let floor = at.saturating_sub(most);
     text[floor..at]
@@ -45,24 +45,24 @@ pub(super) fn run_back(text: &[u8], at: usize, most: usize, fits: impl Fn(u8) ->
         .map_or(floor, |i| floor + i + 1)
 }
 
-/// Up to `most` bytes from `at` on.
+/// Returns up to `most` bytes from `at` on.
 pub(super) fn ahead(text: &[u8], at: usize, most: usize) -> &[u8] {
     let at = at.min(text.len());
     &text[at..text.len().min(at + most)]
 }
 
-/// Up to `most` bytes before `at`.
+/// Returns up to `most` bytes before `at`.
 pub(super) fn behind(text: &[u8], at: usize, most: usize) -> &[u8] {
     &text[at.saturating_sub(most)..at]
 }
 
-/// What stands before `at` on its line, no more than `most` bytes.
+/// Returns the text before `at` on its line, up to `most` bytes.
 pub(super) fn line_before(text: &[u8], at: usize, most: usize) -> &[u8] {
     let start = run_back(text, at, most, |b| b != b'\n');
     &text[start..at]
 }
 
-/// The end of the line that `at` stands on, no further than `most` bytes.
+/// Returns the end of the line that `at` stands on, at most `most` bytes ahead.
 pub(super) fn line_end(text: &[u8], at: usize, most: usize) -> usize {
     let rest = ahead(text, at, most);
     at + rest
@@ -71,13 +71,13 @@ pub(super) fn line_end(text: &[u8], at: usize, most: usize) -> usize {
         .unwrap_or(rest.len())
 }
 
-/// Whether `word` stands at `at`, in any case.
+/// Tells whether `word` stands at `at`, ignoring case.
 pub(super) fn stands(text: &[u8], at: usize, word: &[u8]) -> bool {
     text.get(at..at + word.len())
         .is_some_and(|s| s.eq_ignore_ascii_case(word))
 }
 
-/// The first of `words` that stands at `at`, in any case: the position after it.
+/// Returns the position after the first of `words` that stands at `at`, ignoring case.
 pub(super) fn after_any(text: &[u8], at: usize, words: &[&str]) -> Option<usize> {
     words
         .iter()
@@ -85,7 +85,7 @@ pub(super) fn after_any(text: &[u8], at: usize, words: &[&str]) -> Option<usize>
         .map(|w| at + w.len())
 }
 
-/// Where `word` stands in `text`, in any case.
+/// Finds `word` in `text`, ignoring case.
 pub(super) fn find(text: &[u8], word: &str) -> Option<usize> {
     let word = word.as_bytes();
     let (lower, upper) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());
@@ -94,7 +94,7 @@ pub(super) fn find(text: &[u8], word: &str) -> Option<usize> {
         .find(|at| text[*at..at + word.len()].eq_ignore_ascii_case(word))
 }
 
-/// Words in any case, all looked for in one pass.
+/// Builds a matcher that searches for all words in one pass, ignoring case.
 pub(super) fn words(words: &[&str]) -> AhoCorasick {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -102,19 +102,19 @@ pub(super) fn words(words: &[&str]) -> AhoCorasick {
         .expect("a few words")
 }
 
-/// Whether one of `words` stands in `text`, not inside a longer word.
+/// Tells whether one of `words` stands in `text`, not inside a longer word.
 pub(super) fn has_any_word(text: &[u8], words: &AhoCorasick) -> bool {
     words.find_overlapping_iter(text).any(|found| {
         !ends_in_word(text, found.start()) && !text.get(found.end()).copied().is_some_and(is_word)
     })
 }
 
-/// Says that a scanner has read all up to `end` and need not be asked about it again.
+/// Marks all up to `end` as read: the scanner need not be asked about it again.
 pub(super) fn read_to(end: usize, kind: &'static str, found: &mut Vec<Span>) {
     found.push(Span::new(end..end, kind, Rank::Structural));
 }
 
-/// Whether one of `words` stands in `text`, in any case, not inside a longer word.
+/// Tells whether one of `words` stands in `text`, ignoring case, not inside a longer word.
 pub(super) fn has_word(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| {
         let mut from = 0;
@@ -129,7 +129,7 @@ pub(super) fn has_word(text: &[u8], words: &[&str]) -> bool {
     })
 }
 
-/// Whether a letter, a digit or `_` stands before `at`.
+/// Tells whether a letter, a digit or `_` stands before `at`.
 pub(super) fn ends_in_word(text: &[u8], at: usize) -> bool {
     at > 0 && is_word(text[at - 1])
 }
@@ -150,19 +150,19 @@ pub(super) fn is_blank(b: u8) -> bool {
     matches!(b, b' ' | b'\t')
 }
 
-/// Whether a byte begins a character that no password has and that no blank sets off: Chinese,
-/// Japanese and Korean script, typographic quotes, full-width punctuation.
+/// Tells whether a byte begins a character that no password has and that no blank sets off:
+/// Chinese, Japanese and Korean script, typographic quotes, full-width punctuation.
 pub(super) fn is_wide(b: u8) -> bool {
     b >= 0xe2
 }
 
-/// Whether a byte may stand in a value that nothing encloses.
+/// Tells whether a byte may stand in an unquoted value.
 pub(super) fn is_bare(b: u8) -> bool {
     !(b <= b' ' || b == 0x7f || is_wide(b) || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>'))
 }
 
-/// The end of `from..end` without the punctuation of a sentence that stands there. A bracket that
-/// was opened inside stays, and so do `!` and `?`, on which many passwords end.
+/// Returns the end of `from..end` without the punctuation of a sentence there. A bracket that was
+/// opened inside stays, and so do `!` and `?`, on which many passwords end.
 pub(super) fn trim(text: &[u8], from: usize, end: usize) -> usize {
     let mut end = end;
     let value = ahead(text, from, REACH.min(end.saturating_sub(from)));
@@ -187,7 +187,7 @@ pub(super) fn trim(text: &[u8], from: usize, end: usize) -> usize {
     end
 }
 
-/// An opening quote at `at`, with the backslashes that escape it: the same bytes close it.
+/// Returns the opening quote at `at`, with the backslashes that escape it: the same bytes close it.
 pub(super) fn quote(text: &[u8], at: usize) -> Option<&[u8]> {
     let slashes = run(ahead(text, at, 8), 0, |b| b == b'\\');
     let mark = *text.get(at + slashes)?;
@@ -195,9 +195,9 @@ pub(super) fn quote(text: &[u8], at: usize) -> Option<&[u8]> {
     quoted.then(|| &text[at..=at + slashes])
 }
 
-/// The value that begins at `at`: up to the closing quote if a quote opens it, otherwise the run
-/// of bytes that `bare` allows, without the punctuation of a sentence. The second part is where
-/// reading can go on.
+/// Reads the value that begins at `at`: up to the closing quote if a quote opens it, otherwise the
+/// run of bytes that `bare` allows, without the punctuation of a sentence. Returns its range, and
+/// the position where reading can go on.
 pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range<usize>, usize) {
     let at = at.min(text.len());
     let Some(mark) = quote(text, at) else {
@@ -209,7 +209,7 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
     let mut end = start;
     let mut doubled = false;
     for b in ahead(text, start, QUOTED_MAX) {
-        // A quote that is written twice is one of the value: `'it''s'`.
+        // A doubled quote belongs to the value: `'it''s'`.
         let twice = text.get(end + 1) == Some(&last)
             && text.get(end + 2).is_some_and(u8::is_ascii_alphanumeric)
             && text[end - 1].is_ascii_alphanumeric();
@@ -227,7 +227,7 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
         }
         end += 1;
     }
-    // No quote closes it: then only its first word is surely meant.
+    // Without a closing quote, only the first word is surely meant.
     let limit = if end == start + QUOTED_MAX {
         text.len()
     } else {
@@ -237,7 +237,7 @@ pub(super) fn value(text: &[u8], at: usize, bare: impl Fn(u8) -> bool) -> (Range
     (start..end, end)
 }
 
-/// Whether base64 stands for `user:password` in printable characters.
+/// Tells whether a text is base64 of `user:password` in printable characters.
 pub(super) fn is_encoded_pair(text: &[u8]) -> bool {
     text.len() >= 4
         && decode_any(text).is_some_and(|pair| {

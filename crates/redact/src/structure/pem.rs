@@ -15,14 +15,15 @@ const PUTTY: &str = "putty-key";
 
 /// Longest label between the dashes of a header.
 const LABEL_MAX: usize = 64;
-/// Fewest characters of base64 that can be a key.
+/// Fewest base64 characters that can be a key.
 const KEY_MIN: usize = 16;
-/// Fewest in a piece of a key beside others.
+/// Fewest base64 characters in a piece of a key beside others.
 const PIECE_MIN: usize = 4;
-/// Fewest when dots say that the key was left out: beginnings of a key hold no secret.
+/// Fewest base64 characters when dots say that the key was left out: beginnings of a key hold no
+/// secret.
 const ELIDED_KEY_MIN: usize = 64;
 
-/// Finds the body of a PEM private key from one of its two lines of dashes.
+/// Finds the body of a PEM private key from its header or footer line.
 pub(crate) fn pem(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let dashes = run(text, at, |b| b == b'-');
     let word = run(text, dashes, |b| b == b' ');
@@ -38,7 +39,7 @@ pub(crate) fn pem(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Adds what of a body stands around the markers in it: they do not shield the rest.
+/// Reports the parts of a body around the markers in it: a marker does not shield the rest.
 fn push_around_markers(text: &[u8], body: Range<usize>, kind: &'static str, found: &mut Vec<Span>) {
     let mut at = body.start;
     for piece in text[body].split(|b| *b == BLANK) {
@@ -52,7 +53,7 @@ fn push_around_markers(text: &[u8], body: Range<usize>, kind: &'static str, foun
     }
 }
 
-/// The end of a header or footer whose label says that it is a private key's, or one that two hosts
+/// Returns the end of a header or footer whose label names a private key, or a key that two hosts
 /// share (`OpenVPN Static key V1`).
 fn header_end(text: &[u8], at: usize) -> Option<usize> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'+' | b'%' | b'_');
@@ -64,8 +65,8 @@ fn header_end(text: &[u8], at: usize) -> Option<usize> {
     (private && close >= end + 4).then_some(close)
 }
 
-/// The body below a header that ends at `start`: all up to the footer, or as many lines as look
-/// like base64 if there is none.
+/// Returns the body below a header that ends at `start`: all up to the footer, or as many lines as
+/// look like base64 if there is none.
 fn below(text: &[u8], header: usize, start: usize) -> Option<Range<usize>> {
     let dashes = start
         + text[start..]
@@ -83,7 +84,7 @@ fn below(text: &[u8], header: usize, start: usize) -> Option<Range<usize>> {
     is_key(&text[body.clone()]).then_some(body)
 }
 
-/// The lines of base64 that follow a header without a footer, up to `limit`.
+/// Returns the lines of base64 that follow a header without a footer, up to `limit`.
 fn lines_below(text: &[u8], header: usize, start: usize, limit: usize) -> Range<usize> {
     let prefix = prefix_before(text, header);
     let first = skip_break(text, start, limit);
@@ -110,12 +111,12 @@ fn lines_below(text: &[u8], header: usize, start: usize, limit: usize) -> Range<
     first..end
 }
 
-/// Whether a line without base64 is no empty one: code breaks a string into pieces there.
+/// Tells whether a line without base64 is code that breaks a string into pieces, not an empty line.
 fn is_code_line(line: &[u8]) -> bool {
     line.iter().any(|b| matches!(b, b'"' | b'\'' | b'+'))
 }
 
-/// The lines of base64 right above a footer whose header was cut off.
+/// Returns the lines of base64 right above a footer whose header was cut off.
 fn above(text: &[u8], footer: usize) -> Option<Range<usize>> {
     let prefix = prefix_before(text, footer);
     let end = last_break(text, footer.saturating_sub(PREFIX_MAX), footer);
@@ -127,7 +128,7 @@ fn above(text: &[u8], footer: usize) -> Option<Range<usize>> {
         let first_word = text[body.clone()].split(|b| is_blank(*b)).next();
         let long = first_word.is_some_and(is_material);
         if !is_base64_line(&text[body.clone()]) || !(long || start == end) {
-            // Its first line may begin with something else: `key: MII...`.
+            // The first line may begin with something else: `key: MII...`.
             let word = run_back(text, body.end, body.len(), is_base64);
             if is_material(&text[word..body.end]) {
                 start = word;
@@ -143,8 +144,8 @@ fn above(text: &[u8], footer: usize) -> Option<Range<usize>> {
     (start < end && is_key(&text[start..end])).then_some(start..end)
 }
 
-/// Where the body ends before the footer's line: before the last break, and before what code puts
-/// between two pieces of a string.
+/// Returns the end of the body before the line of the footer: before the last break, and before the
+/// code between two pieces of a string.
 fn last_break(text: &[u8], from: usize, footer: usize) -> usize {
     let floor = from.max(footer.saturating_sub(PREFIX_MAX));
     let last = (floor..footer)
@@ -170,7 +171,8 @@ fn last_break(text: &[u8], from: usize, footer: usize) -> usize {
     }
 }
 
-/// Whether a line has nothing but base64: one word, or several of which all but the last are long.
+/// Tells whether a line has nothing but base64: one word, or several of which all but the last are
+/// long.
 fn is_base64_line(line: &[u8]) -> bool {
     let cut = line.strip_suffix(b"...").unwrap_or(line);
     let mut words = cut.split(|b| is_blank(*b)).filter(|word| !word.is_empty());
@@ -179,7 +181,8 @@ fn is_base64_line(line: &[u8]) -> bool {
         && words.all(|word| word.iter().all(|b| is_base64(*b)) && is_material(word))
 }
 
-/// The end of the base64 that a line begins with, if it is a key's and something else follows.
+/// Returns the end of the base64 at the start of a line, if it is a key's and something else
+/// follows.
 fn base64_start(text: &[u8], line: Range<usize>) -> Option<usize> {
     let mut at = line.start;
     let mut last = None;
@@ -198,24 +201,25 @@ fn base64_start(text: &[u8], line: Range<usize>) -> Option<usize> {
     last
 }
 
-/// A header inside the armour: `Proc-Type`, `DEK-Info`, `Version`, `Comment`.
+/// Tells whether a line is a header inside the armour: `Proc-Type`, `DEK-Info`, `Version`,
+/// `Comment`.
 fn is_rfc1421(line: &[u8]) -> bool {
     let name = run(line, 0, |b| b.is_ascii_alphanumeric() || b == b'-');
     name > 2 && line.get(name) == Some(&b':')
 }
 
-/// Whether a word is long enough for a key and mixed as base64 is.
+/// Tells whether a word is long enough for a key and mixed as base64 is.
 fn is_material(word: &[u8]) -> bool {
     word.len() >= KEY_MIN && is_mixed(word) && !is_placeholder(word)
 }
 
-/// Whether a word has digits, or capitals past its start among small letters.
+/// Tells whether a word has digits, or capitals past its start among lower-case letters.
 fn is_mixed(word: &[u8]) -> bool {
     let inner = word.iter().skip(1).any(u8::is_ascii_uppercase);
     inner && word.iter().any(u8::is_ascii_lowercase) || word.iter().any(u8::is_ascii_digit)
 }
 
-/// Whether a body has a key in it: not dots, a placeholder or the words of a sentence.
+/// Tells whether a body has a key in it: not dots, a placeholder or the words of a sentence.
 fn is_key(body: &[u8]) -> bool {
     let words = body.split(|b| !is_base64(*b));
     let amount: usize = words.filter(|w| is_material(w)).map(<[u8]>::len).sum();
@@ -225,8 +229,8 @@ fn is_key(body: &[u8]) -> bool {
     amount >= least
 }
 
-/// Finds the private lines of a `PuTTY` key, and the code over them that guesses could be tried
-/// on.
+/// Finds the private lines of a `PuTTY` key, and their authentication code, on which guesses could
+/// be tried.
 pub(crate) fn putty(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let Some(colon) = ahead(text, at, 32).iter().position(|b| *b == b':') else {
         return;
@@ -265,10 +269,10 @@ pub(crate) fn putty(text: &[u8], at: usize, found: &mut Vec<Span>) {
 // Lines of armour as they come through mail, logs, diffs, JSON strings and chats: with a prefix on
 // each, with line breaks of any spelling.
 
-/// Longest prefix that a log or a listing puts before each line.
+/// Longest prefix of a line in a log or a listing, in bytes.
 pub(super) const PREFIX_MAX: usize = 120;
 
-/// What stands before a header on its line, if it is no more than a prefix.
+/// Returns the text before a header on its line, at most [`PREFIX_MAX`] bytes.
 pub(super) fn prefix_before(text: &[u8], at: usize) -> &[u8] {
     let start = run_back(text, at, PREFIX_MAX, |b| b != b'\n');
     let escaped = text[start..at]
@@ -278,7 +282,7 @@ pub(super) fn prefix_before(text: &[u8], at: usize) -> &[u8] {
     &text[start..at]
 }
 
-/// Breaks of a line as they are spelled: the length of the one that begins at `at`.
+/// Returns the length of the line break at `at`, in any spelling.
 pub(super) fn break_at(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'\n' | b'\r' => Some(break_real(text, at)),
@@ -297,7 +301,7 @@ pub(super) fn break_at(text: &[u8], at: usize) -> Option<usize> {
         }
         b'<' if stands(text, at, b"<br") => {
             let end = run(ahead(text, at, 8), 3, |b| matches!(b, b' ' | b'/'));
-            // The line may be broken in the source as well.
+            // A line break may follow in the source as well.
             let real = break_real(text, at + end + 1);
             (text.get(at + end) == Some(&b'>')).then_some(end + 1 + real)
         }
@@ -308,7 +312,7 @@ pub(super) fn break_at(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The length of the newline at `at`, if there is one.
+/// Returns the length of the newline at `at`, or 0 if there is none.
 fn break_real(text: &[u8], at: usize) -> usize {
     match text.get(at) {
         Some(b'\n') => 1,
@@ -317,7 +321,7 @@ fn break_real(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The end of the line before the break that ends at `at`.
+/// Returns the end of the line before the break that ends at `at`.
 pub(super) fn break_back(text: &[u8], at: usize) -> Option<usize> {
     let ends = |mark: &[u8]| text[..at].ends_with(mark);
     let mut end = match at.checked_sub(1).map(|i| text[i])? {
@@ -341,7 +345,7 @@ fn break_in(text: &[u8], from: usize, to: usize) -> Option<usize> {
     (from..to).find(|at| break_at(text, *at).is_some())
 }
 
-/// Blanks and breaks after a header: where the body begins.
+/// Skips the blanks and breaks after a header, up to the start of the body.
 pub(super) fn skip_break(text: &[u8], at: usize, limit: usize) -> usize {
     let mut at = at;
     while at < limit {
@@ -356,7 +360,7 @@ pub(super) fn skip_break(text: &[u8], at: usize, limit: usize) -> usize {
     at.min(limit)
 }
 
-/// The line that begins at `at`, and where the next one does.
+/// Returns the line that begins at `at`, and the start of the next line.
 pub(super) fn line_at(text: &[u8], at: usize, limit: usize) -> (Range<usize>, usize) {
     let mut end = at;
     while end < limit {
@@ -368,11 +372,11 @@ pub(super) fn line_at(text: &[u8], at: usize, limit: usize) -> (Range<usize>, us
     (at..limit, limit)
 }
 
-/// The line that ends at `end`: no more than what one scan of a body may read back.
+/// Returns the line that ends at `end`, no longer than one scan of a body may read back.
 pub(super) fn line_back(text: &[u8], end: usize) -> Range<usize> {
     let fits = |b: u8| is_base64(b) || is_blank(b);
     let mut start = run_back(text, end, end, fits);
-    // An escape ends in a letter of base64.
+    // An escape ends in a letter that is base64 too.
     if start > 0 && text[start - 1] == b'\\' && matches!(text.get(start), Some(b'n' | b'r')) {
         start += 1;
         return start..end;
@@ -388,8 +392,8 @@ pub(super) fn line_back(text: &[u8], end: usize) -> Range<usize> {
     start..end
 }
 
-/// A line without what a mail, a diff, a listing or a log puts before it, nor the quotes and
-/// commas that code puts around it.
+/// Strips a line of the prefix of a mail, a diff, a listing or a log, and of the quotes and commas
+/// of code.
 pub(super) fn strip(text: &[u8], line: Range<usize>, prefix: &[u8]) -> Range<usize> {
     let (mut start, mut end) = (line.start, line.end);
     if !prefix.is_empty() && same_shape(&text[start..end], prefix) {
@@ -429,7 +433,7 @@ pub(super) fn strip(text: &[u8], line: Range<usize>, prefix: &[u8]) -> Range<usi
     start..end
 }
 
-/// Whether a line begins like the prefix: the same signs, digits for digits.
+/// Tells whether a line begins like the prefix: the same characters, digits for digits.
 fn same_shape(line: &[u8], prefix: &[u8]) -> bool {
     line.len() >= prefix.len()
         && prefix.iter().zip(line).all(|(p, l)| {
@@ -445,7 +449,7 @@ mod tests {
 
     const BODY: &str = "MIIEpQIBAAKCAQEA4f5wg5l2hKsTeNem/V41fGnJm6gOdrj8ym3rFkEU/wT8RDtn\nSgFEZOQpHEgQ7JL38xUfU0Y3g6aYw9QT0hJ7mCpz9Er5qLaMXJwZxzHzAahlfA0i\ncqabvJOMvQtzD6uQv6wPEyZtDTWiQi9AXwBpHssPnpYGIn20ZZuNlX2BrClciHhC\nPUIIZOQn/MmqTD31jSyjoQoV7MhhMTATKJx2XrHhR+1DcKJzQBSTAGnpYVaqpsAR\nap+nwRipr3nUTuxyGohBTSmjJ2usSeQXHI3bODIRe1AuTyHceAbewn8b462yEWKA\nRdpd9AjQW5SIVPfdsz5B6GlYQ5LdYKtznTuy7wI=";
 
-    /// Every line of a key with `prefix` before it, header and footer too.
+    /// Returns a key with `prefix` before every line, header and footer too.
     fn block(label: &str, prefix: &str, newline: &str) -> String {
         let body = BODY.replace('\n', &format!("{newline}{prefix}"));
         let lead = if prefix.trim_end().is_empty() {
@@ -596,7 +600,7 @@ mod tests {
             finds("putty-key", &[&text.replace('\n', newline)]);
         }
         finds("putty-key", &[&format!("Private-Lines: 14\n«{body}»")]);
-        // Behind a marker on each line, as in a log whose addresses were stripped.
+        // A marker stands before each line, as in a log whose addresses were stripped.
         let logged = body.replace('\n', "»\n\u{1}«: ");
         finds(
             "putty-key",

@@ -1,5 +1,5 @@
-//! Secrets in settings whose form says where they stand: lists of keys, sections of their own, lines
-//! that a value fills up to the end.
+//! Secrets in settings whose form says where they stand: lists of keys, sections of their own,
+//! lines that a value fills up to the end.
 
 use std::ops::Range;
 
@@ -16,20 +16,20 @@ use crate::structure::command::is_path;
 
 const KIND: &str = "settings-secret";
 
-/// How far a list or a section is read, in bytes, and in how many lines.
+/// Longest list or section that is read, in bytes, and in lines.
 const SECTION_BYTES_MAX: usize = 1024;
 const LINES_MAX: usize = 32;
 /// Longest line that is read, in bytes.
 const LINE_BYTES_MAX: usize = 512;
-/// Shortest key in a list; shortest key of a section.
+/// Shortest key in a list; shortest key of a section. Both are in bytes.
 const ITEM_BYTES_MIN: usize = 16;
 const KEY_BYTES_MIN: usize = 12;
-/// Least unrest of a key in a list: what a name never has.
+/// Least unrest of a key in a list: no name reaches it.
 const UNREST_MIN: usize = 400;
-/// Lengths of a passphrase of WPA (IEEE 802.11i, annex H.4).
+/// Lengths of a WPA passphrase, in bytes (IEEE 802.11i, annex H.4).
 const WPA_BYTES: std::ops::RangeInclusive<usize> = 8..=63;
 
-/// Finds what the word at `at` announces.
+/// Finds the secret that the word at `at` announces.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if stands(text, at, b"wpa_passphrase=") || stands(text, at, b"sae_password=") {
         passphrase(text, at, found);
@@ -69,12 +69,12 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The line that begins at `at`, without its end.
+/// Returns the line that begins at `at`, without its end.
 fn line(text: &[u8], at: usize) -> Range<usize> {
     at..line_end(text, at.min(text.len()), LINE_BYTES_MAX)
 }
 
-/// The lines behind the one that `at` stands on.
+/// Returns the lines below the one that `at` stands on.
 fn lines_below(text: &[u8], at: usize) -> impl Iterator<Item = Range<usize>> {
     let limit = text.len().min(at + SECTION_BYTES_MAX);
     let mut next = line_end(text, at, LINE_BYTES_MAX);
@@ -90,13 +90,13 @@ fn lines_below(text: &[u8], at: usize) -> impl Iterator<Item = Range<usize>> {
     below.take(LINES_MAX)
 }
 
-/// A range without the blanks at its ends.
+/// Returns a range without the blanks at its ends.
 fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     let start = range.end - text[range.clone()].trim_ascii_start().len();
     start..start + text[start..range.end].trim_ascii_end().len()
 }
 
-/// What stands in the quotes around a range, if there are any.
+/// Returns a range without the quotes around it, if there are any.
 fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     match &text[range.clone()] {
         [b'"', .., b'"'] | [b'\'', .., b'\''] => range.start + 1..range.end - 1,
@@ -104,7 +104,7 @@ fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// A passphrase of hostapd, which goes on to the end of its line.
+/// Finds the passphrase of hostapd, which goes on to the end of its line.
 fn passphrase(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let start = at + run(ahead(text, at, 32), 0, |b| b != b'=') + 1;
     let value = trimmed(text, start..line_end(text, start, LINE_BYTES_MAX));
@@ -116,7 +116,7 @@ fn passphrase(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// What stands in the quotes at `at`: a passphrase, which may have blanks.
+/// Finds the passphrase in the quotes at `at`, which may have blanks.
 fn quoted(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = line_end(text, at, LINE_BYTES_MAX);
     if let Some(close) = memchr::memchr(b'"', &text[at + 1..end])
@@ -126,7 +126,7 @@ fn quoted(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The password that Terraform has rolled, in its state.
+/// Finds the password that Terraform has generated, in its state.
 fn state(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let mark = "\"result\": \"";
     if let Some(result) = find(ahead(text, at, SECTION_BYTES_MAX), mark) {
@@ -134,12 +134,12 @@ fn state(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Words before a passphrase of a user of SNMP, and before that its length may stand.
+/// Words before a passphrase of an SNMP user. The length of the key may stand between.
 const CIPHERS: &[&str] = &[
     "md5", "sha", "sha224", "sha256", "sha384", "sha512", "des", "3des", "aes",
 ];
 
-/// The passphrases of a user of SNMP: `createUser ops SHA "…" AES "…"`.
+/// Finds the passphrases of an SNMP user: `createUser ops SHA "…" AES "…"`.
 fn usm(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line(text, at);
     let mut next = line.start;
@@ -159,7 +159,7 @@ fn usm(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The lines `user:password` in a list for `chpasswd`, as cloud-init has it.
+/// Finds the passwords in a cloud-init list of `user:password` for `chpasswd`.
 fn chpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
     for line in lines_below(text, at) {
         let line = trimmed(text, line);
@@ -178,10 +178,10 @@ fn chpasswd(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// How far before its setting a community is said to be one of SNMP, in bytes.
+/// Longest distance from the word `snmp` to the setting of a community, in bytes.
 const SNMP_BYTES_MAX: usize = 160;
 
-/// The community in a setting of SNMP: `community: …`.
+/// Finds the community in a setting of SNMP: `community: …`.
 fn setting(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name = at + "community".len();
     let name = name
@@ -201,7 +201,7 @@ fn setting(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The community that the line below names, as `RouterOS` exports it.
+/// Finds the community that the line below names, as `RouterOS` exports it.
 fn community(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let Some(line) = lines_below(text, at).next() else {
         return;
@@ -214,14 +214,14 @@ fn community(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The password in `register => user:password@host` of Asterisk.
+/// Finds the password in `register => user:password@host` of Asterisk.
 fn registration(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line(text, at + "register =>".len());
     let bytes = &text[line.clone()];
     let host = memchr::memrchr(b'@', bytes);
     let colon = host.and_then(|host| memchr::memchr(b':', &bytes[..host]));
     if let (Some(colon), Some(host)) = (colon, host) {
-        // The name for the authentication may follow.
+        // The user name for authentication may follow.
         let value = &bytes[colon + 1..host];
         let width = memchr::memchr(b':', value).unwrap_or(value.len());
         let start = line.start + colon + 1;
@@ -229,7 +229,7 @@ fn registration(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The key at the end of the line that names a server of TACACS or RADIUS.
+/// Finds the key at the end of a line that names a TACACS or RADIUS server.
 fn device(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let line = line(text, at);
     let Some(key) = find(&text[line.clone()], " key ") else {
@@ -246,7 +246,8 @@ fn device(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// `` NAME = `value` ``: backticks keep every mark of a value, as the settings of Go programs have it.
+/// Finds the value in `` NAME = `value` ``. Backticks keep every character of a value, as in the
+/// settings of Go programs.
 fn raw(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name_end = run_back(text, at, 8, is_blank);
     let start = run_back(text, name_end, NAME_BYTES_MAX, |b| {
@@ -267,7 +268,7 @@ fn raw(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Lines of `chap-secrets`: client, server, secret and addresses.
+/// Finds the secrets in the lines of `chap-secrets`: client, server, secret and addresses.
 fn accounts(text: &[u8], at: usize, found: &mut Vec<Span>) {
     for line in lines_below(text, at) {
         let bytes = &text[line.clone()];
@@ -287,7 +288,7 @@ fn accounts(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The words of a line, without their quotes.
+/// Returns the words of a line, without their quotes, and at most four.
 fn fields(text: &[u8], line: Range<usize>) -> Vec<Range<usize>> {
     let mut fields = Vec::new();
     let mut at = line.start;
@@ -309,7 +310,7 @@ fn fields(text: &[u8], line: Range<usize>) -> Vec<Range<usize>> {
     fields
 }
 
-/// The settings below the name of a file of secrets: those whose name says what they are.
+/// Finds the secrets in the settings below the name of a file of secrets, by their names.
 fn settings(text: &[u8], at: usize, found: &mut Vec<Span>) {
     for line in lines_below(text, at) {
         let bytes = &text[line.clone()];
@@ -331,7 +332,7 @@ fn settings(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Names of the key that a section about JSON Web Tokens holds.
+/// Names of the key in a section about JSON Web Tokens.
 const SIGNING: &[&str] = &[
     "key",
     "signingkey",
@@ -343,7 +344,7 @@ const SIGNING: &[&str] = &[
     "symmetrickey",
 ];
 
-/// The key in a section of settings that is named for JSON Web Tokens.
+/// Finds the key in a section of settings that is named for JSON Web Tokens.
 fn section(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let name = at + run(ahead(text, at, 24), 0, |b| b.is_ascii_alphanumeric());
     let closed = name + run(ahead(text, name, 1), 0, |b| b == b'"');
@@ -381,7 +382,7 @@ fn section(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The lines from `open` on that are indented deeper than the one of `at`.
+/// Returns the lines from `open` on that are indented deeper than the line of `at`.
 fn indented(text: &[u8], at: usize, open: usize) -> &[u8] {
     let depth = at - run_back(text, at, NAME_BYTES_MAX, is_blank);
     let mut end = open;
@@ -395,7 +396,7 @@ fn indented(text: &[u8], at: usize, open: usize) -> &[u8] {
     &text[open..end]
 }
 
-/// The keys in a list whose label ends at `at`: in brackets, or on a line each.
+/// Finds the keys in a list whose label ends in the word at `at`: in brackets, or on a line each.
 fn list(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let end = at + run(ahead(text, at, 24), 0, |b| b.is_ascii_alphanumeric());
     let start = run_back(text, at, NAME_BYTES_MAX, |b| {
@@ -426,7 +427,7 @@ fn list(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The literals in a list that begins at `at`.
+/// Finds the keys among the literals of a list that begins at `at`.
 fn bracketed(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let limit = text.len().min(at + SECTION_BYTES_MAX);
     let mut next = at;
@@ -450,7 +451,7 @@ fn bracketed(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// A key in a list: no name, and no word.
+/// Reports an item of a list if it is a key: no name, and no word.
 fn key(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     let random = is_token(bytes, ITEM_BYTES_MIN) && judge::unrest(bytes) >= UNREST_MIN;

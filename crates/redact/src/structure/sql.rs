@@ -1,13 +1,13 @@
-//! Passwords in statements that make an account: `IDENTIFIED BY`, `PASSWORD '…'`.
+//! Passwords in statements that create an account: `IDENTIFIED BY`, `PASSWORD '…'`.
 
 use super::near::{ahead, behind, find, is_blank, is_word, report, run, stands, value};
 use crate::span::Span;
 
 const KIND: &str = "sql-password";
 
-/// How far before it a statement may begin, in bytes.
+/// Longest distance from the start of a statement to its password clause, in bytes.
 const STATEMENT_MAX: usize = 320;
-/// How a statement begins that makes an account or gives one rights.
+/// Beginnings of statements that create an account or give one rights.
 const STATEMENTS: &[&str] = &[
     "create user",
     "alter user",
@@ -20,9 +20,9 @@ const STATEMENTS: &[&str] = &[
     "user mapping",
     "options (",
 ];
-/// How far behind the name of a plugin the password may stand, in bytes.
+/// Longest distance from the name of a plugin to the password, in bytes.
 const PLUGIN_MAX: usize = 64;
-/// What may follow the password.
+/// Words that may follow the password.
 const CLAUSES: &[&str] = &[
     "account",
     "default",
@@ -52,7 +52,7 @@ pub(crate) fn identified(text: &[u8], at: usize, found: &mut Vec<Span>) {
         return;
     };
     start += run(ahead(text, start, 16), 0, |b| b.is_ascii_whitespace());
-    // A hash stands there, which has a rule of its own.
+    // A hash follows, which has a rule of its own.
     if stands(text, start, b"password ") || stands(text, start, b"values ") {
         return;
     }
@@ -65,7 +65,7 @@ pub(crate) fn identified(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Where the password begins that the words at `at` announce.
+/// Returns the start of the password that the words at `at` announce.
 fn password_at(text: &[u8], at: usize) -> Option<usize> {
     if stands(text, at, b"set password for") {
         let rest = ahead(text, at, 2 * PLUGIN_MAX);
@@ -90,7 +90,7 @@ fn password_at(text: &[u8], at: usize) -> Option<usize> {
     Some(at + "identified by".len())
 }
 
-/// Whether the statement ends at `at` or goes on with a clause: a sentence does not.
+/// Tells whether the statement ends at `at` or goes on with a clause: a sentence does not.
 fn ends_clause(text: &[u8], at: usize) -> bool {
     let start = at + run(ahead(text, at, 16), 0, is_blank);
     let end = start + run(ahead(text, start, 32), 0, is_word);

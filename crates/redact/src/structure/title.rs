@@ -1,6 +1,6 @@
-//! Whether the name of an element or a setting says that its value is a secret.
+//! Names of elements and settings that mark their value as a secret.
 
-/// Words that name a secret at the end of a name.
+/// Words at the end of a name that mean a secret.
 const SECRETS: &[&str] = &[
     "password",
     "passwd",
@@ -13,7 +13,7 @@ const SECRETS: &[&str] = &[
     "psk",
     "apikey",
 ];
-/// Words that make the word `key` behind them name one.
+/// Words that make the word `key` behind them mean a secret.
 const KEYS: &[&str] = &[
     "access",
     "api",
@@ -27,10 +27,11 @@ const KEYS: &[&str] = &[
     "shared",
     "signing",
 ];
-/// Longest name that is looked at, in bytes.
+/// Longest name that is read, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 64;
 
-/// The words of a name in lower case: `dbPassword`, `db_password` and `db.password` have the same.
+/// Returns the words of a name in lower case: `dbPassword`, `db_password` and `db.password` have
+/// the same.
 fn words(name: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = vec![Vec::new()];
     let mut lower = false;
@@ -50,7 +51,7 @@ fn words(name: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// Whether words end as the name of a secret does.
+/// Tells whether words end as the name of a secret does.
 fn ends(words: &[Vec<u8>]) -> bool {
     let is = |word: &[u8], known: &[&str]| known.iter().any(|k| word == k.as_bytes());
     match words {
@@ -60,12 +61,12 @@ fn ends(words: &[Vec<u8>]) -> bool {
     }
 }
 
-/// Whether a name says that its value is a secret.
+/// Tells whether a name says that its value is a secret.
 pub(super) fn says_secret(name: &[u8]) -> bool {
     ends(&words(name))
 }
 
-/// Whether a name says that its values are secrets: `api_keys`.
+/// Tells whether a name says that its values are secrets: `api_keys`.
 pub(super) fn says_secrets(name: &[u8]) -> bool {
     let mut words = words(name);
     let plural = words
@@ -74,7 +75,7 @@ pub(super) fn says_secrets(name: &[u8]) -> bool {
     plural && ends(&words)
 }
 
-/// Whether a name says that its value is a secret, or the number that opens a lock.
+/// Tells whether a name says that its value is a secret, or the number that opens a lock.
 pub(super) fn says_code(name: &[u8]) -> bool {
     let words = words(name);
     ends(&words)

@@ -19,10 +19,10 @@ const TOKEN_MIN: usize = 16;
 /// Longest userinfo that may hold an unencoded `/`.
 const SLASHED_MAX: usize = 512;
 
-/// Passwords that say that the user name is the token.
+/// Passwords that mark the user name as the token.
 const TOKEN_MARKS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x", b"X", b"api_token", b"unused"];
 
-/// Finds the password or token from the `://` of a URI.
+/// Finds the password or token behind the `://` of a URI.
 pub(crate) fn userinfo(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let scheme = run_back(text, at, 40, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-' | b':')
@@ -59,14 +59,14 @@ fn is_token_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'~' | b'%' | b'.' | b'=')
 }
 
-/// What stands between the scheme and the last `@` before the host.
+/// Returns the userinfo: the range between the scheme and the last `@` before the host.
 fn info(text: &[u8], start: usize, quoted: bool) -> Option<Range<usize>> {
     let open = |b: u8| {
         b > b' ' && b != 0x7f && !matches!(b, b'"' | b'`' | b'\\') && (b != b'\'' || !quoted)
     };
     let reach = ahead(text, start, REACH);
     let authority = &reach[..run(reach, 0, |b| open(b) && b != b'/')];
-    // A bracket ends the URI, but a placeholder in it is read to be recognised as one.
+    // A bracket ends the URI, but a placeholder in brackets is read too, so that it is recognised.
     let first = authority.iter().position(|b| matches!(b, b'?' | b'#'));
     let last = authority.iter().rposition(|b| *b == b'@');
     if let Some(end) = last {
@@ -83,8 +83,7 @@ fn info(text: &[u8], start: usize, quoted: bool) -> Option<Range<usize>> {
         .map(|end| start..start + end)
 }
 
-/// Whether an authority is a plain host with or without a port, so that what follows is no
-/// password.
+/// Tells whether an authority is a plain host with or without a port: no password follows it.
 fn is_host(authority: &[u8]) -> bool {
     let mut parts = authority.splitn(2, |b| *b == b':');
     let host = parts.next().unwrap_or_default();
@@ -96,13 +95,14 @@ fn is_host(authority: &[u8]) -> bool {
         && port.is_none_or(|port| port.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a closing bracket follows a plain host: `(http://host:80),me@example.org`.
+/// Tells whether a closing bracket follows a plain host: `(http://host:80),me@example.org`.
 fn is_host_before_bracket(authority: &[u8]) -> bool {
     let bracket = authority.iter().position(|b| *b == b')').unwrap_or(0);
     is_host(&authority[..bracket])
 }
 
-/// Whether what follows the `@` can be a host, a variable for one, or the end of a cut text.
+/// Tells whether the text behind the `@` can be a host, a variable for one, or the end of a cut
+/// text.
 fn is_host_start(host: &[u8]) -> bool {
     host.first().is_none_or(|b| {
         b.is_ascii_alphanumeric()
@@ -115,8 +115,8 @@ fn is_host_start(host: &[u8]) -> bool {
     })
 }
 
-/// The end of a password that has an unencoded `/` in it: there is no `@` before the slash, what
-/// stands after the colon is no port, and a host follows.
+/// Returns the end of a password that has an unencoded `/` in it: there is no `@` before the slash,
+/// the text after the colon is no port, and a host follows.
 fn password_with_slash(reach: &[u8], slash: usize, open: impl Fn(u8) -> bool) -> Option<usize> {
     let colon = reach[..slash].iter().position(|b| *b == b':')?;
     let port = &reach[colon + 1..slash];
@@ -146,14 +146,14 @@ fn password_with_slash(reach: &[u8], slash: usize, open: impl Fn(u8) -> bool) ->
 
 // Signed URLs and seeds of one-time passwords: the signature goes, the address stays.
 
-/// How far into its URI the name of a seed may stand.
+/// Longest distance from the start of a URI to its seed, in bytes.
 const SEED_REACH: usize = 512;
-/// How far the other parameters of a URL may stand from its signature.
+/// Longest distance from a signature to the other parameters of its URL, in bytes.
 const URL_REACH: usize = 1024;
 /// Shortest signature.
 const SIGNATURE_MIN: usize = 16;
 
-/// The URL around `at`, or as much of it as is worth looking at.
+/// Returns the URL around `at`, up to [`URL_REACH`] bytes on either side.
 fn url_around(text: &[u8], at: usize) -> Range<usize> {
     let start = run_back(text, at, URL_REACH, |b| {
         is_bare(b) && b != b')' && b != b'('
@@ -161,14 +161,15 @@ fn url_around(text: &[u8], at: usize) -> Range<usize> {
     start..at + run(ahead(text, at, URL_REACH), 0, is_bare)
 }
 
-/// The value of a parameter that begins at `at`.
+/// Returns the range of the parameter value that begins at `at`.
 fn parameter(text: &[u8], at: usize) -> Range<usize> {
-    // Inside a percent-encoded URL an encoded `&` ends it, in JSON an escaped one.
+    // Inside a percent-encoded URL an encoded `&` ends the value, in JSON an escaped one.
     let mut end = at;
     while let Some(b) = text.get(end) {
         let fits = b.is_ascii_alphanumeric()
             || matches!(b, b'%' | b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~');
-        // Only at its end is a sign of equality padding: else another parameter begins.
+        // An equals sign is padding only at the end of the value: otherwise another parameter
+        // begins.
         let joins = *b == b'=' && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
         if !fits || joins || *b == b'%' && stands(text, end, b"%26") {
             break;
@@ -178,7 +179,7 @@ fn parameter(text: &[u8], at: usize) -> Range<usize> {
     at..trim(text, at, end)
 }
 
-/// Whether a parameter begins at `at`: after `?`, `&` or what stands for them.
+/// Tells whether a parameter begins at `at`: after `?`, `&` or a substitute for them.
 fn begins_parameter(text: &[u8], at: usize) -> bool {
     let before = &text[at.saturating_sub(6)..at];
     before.is_empty()
@@ -191,7 +192,7 @@ fn begins_parameter(text: &[u8], at: usize) -> bool {
             .any(|mark| before.ends_with(mark))
 }
 
-/// Finds the value after the name at `at` if the URL has one of `beside` too.
+/// Finds the signature behind the name at `at`, if the URL also has one of the names in `beside`.
 fn signature(
     text: &[u8],
     at: usize,
@@ -221,7 +222,7 @@ fn signature(
     }
 }
 
-/// Finds the signature of a shared access of Azure.
+/// Finds the signature of an Azure shared access URL.
 pub(crate) fn azure(text: &[u8], at: usize, found: &mut Vec<Span>) {
     static BESIDE: LazyLock<AhoCorasick> = LazyLock::new(|| {
         words(&[
@@ -231,7 +232,7 @@ pub(crate) fn azure(text: &[u8], at: usize, found: &mut Vec<Span>) {
     signature(text, at, Some(&BESIDE), "azure-sas", found);
 }
 
-/// Finds the signature or session token of a presigned URL of AWS.
+/// Finds the signature or session token of a presigned AWS URL.
 pub(crate) fn aws(text: &[u8], at: usize, found: &mut Vec<Span>) {
     static BESIDE: LazyLock<AhoCorasick> =
         LazyLock::new(|| words(&["AWSAccessKeyId", "Key-Pair-Id"]));
@@ -240,7 +241,7 @@ pub(crate) fn aws(text: &[u8], at: usize, found: &mut Vec<Span>) {
     signature(text, at, beside, "aws-presigned", found);
 }
 
-/// Finds the signature of a signed URL of Google Cloud.
+/// Finds the signature of a signed Google Cloud URL.
 pub(crate) fn gcp(text: &[u8], at: usize, found: &mut Vec<Span>) {
     static BESIDE: LazyLock<AhoCorasick> = LazyLock::new(|| words(&["GoogleAccessId"]));
     let own = stands(text, at, b"x-goog-");
@@ -248,7 +249,7 @@ pub(crate) fn gcp(text: &[u8], at: usize, found: &mut Vec<Span>) {
     signature(text, at, beside, "gcp-signed-url", found);
 }
 
-/// Finds the seed in a URI of one-time passwords.
+/// Finds the seed in a URI for one-time passwords.
 pub(crate) fn otpauth(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let uri = ahead(text, at, SEED_REACH);
     let uri = &uri[..run(uri, 0, |b| is_bare(b) || matches!(b, b'<' | b'>'))];
@@ -262,7 +263,7 @@ pub(crate) fn otpauth(text: &[u8], at: usize, found: &mut Vec<Span>) {
             run(text, start, |b| b.is_ascii_alphanumeric() || b == b'=')
         };
         let value = &text[start..end];
-        // A seed is base32, in which words of digits and letters stand too.
+        // A seed is base32, and may look like words and digits.
         if value.len() >= 8 && !is_placeholder(value) {
             report(text, start..end, "otpauth", found);
         }

@@ -1,9 +1,9 @@
-//! Which values are no secrets: they stand for one, refer to one, or hide one already.
+//! Values that are no secrets: placeholders, references, and values that are masked already.
 
 use super::near::{REACH, find};
 use crate::span::BLANK;
 
-/// Words of which placeholders are made: a value of these alone is none.
+/// Words of placeholders: a value of these alone is no secret.
 const WORDS: &[&str] = &[
     "a",
     "abc",
@@ -142,11 +142,11 @@ const WORDS: &[&str] = &[
     "z",
 ];
 
-/// The words of [`WORDS`] that are likelier weak passwords than placeholders, alone or glued to
-/// another word.
+/// Words of [`WORDS`] that are likelier weak passwords than placeholders, alone or glued to another
+/// word.
 const WEAK_ALONE: &[&str] = &["root", "admin_password", "mysql", "test", "temp", "default"];
 
-/// How references to a secret kept elsewhere begin.
+/// Prefixes of references to a secret kept elsewhere.
 const REFERENCES: &[&str] = &[
     "process.env",
     "os.environ",
@@ -192,10 +192,11 @@ const REFERENCES: &[&str] = &[
     "projects/",
 ];
 
-/// Longest value that can be a placeholder; whatever is longer is a secret.
+/// Longest value that can be a placeholder, in bytes. Of longer ones, only variables are no
+/// secrets.
 const PLACEHOLDER_MAX: usize = 256;
 
-/// Whether a value is no secret: empty, masked, a placeholder, a variable, a reference.
+/// Tells whether a value is no secret: empty, masked, a placeholder, a variable, a reference.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     if value.contains(&BLANK) {
@@ -216,7 +217,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || is_made_of_words(value)
 }
 
-/// Whether a value looks random: long enough, with a digit and a letter.
+/// Tells whether a value looks random: long enough, with a digit and a letter.
 pub(super) fn is_token(value: &[u8], least: usize) -> bool {
     value.len() >= least
         && value.iter().any(u8::is_ascii_digit)
@@ -224,7 +225,8 @@ pub(super) fn is_token(value: &[u8], least: usize) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether a value is no plain word: it has a digit, a sign inside, or both cases past its start.
+/// Tells whether a value is no plain word: it has a digit, a punctuation mark, or both cases past
+/// its start.
 pub(super) fn is_opaque(value: &[u8], least: usize) -> bool {
     if value.len() < least || is_placeholder(value) {
         return false;
@@ -237,7 +239,7 @@ pub(super) fn is_opaque(value: &[u8], least: usize) -> bool {
     digit || mixed || value.iter().any(sign) || value.len() >= 32
 }
 
-/// Percent-encoding undone, where there is any.
+/// Decodes percent-encoding, if there is any.
 fn unescape<'a>(value: &'a [u8], decoded: &'a mut Vec<u8>) -> &'a [u8] {
     if !value.contains(&b'%') {
         return value;
@@ -264,14 +266,14 @@ fn unescape<'a>(value: &'a [u8], decoded: &'a mut Vec<u8>) -> &'a [u8] {
     decoded
 }
 
-/// Crossed out, cut off or one character over and over.
+/// Tells whether a value is crossed out, cut off or one character over and over.
 fn is_masked(value: &[u8]) -> bool {
     let first = value[0];
     let one = value.iter().all(|b| *b == first) || std::str::from_utf8(value).is_ok_and(one_char);
     let crossed = |b: &u8| matches!(b, b'x' | b'X' | b'*' | b'-' | b'.' | b'_' | b'#' | b'?');
     let has = |word: &str| find(value, word).is_some();
     one || value.iter().all(crossed)
-        // The keys in the manuals of AWS.
+        // The example keys in the manuals of AWS.
         || has("EXAMPLE")
         || has("xxxx")
         || has("****")
@@ -285,21 +287,22 @@ fn one_char(value: &str) -> bool {
     value.chars().all(|c| Some(c) == first)
 }
 
-/// A variable of a shell, a template or a format string, or a text that has one inside.
+/// Tells whether a value is a variable of a shell, a template or a format string, or a text that
+/// has one inside.
 fn is_variable(value: &[u8]) -> bool {
     let (first, last) = (value[0], value[value.len() - 1]);
     let wrapped = matches!(
         (first, last),
         (b'<', b'>') | (b'{', b'}') | (b'[', b']') | (b'%', b'%') | (b'(', b')')
     ) && value.len() > 1;
-    // `!NAME!` of a batch file; `<ask the team>`, of which an unquoted word is the first.
+    // `!NAME!` of a batch file; `<ask`, the first unquoted word of `<ask the team>`.
     let named =
         value.len() > 2 && first == b'!' && last == b'!' && is_name(&value[1..value.len() - 1]);
     let opened = value.len() > 1 && first == b'<' && is_name(&value[1..]);
     let inside = ["${", "$(", "{{", "<%", "#{", "%{", "%("];
     let sign = match first {
         b'$' => is_shell_name(&value[1..]) || value.starts_with(b"$__"),
-        // A class of a pattern.
+        // A character class of a pattern.
         b'/' | b'^' => ["[a-z", "[0-9", "(?="]
             .iter()
             .any(|mark| find(value, mark).is_some()),
@@ -321,7 +324,8 @@ fn is_name(value: &[u8]) -> bool {
     value.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_')
 }
 
-/// A name as shells have it; one that mixes cases and digits is likelier a password.
+/// Tells whether a value is a name as shells have it. A name that mixes cases and digits is
+/// likelier a password.
 fn is_shell_name(value: &[u8]) -> bool {
     let upper = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
     let lower = |b: &u8| b.is_ascii_lowercase() || *b == b'_';
@@ -331,7 +335,7 @@ fn is_shell_name(value: &[u8]) -> bool {
     env || value.iter().all(upper) || value.iter().all(lower) || is_made_of_words(value)
 }
 
-/// Code or a path into a store of secrets.
+/// Tells whether a value is code or a path into a store of secrets.
 fn is_reference(value: &[u8]) -> bool {
     let starts = |word: &&str| {
         value
@@ -342,7 +346,8 @@ fn is_reference(value: &[u8]) -> bool {
     quoted || is_code(value) || REFERENCES.iter().any(starts)
 }
 
-/// A call, an item of a list or a member of something: `f(x)`, `list[0]`, `auth[1].encode(`.
+/// Tells whether a value is a call, an item of a list or a member of something: `f(x)`, `list[0]`,
+/// `auth[1].encode(`.
 fn is_code(value: &[u8]) -> bool {
     let first = value[0].is_ascii_alphabetic() || value[0] == b'_';
     let name = value
@@ -362,12 +367,13 @@ fn is_code(value: &[u8]) -> bool {
     }
 }
 
-/// What a placeholder begins with that says whose it is to be.
+/// Prefixes of placeholders that say "your".
 const YOURS: [&str; 8] = [
     "your", "votre-", "votre_", "dein-", "dein_", "deine-", "ihr-", "jouw-",
 ];
 
-/// Made of nothing but the words of placeholders: `your_password`, `mySecretToken`, `API_KEY`.
+/// Tells whether a value is made of nothing but the words of placeholders: `your_password`,
+/// `mySecretToken`, `API_KEY`.
 fn is_made_of_words(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let name = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b' ' | b'.');
@@ -377,7 +383,7 @@ fn is_made_of_words(value: &[u8]) -> bool {
     if WEAK_ALONE.iter().any(|word| lower == word.as_bytes()) {
         return false;
     }
-    // reachable[i]: the first i bytes are words and joints.
+    // reachable[i]: the first i bytes are words and joining marks.
     let mut reachable = vec![false; lower.len() + 1];
     reachable[0] = true;
     let mut letters = false;

@@ -1,4 +1,4 @@
-//! Webhooks, whose URL is the secret: host and ids stay, the part that opens it goes.
+//! Webhook URLs, which are secrets themselves: host and ids stay, the secret part goes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::span::Span;
 /// Longest URL of a webhook.
 const URL_MAX: usize = 1024;
 
-/// How the secret of a webhook is found.
+/// The place of the secret in the URL of a webhook.
 enum Part {
     /// The segment of the path with this number, counted from 0 after the literal.
     Segment(usize),
@@ -18,11 +18,11 @@ enum Part {
     From(usize),
     /// The last segment of the path that is not empty.
     Last,
-    /// Whatever follows this in the URL, up to the next `/`, `&` or the end.
+    /// The text behind this mark in the URL, up to the next `/`, `&` or the end.
     After(&'static str),
 }
 
-/// Services by a piece of their URL, lower case.
+/// Services by a piece of their URL, in lower case.
 const SERVICES: &[(&str, &[Part])] = &[
     ("hooks.zapier.com/hooks/", &[Part::From(1)]),
     ("maker.ifttt.com/", &[Part::After("/key/")]),
@@ -49,7 +49,7 @@ const SERVICES: &[(&str, &[Part])] = &[
     ("/hooks/", &[Part::Last]),
 ];
 
-/// The URL from `at` on, without the punctuation of a sentence.
+/// Returns the URL from `at` on, without the punctuation of a sentence.
 fn url(text: &[u8], at: usize) -> Range<usize> {
     let reach = ahead(text, at, URL_MAX);
     let end = at
@@ -59,7 +59,7 @@ fn url(text: &[u8], at: usize) -> Range<usize> {
     at..trim(text, at, end)
 }
 
-/// The segments of the path from `at` on.
+/// Returns the segments of the path in `range`, at most 16.
 fn segments(text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
     let end = range.start + run(&text[range.clone()], 0, |b| !matches!(b, b'?' | b'#'));
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ fn segments(text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a part looks like what a service makes up: long enough and no word.
+/// Tells whether a part looks like an id that a service generates: long enough and no word.
 fn is_made_up(part: &[u8], least: usize) -> bool {
     let mixed = part.iter().any(u8::is_ascii_digit)
         || part.iter().any(u8::is_ascii_uppercase) && part.iter().any(u8::is_ascii_lowercase);
@@ -114,7 +114,7 @@ pub(crate) fn discord(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Finds the path of a webhook of Microsoft Teams: group, tenant, key and owner.
+/// Finds the path of a Microsoft Teams webhook: group, tenant, key and owner.
 pub(crate) fn teams(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let url = url(text, at);
     let path = &text[url.clone()];
@@ -143,7 +143,7 @@ pub(crate) fn other(text: &[u8], at: usize, found: &mut Vec<Span>) {
     };
     let before = behind(text, at, 120);
     let own = match *name {
-        // Only paths of chats: a URL stands before, and its host is none of those with a rule.
+        // Only paths of chats count: a URL stands before, and its host has no rule of its own.
         "/hooks/" => {
             let url = &before[run_back(before, before.len(), before.len(), is_bare)..];
             find(url, "://").is_some() && find(url, "zapier").is_none()
@@ -158,7 +158,7 @@ pub(crate) fn other(text: &[u8], at: usize, found: &mut Vec<Span>) {
     for part in *parts {
         let secret = match part {
             Part::Segment(number) => segments(text, url.clone()).get(*number).cloned(),
-            // What a placeholder or a marker cuts off is not the last part.
+            // A path that a placeholder or a marker cuts off has no last part.
             Part::Last | Part::From(_)
                 if matches!(text.get(url.end), Some(b'<' | b'>' | &BLANK)) =>
             {
@@ -181,7 +181,7 @@ pub(crate) fn other(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// What follows `mark` in the URL.
+/// Returns the text behind `mark` in the URL.
 fn after(text: &[u8], at: usize, url: &Range<usize>, mark: &str) -> Option<Range<usize>> {
     let start = at + find(&text[at..url.end], mark)? + mark.len();
     let end = run(&text[..url.end], start, |b| {

@@ -1,5 +1,5 @@
 //! Secrets in elements: `<key>Password</key><string>X</string>` of a property list, and elements
-//! whose name or attribute says what they hold.
+//! whose name or attribute marks a secret.
 
 use super::near::{ahead, run, run_back};
 use super::title::{NAME_BYTES_MAX, says_secret};
@@ -9,12 +9,12 @@ use crate::span::{Rank, Span};
 
 const KIND: &str = "xml-secret";
 
-/// How far an element may reach, in bytes.
+/// Longest element that is read, in bytes.
 const ELEMENT_BYTES_MAX: usize = 512;
-/// Shortest value that is taken.
+/// Shortest value that is reported, in bytes.
 const VALUE_BYTES_MIN: usize = 4;
 
-/// Finds what the element holds whose end or string stands at `at`.
+/// Finds the secret in the element whose closing tag, `<string>` or `<value>` stands at `at`.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let opens = |tag: &&&str| ahead(text, at, tag.len()).eq_ignore_ascii_case(tag.as_bytes());
     if let Some(tag) = ["<string>", "<value>"].iter().find(opens) {
@@ -24,8 +24,8 @@ pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The name of what the tag at `end` holds: in the element before it, `<key>Name</key>`, or that of
-/// the element around it.
+/// Returns the name of the value in the tag at `end`: from the element before it,
+/// `<key>Name</key>`, or from the element around it.
 fn name_before(text: &[u8], end: usize) -> Option<&[u8]> {
     let inner = |b: u8| !matches!(b, b'<' | b'>' | b'\n');
     let around = text[..end].strip_suffix(b">")?;
@@ -41,7 +41,7 @@ fn name_before(text: &[u8], end: usize) -> Option<&[u8]> {
     }
 }
 
-/// What the tag at `at` holds, if it has a name that says so.
+/// Reports the value of the tag at `at`, if its name marks a secret.
 fn listed(text: &[u8], at: usize, width: usize, found: &mut Vec<Span>) {
     let end = run_back(text, at, 64, |b| b.is_ascii_whitespace());
     if name_before(text, end).is_some_and(says_secret) {
@@ -58,8 +58,8 @@ fn is_text(b: u8) -> bool {
     !matches!(b, b'<' | b'>' | b'\n' | b'\r')
 }
 
-/// The element that the name in a closing tag ends at `at`, if its opening tag has attributes: the
-/// generic rule knows it without.
+/// Reports the value of the element whose closing tag holds `at`, if its opening tag has
+/// attributes. The generic rule finds elements without attributes.
 fn element(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let tag_end = at
         + run(ahead(text, at, NAME_BYTES_MAX), 0, |b| {
@@ -86,14 +86,14 @@ fn element(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
     let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
     let sure = attributes.windows(12).any(|s| s == b"PasswordText");
-    // The strings of a form are texts for people.
+    // The `<string>` elements of a form are texts for people.
     let sure = sure || local != b"string" && named::is_chosen(text[start..end].trim_ascii());
     if says_secret(local) || attribute(attributes) {
         take(text, start, end, sure, found);
     }
 }
 
-/// Whether an attribute names the value: `<entry key="db.password">`.
+/// Tells whether an attribute marks the value as a secret: `<entry key="db.password">`.
 fn attribute(attributes: &[u8]) -> bool {
     attributes.split(|b| *b == b' ').any(|part| {
         let names = [&b"name="[..], b"key=", b"id=", b"Name=", b"Key="];
@@ -102,7 +102,7 @@ fn attribute(attributes: &[u8]) -> bool {
     })
 }
 
-/// Takes a value that is no label of a form: `<string name="password">Passwort</string>`.
+/// Reports a value that is no label of a form: `<string name="password">Passwort</string>`.
 fn take(text: &[u8], start: usize, end: usize, sure: bool, found: &mut Vec<Span>) {
     let value = text[start..end].trim_ascii();
     let start = end - text[start..end].trim_ascii_start().len();
