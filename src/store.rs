@@ -53,7 +53,6 @@ use self::decide::Decisions;
 use self::trees::Trees;
 use crate::Text;
 use crate::crypto::digest::Digest;
-use crate::crypto::sign::Signers;
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
@@ -130,11 +129,6 @@ pub struct Keys {
 pub struct Store {
     state: State,
     ledger: Ledger,
-    signing_key: Option<SigningKey>,
-    clock: Clock,
-    /// The clock's time when the command began that is being carried out: one command has one time,
-    /// or a memory could expire while the command that reads it is planned.
-    began: Option<DateTime<Utc>>,
 }
 
 /// The state of a store as of its newest commit: all that planning a command reads.
@@ -148,10 +142,15 @@ struct State {
     opened: RefCell<Option<(u64, Arc<Event>)>>,
     /// Made ready by the first command that needs it.
     redactor: OnceLock<Redactor>,
+    clock: Clock,
+    /// The clock's time when the command began that is being carried out: one command has one time,
+    /// or a memory could expire while the command that reads it is planned.
+    began: Option<DateTime<Utc>>,
 }
 
-/// Everything a store has on disk, and the commits that wait to be written.
+/// Everything a store has on disk, the commits that wait to be written, and the key that signs them.
 struct Ledger {
+    signing_key: Option<SigningKey>,
     root: Folder,
     repository: Repository,
     journal: Journal,
@@ -255,8 +254,11 @@ impl Store {
             timeline: None,
             opened: RefCell::new(None),
             redactor: OnceLock::new(),
+            clock,
+            began: None,
         };
         let ledger = Ledger {
+            signing_key: keys.signing_key,
             catalog_file: CatalogFile::new(root, cache, id).refolded_by(refold),
             timeline_file: TimelineFile::new(root, times, id),
             root: root.clone(),
@@ -270,13 +272,7 @@ impl Store {
             packing: Packing::default(),
             chain: Digest::of(b""),
         };
-        let mut store = Self {
-            state,
-            ledger,
-            signing_key: keys.signing_key,
-            clock,
-            began: None,
-        };
+        let mut store = Self { state, ledger };
         catch_up(&mut store)?;
         if store.state.catalog.decided != Some(decided) {
             return Err(Error::damaged(
@@ -333,22 +329,6 @@ impl Store {
     #[must_use]
     pub fn keyring_folder(&self) -> &Path {
         self.ledger.keyring.folder().path()
-    }
-
-    pub(crate) fn head(&self) -> ObjectId {
-        self.ledger.journal.head()
-    }
-
-    pub(crate) fn repository(&self) -> &Repository {
-        &self.ledger.repository
-    }
-
-    pub(crate) fn keyring(&self) -> &Keyring {
-        &self.ledger.keyring
-    }
-
-    pub(crate) fn signers(&self) -> &Signers {
-        &self.state.decisions.signers
     }
 
     /// Carries out commands in their order, until there is none at the moment. Each is a commit of
@@ -418,25 +398,25 @@ impl Store {
 
 /// Takes the lock. Where another folder is at the store's path now, the store goes on in that,
 /// and remembers what it has seen.
-fn lock(store: &mut Store) -> Result<Lock> {
-    let mut lock = Lock::acquire(&store.ledger.root)?;
+fn lock(ledger: &mut Ledger) -> Result<Lock> {
+    let mut lock = Lock::acquire(&ledger.root)?;
     if let Some(root) = lock.moved() {
-        store.ledger.repository = Repository::of_whatever_is_there(&root, journal::find);
-        store.ledger.journal.follow(&root);
-        store.ledger.catalog_file.follow(&root);
-        store.ledger.timeline_file.follow(&root);
-        store.ledger.root = root;
+        ledger.repository = Repository::of_whatever_is_there(&root, journal::find);
+        ledger.journal.follow(&root);
+        ledger.catalog_file.follow(&root);
+        ledger.timeline_file.follow(&root);
+        ledger.root = root;
     }
     Ok(lock)
 }
 
 /// Takes the lock, and follows what others have done.
 fn begin_commands(store: &mut Store) -> Result<Lock> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     // What an agent does leaves no list of everything that happened in memory.
     store.state.timeline = None;
     refresh(store)?;
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     Ok(lock)
 }
 
@@ -453,15 +433,15 @@ fn execute_one(store: &mut Store, command: &Command, context: &Context) -> Resul
 
 /// Does something for which the clock stands still.
 fn at_one_time<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
-    store.began = Some(time_of(&store.clock)?);
+    store.state.began = Some(time_of(&store.state.clock)?);
     let done = act(store);
-    store.began = None;
+    store.state.began = None;
     done
 }
 
 /// The time that what is being done goes by.
-fn now(store: &Store) -> DateTime<Utc> {
-    store.began.unwrap_or_else(|| (store.clock)())
+fn now(state: &State) -> DateTime<Utc> {
+    state.began.unwrap_or_else(|| (state.clock)())
 }
 
 /// The redactor that follows the policy in force.
@@ -470,6 +450,6 @@ fn redactor(store: &Store) -> Result<&Redactor> {
         return Ok(ready);
     }
     let key = store.ledger.keyring.fingerprints();
-    let ready = Redactor::new(&store.policy().redaction, Some(key))?;
+    let ready = Redactor::new(&store.state.decisions.policy.redaction, Some(key))?;
     Ok(store.state.redactor.get_or_init(|| ready))
 }

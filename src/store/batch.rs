@@ -16,7 +16,7 @@ use crate::store::checkpoint::make_room;
 use crate::store::history::refold::{renew_catalog_file, settle_catalog};
 use crate::store::past::follow_in_timeline;
 use crate::store::pin::Seen;
-use crate::store::{begin_commands, execute_one};
+use crate::store::{Ledger, begin_commands, execute_one};
 
 use super::Store;
 
@@ -114,12 +114,8 @@ fn execute_together(
 }
 
 /// Where history ends, or will once what waits is durable.
-pub(super) fn newest(store: &Store) -> ObjectId {
-    store
-        .ledger
-        .batch
-        .head()
-        .unwrap_or_else(|| store.ledger.journal.head())
+pub(super) fn newest(ledger: &Ledger) -> ObjectId {
+    ledger.batch.head().unwrap_or_else(|| ledger.journal.head())
 }
 
 /// Makes a commit durable, now or together with others.
@@ -166,10 +162,10 @@ fn make_durable(store: &mut Store) -> Result<()> {
     // From here on the commands are durable. If bringing them to their places fails, the ref
     // still points at a commit before, and the next command or open does it again. Only of keys
     // that are still there nobody may be told that they are gone.
-    let placed = put_in_place(store, &waiting, objects);
+    let placed = put_in_place(&mut store.ledger, &waiting, objects);
     let mut keys = waiting.iter().flat_map(|made| &made.keys);
     let placed = match placed {
-        Err(error) if keys.any(KeyEntry::is_of_all) => Err(unfinished(store, &error)),
+        Err(error) if keys.any(KeyEntry::is_of_all) => Err(unfinished(&store.ledger, &error)),
         _ => Ok(()),
     };
     store.ledger.keyring.let_go();
@@ -185,26 +181,26 @@ fn make_durable(store: &mut Store) -> Result<()> {
 }
 
 /// What is said of a change of keys that is recorded, and whose files are not in their places.
-fn unfinished(store: &Store, error: &Error) -> Error {
+fn unfinished(ledger: &Ledger, error: &Error) -> Error {
     Error::Io {
         doing: "finish a change of keys that is recorded, and that the next command goes on with, in",
-        path: store.ledger.keyring.folder().path().to_owned(),
+        path: ledger.keyring.folder().path().to_owned(),
         source: io::Error::other(error.to_string()),
     }
 }
 
 /// Brings commands to their places one after the other: what the ref does not lead to yet, stock
 /// git may take for garbage.
-fn put_in_place(store: &mut Store, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
+fn put_in_place(ledger: &mut Ledger, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
     let mut waiting = waiting.iter();
     for object in objects {
-        store.ledger.repository.write(&object)?;
+        ledger.repository.write(&object)?;
         // The commit is the last object of each command.
         if object.kind == Kind::Commit
             && let Some(made) = waiting.next()
         {
-            store.ledger.keyring.write(&made.keys)?;
-            store.ledger.repository.set_head(object.id)?;
+            ledger.keyring.write(&made.keys)?;
+            ledger.repository.set_head(object.id)?;
         }
     }
     Ok(())

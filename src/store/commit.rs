@@ -22,8 +22,8 @@ use crate::store::batch::{keep, newest};
 use crate::store::pin::Seen;
 use crate::store::place::check_one_keyring;
 use crate::store::quota::check_reserve;
-use crate::store::redactor;
 use crate::store::signers::check_allowed;
+use crate::store::{Ledger, redactor};
 use crate::version;
 
 use super::batch::Made;
@@ -98,7 +98,7 @@ pub(super) fn commit(
     command: &str,
     context: &Context,
 ) -> Result<Answer> {
-    check_reserve(store)?;
+    check_reserve(&store.state)?;
     let Plan {
         content,
         refusal,
@@ -113,7 +113,7 @@ pub(super) fn commit(
     let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
     let mut redactions = in_paths;
     redactions.extend(stripped(&steps));
-    let sealing = seal(store, steps)?;
+    let sealing = seal(&mut store.ledger, steps)?;
     let memory = meta_of(subject, &sealing.touches);
     let mut event = event(store, command, context, &mut redactions)?;
     event.outcome = outcome;
@@ -142,7 +142,7 @@ pub(super) fn commit(
 }
 
 /// Seals every text of a plan to its memory's own key.
-pub(super) fn seal(store: &mut Store, steps: Vec<Planned>) -> Result<Sealing> {
+pub(super) fn seal(ledger: &mut Ledger, steps: Vec<Planned>) -> Result<Sealing> {
     let mut sealing = Sealing::default();
     for step in steps {
         match step {
@@ -153,7 +153,7 @@ pub(super) fn seal(store: &mut Store, steps: Vec<Planned>) -> Result<Sealing> {
                 sealing.touches.push(touch);
             }
             Planned::Add { path, text } => {
-                let (new, begun) = store.ledger.keyring.new_memory();
+                let (new, begun) = ledger.keyring.new_memory();
                 let written = Written {
                     id: new.id,
                     path,
@@ -166,12 +166,12 @@ pub(super) fn seal(store: &mut Store, steps: Vec<Planned>) -> Result<Sealing> {
             }
             Planned::Write(written, text) => {
                 let id = written.id;
-                if store.ledger.keyring.is_stale(id)? {
+                if ledger.keyring.is_stale(id)? {
                     let key = SealKey::generate();
                     sealing.write(written, key.begin(), &text);
                     sealing.fresh.push((id, key));
                 } else {
-                    sealing.write(written, store.ledger.keyring.memory_key(id)?.begin(), &text);
+                    sealing.write(written, ledger.keyring.memory_key(id)?.begin(), &text);
                 }
             }
         }
@@ -186,9 +186,9 @@ pub(super) fn event(
     redactions: &mut Vec<Redaction>,
 ) -> Result<Event> {
     let said = Said::of(context, redactor(store)?, redactions);
-    let time = match store.began {
+    let time = match store.state.began {
         Some(began) => began,
-        None => time_of(&store.clock)?,
+        None => time_of(&store.state.clock)?,
     };
     let behind = store
         .state
@@ -249,12 +249,12 @@ pub(super) fn record(
     }
     event.memories.clone_from(&sealing.touches);
     let (key, signer) = may_sign(
-        store.signing_key.as_ref(),
+        store.ledger.signing_key.as_ref(),
         &store.state.decisions.signers,
         event.time,
         store.state.catalog.times.last,
     )?;
-    check_allowed(store, signer, &event)?;
+    check_allowed(&store.state, signer, &event)?;
     let signer = signer.name();
     let trees = store
         .ledger
@@ -272,7 +272,7 @@ pub(super) fn record(
         return Err(Error::damaged("the record of this command", why));
     }
     let message = event.to_message(&store.ledger.keyring, |id| sealing.name_key(id))?;
-    let head = newest(store);
+    let head = newest(&store.ledger);
     let commit = Object::commit(signed_commit(
         event.tree,
         Some(head),

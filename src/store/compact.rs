@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::store::history::refresh;
-use crate::store::lock;
+use crate::store::{Ledger, lock};
 
 use super::checkpoint::checkpoint;
 use super::{Progress, Store};
@@ -33,10 +33,10 @@ pub struct Compacted {
 }
 
 /// See [`Store::kept`].
-pub(super) fn kept(store: &Store) -> Result<Kept> {
-    let tally = store.ledger.repository.tally()?;
-    let bytes = store.ledger.root.bytes_below();
-    let bytes = bytes.map_err(Error::io("read", store.ledger.root.path()))?;
+pub(super) fn kept(ledger: &Ledger) -> Result<Kept> {
+    let tally = ledger.repository.tally()?;
+    let bytes = ledger.root.bytes_below();
+    let bytes = bytes.map_err(Error::io("read", ledger.root.path()))?;
     Ok(Kept {
         packs: tally.packs,
         loose: tally.loose,
@@ -47,9 +47,9 @@ pub(super) fn kept(store: &Store) -> Result<Kept> {
 /// See [`Store::compact`].
 pub(super) fn compact(store: &mut Store, progress: &mut Progress<'_>) -> Result<Compacted> {
     let taken = store.ledger.repository.wait_to_pack()?;
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    let before = store.kept()?;
+    let before = kept(&store.ledger)?;
     checkpoint(
         &store.ledger.repository,
         &store.ledger.keyring,
@@ -64,7 +64,7 @@ pub(super) fn compact(store: &mut Store, progress: &mut Progress<'_>) -> Result<
     drop(taken);
     Ok(Compacted {
         before,
-        after: store.kept()?,
+        after: kept(&store.ledger)?,
         torn,
     })
 }

@@ -20,10 +20,11 @@ use crate::state::catalog::Decided;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
 use crate::store::history::refold::renew_catalog_file;
+use crate::store::log::parse_path;
 use crate::store::past::locked;
 use crate::store::place::{check_one_keyring, check_place, follow_keyring};
-use crate::store::redactor;
 use crate::store::signers::{check_role, may_sign_now};
+use crate::store::{Ledger, State, redactor};
 
 use super::Store;
 use super::commit::Sealing;
@@ -95,7 +96,7 @@ pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
 pub(super) fn set_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
     redact::check_policy(&policy.redaction)?;
     locked(store, |store| {
-        let policy = with_keyring_place(store, policy.clone());
+        let policy = with_keyring_place(&store.state, policy.clone());
         put_policy(store, &policy, context)
     })
 }
@@ -107,8 +108,8 @@ pub(super) fn change_policy(
     context: &Context,
 ) -> Result<PolicyChange> {
     locked(store, |store| {
-        let before = store.policy().clone();
-        let after = with_keyring_place(store, change(&before)?);
+        let before = store.state.decisions.policy.clone();
+        let after = with_keyring_place(&store.state, change(&before)?);
         if after.redaction != before.redaction {
             redact::check_policy(&after.redaction)?;
         }
@@ -123,16 +124,16 @@ pub(super) fn change_policy(
 }
 
 /// Only a policy that says where moves the keyring.
-fn with_keyring_place(store: &Store, mut policy: Policy) -> Policy {
+fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
     if policy.keyring == KeyringPlace::default() {
-        policy.keyring = store.policy().keyring.clone();
+        policy.keyring = state.decisions.policy.keyring.clone();
     }
     policy
 }
 
 /// Called with the lock held.
 fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     check_role(store, POLICY_COMMAND)?;
     check_texts(policy, redactor(store)?)?;
     check_place(store, policy)?;
@@ -147,7 +148,10 @@ fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<M
 /// See [`Store::find_memory`].
 pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, MemoryPath)> {
     let id = MemoryId::from_hex(memory);
-    let path = id.is_none().then(|| store.parse_path(memory)).transpose()?;
+    let path = id
+        .is_none()
+        .then(|| parse_path(&store.state, memory))
+        .transpose()?;
     locked(store, |store| {
         let found = match (id, &path) {
             (Some(id), _) => store.state.catalog.memory(id),
@@ -216,7 +220,7 @@ fn try_record_decision(
     sealing: Sealing,
     context: &Context,
 ) -> Result<(Event, ObjectId, Vec<Redaction>)> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     let mut redactions = Vec::new();
     let mut event = event(store, decision.command, context, &mut redactions)?;
     event.member = decision.member.map(str::to_owned);
@@ -240,13 +244,13 @@ pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) ->
 }
 
 /// Refuses an auditor what is for readers.
-pub(super) fn as_reader(store: &Store) -> Result<()> {
-    store.ledger.keyring.as_reader()
+pub(super) fn as_reader(ledger: &Ledger) -> Result<()> {
+    ledger.keyring.as_reader()
 }
 
 /// Whether this process could record a decision: asked before much is made ready for it.
 pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     check_one_keyring(store)?;
     may_sign_now(store, command)
 }

@@ -24,13 +24,13 @@ use crate::store::erase::closed::try_all;
 use crate::store::erase::target::targets;
 use crate::store::history::refresh;
 use crate::store::hold::check_not_held;
-use crate::store::lock;
 use crate::store::past::{in_history, load_timeline, timeline};
 use crate::store::place::check_one_keyring;
 use crate::store::reseal::in_new_keyring;
 use crate::store::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, Target};
 use crate::store::signers::may_sign_now;
 use crate::store::sweep::record_plainly;
+use crate::store::{Ledger, State, lock};
 
 use super::Store;
 use super::checkpoint::checkpoint;
@@ -63,7 +63,7 @@ pub(super) fn plan_erasure(
     what: &EraseOf,
     history_only: bool,
 ) -> Result<Vec<Target>> {
-    in_history(store, |store| targets(store, what, history_only))
+    in_history(store, |store| targets(&store.state, what, history_only))
 }
 
 /// See [`Store::erase`].
@@ -74,15 +74,15 @@ pub(super) fn erase(
     context: &Context,
     progress: &mut Progress<'_>,
 ) -> Result<Erasure> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_one_keyring(store)?;
     may_sign_now(store, ERASE_COMMAND)?;
     if history_only {
-        as_reader(store)?;
+        as_reader(&store.ledger)?;
     }
     load_timeline(store)?;
-    let targets = targets(store, what, history_only);
+    let targets = targets(&store.state, what, history_only);
     store.state.catalog.check()?;
     let targets = targets?;
     let each = targets.iter();
@@ -93,14 +93,14 @@ pub(super) fn erase(
         } else {
             Erasing {
                 gone: targets.iter().map(|target| target.id).collect(),
-                before: taken_away(store, &targets, Change::Erase),
+                before: taken_away(&store.state, &targets, Change::Erase),
                 ..Erasing::default()
             }
         };
         let (meta, receipt) = erase_now(store, ERASE_COMMAND, erasing, |_| {}, context, progress)?;
         (meta, Some(receipt))
     } else {
-        let sealing = taken_away(store, &targets, Change::Mark);
+        let sealing = taken_away(&store.state, &targets, Change::Mark);
         let marked = record_plainly(store, ERASE_COMMAND, sealing, |_| {}, context)?;
         (marked, None)
     };
@@ -113,11 +113,11 @@ pub(super) fn erase(
 }
 
 /// Removes what is there of some memories, and says that they are erased, or marked for it.
-fn taken_away(store: &Store, targets: &[Target], change: Change) -> Sealing {
+fn taken_away(state: &State, targets: &[Target], change: Change) -> Sealing {
     let mut sealing = Sealing::default();
     for target in targets {
-        let sizes = last_sizes(store, target.id);
-        if let Some(memory) = store.state.catalog.memory(target.id) {
+        let sizes = last_sizes(state, target.id);
+        if let Some(memory) = state.catalog.memory(target.id) {
             sealing.blobs.push((target.id, None));
             let mut touch = super::plan::touch(memory, Change::Remove);
             if change == Change::Erase {
@@ -132,8 +132,8 @@ fn taken_away(store: &Store, targets: &[Target], change: Change) -> Sealing {
     sealing
 }
 
-fn last_sizes(store: &Store, id: MemoryId) -> (u64, u64) {
-    let last = timeline(store).versions(id, u64::MAX).next_back();
+fn last_sizes(state: &State, id: MemoryId) -> (u64, u64) {
+    let last = timeline(state).versions(id, u64::MAX).next_back();
     last.map_or((0, 0), |last| (last.version, last.bytes))
 }
 
@@ -160,7 +160,7 @@ pub(super) fn erase_now(
     context: &Context,
     progress: &mut Progress<'_>,
 ) -> Result<(Meta, Receipt)> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     let head = store.ledger.journal.head();
     let members = store.state.decisions.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
@@ -199,7 +199,7 @@ fn erase_with(
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
     let closed = try_all(store, &prepared, &erasing, progress)?;
-    let receipt = receipt_of(store, &prepared, &erasing, &closed)?;
+    let receipt = receipt_of(&store.ledger, &prepared, &erasing, &closed)?;
     let mut sealing = erasing.before;
     sealing.touches.extend(erasing.touches);
     sealing.next = Some(next.entry());
@@ -214,12 +214,12 @@ fn erase_with(
 }
 
 fn receipt_of(
-    store: &Store,
+    ledger: &Ledger,
     prepared: &Keyring,
     erasing: &Erasing,
     closed: &Closed,
 ) -> Result<Receipt> {
-    let (before, after) = (store.ledger.keyring.numbers(), prepared.numbers());
+    let (before, after) = (ledger.keyring.numbers(), prepared.numbers());
     let epoch = |number: Option<u64>| number.ok_or(Error::NotAReader);
     let mut memories: Vec<Erased> = Vec::new();
     for (id, blobs) in &closed.blobs {

@@ -17,7 +17,7 @@ use crate::store::past::{
     Look, in_contents, looked_at, place_ever, resolve, text_then, timeline, try_record_look,
 };
 use crate::store::revision::Revision;
-use crate::store::{Store, redactor};
+use crate::store::{State, Store, redactor};
 
 /// Which texts are taken out.
 #[derive(Debug, Clone, Default)]
@@ -141,14 +141,14 @@ impl Store {
 
 /// What there is to take out, in the order of paths. Called with the lock held.
 fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let at = match &scope.at {
         Some(revision) => resolve(store, revision)?,
         None => timeline
             .moment(timeline.len() - 1)
             .expect("the newest event"),
     };
-    let lives = lives(store, scope, at.event);
+    let lives = lives(&store.state, scope, at.event);
     let is_there = |path: &&MemoryPath| {
         let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
         path.is_root()
@@ -178,17 +178,17 @@ fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
 }
 
 /// The versions of each memory, oldest first, in the order of their newest paths.
-fn lives(store: &Store, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
-    let timeline = timeline(store);
-    let mut state = timeline.state(at);
+fn lives(state: &State, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
+    let timeline = timeline(state);
+    let mut then = timeline.state(at);
     if scope.at.is_none() {
-        let living = living(store);
-        let has = |id| store.state.catalog.memory(id).is_none_or(|m| living.has(m));
-        state.retain(|id, _| has(*id));
+        let living = living(state);
+        let has = |id| state.catalog.memory(id).is_none_or(|m| living.has(m));
+        then.retain(|id, _| has(*id));
     }
     let mut lives: Vec<Vec<Wanted>> = if scope.history {
         let of = |id: MemoryId| {
-            let present = state.get(&id).map(|version| version.version);
+            let present = then.get(&id).map(|version| version.version);
             let versions = timeline.versions(id, at);
             let wanted = versions.map(|version| Wanted {
                 present: present == Some(version.version),
@@ -198,7 +198,7 @@ fn lives(store: &Store, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
         };
         timeline.memories().map(of).collect()
     } else {
-        let present = state.into_values().map(|version| Wanted {
+        let present = then.into_values().map(|version| Wanted {
             version,
             present: true,
         });
@@ -241,7 +241,7 @@ fn record_export(
     let mut named = HashSet::new();
     let mut touches: Vec<Touch> = Vec::new();
     for Wanted { version, .. } in wanted.iter().rev() {
-        let closed = timeline(store).erased_at(version).is_some();
+        let closed = timeline(&store.state).erased_at(version).is_some();
         if !closed && version.path.is_some() && named.insert(version.id) {
             touches.push(looked_at(version));
         }
@@ -272,13 +272,13 @@ fn take_piece(store: &Store, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
     let texts = texts.into_iter().flatten();
     let taken = piece.into_iter().zip(texts);
     Ok(taken
-        .map(|(wanted, text)| take(store, wanted, text))
+        .map(|(wanted, text)| take(&store.state, wanted, text))
         .collect())
 }
 
-fn take(store: &Store, wanted: Wanted, text: Result<Text>) -> Taken {
+fn take(state: &State, wanted: Wanted, text: Result<Text>) -> Taken {
     let Wanted { version, present } = wanted;
-    let timeline = timeline(store);
+    let timeline = timeline(state);
     let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
     let first = timeline.versions(version.id, version.event).next();
     let (actor, session) = timeline.who(version.event).expect("an event of history");

@@ -9,6 +9,7 @@ use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
 use crate::store::decide::as_reader;
 use crate::store::living::living;
+use crate::store::log::parse_path;
 use crate::store::past::locked;
 use crate::store::plan::plan;
 use crate::store::redactor;
@@ -51,7 +52,7 @@ pub(super) fn foresee(store: &mut Store, command: &Command, context: &Context) -
             why: "whoever looks is on record".into(),
         });
     }
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     locked(store, |store| {
         let plan = plan(store, command, context)?;
         let mut redactions = plan.stripped;
@@ -67,15 +68,15 @@ pub(super) fn foresee(store: &mut Store, command: &Command, context: &Context) -
 
 /// See [`Store::compare_kept`].
 pub(super) fn compare_kept(store: &mut Store, path: &str, text: &Text) -> Result<Compared> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     locked(store, |store| {
-        let Ok(path) = store.parse_path(path) else {
+        let Ok(path) = parse_path(&store.state, path) else {
             return Ok(Compared::Free);
         };
-        let Some(memory) = living(store).at(&path).cloned() else {
+        let Some(memory) = living(&store.state).at(&path).cloned() else {
             return Ok(Compared::Free);
         };
-        let kept = match text_of(store, &memory) {
+        let kept = match text_of(&mut store.ledger, &memory) {
             Err(error) if error.is_of_one_memory() => return Ok(Compared::Closed(error)),
             kept => kept?,
         };

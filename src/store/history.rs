@@ -13,6 +13,7 @@ use crate::journal::{Journal, Record};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Decided};
+use crate::store::Ledger;
 use crate::store::decide::follow_decisions;
 use crate::store::erase::complete::complete_erasures;
 use crate::store::history::refold::renew_catalog_file;
@@ -166,32 +167,26 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
         .ledger
         .keyring
         .expect_of(&store.state.decisions.members);
-    load_trees(store)?;
+    load_trees(&mut store.ledger)?;
     check_keyring(store)?;
     // If these cannot be done now: the keys are not used all the same, and nothing is recorded. The
     // trees are not at hand then.
     drop(upgrade(store));
     drop(complete_erasures(store));
-    load_trees(store)?;
+    load_trees(&mut store.ledger)?;
     know_head(store);
     Ok(())
 }
 
 /// Makes sure that the trees held are those of the newest commit; after a command that could
 /// not be recorded they are not.
-fn load_trees(store: &mut Store) -> Result<()> {
-    if store.ledger.trees.root_id().is_some() {
+fn load_trees(ledger: &mut Ledger) -> Result<()> {
+    if ledger.trees.root_id().is_some() {
         return Ok(());
     }
-    let (commit, bytes) = store
-        .ledger
-        .repository
-        .commit(store.ledger.journal.head())?;
-    store.ledger.chain = Digest::of(&bytes);
-    store
-        .ledger
-        .trees
-        .load(&store.ledger.repository, commit.tree)
+    let (commit, bytes) = ledger.repository.commit(ledger.journal.head())?;
+    ledger.chain = Digest::of(&bytes);
+    ledger.trees.load(&ledger.repository, commit.tree)
 }
 
 /// Brings the catalog to the newest commit: from its file as far as that goes, then from
@@ -208,11 +203,11 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     {
         store.state.catalog = Catalog::empty();
     }
-    let missing = if let Some(missing) = commits_since(store, store.state.catalog.head)? {
+    let missing = if let Some(missing) = commits_since(&store.ledger, store.state.catalog.head)? {
         missing
     } else {
         store.state.catalog = Catalog::empty();
-        commits_since(store, None)?.unwrap_or_default()
+        commits_since(&store.ledger, None)?.unwrap_or_default()
     };
     fold(store, &missing)?;
     if let Some(id) = store.state.catalog.nameless() {
@@ -223,7 +218,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     store.state.catalog.check()?;
     renew_catalog_file(store);
     store.ledger.trees.forget();
-    load_trees(store)
+    load_trees(&mut store.ledger)
 }
 
 /// The commits after `known`, oldest first; `None` if history does not contain `known`.
@@ -231,10 +226,10 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
 /// What each says of its parent is not checked here, unless that leads nowhere: it is once the
 /// commits are, on every core, by [`Checked::comes_after`].
 pub(super) fn commits_since(
-    store: &Store,
+    ledger: &Ledger,
     known: Option<ObjectId>,
 ) -> Result<Option<Vec<ObjectId>>> {
-    commits_between(&store.ledger.repository, known, store.ledger.journal.head())
+    commits_between(&ledger.repository, known, ledger.journal.head())
 }
 
 /// Folds commits into the catalog, in their order.

@@ -8,11 +8,12 @@ use crate::policy::check_glob;
 use crate::store::answer::Meta;
 use crate::store::decide::as_reader;
 use crate::store::history::refresh;
+use crate::store::log::parse_path;
 use crate::store::past::{load_timeline, locked, timeline};
 use crate::store::retention::{HOLDS_MAX, Held};
 use crate::store::signers::check_role;
 use crate::store::sweep::record_plainly;
-use crate::store::{lock, redactor};
+use crate::store::{State, lock, redactor};
 
 use super::Store;
 use super::commit::Sealing;
@@ -26,7 +27,7 @@ pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<M
             why: "say who asked for it and why with --reason".into(),
         });
     }
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_role(store, HOLD_ADD_COMMAND)?;
     if store.state.catalog.holds.len() >= HOLDS_MAX {
@@ -43,15 +44,15 @@ pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<M
 
 /// See [`Store::lift_hold`].
 pub(super) fn lift_hold(store: &mut Store, hold: u64, context: &Context) -> Result<Meta> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     // What keeps content is lifted only by who could read it.
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     check_role(store, HOLD_RM_COMMAND)?;
     let Some(found) = store.state.catalog.holds.get(&hold) else {
         return Err(Error::Retention(RetentionFault::NoHold { hold }));
     };
-    let path = place_held(store, &found.on);
+    let path = place_held(&store.state, &found.on);
     let meta = record_hold(
         store,
         HOLD_RM_COMMAND,
@@ -90,21 +91,25 @@ pub(super) fn holds(store: &mut Store) -> Result<Vec<Held>> {
 fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     if let Some(id) = MemoryId::from_hex(what) {
         let on = HoldOn::Memory(id);
-        let known = timeline(store).versions(id, u64::MAX).next().is_some();
+        let known = timeline(&store.state)
+            .versions(id, u64::MAX)
+            .next()
+            .is_some();
         if !known {
             return Err(nothing(what));
         }
         // What is only marked can be kept still.
-        if let Some(event) = timeline(store).erased_by(id)
+        if let Some(event) = timeline(&store.state).erased_by(id)
             && !store.state.catalog.marked.contains_key(&id)
         {
             return Err(erased(id, event));
         }
-        let place = place_held(store, &on);
+        let place = place_held(&store.state, &on);
         return Ok((on, place));
     }
-    let was_there = store.parse_path(what).is_ok_and(|path| {
-        store.state.catalog.is_directory(&path) || !timeline(store).ever_within(&path).is_empty()
+    let was_there = parse_path(&store.state, what).is_ok_and(|path| {
+        store.state.catalog.is_directory(&path)
+            || !timeline(&store.state).ever_within(&path).is_empty()
     });
     if what.contains(['*', '?', '[', '{']) && !was_there {
         check_glob(what).map_err(|why| Error::Policy { line: None, why })?;
@@ -117,7 +122,7 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
         }
         return Ok((HoldOn::Glob(what.to_owned()), None));
     }
-    let path = store.parse_path(what)?;
+    let path = parse_path(&store.state, what)?;
     if let Some(memory) = store.state.catalog.at(&path) {
         let place = Place::Of(memory.id, Some(path));
         return Ok((HoldOn::Memory(memory.id), Some(place)));
@@ -126,11 +131,11 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
         return Ok((HoldOn::Glob(format!("{}/**", escaped(&path))), None));
     }
     // Gone, and still to be kept from being erased: the last that was there.
-    let newest = timeline(store).len() - 1;
-    let ever = timeline(store).ever_within(&path);
+    let newest = timeline(&store.state).len() - 1;
+    let ever = timeline(&store.state).ever_within(&path);
     let last = ever
         .into_iter()
-        .filter_map(|id| timeline(store).versions(id, newest).next_back())
+        .filter_map(|id| timeline(&store.state).versions(id, newest).next_back())
         .filter(|version| version.path.as_ref() == Some(&path))
         .max_by_key(|version| version.event);
     match last {
@@ -143,9 +148,9 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
 }
 
 /// How a record names what is held, where that is one memory.
-fn place_held(store: &Store, on: &HoldOn) -> Option<Place> {
+fn place_held(state: &State, on: &HoldOn) -> Option<Place> {
     let HoldOn::Memory(id) = on else { return None };
-    let memory = store.state.catalog.memory(*id)?;
+    let memory = state.catalog.memory(*id)?;
     Some(Place::Of(*id, Some(memory.path.clone())))
 }
 
@@ -169,7 +174,7 @@ pub(super) fn check_not_held<'a>(
     memories: impl Iterator<Item = (MemoryId, Option<&'a MemoryPath>)>,
 ) -> Result<()> {
     let mut held = memories.filter_map(|(id, path)| {
-        let hold = hold_ever_on(store, id, path)?;
+        let hold = hold_ever_on(&store.state, id, path)?;
         let name = path.map_or_else(|| id.to_string(), |path| path.as_str().to_owned());
         Some((name, hold))
     });
@@ -192,13 +197,13 @@ pub(super) fn check_not_held<'a>(
 }
 
 /// The hold on a memory by any path it ever had; with the timeline at hand.
-pub(super) fn hold_ever_on(store: &Store, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
-    if store.state.catalog.holds.is_empty() {
+pub(super) fn hold_ever_on(state: &State, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
+    if state.catalog.holds.is_empty() {
         return None;
     }
-    store.state.catalog.hold_on(id, path).or_else(|| {
-        let mut versions = timeline(store).versions(id, u64::MAX);
-        versions.find_map(|version| store.state.catalog.hold_on(id, version.path.as_ref()))
+    state.catalog.hold_on(id, path).or_else(|| {
+        let mut versions = timeline(state).versions(id, u64::MAX);
+        versions.find_map(|version| state.catalog.hold_on(id, version.path.as_ref()))
     })
 }
 

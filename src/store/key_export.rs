@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Place};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
+use crate::store::log::parse_path;
 use crate::store::past::{in_contents, timeline, try_record_look};
 use crate::store::signers::check_role;
 
@@ -32,26 +33,28 @@ const COMMAND: &str = "keys_export";
 pub(super) fn export_keys(store: &mut Store, memory: &str, context: &Context) -> Result<Exported> {
     let wanted = match MemoryId::from_hex(memory) {
         Some(id) => Wanted::Id(id),
-        None => Wanted::Path(store.parse_path(memory)?),
+        None => Wanted::Path(parse_path(&store.state, memory)?),
     };
     in_contents(store, |store| hand_out(store, &wanted, context))
 }
 
 fn hand_out(store: &mut Store, wanted: &Wanted, context: &Context) -> Result<Exported> {
     check_role(store, COMMAND)?;
-    let newest = timeline(store).len() - 1;
-    let moment = timeline(store).moment(newest).expect("the newest event");
+    let newest = timeline(&store.state).len() - 1;
+    let moment = timeline(&store.state)
+        .moment(newest)
+        .expect("the newest event");
     let version = match wanted {
-        Wanted::Id(id) => timeline(store).versions(*id, newest).next_back(),
-        Wanted::Path(path) => timeline(store).at(path, newest),
+        Wanted::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
+        Wanted::Path(path) => timeline(&store.state).at(path, newest),
     };
     let version = version.ok_or_else(|| match wanted {
         Wanted::Id(id) => Error::MissingKey {
             memory: id.to_string(),
         },
-        Wanted::Path(path) => no_file_at(path, moment, timeline(store)),
+        Wanted::Path(path) => no_file_at(path, moment, timeline(&store.state)),
     })?;
-    if let Some(event) = timeline(store).erased_by(version.id) {
+    if let Some(event) = timeline(&store.state).erased_by(version.id) {
         return Err(erased(version.id, event));
     }
     let keys = store.ledger.keyring.memory_keys(version.id)?;

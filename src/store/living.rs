@@ -8,9 +8,9 @@ use crate::event::{Because, Change};
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::{DecidedBy, Lifetime, RuleWhen, Rules, Ruling};
 use crate::state::catalog::{Catalog, Memory};
-use crate::store::now;
 use crate::store::past::locked;
 use crate::store::retention::{Due, Fate};
+use crate::store::{State, now};
 
 use super::Store;
 use super::plan::{Planned, touch};
@@ -104,36 +104,31 @@ pub(super) fn due(memory: &Memory, (at, because): (DateTime<Utc>, Because)) -> D
     }
 }
 
-pub(super) fn living(store: &Store) -> Living<'_> {
+pub(super) fn living(state: &State) -> Living<'_> {
     Living {
-        catalog: &store.state.catalog,
-        rules: &store.state.decisions.rules,
-        now: now(store),
+        catalog: &state.catalog,
+        rules: &state.decisions.rules,
+        now: now(state),
     }
 }
 
 /// Whether the clock is one that no sweep would go by: then nothing expired is removed either
 /// because something new is to be where it was.
-pub(super) fn has_wrong_clock(store: &Store) -> bool {
-    store.state.catalog.times.clock_fault(now(store)).is_some()
+pub(super) fn has_wrong_clock(state: &State) -> bool {
+    state.catalog.times.clock_fault(now(state)).is_some()
 }
 
 /// Removes what has expired and stands in the way of something new at a path: at it, above it
 /// or below.
-pub(super) fn make_way(store: &Store, path: &MemoryPath) -> Vec<Planned> {
-    if store.state.decisions.rules.is_empty() {
+pub(super) fn make_way(state: &State, path: &MemoryPath) -> Vec<Planned> {
+    if state.decisions.rules.is_empty() {
         return Vec::new();
     }
-    let living = living(store);
+    let living = living(state);
     let above = path.ancestors();
-    let above: Vec<&Memory> = above
-        .filter_map(|path| store.state.catalog.at(&path))
-        .collect();
-    let below = store.state.catalog.below(path);
-    let in_the_way = above
-        .into_iter()
-        .chain(store.state.catalog.at(path))
-        .chain(below);
+    let above: Vec<&Memory> = above.filter_map(|path| state.catalog.at(&path)).collect();
+    let below = state.catalog.below(path);
+    let in_the_way = above.into_iter().chain(state.catalog.at(path)).chain(below);
     in_the_way
         .filter_map(|memory| {
             let (_, because) = living.expired(memory)?;
@@ -155,7 +150,7 @@ pub(super) fn fate(store: &mut Store, path: &MemoryPath) -> Result<Option<Fate>>
             id: memory.id,
             accessed: memory.accessed,
             ruling: rules.ruling(memory.id, &memory.path, memory.accessed),
-            expired: !living(store).has(memory),
+            expired: !living(&store.state).has(memory),
             hold: store.state.catalog.hold_on(memory.id, Some(&memory.path)),
         }))
     })

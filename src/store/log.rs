@@ -8,8 +8,8 @@ use crate::event::{Event, Outcome};
 use crate::id::ObjectId;
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
-use crate::store::Store;
 use crate::store::signers::signers_before;
+use crate::store::{State, Store};
 
 /// One event as history keeps it.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Filter {
 
 /// See [`Store::log`].
 pub(super) fn log(store: &Store) -> impl Iterator<Item = Result<Entry>> + '_ {
-    let mut next = Some(store.head());
+    let mut next = Some(store.ledger.journal.head());
     std::iter::from_fn(move || {
         let id = next.take()?;
         Some(entry(store, id).map(|(entry, parent)| {
@@ -58,9 +58,9 @@ pub(super) fn log(store: &Store) -> impl Iterator<Item = Result<Entry>> + '_ {
 }
 
 pub(crate) fn entry(store: &Store, id: ObjectId) -> Result<(Entry, Option<ObjectId>)> {
-    let (commit, _) = store.repository().commit(id)?;
-    let event =
-        Event::from_message(&commit.message, store.keyring()).map_err(|fault| fault.of(id))?;
+    let (commit, _) = store.ledger.repository.commit(id)?;
+    let event = Event::from_message(&commit.message, &store.ledger.keyring)
+        .map_err(|fault| fault.of(id))?;
     let entry = Entry {
         commit: id,
         signer: signer_of(store, &commit)?,
@@ -76,26 +76,33 @@ fn signer_of(store: &Store, commit: &Commit) -> Result<Option<String>> {
     };
     // Most are signers still, under the name they had.
     let author = commit.author.split(' ').next();
-    let name = store.signers().holder(&signed).map(Signer::name);
+    let name = store
+        .state
+        .decisions
+        .signers
+        .holder(&signed)
+        .map(Signer::name);
     if name.is_some() && name == author {
         return Ok(name.map(str::to_owned));
     }
-    let then = signers_before(store, commit)?;
+    let then = signers_before(&store.ledger, commit)?;
     Ok(then.holder(&signed).map(|signer| signer.name().to_owned()))
 }
 
 /// See [`Store::parse_path`].
-pub(super) fn parse_path(store: &Store, text: &str) -> Result<MemoryPath> {
-    MemoryPath::parse_kept(text, store.limits().path_bytes).map_err(|fault| match fault {
-        PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
-            why: "it is not /memories or below it",
-        },
-        PathFault::Forbidden(_) => Error::DeniedPath {
-            why: "it holds a character that no path may",
-        },
-        PathFault::TooLong(why) => Error::Invalid {
-            what: "the path",
-            why,
-        },
+pub(super) fn parse_path(state: &State, text: &str) -> Result<MemoryPath> {
+    MemoryPath::parse_kept(text, state.decisions.policy.limits.path_bytes).map_err(|fault| {
+        match fault {
+            PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
+                why: "it is not /memories or below it",
+            },
+            PathFault::Forbidden(_) => Error::DeniedPath {
+                why: "it holds a character that no path may",
+            },
+            PathFault::TooLong(why) => Error::Invalid {
+                what: "the path",
+                why,
+            },
+        }
     })
 }

@@ -46,7 +46,7 @@ impl Store {
             what: "the name",
             why: why.into(),
         })?;
-        let lock = lock(self)?;
+        let lock = lock(&mut self.ledger)?;
         refresh(self)?;
         check_clear_name(self, "the name", name)?;
         let mut members = self.state.decisions.members.clone();
@@ -204,7 +204,7 @@ impl Store {
     /// Everybody who may write, in the order of the file `signers`.
     #[must_use]
     pub fn signer_list(&self) -> Vec<Signer> {
-        signers::signer_list(self)
+        signers::signer_list(&self.state)
     }
 
     /// Lets somebody write what a role allows, as an event of its own: from the next event on.

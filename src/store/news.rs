@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::event::{Change, Event, Moment, Place};
 use crate::id::StoreId;
 use crate::memory_tool::path::MemoryPath;
+use crate::store::log::log;
 use crate::store::past::locked;
 
 /// What has changed since a moment.
@@ -50,7 +51,7 @@ pub(super) fn news(store: &mut Store, since: u64, events_max: u64) -> Result<New
         if first == news.events {
             return Ok(news);
         }
-        for entry in store.log() {
+        for entry in log(store) {
             let event = entry?.event;
             if event.number < first {
                 break;

@@ -31,7 +31,7 @@ use crate::store::plan::plan_path_refused;
 use crate::store::quota::{check_pace, check_reserve};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::versions::open_version;
-use crate::store::{Store, at_one_time, lock, log, news, redactor};
+use crate::store::{State, Store, at_one_time, lock, log, news, redactor};
 
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
@@ -88,7 +88,7 @@ impl Store {
     /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
     /// is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
-        log::parse_path(self, text)
+        log::parse_path(&self.state, text)
     }
 
     /// The store's lasting name, and the newest event that was seen of it.
@@ -247,7 +247,7 @@ impl Store {
 
 /// Does something on the state as it is now, with the lock held.
 pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     // Keys may have gone since it was opened.
     store.state.opened.replace(None);
@@ -273,7 +273,7 @@ pub(super) fn in_contents<T>(
     store: &mut Store,
     act: impl FnOnce(&mut Store) -> Result<T>,
 ) -> Result<T> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     in_history(store, act)
 }
 
@@ -287,11 +287,11 @@ pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
     }
     let key = store.ledger.keyring.cache_key();
     let mut timeline = store.ledger.timeline_file.load(key);
-    let missing = if let Some(missing) = commits_since(store, timeline.head())? {
+    let missing = if let Some(missing) = commits_since(&store.ledger, timeline.head())? {
         missing
     } else {
         timeline = Timeline::default();
-        commits_since(store, None)?.unwrap_or_default()
+        commits_since(&store.ledger, None)?.unwrap_or_default()
     };
     let from = timeline.len();
     check_all(
@@ -381,12 +381,12 @@ pub(super) fn follow_in_timeline(
     }
 }
 
-pub(super) fn timeline(store: &Store) -> &Timeline {
-    store.state.timeline.as_ref().expect("loaded by in_history")
+pub(super) fn timeline(state: &State) -> &Timeline {
+    state.timeline.as_ref().expect("loaded by in_history")
 }
 
 pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
-    let (timeline, events) = (timeline(store), store.state.catalog.events);
+    let (timeline, events) = (timeline(&store.state), store.state.catalog.events);
     let newest = events - 1;
     let event = match revision.kind {
         RevisionKind::Head(back) => newest
@@ -394,11 +394,15 @@ pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
             .ok_or_else(|| revision.missing(format!("there are only {events} events")))?,
         RevisionKind::Number(Some(number)) if number <= newest => number,
         RevisionKind::Number(_) => {
-            return commit_named(store, revision, format!("the newest event is {newest}"));
+            return commit_named(
+                &store.state,
+                revision,
+                format!("the newest event is {newest}"),
+            );
         }
         RevisionKind::Commit => {
             let why = "no commit of this store begins like that".into();
-            return commit_named(store, revision, why);
+            return commit_named(&store.state, revision, why);
         }
         RevisionKind::Time(time) => timeline.at_time(time).ok_or_else(|| {
             let begin = timeline.time(0).map(seconds).unwrap_or_default();
@@ -409,9 +413,9 @@ pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
 }
 
 /// The one commit whose id begins as the revision says.
-fn commit_named(store: &Store, revision: &Revision, missing: String) -> Result<Moment> {
+fn commit_named(state: &State, revision: &Revision, missing: String) -> Result<Moment> {
     let text = revision.as_str();
-    let mut found = timeline(store).with_prefix(text);
+    let mut found = timeline(state).with_prefix(text);
     let first = found
         .next()
         .filter(|_| text.len() >= DIGITS_MIN)
@@ -421,9 +425,9 @@ fn commit_named(store: &Store, revision: &Revision, missing: String) -> Result<M
         return Ok(first);
     }
     let shown = |moment: &Moment| {
-        let command = timeline(store).command(moment.event);
+        let command = timeline(state).command(moment.event);
         let (command, outcome) = command.expect("an event of the timeline");
-        let time = timeline(store).time(moment.event).map(seconds);
+        let time = timeline(state).time(moment.event).map(seconds);
         format!(
             "{} event {} {} {command} {}",
             moment.commit,
@@ -445,7 +449,7 @@ pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
     {
         return Ok(Arc::clone(event));
     }
-    let moment = timeline(store)
+    let moment = timeline(&store.state)
         .moment(number)
         .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
     let event = Arc::new(entry(store, moment.commit)?.0.event);
@@ -458,7 +462,7 @@ pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
 
 /// The text of any version, checked against the event that wrote it and against its header.
 pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
-    if let Some(event) = timeline(store).erased_at(version) {
+    if let Some(event) = timeline(&store.state).erased_at(version) {
         return Err(erased(version.id, event));
     }
     let event = event_at(store, version.event)?;
@@ -469,7 +473,7 @@ pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
         .filter(|touch| touch.version == version.version)
         .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
     let path = touch.path.as_ref();
-    let path = path.ok_or_else(|| nameless(store, version.id))?;
+    let path = path.ok_or_else(|| nameless(&store.state, version.id))?;
     let (blob, digest) = touch
         .blob
         .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
@@ -480,26 +484,26 @@ pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
             "its blob does not have the SHA-256 that its event recorded",
         ));
     }
-    open_version(store, version.id, path, &sealed, version.version)
+    open_version(&store.ledger, version.id, path, &sealed, version.version)
 }
 
 /// Whether a memory is not there for who looks: an agent finds nothing of what has expired, swept
 /// or not, however it looks.
-pub(super) fn is_hidden(store: &Store, id: MemoryId, context: &Context) -> bool {
+pub(super) fn is_hidden(state: &State, id: MemoryId, context: &Context) -> bool {
     if !context.of_agent {
         return false;
     }
-    if let Some(memory) = store.state.catalog.memory(id) {
-        return !living(store).has(memory);
+    if let Some(memory) = state.catalog.memory(id) {
+        return !living(state).has(memory);
     }
-    let life = timeline(store).life(id);
+    let life = timeline(state).life(id);
     life.last()
         .is_some_and(|part| part.change == Change::Expire)
 }
 
 /// The error for a memory of which no path opens.
-pub(super) fn nameless(store: &Store, id: MemoryId) -> Error {
-    match timeline(store).erased_by(id) {
+pub(super) fn nameless(state: &State, id: MemoryId) -> Error {
+    match timeline(state).erased_by(id) {
         Some(event) => erased(id, event),
         None => Error::MissingKey {
             memory: id.to_string(),
@@ -513,7 +517,7 @@ pub(super) fn place_ever(store: &Store, path: &MemoryPath, event: u64) -> Result
     if path.is_root() {
         return Ok(Place::Root);
     }
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let there = timeline.at(path, event).map(|version| version.id);
     let ever = || timeline.ever_within(path).into_iter().min();
     match there.or_else(ever) {
@@ -533,7 +537,7 @@ pub(super) fn record_look(store: &mut Store, look: Look, context: &Context) -> R
 }
 
 pub(super) fn try_record_look(store: &mut Store, look: Look, context: &Context) -> Result<u64> {
-    check_reserve(store)?;
+    check_reserve(&store.state)?;
     check_pace(store, context)?;
     let mut redactions = Vec::new();
     let mut event = event(store, look.command, context, &mut redactions)?;
@@ -840,6 +844,7 @@ mod tests {
     use super::*;
     use crate::memory_tool::command::Command;
     use crate::policy::Policy;
+    use crate::store::log::parse_path;
     use crate::store::past::Search;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -862,7 +867,7 @@ mod tests {
         let (root, context) = (folder.path().join("store"), Context::default());
         let mut store =
             Store::init(&root, keys, &Policy::default(), &context, clock).expect("made");
-        let path = store.parse_path("/memories/a").expect("a path");
+        let path = parse_path(&store.state, "/memories/a").expect("a path");
         let create = Command::Create {
             path: "/memories/a".into(),
             file_text: "one\n".into(),

@@ -472,7 +472,7 @@ pub(super) fn know_head(store: &mut Store) {
 
 /// See [`Store::checkpoint`].
 pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     // What is signed for must not be lost with the power.
     store.ledger.journal.sync()?;

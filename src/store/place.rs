@@ -42,7 +42,7 @@ pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) ->
 /// A policy that says the keyring is elsewhere is followed once it is there.
 pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     let folder = policy.keyring.folder_of(store.ledger.root.path());
-    if policy.keyring == store.policy().keyring {
+    if policy.keyring == store.state.decisions.policy.keyring {
         return Ok(());
     }
     if let Ok(copy) = keyring_at(&store.ledger.root, None, policy)
@@ -72,7 +72,7 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&Unclean>) -> Re
             newer = Some(policy);
         }
     }
-    let policy = newer.as_ref().unwrap_or(store.policy());
+    let policy = newer.as_ref().unwrap_or(&store.state.decisions.policy);
     let folder = keyring_at(
         &store.ledger.root,
         store.ledger.keyring_said.as_deref(),
@@ -93,7 +93,7 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     if store.ledger.keyring_said.is_none() {
         return Ok(());
     }
-    match keyring_at(&store.ledger.root, None, store.policy()) {
+    match keyring_at(&store.ledger.root, None, &store.state.decisions.policy) {
         Ok(folder) if store.ledger.keyring.is_another_in(&folder) => {
             Err(Error::Membership(MembershipFault::TwoKeyrings {
                 said: store.ledger.keyring.folder().path().to_owned(),

@@ -21,8 +21,8 @@ use crate::store::plan::change::{create, insert, str_replace, write};
 use crate::store::plan::look::{read, read_all, view};
 use crate::store::plan::moves::{delete, rename};
 use crate::store::quota::no_room_for;
-use crate::store::redactor;
 use crate::store::versions::text_of;
+use crate::store::{Ledger, State, redactor};
 
 use super::Store;
 
@@ -153,7 +153,7 @@ struct Call<'a> {
 /// Plans a command; a refusal is a plan too.
 pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> Result<Plan> {
     let drafted = draft(store, command, context.base_sha256);
-    let with_room = drafted.and_then(|plan| match no_room_for(store, &plan.steps) {
+    let with_room = drafted.and_then(|plan| match no_room_for(&store.state, &plan.steps) {
         Some(text) => refuse(Refusal::Limit, text),
         None => Ok(plan),
     });
@@ -181,7 +181,7 @@ fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted 
         } => insert(store, &call(path), *insert_line, insert_text),
         Command::Delete { path } => delete(store, &call(path)),
         Command::Rename { old_path, new_path } => rename(store, &call(old_path), new_path),
-        Command::Read { path: None } => Ok(read_all(store)),
+        Command::Read { path: None } => Ok(read_all(&store.state)),
         Command::Read { path: Some(path) } => read(store, &call(path)),
         Command::Write { path, content } => write(store, &call(path), content),
         Command::Malformed { command, why, path } => {
@@ -230,7 +230,8 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
         (!found.is_empty()).then(|| Place::asked(&text))
     };
     let (first, second) = paths_of(command);
-    let mut place = |asked: String, name| match parse(store, &asked).map(|path| place(store, &path))
+    let mut place = |asked: String, name| match parse(&store.state, &asked)
+        .map(|path| place(&store.state, &path))
     {
         Ok(place @ (Place::Root | Place::Of(..))) => place,
         Ok(place) => said(&asked, name).unwrap_or(place),
@@ -245,7 +246,7 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
     });
     // What has expired is in the record, and not in the answer: that is as if nothing had ever
     // been there.
-    let living = living(store);
+    let living = living(&store.state);
     let (mut found, mut expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
     // A move of a memory to where it is names it twice.
     for named in [&mut found, &mut expired] {
@@ -312,11 +313,11 @@ fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> std::result::R
 
 /// The text of a memory, if it is still the one the caller acts upon.
 fn text_at_base(
-    store: &mut Store,
+    ledger: &mut Ledger,
     memory: &Memory,
     call: &Call<'_>,
 ) -> std::result::Result<Text, Fault> {
-    let text = text_of(store, memory)?;
+    let text = text_of(ledger, memory)?;
     if let Some(base) = call.base {
         check_base(base, &text, call.shown)?;
     }
@@ -324,15 +325,14 @@ fn text_at_base(
 }
 
 /// How an event names a path: by a memory that is or was there, or as it was asked for.
-fn place(store: &Store, path: &MemoryPath) -> Place {
+fn place(state: &State, path: &MemoryPath) -> Place {
     if path.is_root() {
         return Place::Root;
     }
-    let memory = store
-        .state
+    let memory = state
         .catalog
         .at(path)
-        .or_else(|| store.state.catalog.below(path).next());
+        .or_else(|| state.catalog.below(path).next());
     match memory {
         Some(memory) => Place::Of(memory.id, Some(path.clone())),
         None => Place::asked(path.as_str()),
@@ -340,10 +340,10 @@ fn place(store: &Store, path: &MemoryPath) -> Place {
 }
 
 /// Reads a path that a new memory may have, or that one has which was made by an earlier version.
-fn parse(store: &Store, text: &str) -> std::result::Result<MemoryPath, PathFault> {
-    let bytes_max = store.state.decisions.policy.limits.path_bytes;
+fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault> {
+    let bytes_max = state.decisions.policy.limits.path_bytes;
     let is_there = |path: &MemoryPath| {
-        let living = living(store);
+        let living = living(state);
         living.at(path).is_some() || living.is_directory(path)
     };
     MemoryPath::parse(text, bytes_max).or_else(|fault| {
@@ -353,7 +353,7 @@ fn parse(store: &Store, text: &str) -> std::result::Result<MemoryPath, PathFault
 }
 
 fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
-    parse(store, shown).or_else(|fault| refuse_path(store, shown, &fault))
+    parse(&store.state, shown).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
 /// A path that was asked for and is no memory's, without the secrets in it.
@@ -367,7 +367,7 @@ fn refuse_path<T>(store: &Store, shown: &str, fault: &PathFault) -> std::result:
 }
 
 fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
-    parse(store, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
+    parse(&store.state, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
 /// What has expired makes way for something new, unless the clock cannot be believed.
@@ -376,8 +376,8 @@ fn make_way_now(
     path: &MemoryPath,
     shown: &str,
 ) -> std::result::Result<Vec<Planned>, Fault> {
-    let making_way = make_way(store, path);
-    if making_way.is_empty() || !has_wrong_clock(store) {
+    let making_way = make_way(&store.state, path);
+    if making_way.is_empty() || !has_wrong_clock(&store.state) {
         return Ok(making_way);
     }
     let text = format!(
@@ -388,13 +388,13 @@ fn make_way_now(
 }
 
 fn not_below_a_file(
-    store: &Store,
+    state: &State,
     path: &MemoryPath,
     shown: &str,
 ) -> std::result::Result<(), Fault> {
     match path
         .ancestors()
-        .find(|above| living(store).at(above).is_some())
+        .find(|above| living(state).at(above).is_some())
     {
         None => Ok(()),
         Some(file) => refuse(
@@ -572,6 +572,7 @@ fn paths_of(command: &Command) -> (Option<String>, Option<String>) {
 #[cfg(test)]
 mod tests {
     use crate::store::commit::commit;
+    use crate::store::log::parse_path;
     use std::path::Path;
 
     use serde_json::json;
@@ -614,7 +615,7 @@ mod tests {
         let plan = Plan::answer("", Target::New(path), vec![add]);
         let added = commit(&mut store, plan, "create", &Context::default());
         added.expect("written");
-        let key = store.signing_key.take();
+        let key = store.ledger.signing_key.take();
         drop(store);
         // What is known of the path from here on is what the record says.
         std::fs::remove_file(root.join("catalog")).expect("there");
@@ -658,7 +659,7 @@ mod tests {
             assert_eq!(content, said);
         }
         let filter = Filter {
-            path: Some(store.parse_path(ODD).expect("a path that was one")),
+            path: Some(parse_path(&store.state, ODD).expect("a path that was one")),
             ..Filter::default()
         };
         let log = store.events_with_changes(&filter, 99, &Context::default());

@@ -4,8 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Folder, Found, Kind, Name};
-
-use super::Store;
+use crate::store::Ledger;
 
 /// See [`Store::protect`].
 pub(super) fn protect(root: &Path) -> Vec<String> {
@@ -26,9 +25,9 @@ pub(super) fn protect(root: &Path) -> Vec<String> {
 }
 
 /// See [`Store::protect_keyring`].
-pub(super) fn protect_keyring(store: &Store) -> Vec<String> {
-    let folder = store.ledger.keyring.folder();
-    match store.ledger.root.sub(&Name::KEYRING) {
+pub(super) fn protect_keyring(ledger: &Ledger) -> Vec<String> {
+    let folder = ledger.keyring.folder();
+    match ledger.root.sub(&Name::KEYRING) {
         Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
         _ => close_all(folder),
     }

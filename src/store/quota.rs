@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::event::{Context, Said};
 use crate::state::catalog::is_of_agents;
 use crate::store::answer::Refusal;
-use crate::store::{now, redactor};
+use crate::store::{State, now, redactor};
 use crate::version;
 
 use super::Store;
@@ -17,8 +17,8 @@ const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
 const RESERVE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Why these cannot be written, in words for a model, if history has no room for them.
-pub(super) fn no_room_for(store: &Store, steps: &[Planned]) -> Option<String> {
-    let (bytes, bytes_max) = history_bytes(store)?;
+pub(super) fn no_room_for(state: &State, steps: &[Planned]) -> Option<String> {
+    let (bytes, bytes_max) = history_bytes(state)?;
     let texts = steps.iter().filter_map(|step| match step {
         Planned::Touch(_) => None,
         Planned::Add { text, .. } | Planned::Write(_, text) => Some(text.text().len() as u64),
@@ -37,9 +37,9 @@ pub(super) fn no_room_for(store: &Store, steps: &[Planned]) -> Option<String> {
 ///
 /// # Errors
 /// [`Error::HistoryFull`].
-pub(super) fn check_room_for(store: &Store, steps: &[Planned]) -> Result<()> {
-    match no_room_for(store, steps) {
-        Some(_) => Err(history_full(store)),
+pub(super) fn check_room_for(state: &State, steps: &[Planned]) -> Result<()> {
+    match no_room_for(state, steps) {
+        Some(_) => Err(history_full(state)),
         None => Ok(()),
     }
 }
@@ -48,27 +48,27 @@ pub(super) fn check_room_for(store: &Store, steps: &[Planned]) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::HistoryFull`].
-pub(super) fn check_reserve(store: &Store) -> Result<()> {
-    let Some((bytes, bytes_max)) = history_bytes(store) else {
+pub(super) fn check_reserve(state: &State) -> Result<()> {
+    let Some((bytes, bytes_max)) = history_bytes(state) else {
         return Ok(());
     };
     let reserve = (bytes_max / RESERVE_PART).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
     if bytes < bytes_max.saturating_add(reserve) {
         return Ok(());
     }
-    Err(history_full(store))
+    Err(history_full(state))
 }
 
 /// What history takes and may take; `None` where there is no limit.
-fn history_bytes(store: &Store) -> Option<(u64, u64)> {
-    let max = store.limits().history_bytes;
-    (max > 0).then_some((store.state.catalog.history_bytes, max))
+fn history_bytes(state: &State) -> Option<(u64, u64)> {
+    let max = state.decisions.policy.limits.history_bytes;
+    (max > 0).then_some((state.catalog.history_bytes, max))
 }
 
-fn history_full(store: &Store) -> Error {
+fn history_full(state: &State) -> Error {
     Error::HistoryFull {
-        bytes: store.state.catalog.history_bytes,
-        bytes_max: store.limits().history_bytes,
+        bytes: state.catalog.history_bytes,
+        bytes_max: state.decisions.policy.limits.history_bytes,
     }
 }
 
@@ -77,7 +77,12 @@ fn history_full(store: &Store) -> Error {
 pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
     let is_agents = context.door.is_some_and(is_of_agents);
     if is_agents && plan_too_many(store, context)?.is_some() {
-        let events_max = store.limits().session_events_per_minute as u64;
+        let events_max = store
+            .state
+            .decisions
+            .policy
+            .limits
+            .session_events_per_minute as u64;
         return Err(Error::TooManyEvents { events_max });
     }
     Ok(())
@@ -88,13 +93,18 @@ pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
 /// # Errors
 /// [`Error::TooManyEvents`] if that was recorded within the last minute.
 pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<Plan>> {
-    let max = store.limits().session_events_per_minute as u64;
+    let max = store
+        .state
+        .decisions
+        .policy
+        .limits
+        .session_events_per_minute as u64;
     if max == 0 {
         return Ok(None);
     }
     // The session as it is recorded.
     let said = Said::of(context, redactor(store)?, &mut Vec::new());
-    let since = store.state.catalog.times.millis_to(now(store));
+    let since = store.state.catalog.times.millis_to(now(&store.state));
     let lately = store
         .state
         .catalog

@@ -11,6 +11,7 @@ use crate::store::log::entry;
 use crate::store::past::{event_at, in_history, resolve, timeline};
 use crate::store::retention::{Checked, Proof};
 use crate::store::revision::Revision;
+use crate::store::{Ledger, State};
 
 use super::Store;
 use super::erase::{keys_left, named_in};
@@ -22,7 +23,7 @@ pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<
     in_history(store, |store| {
         let event = match revision {
             Some(revision) => Some(resolve(store, revision)?.event),
-            None => events_that_erased(store).last().copied(),
+            None => events_that_erased(&store.state).last().copied(),
         };
         let event = event.ok_or_else(|| no_receipt("the store"))?;
         proof(store, event)?.ok_or_else(|| no_receipt(&format!("event {event}")))
@@ -31,7 +32,7 @@ pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<
 
 /// See [`Store::receipts`].
 pub(super) fn receipts(store: &mut Store) -> Result<Vec<u64>> {
-    in_history(store, |store| Ok(events_that_erased(store)))
+    in_history(store, |store| Ok(events_that_erased(&store.state)))
 }
 
 /// See [`Store::check_receipt`].
@@ -47,8 +48,8 @@ pub(super) fn check_receipt(
     })
 }
 
-fn events_that_erased(store: &Store) -> Vec<u64> {
-    let timeline = timeline(store);
+fn events_that_erased(state: &State) -> Vec<u64> {
+    let timeline = timeline(state);
     let erased = |event: &u64| {
         let (command, outcome) = timeline.command(*event).expect("an event of the timeline");
         let parts = || timeline.parts_of(*event);
@@ -65,7 +66,7 @@ fn events_that_erased(store: &Store) -> Vec<u64> {
 }
 
 fn proof(store: &Store, number: u64) -> Result<Option<Proof>> {
-    let Some(moment) = timeline(store).moment(number) else {
+    let Some(moment) = timeline(&store.state).moment(number) else {
         return Ok(None);
     };
     let (entry, _) = entry(store, moment.commit)?;
@@ -99,25 +100,25 @@ fn checked(store: &Store, proof: Proof, progress: &mut Progress<'_>) -> Result<C
     };
     let receipt: Receipt = found.proof.receipt().clone();
     for memory in &receipt.memories {
-        try_versions_of(store, memory, &mut found)?;
+        try_versions_of(&store.ledger, memory, &mut found)?;
     }
     try_records_of(store, &receipt, &mut found, progress)?;
     Ok(found)
 }
 
-fn try_versions_of(store: &Store, memory: &Erased, found: &mut Checked) -> Result<()> {
+fn try_versions_of(ledger: &Ledger, memory: &Erased, found: &mut Checked) -> Result<()> {
     let id = memory.memory;
-    if memory.kept.is_none() && store.ledger.keyring.still_has(id)? {
+    if memory.kept.is_none() && ledger.keyring.still_has(id)? {
         found.keys.push(id);
     }
     // An auditor has no key to try.
-    if !store.ledger.keyring.is_reader() {
+    if !ledger.keyring.is_reader() {
         return Ok(());
     }
-    let keys = keys_left(&store.ledger.keyring, id)?;
+    let keys = keys_left(&ledger.keyring, id)?;
     for blob in &memory.blobs {
         found.versions += 1;
-        if opens(store, &keys, *blob)? {
+        if opens(ledger, &keys, *blob)? {
             found.opened.push((id, *blob));
         }
     }
@@ -132,7 +133,7 @@ fn try_records_of(
     found: &mut Checked,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let number = found.proof.event.number;
     let gone = receipt.memories.iter().filter(|m| m.kept.is_none());
     let gone: HashSet<MemoryId> = gone.map(|memory| memory.memory).collect();
@@ -144,7 +145,7 @@ fn try_records_of(
     events.sort_unstable();
     events.dedup();
     let mut written: BTreeMap<MemoryId, HashSet<ObjectId>> = BTreeMap::new();
-    let commits = commits_of(store, &events);
+    let commits = commits_of(&store.state, &events);
     let (mut done, total) = (0, commits.len() as u64);
     check_all(
         &store.ledger.root,

@@ -33,7 +33,7 @@ pub(super) fn redact(
     context: &Context,
     progress: &mut Progress<'_>,
 ) -> Result<RedactedMemory> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_permitted(store, REDACT_COMMAND)?;
     load_timeline(store)?;
@@ -46,7 +46,7 @@ pub(super) fn redact(
         hint: format!("erase it whole: `agekeep erase {id}`"),
     })?;
     check_not_held(store, std::iter::once((id, Some(&memory.path))))?;
-    let text = text_of(store, &memory)?;
+    let text = text_of(&mut store.ledger, &memory)?;
     let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
     let redacted = redacted.map_err(|_| Error::Invalid {
         what: "so large a text",
@@ -100,7 +100,7 @@ pub(super) fn redact(
 
 fn to_redact(store: &Store, path: &MemoryPath, revision: &Revision) -> Result<MemoryId> {
     let at = resolve(store, revision)?;
-    let found = timeline(store).at(path, at.event);
-    let found = found.ok_or_else(|| no_file_at(path, at, timeline(store)))?;
+    let found = timeline(&store.state).at(path, at.event);
+    let found = found.ok_or_else(|| no_file_at(path, at, timeline(&store.state)))?;
     Ok(found.id)
 }

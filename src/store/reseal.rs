@@ -22,8 +22,8 @@ use crate::store::answer::Meta;
 use crate::store::decide::{check_permitted, record_decision};
 use crate::store::history::refold::renew_catalog_file;
 use crate::store::history::refresh;
-use crate::store::lock;
 use crate::store::past::load_timeline;
+use crate::store::{Ledger, State, lock};
 use crate::version;
 
 use super::Store;
@@ -81,7 +81,7 @@ pub(super) fn rotate(
     let mut prepared: Option<Next> = None;
     let mut left: HashSet<Closed> = HashSet::new();
     loop {
-        let lock = lock(store)?;
+        let lock = lock(&mut store.ledger)?;
         refresh(store)?;
         let Rekey { members, scope } = decide(store)?;
         let mut next = match prepared.take() {
@@ -103,12 +103,12 @@ pub(super) fn rotate(
         };
         let pending = match scope {
             Scope::Audit => Vec::new(),
-            Scope::All => to_reseal(store, &next, &left),
+            Scope::All => to_reseal(&store.state, &next, &left),
         };
         let total = store.state.catalog.len() as u64;
         progress(total - pending.len() as u64, total);
         let some = &pending[..pending.len().min(CHUNK)];
-        let (done, closed) = reseal_all(store, &next, some)?;
+        let (done, closed) = reseal_all(&store.ledger, &next, some)?;
         next.keep(done)?;
         left.extend(closed);
         if pending.len() <= CHUNK {
@@ -133,8 +133,8 @@ pub(super) fn rotate(
 }
 
 /// Live memories whose present version is not sealed anew yet.
-fn to_reseal(store: &Store, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
-    let memories = store.state.catalog.memories();
+fn to_reseal(state: &State, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
+    let memories = state.catalog.memories();
     memories
         .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
         .filter(|memory| !left.contains(&(memory.id, memory.blob)))
@@ -145,17 +145,13 @@ fn to_reseal(store: &Store, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> 
 /// Seals memories anew on every core, and writes what comes of it; answers those too that do not
 /// open, and stay as they are. Not yet durable.
 fn reseal_all(
-    store: &Store,
+    ledger: &Ledger,
     next: &Next,
     memories: &[Memory],
 ) -> Result<(Vec<Resealed>, Vec<Closed>)> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(memories.len() / THREAD_MIN).max(1);
-    let (at, root, keyring) = (
-        AtomicUsize::new(0),
-        &store.ledger.root,
-        &store.ledger.keyring,
-    );
+    let (at, root, keyring) = (AtomicUsize::new(0), &ledger.root, &ledger.keyring);
     let work = || {
         let repository = Repository::open(root, journal::find)?;
         let (mut done, mut closed) = (Vec::new(), Vec::new());
@@ -305,7 +301,7 @@ pub(super) fn rekey_some(
     progress: &mut Progress<'_>,
 ) -> Result<Rekeyed> {
     let wanted = Glob::parse(glob)?;
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_permitted(store, REKEY_COMMAND)?;
     let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());

@@ -32,7 +32,7 @@ use crate::store::past::{
     Look, Looked, in_contents, nameless, place_ever, record_look, text_then, timeline,
 };
 use crate::store::reseal::Progress;
-use crate::store::{Store, redactor};
+use crate::store::{State, Store, redactor};
 
 /// Versions that are looked through at a time: some tenths of a second, and all that is in memory
 /// of texts is what each core has at hand.
@@ -74,7 +74,7 @@ impl Store {
         let paths = Paths::of(survey.redactor.clone(), named.into_iter().collect())?;
         let come = scan_pieces(self, &survey, progress)?;
         in_contents(self, |store| {
-            let found = gather(store, &survey, come, &paths);
+            let found = gather(&store.state, &survey, come, &paths);
             // A scan opens everything and shows none of it: a record that names every version would
             // say of each memory that somebody looked at it, and nobody did. Like a grep, it names
             // the path it was about, and unlike one, also where it found nothing: that a store was
@@ -96,7 +96,7 @@ impl Store {
 
 /// Which versions there are to look through. Called with the lock held.
 fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let newest = timeline.len() - 1;
     let mut lives: Vec<Vec<Version>> = if scope.present {
         let state = timeline.state(newest).into_values();
@@ -123,7 +123,7 @@ fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
         named: Vec::new(),
     };
     for life in lives {
-        survey_one(store, life, &mut survey);
+        survey_one(&store.state, life, &mut survey);
     }
     if survey.memories == 0
         && let Some(path) = scope.within.as_ref().filter(|path| !path.is_root())
@@ -147,10 +147,10 @@ fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
 }
 
 /// Takes the versions of a memory, oldest first, that are not erased.
-fn survey_one(store: &Store, life: Vec<Version>, survey: &mut Survey) {
+fn survey_one(state: &State, life: Vec<Version>, survey: &mut Survey) {
     let Some(first) = life
         .first()
-        .and_then(|version| first_left(store, version.id))
+        .and_then(|version| first_left(state, version.id))
     else {
         return;
     };
@@ -161,7 +161,7 @@ fn survey_one(store: &Store, life: Vec<Version>, survey: &mut Survey) {
         if known.insert(version.path.clone()) {
             survey.named.push(version.clone());
         }
-        let moment = timeline(store).moment(version.event);
+        let moment = timeline(state).moment(version.event);
         if version.version >= first
             && let Some(Moment { commit, .. }) = moment
         {
@@ -171,8 +171,8 @@ fn survey_one(store: &Store, life: Vec<Version>, survey: &mut Survey) {
 }
 
 /// The first version of a memory that is not erased; `None` if nothing is left of it.
-fn first_left(store: &Store, id: MemoryId) -> Option<u64> {
-    let timeline = timeline(store);
+fn first_left(state: &State, id: MemoryId) -> Option<u64> {
+    let timeline = timeline(state);
     if timeline.erased_by(id).is_some() {
         return None;
     }
@@ -224,7 +224,7 @@ fn try_again(
         let path = version.path.as_ref();
         let text = match path {
             Some(path) => text_then(store, version).map(|text| (path, text)),
-            None => Err(nameless(store, version.id)),
+            None => Err(nameless(&store.state, version.id)),
         };
         *outcome = Some(match text {
             Ok((path, text)) => rules.look(path, &text),
@@ -237,10 +237,10 @@ fn try_again(
 }
 
 /// Puts together what was found, without what was erased since. Called with the lock held.
-fn gather(store: &Store, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
+fn gather(state: &State, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
     let mut found: HashMap<MemoryId, BTreeMap<u64, ExposedVersion>> = HashMap::new();
     let mut first: HashMap<MemoryId, Option<u64>> = HashMap::new();
-    let mut left = |id| *first.entry(id).or_insert_with(|| first_left(store, id));
+    let mut left = |id| *first.entry(id).or_insert_with(|| first_left(state, id));
     for (version, outcome) in come {
         if left(version.id).is_none_or(|first| version.version < first) {
             continue;
@@ -278,18 +278,18 @@ fn gather(store: &Store, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Sca
         }
     }
     let memories = found.into_iter();
-    let memories = memories.map(|(id, versions)| exposed(store, id, versions, paths));
+    let memories = memories.map(|(id, versions)| exposed(state, id, versions, paths));
     summed(survey, memories.collect())
 }
 
 fn exposed(
-    store: &Store,
+    state: &State,
     id: MemoryId,
     versions: BTreeMap<u64, ExposedVersion>,
     paths: &Paths,
 ) -> Exposed {
-    let memory = store.state.catalog.memory(id);
-    let last = || timeline(store).versions(id, u64::MAX).next_back()?.path;
+    let memory = state.catalog.memory(id);
+    let last = || timeline(state).versions(id, u64::MAX).next_back()?.path;
     let path = memory.map(|memory| memory.path.clone()).or_else(last);
     let mut versions: Vec<ExposedVersion> = versions.into_values().rev().collect();
     for version in &mut versions {

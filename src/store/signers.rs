@@ -13,7 +13,7 @@ use crate::repository::object::Commit;
 use crate::store::answer::Meta;
 use crate::store::decide::{check_clear_name, check_permitted, decide};
 use crate::store::history::refresh;
-use crate::store::lock;
+use crate::store::{Ledger, State, lock};
 
 use super::Store;
 use super::commit::time_of;
@@ -49,14 +49,8 @@ pub struct Removed {
 }
 
 /// See [`Store::signer_list`].
-pub(super) fn signer_list(store: &Store) -> Vec<Signer> {
-    store
-        .state
-        .decisions
-        .signers
-        .entries()
-        .map(Signer::of)
-        .collect()
+pub(super) fn signer_list(state: &State) -> Vec<Signer> {
+    state.decisions.signers.entries().map(Signer::of).collect()
 }
 
 /// See [`Store::add_signer`].
@@ -71,7 +65,7 @@ pub(super) fn add_signer(
     let invalid = |what, why: String| Error::Invalid { what, why };
     check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
     let entry = Entry::new(name, key, role, validity);
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_clear_name(store, "the signer's name", name)?;
     check_permitted(store, SIGNERS_ADD)?;
@@ -85,7 +79,7 @@ pub(super) fn add_signer(
     if let Some(what) = taken {
         return Err(Error::Signing(SigningFault::Exists { what }));
     }
-    let now = time_of(&store.clock)?;
+    let now = time_of(&store.state.clock)?;
     if validity.before().is_some_and(|before| before < now) {
         let why = "it would be over already".into();
         return Err(invalid("the time of the key", why));
@@ -104,16 +98,16 @@ pub(super) fn set_signer_role(
     role: SignerRole,
     context: &Context,
 ) -> Result<(Signer, Meta)> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_permitted(store, SIGNERS_SET)?;
-    let entry = signer_named(store, name)?;
+    let entry = signer_named(&store.state, name)?;
     if entry.says_role() && entry.role() == role {
         let what = format!("{name} has the role {role} already");
         return Err(Error::Signing(SigningFault::Exists { what }));
     }
     let signers = store.state.decisions.signers.with_role(name, role);
-    check_owners(store, name, &signers)?;
+    check_owners(&store.state, name, &signers)?;
     let signer = signers.named(name).map(Signer::of);
     let meta = decide_signers(store, SIGNERS_SET, name, &signers.to_file(), context)?;
     drop(lock);
@@ -122,13 +116,13 @@ pub(super) fn set_signer_role(
 
 /// See [`Store::remove_signer`].
 pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) -> Result<Removed> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_permitted(store, SIGNERS_RM)?;
     let oneself = signer_now(store)?.1.name() == name;
-    let signer = Signer::of(signer_named(store, name)?);
+    let signer = Signer::of(signer_named(&store.state, name)?);
     let others = store.state.decisions.signers.without(name);
-    check_owners(store, name, &others)?;
+    check_owners(&store.state, name, &others)?;
     let text = others.to_file();
     let meta = decide_signers(store, SIGNERS_RM, name, &text, context)?;
     drop(lock);
@@ -139,8 +133,8 @@ pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) ->
     })
 }
 
-fn signer_named<'a>(store: &'a Store, name: &str) -> Result<&'a Entry> {
-    store.state.decisions.signers.named(name).ok_or_else(|| {
+fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a Entry> {
+    state.decisions.signers.named(name).ok_or_else(|| {
         let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
         Error::Signing(SigningFault::NoSuch { name })
     })
@@ -148,15 +142,15 @@ fn signer_named<'a>(store: &'a Store, name: &str) -> Result<&'a Entry> {
 
 /// Checks that there are owners enough once the signer of a name is gone, or has another role:
 /// only an owner can let another in, so that one whose time never ends is not to be the last.
-fn check_owners(store: &Store, name: &str, next: &Signers) -> Result<()> {
-    let (now, last) = (time_of(&store.clock)?, store.state.catalog.times.last);
+fn check_owners(state: &State, name: &str, next: &Signers) -> Result<()> {
+    let (now, last) = (time_of(&state.clock)?, state.catalog.times.last);
     let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
     let endless = |entry: &Entry| entry.validity().before().is_none();
     let any = |signers: &Signers, is_such: &dyn Fn(&Entry) -> bool| {
         let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
         owners.any(is_such)
     };
-    let had_endless = any(&store.state.decisions.signers, &endless);
+    let had_endless = any(&state.decisions.signers, &endless);
     if any(next, &writes) && (!had_endless || any(next, &endless)) {
         return Ok(());
     }
@@ -179,23 +173,26 @@ fn decide_signers(
 }
 
 /// Those who could sign a commit: the signers of the one before it; of the first, its own.
-pub(crate) fn signers_before(store: &Store, commit: &Commit) -> Result<Signers> {
+pub(crate) fn signers_before(ledger: &Ledger, commit: &Commit) -> Result<Signers> {
     let tree = match commit.parent {
-        Some(parent) => store.ledger.repository.commit(parent)?.0.tree,
+        Some(parent) => ledger.repository.commit(parent)?.0.tree,
         None => commit.tree,
     };
-    let decided = decided_in(&store.ledger.repository, tree)?;
-    let text = store.ledger.repository.public(decided.signers)?;
+    let decided = decided_in(&ledger.repository, tree)?;
+    let text = ledger.repository.public(decided.signers)?;
     Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
 }
 
 /// The key that signs, and its holder, if both may write now.
 pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &Entry)> {
-    let (key, signers) = (store.signing_key.as_ref(), &store.state.decisions.signers);
+    let (key, signers) = (
+        store.ledger.signing_key.as_ref(),
+        &store.state.decisions.signers,
+    );
     may_sign(
         key,
         signers,
-        time_of(&store.clock)?,
+        time_of(&store.state.clock)?,
         store.state.catalog.times.last,
     )
 }
@@ -214,11 +211,11 @@ pub(super) fn check_role(store: &Store, command: &str) -> Result<()> {
 }
 
 /// Checks that a signer may record an event, as whoever opens the store will.
-pub(super) fn check_allowed(store: &Store, signer: &Entry, event: &Event) -> Result<()> {
-    let is_held = |touch: &_| store.state.catalog.takes_held(touch);
+pub(super) fn check_allowed(state: &State, signer: &Entry, event: &Event) -> Result<()> {
+    let is_held = |touch: &_| state.catalog.takes_held(touch);
     let is_begun = |memory: &Erased| {
-        let timeline = store.state.timeline.as_ref();
-        store.state.catalog.marked.contains_key(&memory.memory)
+        let timeline = state.timeline.as_ref();
+        state.catalog.marked.contains_key(&memory.memory)
             || timeline.is_some_and(|known| known.erased_by(memory.memory).is_some())
     };
     let are_begun = |memories: &[Erased]| Ok(memories.iter().all(is_begun));

@@ -19,7 +19,7 @@ use crate::store::note::Checkpoint;
 use crate::store::pinning::Lost;
 use crate::store::reseal::Progress;
 use crate::store::signers::signer_now;
-use crate::store::{Clock, Keys, compact, first_use, pinning, private};
+use crate::store::{Clock, Keys, State, compact, first_use, pinning, private};
 
 use super::{CopyOf, Signer, Store};
 
@@ -73,7 +73,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let living = living(self).len();
+        let living = living(&self.state).len();
         Ok(Status {
             path: self.ledger.root.path().to_owned(),
             id: self.state.id,
@@ -134,7 +134,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn kept(&self) -> Result<Kept> {
-        compact::kept(self)
+        compact::kept(&self.ledger)
     }
 
     /// Makes one pack of all objects, from the newest commit back. Others can use the store
@@ -157,7 +157,7 @@ impl Store {
     /// The same for a keyring in a place of its own.
     #[must_use]
     pub fn protect_keyring(&self) -> Vec<String> {
-        private::protect_keyring(self)
+        private::protect_keyring(&self.ledger)
     }
 
     /// What there is to say where the store was opened at a place at which this user has seen none
@@ -210,7 +210,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
              from the same backup as the repository"
         ));
     }
-    problems.extend(without_role(store));
+    problems.extend(without_role(&store.state));
     match signer_now(store).map(drop) {
         Ok(()) => {}
         Err(Error::NotASigner { fingerprint }) => problems.push(format!(
@@ -230,7 +230,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
         .catalog
         .times
         .last
-        .filter(|last| *last > (store.clock)())
+        .filter(|last| *last > (store.state.clock)())
     {
         problems.push(format!(
             "the last event is in the future ({ahead}); check the clock"
@@ -246,8 +246,8 @@ fn problems(store: &Store) -> Result<Vec<String>> {
 }
 
 /// Says which signers have no role: their lines are from before there were any.
-fn without_role(store: &Store) -> Option<String> {
-    let entries = store.state.decisions.signers.entries();
+fn without_role(state: &State) -> Option<String> {
+    let entries = state.decisions.signers.entries();
     let without = entries.filter(|entry| !entry.says_role());
     let names: Vec<&str> = without.map(Entry::name).collect();
     (!names.is_empty()).then(|| {

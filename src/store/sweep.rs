@@ -16,11 +16,11 @@ use crate::store::commit::{event, record};
 use crate::store::erase::erase_now;
 use crate::store::history::refresh;
 use crate::store::hold::hold_ever_on;
-use crate::store::lock;
 use crate::store::past::{load_timeline, locked, timeline};
 use crate::store::place::check_one_keyring;
 use crate::store::retention::{Due, LISTED_MAX, SweepOptions, SweepPlan, Swept};
 use crate::store::signers::may_sign_now;
+use crate::store::{State, lock};
 
 use super::Store;
 use super::commit::{Sealing, time_of};
@@ -32,7 +32,7 @@ use super::reseal::Progress;
 /// See [`Store::plan_sweep`].
 pub(super) fn plan_sweep(store: &mut Store, how: SweepOptions) -> Result<SweepPlan> {
     locked(store, |store| {
-        check_clock(store, how)?;
+        check_clock(&store.state, how)?;
         sweep_plan(store)
     })
 }
@@ -44,11 +44,11 @@ pub(super) fn sweep(
     context: &Context,
     progress: &mut Progress<'_>,
 ) -> Result<Swept> {
-    let lock = lock(store)?;
+    let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_one_keyring(store)?;
     may_sign_now(store, EXPIRE_COMMAND)?;
-    let believed = check_clock(store, how)?;
+    let believed = check_clock(&store.state, how)?;
     let plan = sweep_plan(store)?;
     if let Some(fault) = over_limit(&plan).filter(|_| !how.beyond_limit) {
         record_refused(store, fault.code(), context)?;
@@ -87,9 +87,9 @@ pub(super) fn sweep(
 }
 
 /// Whether the clock can be believed; `false` if it cannot, and that is accepted.
-fn check_clock(store: &Store, how: SweepOptions) -> Result<bool> {
-    let now = time_of(&store.clock)?;
-    let Some(fault) = store.state.catalog.times.clock_fault(now) else {
+fn check_clock(state: &State, how: SweepOptions) -> Result<bool> {
+    let now = time_of(&state.clock)?;
+    let Some(fault) = state.catalog.times.clock_fault(now) else {
         return Ok(true);
     };
     if how.accept_clock {
@@ -116,7 +116,7 @@ fn check_clock(store: &Store, how: SweepOptions) -> Result<bool> {
 }
 
 fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
-    let now = time_of(&store.clock)?;
+    let now = time_of(&store.state.clock)?;
     let (mut expire, mut next, mut held) = (Vec::new(), Vec::new(), 0);
     for memory in store.state.catalog.memories() {
         let Some((at, because)) = expires(&store.state.decisions.rules, memory) else {
@@ -137,14 +137,14 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     }
     let (mut erase, mut pending) = (Vec::new(), 0);
     for version in &swept_before(store)? {
-        let Some(due) = past_grace(store, version) else {
+        let Some(due) = past_grace(&store.state, version) else {
             continue;
         };
         pending += 1;
         if due.at > now {
             continue;
         }
-        if hold_ever_on(store, due.id, Some(&due.path)).is_some() {
+        if hold_ever_on(&store.state, due.id, Some(&due.path)).is_some() {
             held += 1;
         } else {
             erase.push(due);
@@ -152,7 +152,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     }
     let at_once: Vec<Due> = expire
         .iter()
-        .filter_map(|due| without_grace(store, due))
+        .filter_map(|due| without_grace(&store.state, due))
         .collect();
     pending += at_once.len();
     erase.extend(at_once);
@@ -183,22 +183,18 @@ fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
         return Ok(Vec::new());
     }
     load_timeline(store)?;
-    let mut swept = timeline(store).expired();
+    let mut swept = timeline(&store.state).expired();
     swept.retain(|version| !store.state.catalog.marked.contains_key(&version.id));
     Ok(swept)
 }
 
 /// What is erased by the sweep that removes it: the policy gives it no grace.
-fn without_grace(store: &Store, due: &Due) -> Option<Due> {
-    let ruling = store
-        .state
-        .decisions
-        .rules
-        .ruling(due.id, &due.path, due.at);
+fn without_grace(state: &State, due: &Due) -> Option<Due> {
+    let ruling = state.decisions.rules.ruling(due.id, &due.path, due.at);
     let at_once = ruling.erases() && ruling.grace.seconds() == 0;
-    (at_once && hold_ever_on(store, due.id, Some(&due.path)).is_none()).then(|| Due {
+    (at_once && hold_ever_on(state, due.id, Some(&due.path)).is_none()).then(|| Due {
         because: Because::GraceOver {
-            removed: store.state.catalog.events,
+            removed: state.catalog.events,
             seconds: 0,
         },
         ..due.clone()
@@ -206,14 +202,10 @@ fn without_grace(store: &Store, due: &Due) -> Option<Due> {
 }
 
 /// When the grace of a memory is over that a sweep removed, if it is to be erased then.
-fn past_grace(store: &Store, version: &Version) -> Option<Due> {
+fn past_grace(state: &State, version: &Version) -> Option<Due> {
     let path = version.path.clone()?;
-    let removed = timeline(store).time(version.event)?;
-    let ruling = store
-        .state
-        .decisions
-        .rules
-        .ruling(version.id, &path, removed);
+    let removed = timeline(state).time(version.event)?;
+    let ruling = state.decisions.rules.ruling(version.id, &path, removed);
     let at = removed.checked_add_signed(ruling.grace.delta())?;
     ruling.erases().then_some(Due {
         id: version.id,
@@ -230,9 +222,9 @@ fn past_grace(store: &Store, version: &Version) -> Option<Due> {
 
 /// When a sweep removed a memory, if that is the last that happened to it; with the timeline at
 /// hand.
-pub(super) fn swept_away(store: &Store, id: MemoryId) -> Option<DateTime<Utc>> {
-    let event = timeline(store).swept_by(id)?;
-    timeline(store).time(event)
+pub(super) fn swept_away(state: &State, id: MemoryId) -> Option<DateTime<Utc>> {
+    let event = timeline(state).swept_by(id)?;
+    timeline(state).time(event)
 }
 
 /// Records a sweep that was not carried out.

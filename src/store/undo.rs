@@ -27,7 +27,7 @@ use crate::store::signers::check_role;
 use crate::store::undo::restore::{aim_restore, aim_rollback};
 use crate::store::undo::revert::aim_revert;
 use crate::store::undo::settle::settle;
-use crate::store::{Store, plan};
+use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict names.
 const ON_TOP_MAX: usize = 5;
@@ -99,8 +99,8 @@ impl Store {
             if steps.is_empty() {
                 return Ok((plan, None));
             }
-            check_room_for(store, &steps)?;
-            let mut undone = undone_by(store, &plan);
+            check_room_for(&store.state, &steps)?;
+            let mut undone = undone_by(&store.state, &plan);
             undone.truncate(UNDONE_RUNS_MAX);
             let draft = plan::Plan {
                 at: plan.at.into_iter().collect(),
@@ -121,7 +121,7 @@ impl Store {
     /// Never: history has a newest event.
     pub fn before_it_went(&mut self, path: &MemoryPath) -> Result<Revision> {
         in_history(self, |store| {
-            let living = living(store);
+            let living = living(&store.state);
             if living.at(path).is_some() || living.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
@@ -129,28 +129,32 @@ impl Store {
                         .into(),
                 });
             }
-            let newest = timeline(store).len() - 1;
+            let newest = timeline(&store.state).len() - 1;
             if store.state.catalog.at(path).is_some() {
                 return Ok(Revision::event(newest));
             }
-            let ever = timeline(store).ever_within(path).into_iter();
-            let removed = ever.filter_map(|id| timeline(store).removed(id)).max();
+            let ever = timeline(&store.state).ever_within(path).into_iter();
+            let removed = ever
+                .filter_map(|id| timeline(&store.state).removed(id))
+                .max();
             removed
                 .and_then(|event| event.checked_sub(1))
                 .map(Revision::event)
                 .ok_or_else(|| {
-                    let moment = timeline(store).moment(newest).expect("the newest event");
-                    not_there(path, moment, timeline(store))
+                    let moment = timeline(&store.state)
+                        .moment(newest)
+                        .expect("the newest event");
+                    not_there(path, moment, timeline(&store.state))
                 })
         })
     }
 }
 
 /// The events of a plan that changed a memory which is not left as it is.
-fn undone_by(store: &Store, plan: &Plan) -> Vec<(u64, u64)> {
+fn undone_by(state: &State, plan: &Plan) -> Vec<(u64, u64)> {
     let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
     let is_undone = |event: &u64| {
-        let mut parts = timeline(store).parts_of(*event).into_iter();
+        let mut parts = timeline(state).parts_of(*event).into_iter();
         parts.any(|part| part.change.alters() && !left.contains(&part.of.id))
     };
     let all = plan.undone.iter().flat_map(|(first, last)| *first..=*last);
@@ -169,8 +173,8 @@ fn settled(store: &mut Store, undo: &Undo) -> Result<(Settled, Option<Place>)> {
 }
 
 /// The later changes of a memory that nobody undoes, newest first.
-pub(super) fn on_top(store: &Store, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
-    let timeline = timeline(store);
+pub(super) fn on_top(state: &State, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
+    let timeline = timeline(state);
     let known = |event: u64| {
         let (actor, session) = timeline.who(event)?;
         Some(OnTop {

@@ -57,7 +57,7 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> 
     // It is sealed under a key that goes.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
-    let file = Object::public(&store.policy().to_file(store.state.id)?);
+    let file = Object::public(&store.state.decisions.policy.to_file(store.state.id)?);
     let decision = Decision {
         command: UPGRADE_COMMAND,
         member: None,

@@ -14,6 +14,7 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::keyring::Keyring;
 use crate::store::past::timeline;
+use crate::store::{Ledger, State};
 
 /// What was tried, and is closed.
 #[derive(Default)]
@@ -47,7 +48,7 @@ pub(super) fn try_all(
     erasing: &Erasing,
     progress: &mut Progress<'_>,
 ) -> Result<Closed> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let mut paths = timeline.paths();
     let own = erasing.gone.iter().filter_map(|id| paths.remove(id));
     let sought = Sought {
@@ -66,7 +67,7 @@ pub(super) fn try_all(
     for id in sought.gone.iter().chain(&sought.fresh) {
         closed.blobs.insert(*id, Vec::new());
     }
-    let commits = commits_of(store, &events);
+    let commits = commits_of(&store.state, &events);
     let (mut done, total) = (0, commits.len() as u64);
     let timeline = &mut store.state.timeline;
     check_all(&store.ledger.root, left, &commits, |checked| {
@@ -78,25 +79,25 @@ pub(super) fn try_all(
         progress(done, total);
         Ok(())
     })?;
-    try_versions(store, left, &mut closed)?;
+    try_versions(&store.ledger, left, &mut closed)?;
     Ok(closed)
 }
 
 /// The commits of some events, in their order; with the timeline at hand.
-pub(in crate::store) fn commits_of(store: &Store, events: &[u64]) -> Vec<ObjectId> {
+pub(in crate::store) fn commits_of(state: &State, events: &[u64]) -> Vec<ObjectId> {
     let moments = events
         .iter()
-        .filter_map(|event| timeline(store).moment(*event));
+        .filter_map(|event| timeline(state).moment(*event));
     moments.map(|moment| moment.commit).collect()
 }
 
 /// Tries every version with whatever key is left of its memory.
-fn try_versions(store: &Store, left: &Keyring, closed: &mut Closed) -> Result<()> {
+fn try_versions(ledger: &Ledger, left: &Keyring, closed: &mut Closed) -> Result<()> {
     for (id, blobs) in &closed.blobs {
         let keys = keys_left(left, *id)?;
         for blob in blobs {
             closed.versions += 1;
-            if opens(store, &keys, *blob)? {
+            if opens(ledger, &keys, *blob)? {
                 return Err(still_open(*id, "a version of it still opens"));
             }
         }
@@ -105,11 +106,11 @@ fn try_versions(store: &Store, left: &Keyring, closed: &mut Closed) -> Result<()
 }
 
 /// Whether a version opens with one of these keys. One that is not whole does not.
-pub(in crate::store) fn opens(store: &Store, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
+pub(in crate::store) fn opens(ledger: &Ledger, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
     if keys.is_empty() {
         return Ok(false);
     }
-    match store.ledger.repository.sealed(blob) {
+    match ledger.repository.sealed(blob) {
         Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
         Err(error) if error.is_of_one_memory() => Ok(false),
         Err(error) => Err(error),

@@ -37,7 +37,7 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     let mut after: HashMap<MemoryId, u64> = HashMap::new();
     let mut with_history = HashSet::new();
     if is_old {
-        for (id, event) in timeline(store).erased() {
+        for (id, event) in timeline(&store.state).erased() {
             if store.ledger.keyring.still_has(id)? {
                 after.insert(id, event);
             }
@@ -52,7 +52,7 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     }
     for (id, event) in &store.state.catalog.marked {
         let is_gone = store.state.catalog.memory(*id).is_none();
-        if is_gone && hold_ever_on(store, *id, None).is_none() {
+        if is_gone && hold_ever_on(&store.state, *id, None).is_none() {
             after.insert(*id, *event);
         }
     }
@@ -61,7 +61,7 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     }
     let mut ids: Vec<MemoryId> = after.keys().copied().collect();
     ids.sort();
-    let touch = |id: &MemoryId| gone(*id, None, last_sizes(store, *id), Change::Erase);
+    let touch = |id: &MemoryId| gone(*id, None, last_sizes(&store.state, *id), Change::Erase);
     let erasing = Erasing {
         touches: ids.iter().map(touch).collect(),
         gone: ids.into_iter().collect(),
@@ -89,7 +89,7 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
 
 /// Whether this process can: its role need not let it begin an erasure.
 fn may_complete(store: &Store) -> Result<()> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     check_one_keyring(store)?;
     let (_, signer) = signer_now(store)?;
     if command::may_complete(signer.role()) {
@@ -105,8 +105,8 @@ fn with_old_history(store: &Store) -> Result<HashSet<MemoryId>> {
         return Ok(HashSet::new());
     };
     let mut found = HashSet::new();
-    for id in timeline(store).memories() {
-        let Some((_, event)) = timeline(store).begins_with(id) else {
+    for id in timeline(&store.state).memories() {
+        let Some((_, event)) = timeline(&store.state).begins_with(id) else {
             continue;
         };
         let event = event_at(store, event)?;
@@ -127,7 +127,7 @@ fn forget_paths(store: &mut Store, memories: &HashSet<MemoryId>) -> Result<()> {
         return Ok(());
     }
     load_timeline(store)?;
-    let commits = commits_of(store, &timeline(store).naming(memories));
+    let commits = commits_of(&store.state, &timeline(&store.state).naming(memories));
     let timeline = &mut store.state.timeline;
     check_all(
         &store.ledger.root,

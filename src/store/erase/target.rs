@@ -2,36 +2,36 @@
 
 use std::collections::HashSet;
 
-use super::super::Store;
 use super::super::past::erased;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
+use crate::store::State;
 use crate::store::hold::hold_ever_on;
 use crate::store::log::Filter;
 use crate::store::past::access::numbers;
 use crate::store::past::timeline;
 use crate::store::retention::{EraseOf, Target};
 
-pub(super) fn targets(store: &Store, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
-    let timeline = timeline(store);
+pub(super) fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+    let timeline = timeline(state);
     let ids = match what {
         EraseOf::Memory(id) => HashSet::from([*id]),
-        EraseOf::Path(path) => last_within(store, path),
+        EraseOf::Path(path) => last_within(state, path),
         EraseOf::Session(session) => {
             let filter = Filter {
                 session: Some(session.clone()),
                 ..Filter::default()
             };
-            timeline.written_by(&numbers(store, &filter))
+            timeline.written_by(&numbers(state, &filter))
         }
         EraseOf::Actor(actor) => {
             let filter = Filter {
                 actor: Some(actor.clone()),
                 ..Filter::default()
             };
-            timeline.written_by(&numbers(store, &filter))
+            timeline.written_by(&numbers(state, &filter))
         }
         EraseOf::Subject(glob) => {
             let glob = Glob::parse(glob)?;
@@ -44,10 +44,10 @@ pub(super) fn targets(store: &Store, what: &EraseOf, history_only: bool) -> Resu
     };
     let targets = ids.into_iter();
     let mut targets: Vec<Target> = targets
-        .filter_map(|id| target(store, id, history_only))
+        .filter_map(|id| target(state, id, history_only))
         .collect();
     if targets.is_empty() {
-        return Err(nothing_to_erase(store, what, history_only));
+        return Err(nothing_to_erase(state, what, history_only));
     }
     targets.sort_by_cached_key(|target| {
         let path = target.path.as_ref().map(|path| path.as_str().to_owned());
@@ -57,27 +57,27 @@ pub(super) fn targets(store: &Store, what: &EraseOf, history_only: bool) -> Resu
 }
 
 /// Memories that are at a path or below it, and those that are gone and were there last.
-fn last_within(store: &Store, path: &MemoryPath) -> HashSet<MemoryId> {
-    let ever = timeline(store).ever_within(path).into_iter();
+fn last_within(state: &State, path: &MemoryPath) -> HashSet<MemoryId> {
+    let ever = timeline(state).ever_within(path).into_iter();
     ever.filter(|id| {
-        let last = last_path(store, *id);
+        let last = last_path(state, *id);
         last.is_some_and(|last| last == *path || last.is_below(path))
     })
     .collect()
 }
 
 /// The path of a memory, or the last it had.
-fn last_path(store: &Store, id: MemoryId) -> Option<MemoryPath> {
-    match store.state.catalog.memory(id) {
+fn last_path(state: &State, id: MemoryId) -> Option<MemoryPath> {
+    match state.catalog.memory(id) {
         Some(memory) => Some(memory.path.clone()),
-        None => timeline(store).life(id).pop()?.of.path,
+        None => timeline(state).life(id).pop()?.of.path,
     }
 }
 
 /// A memory as a target; `None` if there is nothing of it left to erase.
-fn target(store: &Store, id: MemoryId, history_only: bool) -> Option<Target> {
-    let timeline = timeline(store);
-    let is_there = store.state.catalog.memory(id).is_some();
+fn target(state: &State, id: MemoryId, history_only: bool) -> Option<Target> {
+    let timeline = timeline(state);
+    let is_there = state.catalog.memory(id).is_some();
     if !is_there && (history_only || timeline.erased_by(id).is_some()) {
         return None;
     }
@@ -85,19 +85,19 @@ fn target(store: &Store, id: MemoryId, history_only: bool) -> Option<Target> {
     let versions = timeline.versions(id, u64::MAX);
     let versions = versions.filter(|version| version.version >= first).count();
     let least = if history_only { 2 } else { 1 };
-    let path = last_path(store, id);
+    let path = last_path(state, id);
     (versions >= least).then(|| Target {
         id,
-        hold: hold_ever_on(store, id, path.as_ref()),
+        hold: hold_ever_on(state, id, path.as_ref()),
         path,
         is_there,
         versions,
     })
 }
 
-fn nothing_to_erase(store: &Store, what: &EraseOf, history_only: bool) -> Error {
+fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error {
     let path = match what {
-        EraseOf::Memory(id) => match timeline(store).erased_by(*id) {
+        EraseOf::Memory(id) => match timeline(state).erased_by(*id) {
             Some(event) => return erased(*id, event),
             None => format!("the memory {id}"),
         },

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::event::Change;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Part;
+use crate::store::State;
 use crate::store::log::{Entry, Filter, entry};
 use crate::store::past::{in_history, timeline};
 
@@ -14,7 +15,7 @@ pub(super) fn events<'a>(
     store: &'a mut Store,
     filter: &Filter,
 ) -> Result<impl Iterator<Item = Result<Entry>> + 'a> {
-    let numbers = in_history(store, |store| Ok(numbers(store, filter)))?;
+    let numbers = in_history(store, |store| Ok(numbers(&store.state, filter)))?;
     Ok(entries(store, numbers))
 }
 
@@ -24,7 +25,7 @@ pub(super) fn accesses<'a>(
     path: &MemoryPath,
 ) -> Result<impl Iterator<Item = Result<Entry>> + 'a> {
     let numbers = in_history(store, |store| {
-        let timeline = timeline(store);
+        let timeline = timeline(&store.state);
         let memories = timeline.ever_within(path);
         let mut numbers = timeline.about(path);
         numbers.retain(|event| {
@@ -40,7 +41,7 @@ pub(super) fn accesses<'a>(
 fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entry>> + '_ {
     let newest_first = numbers.into_iter().rev();
     newest_first.map(|number| {
-        let moment = timeline(store)
+        let moment = timeline(&store.state)
             .moment(number)
             .expect("an event of the timeline");
         Ok(entry(store, moment.commit)?.0)
@@ -48,8 +49,8 @@ fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entr
 }
 
 /// The numbers of the events that meet a filter, oldest first.
-pub(in crate::store) fn numbers(store: &Store, filter: &Filter) -> Vec<u64> {
-    let timeline = timeline(store);
+pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
+    let timeline = timeline(state);
     let mut numbers = match &filter.path {
         Some(path) => timeline.about(path),
         None => (0..timeline.len()).collect(),

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::event::{Context, Event};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
+use crate::store::State;
 use crate::store::past::BlamedLine;
 use crate::store::past::Looked;
 use crate::store::past::Origin;
@@ -29,7 +30,7 @@ pub(super) fn blame(
 ) -> Result<Looked<Blame>> {
     in_contents(store, |store| {
         let at = resolve(store, revision)?;
-        let timeline = timeline(store);
+        let timeline = timeline(&store.state);
         let of = timeline
             .at(path, at.event)
             .ok_or_else(|| no_file_at(path, at, timeline))?;
@@ -46,7 +47,7 @@ pub(super) fn blame(
 }
 
 fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let all = timeline.versions(of.id, of.event);
     // Nothing tells of erased versions which lines they had.
     let versions: Vec<Version> = all
@@ -105,12 +106,12 @@ fn blamed(
 ) -> Result<Blame> {
     let used: BTreeSet<u32> = origins.iter().copied().collect();
     let places: HashMap<u32, usize> = used.iter().copied().zip(0..).collect();
-    let all = timeline(store).versions(of.id, of.event).count();
+    let all = timeline(&store.state).versions(of.id, of.event).count();
     let named = used.iter().map(|index| {
         let version = &versions[*index as usize];
         let event = event_at(store, version.event)?;
         let or_before = *index == 0 && versions.len() < all;
-        Ok(origin(store, version, &event, or_before))
+        Ok(origin(&store.state, version, &event, or_before))
     });
     let lines = bare_lines(text.as_str()).into_iter();
     let lines = lines.zip(origins).zip(1..);
@@ -127,8 +128,8 @@ fn blamed(
     })
 }
 
-fn origin(store: &Store, version: &Version, event: &Event, or_before: bool) -> Origin {
-    let moment = timeline(store).moment(version.event);
+fn origin(state: &State, version: &Version, event: &Event, or_before: bool) -> Origin {
+    let moment = timeline(state).moment(version.event);
     Origin {
         version: side(version),
         commit: moment.expect("an event of the timeline").commit,

@@ -9,6 +9,7 @@ use crate::event::{Context, Moment, Touch};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Part, Version};
+use crate::store::State;
 use crate::store::log::{Filter, entry};
 use crate::store::past::Difference;
 use crate::store::past::Looked;
@@ -34,7 +35,7 @@ pub(super) fn show(
 ) -> Result<Looked<Shown>> {
     in_contents(store, |store| {
         let at = resolve(store, revision)?;
-        let (changes, touches) = compare_all(store, &pairs_of(store, at.event));
+        let (changes, touches) = compare_all(store, &pairs_of(&store.state, at.event));
         let entry = entry(store, at.commit)?.0;
         let look = Look {
             command: "show",
@@ -60,10 +61,10 @@ pub(super) fn events_with_changes<'a>(
 ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + 'a>> {
     let (numbers, recorded) = in_contents(store, |store| {
         let is_shown = |event: &u64| {
-            let pairs = pairs_of(store, *event);
-            pairs.is_empty() || pairs.iter().any(|pair| !hides(store, pair, context))
+            let pairs = pairs_of(&store.state, *event);
+            pairs.is_empty() || pairs.iter().any(|pair| !hides(&store.state, pair, context))
         };
-        let newest_first = numbers(store, filter).into_iter().rev();
+        let newest_first = numbers(&store.state, filter).into_iter().rev();
         let mut numbers: Vec<u64> = newest_first
             .filter(|event| !context.of_agent || is_shown(event))
             .take(limit)
@@ -76,20 +77,20 @@ pub(super) fn events_with_changes<'a>(
                 None => None,
             },
             at: Vec::new(),
-            touches: newest_of(store, &numbers),
+            touches: newest_of(&store.state, &numbers),
         };
         Ok((numbers, record_look(store, look, context)?))
     })?;
     let store = &*store;
     let looker = context.clone();
     let within = filter.path.as_ref();
-    let memories = within.map(|path| timeline(store).ever_within(path));
+    let memories = within.map(|path| timeline(&store.state).ever_within(path));
     let found = numbers.into_iter().rev().map(move |number| {
-        let moment = timeline(store)
+        let moment = timeline(&store.state)
             .moment(number)
             .expect("an event of the timeline");
-        let mut pairs = pairs_of(store, number);
-        pairs.retain(|pair| !hides(store, pair, &looker));
+        let mut pairs = pairs_of(&store.state, number);
+        pairs.retain(|pair| !hides(&store.state, pair, &looker));
         pairs.retain(|(before, after)| {
             let either = after.as_ref().or(before.as_ref());
             let inside = |ids: &HashSet<MemoryId>| either.is_some_and(|v| ids.contains(&v.id));
@@ -112,12 +113,18 @@ pub(super) fn diff(
 ) -> Result<Looked<Difference>> {
     in_contents(store, |store| {
         let (from, to) = ends(store, from, to, within)?;
-        let mut pairs = pairs_between(store, from, to, within);
-        pairs.retain(|pair| !hides(store, pair, context));
+        let mut pairs = pairs_between(&store.state, from, to, within);
+        pairs.retain(|pair| !hides(&store.state, pair, context));
         let (mut changes, touches) = compare_all(store, &pairs);
         // Between two moments a new memory can have been changed too.
-        let lived =
-            |id| from.is_some_and(|from| timeline(store).versions(id, from.event).next().is_some());
+        let lived = |id| {
+            from.is_some_and(|from| {
+                timeline(&store.state)
+                    .versions(id, from.event)
+                    .next()
+                    .is_some()
+            })
+        };
         for changed in changes.iter_mut().filter(|changed| changed.revived) {
             changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
         }
@@ -151,17 +158,20 @@ fn ends(
 ) -> Result<(Option<Moment>, Moment)> {
     let head = Revision::head();
     let Some(from) = from else {
-        let to = moment_of_last_change(store, within)?;
+        let to = moment_of_last_change(&store.state, within)?;
         let before = to.event.checked_sub(1);
-        return Ok((before.and_then(|event| timeline(store).moment(event)), to));
+        return Ok((
+            before.and_then(|event| timeline(&store.state).moment(event)),
+            to,
+        ));
     };
     let (from, to) = (resolve(store, from)?, resolve(store, to.unwrap_or(&head))?);
     Ok((Some(from), to))
 }
 
 /// The newest event that changed a memory within a path.
-fn moment_of_last_change(store: &Store, within: Option<&MemoryPath>) -> Result<Moment> {
-    let timeline = timeline(store);
+fn moment_of_last_change(state: &State, within: Option<&MemoryPath>) -> Result<Moment> {
+    let timeline = timeline(state);
     let memories = within.map(|path| timeline.ever_within(path));
     let changed = |event: &u64| {
         let candidate = timeline.parts_of(*event).iter().any(|part| {
@@ -172,7 +182,7 @@ fn moment_of_last_change(store: &Store, within: Option<&MemoryPath>) -> Result<M
         });
         // What a memory did after it had moved away is no change of the path it had.
         let inside = |path: &MemoryPath| {
-            let pairs = pairs_of(store, *event);
+            let pairs = pairs_of(state, *event);
             let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
             sides.any(|side| is_within(side.as_ref(), path))
         };
@@ -188,8 +198,8 @@ fn moment_of_last_change(store: &Store, within: Option<&MemoryPath>) -> Result<M
 }
 
 /// What an event changed, memory by memory.
-fn pairs_of(store: &Store, event: u64) -> Vec<Pair> {
-    let timeline = timeline(store);
+fn pairs_of(state: &State, event: u64) -> Vec<Pair> {
+    let timeline = timeline(state);
     let parts = timeline.parts_of(event).into_iter();
     let before = event.checked_sub(1);
     parts
@@ -202,12 +212,12 @@ fn pairs_of(store: &Store, event: u64) -> Vec<Pair> {
 }
 
 fn pairs_between(
-    store: &Store,
+    state: &State,
     from: Option<Moment>,
     to: Moment,
     within: Option<&MemoryPath>,
 ) -> Vec<Pair> {
-    let timeline = timeline(store);
+    let timeline = timeline(state);
     let mut before = from.map_or_else(Default::default, |from| timeline.state(from.event));
     let after = timeline.state(to.event);
     let mut pairs: Vec<Pair> = after
@@ -235,9 +245,9 @@ fn compare_all(store: &Store, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
     (changes, seen.map(looked_at).collect())
 }
 
-fn hides(store: &Store, (before, after): &Pair, context: &Context) -> bool {
+fn hides(state: &State, (before, after): &Pair, context: &Context) -> bool {
     let either = after.as_ref().or(before.as_ref());
-    either.is_some_and(|version| is_hidden(store, version.id, context))
+    either.is_some_and(|version| is_hidden(state, version.id, context))
 }
 
 fn compare(store: &Store, (before, after): &Pair) -> Changed {
@@ -262,12 +272,12 @@ fn compare(store: &Store, (before, after): &Pair) -> Changed {
 }
 
 /// The newest version of every memory that some events changed.
-fn newest_of(store: &Store, numbers: &[u64]) -> Vec<Touch> {
+fn newest_of(state: &State, numbers: &[u64]) -> Vec<Touch> {
     let mut seen: HashSet<MemoryId> = HashSet::new();
     let newest_first = numbers
         .iter()
         .rev()
-        .flat_map(|event| pairs_of(store, *event));
+        .flat_map(|event| pairs_of(state, *event));
     newest_first
         .filter_map(|(before, after)| after.or(before))
         .filter(|version| version.path.is_some() && seen.insert(version.id))

@@ -9,6 +9,7 @@ use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Touch};
 use crate::id::MemoryId;
 use crate::state::timeline::Version;
+use crate::store::State;
 use crate::store::living::living;
 use crate::store::past::Match;
 use crate::store::past::Matches;
@@ -37,8 +38,8 @@ pub(super) fn grep(
             problems: Vec::new(),
         };
         let mut touches = Vec::new();
-        for versions in searched(store, search) {
-            if is_hidden(store, versions[0].id, context) {
+        for versions in searched(&store.state, search) {
+            if is_hidden(&store.state, versions[0].id, context) {
                 continue;
             }
             let seen = found.lines.len();
@@ -66,8 +67,8 @@ pub(super) fn grep(
 }
 
 /// The versions to look into, memory by memory in the order of paths, each oldest first.
-fn searched(store: &Store, search: &Search) -> Vec<Vec<Version>> {
-    let timeline = timeline(store);
+fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
+    let timeline = timeline(state);
     let newest = timeline.len() - 1;
     let mut memories: Vec<Vec<Version>> = if search.history {
         timeline
@@ -75,15 +76,14 @@ fn searched(store: &Store, search: &Search) -> Vec<Vec<Version>> {
             .map(|id| timeline.versions(id, newest).collect())
             .collect()
     } else {
-        let living = living(store);
-        let state = timeline.state(newest).into_values();
-        state
-            .filter(|version| {
-                let memory = store.state.catalog.memory(version.id);
-                memory.is_none_or(|memory| living.has(memory))
-            })
-            .map(|version| vec![version])
-            .collect()
+        let living = living(state);
+        let now = timeline.state(newest).into_values();
+        now.filter(|version| {
+            let memory = state.catalog.memory(version.id);
+            memory.is_none_or(|memory| living.has(memory))
+        })
+        .map(|version| vec![version])
+        .collect()
     };
     if let Some(within) = &search.within {
         let inside = |version: &Version| {
@@ -141,7 +141,7 @@ fn search_one(store: &Store, pattern: &Regex, versions: &[Version], found: &mut 
     }
     let removed = versions
         .last()
-        .and_then(|last| timeline(store).removed(last.id));
+        .and_then(|last| timeline(&store.state).removed(last.id));
     if let Some(event) = removed {
         let lines = &mut found.lines[begin..];
         lines

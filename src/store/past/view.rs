@@ -7,7 +7,9 @@ use crate::memory_tool::edit;
 use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
+use crate::store::State;
 use crate::store::decide::as_reader;
+use crate::store::log::parse_path;
 use crate::store::past::View;
 use crate::store::past::{
     Looked, in_contents, is_hidden, load_piece, load_timeline, locked, nameless, place_ever,
@@ -26,11 +28,11 @@ pub(super) fn view_at(
     revision: &Revision,
     context: &Context,
 ) -> Result<Looked<View>> {
-    let parsed = store.parse_path(path)?;
+    let parsed = parse_path(&store.state, path)?;
     around(store, &parsed.clone(), revision, |store| {
         let at = resolve(store, revision)?;
         let heading = format!("Here's the content of {path} with line numbers:");
-        let limit = store.policy().limits.view_characters;
+        let limit = store.state.decisions.policy.limits.view_characters;
         view_then(store, path, &parsed, at, context, "view_at", |text| {
             let (from, to) =
                 edit::resolve_range(text.as_str(), range).map_err(|fault| Error::Invalid {
@@ -49,7 +51,7 @@ pub(super) fn show_at(
     revision: &Revision,
     context: &Context,
 ) -> Result<Looked<View>> {
-    let parsed = store.parse_path(path)?;
+    let parsed = parse_path(&store.state, path)?;
     around(store, &parsed.clone(), revision, |store| {
         let at = resolve(store, revision)?;
         view_then(store, path, &parsed, at, context, "show", Ok)
@@ -64,9 +66,9 @@ pub(super) fn show_version(
     version: u64,
     context: &Context,
 ) -> Result<Looked<View>> {
-    let parsed = store.parse_path(path)?;
+    let parsed = parse_path(&store.state, path)?;
     in_contents(store, |store| {
-        let timeline = timeline(store);
+        let timeline = timeline(&store.state);
         let newest = timeline.len() - 1;
         let was_there = |id| {
             let mut versions = timeline.versions(id, newest);
@@ -77,7 +79,7 @@ pub(super) fn show_version(
             all.max_by_key(|version| version.event)
         };
         let memory = timeline.at(&parsed, newest).or_else(last_there);
-        let memory = memory.filter(|memory| !is_hidden(store, memory.id, context));
+        let memory = memory.filter(|memory| !is_hidden(&store.state, memory.id, context));
         let found = memory.and_then(|memory| {
             let mut versions = timeline.versions(memory.id, newest);
             versions.find(|found| found.version == version)
@@ -90,7 +92,7 @@ pub(super) fn show_version(
         let at = timeline
             .moment(found.event)
             .expect("an event of the timeline");
-        let then = found.path.ok_or_else(|| nameless(store, found.id))?;
+        let then = found.path.ok_or_else(|| nameless(&store.state, found.id))?;
         view_then(store, path, &then, at, context, "show", Ok)
     })
 }
@@ -102,7 +104,7 @@ fn around<T>(
     revision: &Revision,
     act: impl Fn(&mut Store) -> Result<T>,
 ) -> Result<T> {
-    as_reader(store)?;
+    as_reader(&store.ledger)?;
     locked(store, |store| {
         let is_piece = load_piece(store, path, revision);
         if !is_piece {
@@ -130,13 +132,13 @@ fn view_then(
     command: &'static str,
     render: impl FnOnce(Text) -> Result<Text>,
 ) -> Result<Looked<View>> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let time = timeline.time(at.event).expect("a resolved moment");
     let version = timeline.at(path, at.event);
     let (text, touches) = if let Some(file) = &version {
         (render(text_then(store, file)?)?, vec![looked_at(file)])
     } else {
-        (list_then(store, shown, path, at)?, Vec::new())
+        (list_then(&store.state, shown, path, at)?, Vec::new())
     };
     let look = Look {
         command,
@@ -156,8 +158,8 @@ fn view_then(
     })
 }
 
-fn list_then(store: &Store, shown: &str, path: &MemoryPath, at: Moment) -> Result<Text> {
-    let timeline = timeline(store);
+fn list_then(state: &State, shown: &str, path: &MemoryPath, at: Moment) -> Result<Text> {
+    let timeline = timeline(state);
     let state = timeline.state(at.event);
     let below: Vec<(&MemoryPath, u64)> = state
         .values()

@@ -12,8 +12,8 @@ use crate::store::living::living;
 use crate::store::plan::{
     make_way_now, no_secret_in, not_below_a_file, path_named, redacted, relative_path,
 };
-use crate::store::redactor;
 use crate::store::versions::{text_before, text_of};
+use crate::store::{Ledger, State, redactor};
 
 use super::super::Store;
 use super::{
@@ -30,10 +30,10 @@ const EDITED: &str =
 pub(super) fn create(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted {
     let path = path_named(store, call.shown)?;
     let done = format!("File created successfully at: {}", call.shown);
-    if let Some(memory) = living(store).at(&path).cloned() {
+    if let Some(memory) = living(&store.state).at(&path).cloned() {
         if call.base.is_some() || store.state.decisions.policy.tool.create_overwrites {
             let text = keepable(store, call, &path, text)?;
-            if is_done(store, call, &memory, &text)? {
+            if is_done(&mut store.ledger, call, &memory, &text)? {
                 return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
             }
             if store.state.decisions.policy.tool.create_overwrites {
@@ -43,7 +43,7 @@ pub(super) fn create(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted
     } else if call.base.is_some() {
         return refuse(Refusal::Precondition, moved_on(call.shown));
     }
-    if living(store).at(&path).is_some() || living(store).is_directory(&path) {
+    if living(&store.state).at(&path).is_some() || living(&store.state).is_directory(&path) {
         let text = format!("Error: File {} already exists", call.shown);
         return refuse(Refusal::Exists, text);
     }
@@ -53,14 +53,14 @@ pub(super) fn create(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted
 pub(super) fn write(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted {
     let path = relative_path(store, call.shown)?;
     let done = format!("Written to {}", call.shown);
-    if let Some(memory) = living(store).at(&path).cloned() {
+    if let Some(memory) = living(&store.state).at(&path).cloned() {
         let text = keepable(store, call, &path, text)?;
-        if is_done(store, call, &memory, &text)? {
+        if is_done(&mut store.ledger, call, &memory, &text)? {
             return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
         }
         return Ok(overwrite(&memory, text, done));
     }
-    if living(store).is_directory(&path) {
+    if living(&store.state).is_directory(&path) {
         return refuse(
             Refusal::Exists,
             format!("Error: {} is a directory", call.shown),
@@ -74,7 +74,7 @@ pub(super) fn write(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted 
 
 /// Whether a call that says what text it acts upon finds the text it would write.
 fn is_done(
-    store: &mut Store,
+    ledger: &mut Ledger,
     call: &Call<'_>,
     memory: &Memory,
     text: &Redacted,
@@ -83,7 +83,7 @@ fn is_done(
         return Ok(false);
     };
     let text = text.text();
-    let now = text_of(store, memory)?;
+    let now = text_of(ledger, memory)?;
     if now != *text {
         check_base(base, &now, call.shown)?;
     }
@@ -92,11 +92,11 @@ fn is_done(
 
 fn add(store: &Store, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str) -> Drafted {
     no_secret_in(store, &path, call.shown)?;
-    not_below_a_file(store, &path, call.shown)?;
+    not_below_a_file(&store.state, &path, call.shown)?;
     let text = keepable(store, call, &path, text)?;
     let max = store.state.decisions.policy.limits.memories;
-    if store.state.catalog.len() >= max && living(store).len() >= max {
-        let files = match living(store).len() {
+    if store.state.catalog.len() >= max && living(&store.state).len() >= max {
+        let files = match living(&store.state).len() {
             1 => "1 file".to_owned(),
             count => format!("{count} files"),
         };
@@ -124,9 +124,9 @@ fn keepable(
     path: &MemoryPath,
     text: &Text,
 ) -> std::result::Result<Redacted, Fault> {
-    within_size(store, call.shown, text)?;
+    within_size(&store.state, call.shown, text)?;
     let redacted = redacted(store, path, call.shown, text)?;
-    within_size(store, call.shown, redacted.text())?;
+    within_size(&store.state, call.shown, redacted.text())?;
     Ok(redacted)
 }
 
@@ -150,11 +150,11 @@ pub(super) fn str_replace(store: &mut Store, call: &Call<'_>, old: &Text, new: &
     let answer = |text: &Redacted, line| {
         edit::snippet(EDITED, text.text().as_str(), text.line_now(line), max)
     };
-    let text = text_of(store, &memory)?;
+    let text = text_of(&mut store.ledger, &memory)?;
     if let Some(base) = call.base
         && Digest::of(text.as_str().as_bytes()) != base
     {
-        let before = text_before(store, &memory, base)?;
+        let before = text_before(&store.ledger, &memory, base)?;
         if let Some(Ok((done, line))) = before.map(|before| edit(before.as_str())) {
             let done = keepable(store, call, &path, &done)?;
             if *done.text() == text {
@@ -179,11 +179,11 @@ pub(super) fn insert(store: &mut Store, call: &Call<'_>, line: i64, insert: &Tex
     )?;
     let done = format!("The file {} has been edited.", call.shown);
     let edit = |text: &str| edit::insert(text, line, insert.as_str());
-    let text = text_of(store, &memory)?;
+    let text = text_of(&mut store.ledger, &memory)?;
     if let Some(base) = call.base
         && Digest::of(text.as_str().as_bytes()) != base
     {
-        let before = text_before(store, &memory, base)?;
+        let before = text_before(&store.ledger, &memory, base)?;
         if let Some(Ok(edited)) = before.map(|before| edit(before.as_str())) {
             let edited = keepable(store, call, &memory.path, &edited)?;
             if *edited.text() == text {
@@ -210,14 +210,14 @@ pub(super) fn insert(store: &mut Store, call: &Call<'_>, line: i64, insert: &Tex
 /// The memory at the call's path, or a refusal with these words.
 fn existing(store: &Store, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
     let path = path_named(store, call.shown)?;
-    match living(store).at(&path) {
+    match living(&store.state).at(&path) {
         Some(memory) => Ok(memory.clone()),
         None => refuse(Refusal::NotFound, missing),
     }
 }
 
-fn within_size(store: &Store, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
-    let max = store.state.decisions.policy.limits.memory_bytes;
+fn within_size(state: &State, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
+    let max = state.decisions.policy.limits.memory_bytes;
     if text.len() <= max {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use crate::event::Place;
 use crate::memory_tool::edit;
 use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
+use crate::store::State;
 use crate::store::answer::Refusal;
 use crate::store::living::living;
 use crate::store::plan::{path_named, place, relative_path, text_at_base};
@@ -15,10 +16,10 @@ use super::{
 
 pub(super) fn view(store: &mut Store, call: &Call<'_>, range: Option<(i64, i64)>) -> Drafted {
     let path = path_named(store, call.shown)?;
-    let Some(memory) = living(store).at(&path).cloned() else {
-        return view_directory(store, call, &path);
+    let Some(memory) = living(&store.state).at(&path).cloned() else {
+        return view_directory(&store.state, call, &path);
     };
-    let text = text_at_base(store, &memory, call)?;
+    let text = text_at_base(&mut store.ledger, &memory, call)?;
     let limits = &store.state.decisions.policy.limits;
     let lines = edit::line_count(text.as_str());
     if lines > limits.lines {
@@ -47,8 +48,8 @@ pub(super) fn view(store: &mut Store, call: &Call<'_>, range: Option<(i64, i64)>
     Ok(read_plan(content, &memory, &text))
 }
 
-fn view_directory(store: &Store, call: &Call<'_>, path: &MemoryPath) -> Drafted {
-    let living = living(store);
+fn view_directory(state: &State, call: &Call<'_>, path: &MemoryPath) -> Drafted {
+    let living = living(state);
     if !living.is_directory(path) {
         return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
     }
@@ -57,14 +58,14 @@ fn view_directory(store: &Store, call: &Call<'_>, path: &MemoryPath) -> Drafted 
     let content = listing::render(call.shown, path, memories);
     Ok(Plan::answer(
         content,
-        Target::At(place(store, path)),
+        Target::At(place(state, path)),
         Vec::new(),
     ))
 }
 
-pub(super) fn read_all(store: &Store) -> Plan {
+pub(super) fn read_all(state: &State) -> Plan {
     let root = MemoryPath::root();
-    let living = living(store);
+    let living = living(state);
     let mut list: Vec<&str> = living.below(&root).map(|m| m.path.relative()).collect();
     list.sort_unstable();
     Plan::answer(list.join("\n"), Target::At(Place::Root), Vec::new())
@@ -72,12 +73,12 @@ pub(super) fn read_all(store: &Store) -> Plan {
 
 pub(super) fn read(store: &mut Store, call: &Call<'_>) -> Drafted {
     let path = relative_path(store, call.shown)?;
-    match living(store).at(&path).cloned() {
+    match living(&store.state).at(&path).cloned() {
         Some(memory) => {
-            let text = text_at_base(store, &memory, call)?;
+            let text = text_at_base(&mut store.ledger, &memory, call)?;
             Ok(read_plan(text.clone(), &memory, &text))
         }
-        None if living(store).is_directory(&path) => refuse(
+        None if living(&store.state).is_directory(&path) => refuse(
             Refusal::Failed,
             format!("Error: {} is a directory; read one file in it", call.shown),
         ),

@@ -5,6 +5,7 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::MOVE_BYTES;
 use crate::redact::Redacted;
 use crate::state::catalog::Memory;
+use crate::store::State;
 use crate::store::answer::Refusal;
 use crate::store::living::living;
 use crate::store::plan::{
@@ -28,19 +29,19 @@ pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
         );
     }
     let done = format!("Successfully deleted {}", call.shown);
-    let place = Target::At(place(store, &path));
-    if let Some(memory) = living(store).at(&path).cloned() {
+    let place = Target::At(place(&store.state, &path));
+    if let Some(memory) = living(&store.state).at(&path).cloned() {
         if let Some(base) = call.base {
-            check_base(base, &text_of(store, &memory)?, call.shown)?;
+            check_base(base, &text_of(&mut store.ledger, &memory)?, call.shown)?;
         }
-        no_hold_on(store, &memory)?;
+        no_hold_on(&store.state, &memory)?;
         let step = Planned::Touch(touch(&memory, Change::Remove));
         return Ok(Plan {
             subject: Some(Subject { sha256: None }),
             ..Plan::answer(done, place, vec![step])
         });
     }
-    if !living(store).is_directory(&path) {
+    if !living(&store.state).is_directory(&path) {
         return match call.base {
             Some(_) => Ok(Plan::answer(done, place, Vec::new())),
             None => refuse(
@@ -50,18 +51,18 @@ pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
         };
     }
     needs_file(call)?;
-    let memories: Vec<Memory> = living(store).below(&path).cloned().collect();
+    let memories: Vec<Memory> = living(&store.state).below(&path).cloned().collect();
     memories
         .iter()
-        .try_for_each(|memory| no_hold_on(store, memory))?;
+        .try_for_each(|memory| no_hold_on(&store.state, memory))?;
     let remove = |memory| Planned::Touch(touch(memory, Change::Remove));
     let steps = memories.iter().map(remove).collect();
     Ok(Plan::answer(done, place, steps))
 }
 
 /// Refuses to delete what a hold keeps.
-fn no_hold_on(store: &Store, memory: &Memory) -> Result<(), Fault> {
-    match store.state.catalog.hold_on(memory.id, Some(&memory.path)) {
+fn no_hold_on(state: &State, memory: &Memory) -> Result<(), Fault> {
+    match state.catalog.hold_on(memory.id, Some(&memory.path)) {
         None => Ok(()),
         Some(_) => refuse(
             Refusal::Denied,
@@ -83,10 +84,10 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
     }
     let to = path_named(store, shown_to)?;
     let done = format!("Successfully renamed {} to {shown_to}", call.shown);
-    let source = living(store).at(&from).cloned();
-    let taken = living(store).at(&to).cloned();
+    let source = living(&store.state).at(&from).cloned();
+    let taken = living(&store.state).at(&to).cloned();
     if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
-        let text = text_of(store, there)?;
+        let text = text_of(&mut store.ledger, there)?;
         check_base(base, &text, shown_to)?;
         return Ok(Plan {
             path: Some(Target::At(asked(store, &from)?)),
@@ -94,11 +95,11 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
             ..already(done, there, &text)
         });
     }
-    if taken.is_some() || living(store).is_directory(&to) {
+    if taken.is_some() || living(&store.state).is_directory(&to) {
         let text = format!("Error: The destination {shown_to} already exists");
         return refuse(Refusal::Exists, text);
     }
-    if source.is_none() && !living(store).is_directory(&from) {
+    if source.is_none() && !living(&store.state).is_directory(&from) {
         let text = format!("Error: {}", does_not_exist(call.shown, ""));
         return refuse(Refusal::NotFound, text);
     }
@@ -107,7 +108,7 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
         return refuse(Refusal::Failed, text);
     }
     no_secret_in(store, &to, shown_to)?;
-    not_below_a_file(store, &to, shown_to)?;
+    not_below_a_file(&store.state, &to, shown_to)?;
     let making_way = make_way_now(store, &to, shown_to)?;
     let mut plan = match source {
         Some(memory) => rename_file(store, call, &memory, to, done),
@@ -124,7 +125,7 @@ fn rename_file(
     to: MemoryPath,
     done: String,
 ) -> Drafted {
-    let text = text_at_base(store, memory, call)?;
+    let text = text_at_base(&mut store.ledger, memory, call)?;
     let text = redacted(store, &to, to.as_str(), &text)?;
     let from = Place::Of(memory.id, Some(memory.path.clone()));
     let plan = write_plan(done, memory, Change::Move, to.clone(), text);
@@ -143,7 +144,7 @@ fn rename_directory(
     done: &str,
 ) -> Drafted {
     needs_file(call)?;
-    let memories: Vec<Memory> = living(store).below(from).cloned().collect();
+    let memories: Vec<Memory> = living(&store.state).below(from).cloned().collect();
     let Some(first) = memories.first().map(|memory| memory.id) else {
         let text = format!("Error: {}", does_not_exist(call.shown, ""));
         return refuse(Refusal::NotFound, text);
@@ -162,7 +163,7 @@ fn rename_directory(
         let max = store.state.decisions.policy.limits.path_bytes;
         let path = memory.path.moved(from, to, max);
         let path = path.or_else(|fault| refuse_path(store, memory.path.as_str(), &fault))?;
-        let text = text_of(store, memory)?;
+        let text = text_of(&mut store.ledger, memory)?;
         let text = redacted(store, &path, path.as_str(), &text)?;
         steps.push(Planned::Write(
             Written {
@@ -183,6 +184,6 @@ fn rename_directory(
     let done = noted(done, &kinds);
     Ok(Plan {
         new_path: Some(Place::Of(first, Some(to.clone()))),
-        ..Plan::answer(done, Target::At(place(store, from)), steps)
+        ..Plan::answer(done, Target::At(place(&store.state, from)), steps)
     })
 }

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
+use crate::store::State;
 use crate::store::past::{nameless, place_ever, resolve, text_then, timeline};
 use crate::store::revision::Revision;
 use crate::store::undo::{Conflict, on_top};
@@ -18,7 +19,7 @@ use super::{Aim, Wanted};
 /// it the memory that is there now, as it was wherever it was.
 pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> Result<Aim> {
     let at = resolve(store, from)?;
-    let (timeline, newest) = (timeline(store), timeline(store).len() - 1);
+    let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
     let mut aim = Aim {
         at: Some(at),
         path: Some(place_ever(store, path, newest)?),
@@ -26,7 +27,7 @@ pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> 
     };
     let now = timeline.at(path, newest);
     if let Some(then) = timeline.at(path, at.event) {
-        let id = restored_as(store, &then, now.as_ref());
+        let id = restored_as(&store.state, &then, now.as_ref());
         let id = id.map_err(|elsewhere| moved_away(path, &elsewhere))?;
         aim.wanted.insert(id, wanted_as(store, &then, path, id)?);
         return Ok(aim);
@@ -42,9 +43,11 @@ pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> 
             continue;
         };
         let now = timeline.at(&at_path, newest);
-        match restored_as(store, &then, now.as_ref()) {
+        match restored_as(&store.state, &then, now.as_ref()) {
             Ok(id) => want_if_whole(store, &mut aim, &then, id)?,
-            Err(elsewhere) => aim.conflicts.push(moved_on_top(store, &then, &elsewhere)),
+            Err(elsewhere) => aim
+                .conflicts
+                .push(moved_on_top(&store.state, &then, &elsewhere)),
         }
     }
     if aim.wanted.is_empty() && aim.conflicts.is_empty() {
@@ -56,14 +59,14 @@ pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> 
 /// Which memory gets the text that was at a path: the one that is there now, or, where nothing
 /// is, the one that was there then. If that is elsewhere now, neither, but where it is.
 fn restored_as(
-    store: &Store,
+    state: &State,
     then: &Version,
     now: Option<&Version>,
 ) -> std::result::Result<MemoryId, MemoryPath> {
     if let Some(now) = now {
         return Ok(now.id);
     }
-    let (timeline, newest) = (timeline(store), timeline(store).len() - 1);
+    let (timeline, newest) = (timeline(state), timeline(state).len() - 1);
     let elsewhere = timeline
         .version_at(then.id, newest)
         .and_then(|now| now.path);
@@ -71,13 +74,13 @@ fn restored_as(
 }
 
 /// Why one memory of many is left where it is: it has moved since.
-fn moved_on_top(store: &Store, then: &Version, elsewhere: &MemoryPath) -> Conflict {
-    let newest = timeline(store).versions(then.id, u64::MAX).next_back();
+fn moved_on_top(state: &State, then: &Version, elsewhere: &MemoryPath) -> Conflict {
+    let newest = timeline(state).versions(then.id, u64::MAX).next_back();
     Conflict {
         id: then.id,
         path: then.path.clone(),
         why: format!("it has moved to {}", elsewhere.as_str()),
-        on_top: on_top(store, newest.map(|version| version.event).into_iter()),
+        on_top: on_top(state, newest.map(|version| version.event).into_iter()),
     }
 }
 
@@ -93,7 +96,7 @@ fn wanted_as(store: &Store, then: &Version, path: &MemoryPath, id: MemoryId) -> 
 /// Wants one memory of many as it was; where that does not open, the others do not wait for it.
 fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
     let path = then.path.clone();
-    let path = path.ok_or_else(|| nameless(store, then.id));
+    let path = path.ok_or_else(|| nameless(&store.state, then.id));
     match path.and_then(|path| wanted_as(store, then, &path, id)) {
         Ok(wanted) => drop(aim.wanted.insert(id, wanted)),
         Err(error) if error.is_of_one_memory() => {
@@ -108,7 +111,7 @@ fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> 
 /// Every memory as it was at a moment.
 pub(super) fn aim_rollback(store: &Store, to: &Revision) -> Result<Aim> {
     let at = resolve(store, to)?;
-    let (timeline, newest) = (timeline(store), timeline(store).len() - 1);
+    let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
     let mut aim = Aim {
         at: Some(at),
         ..Aim::default()

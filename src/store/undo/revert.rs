@@ -40,7 +40,7 @@ struct State {
 
 pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
     let events = selected(store, selection)?;
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let mut memories: Vec<MemoryId> = Vec::new();
     let mut known = HashSet::new();
     let mut undone = Vec::new();
@@ -93,7 +93,7 @@ fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
         since: selection.since,
         ..Filter::default()
     };
-    let mut events = numbers(store, &filter);
+    let mut events = numbers(&store.state, &filter);
     if let Some((first, last)) = &selection.range {
         let (first, last) = (resolve(store, first)?.event, resolve(store, last)?.event);
         if first > last {
@@ -113,7 +113,7 @@ fn way_back(
     id: MemoryId,
     chosen: &HashSet<u64>,
 ) -> Result<Result<Wanted, Conflict>> {
-    let timeline = timeline(store);
+    let timeline = timeline(&store.state);
     let mut way = Way {
         store,
         life: timeline.life(id),
@@ -133,7 +133,7 @@ fn way_back(
                 id,
                 path: way.life.iter().rev().find_map(|part| part.of.path.clone()),
                 why: why.to_owned(),
-                on_top: on_top(store, kept),
+                on_top: on_top(&store.state, kept),
             }));
         }
     }
@@ -234,7 +234,7 @@ impl Way<'_> {
             self.texts.insert(of.version, text.clone());
             text
         };
-        let path = of.path.ok_or_else(|| nameless(self.store, of.id))?;
+        let path = of.path.ok_or_else(|| nameless(&self.store.state, of.id))?;
         Ok(Some(State {
             path,
             text,

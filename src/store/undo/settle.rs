@@ -19,7 +19,7 @@ use crate::store::sweep::swept_away;
 use crate::store::undo::Plan;
 use crate::store::undo::Step;
 use crate::store::undo::{Conflict, on_top};
-use crate::store::{now, redactor};
+use crate::store::{State, now, redactor};
 
 use super::super::Store;
 use super::super::past::{looked_at, seconds};
@@ -42,11 +42,11 @@ struct Part {
 }
 
 pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<Settled> {
-    let newest = timeline(store).len() - 1;
+    let newest = timeline(&store.state).len() - 1;
     let (mut parts, mut conflicts) = (Vec::new(), aim.conflicts);
     let mut bytes = 0;
     for (id, wanted) in aim.wanted {
-        let now = timeline(store).version_at(id, newest);
+        let now = timeline(&store.state).version_at(id, newest);
         match part(store, id, now, wanted)? {
             Ok(Some(part)) => {
                 bytes += written_bytes(&part.planned);
@@ -62,8 +62,8 @@ pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<S
             });
         }
     }
-    keep_apart(store, &mut parts, &mut conflicts);
-    let making_way = make_way_for(store, &parts);
+    keep_apart(&store.state, &mut parts, &mut conflicts);
+    let making_way = make_way_for(&store.state, &parts);
     parts.sort_by_cached_key(|part| {
         let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
         path.map(|path| path.as_str().to_owned())
@@ -95,12 +95,12 @@ fn part(
     now: Option<Version>,
     wanted: Wanted,
 ) -> Result<Result<Option<Part>, Conflict>> {
-    let last = timeline(store).versions(id, u64::MAX).next_back();
+    let last = timeline(&store.state).versions(id, u64::MAX).next_back();
     let last =
         last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
     match (now, wanted) {
         (None, Wanted::Gone) => Ok(Ok(None)),
-        (Some(now), Wanted::Gone) => match hold_ever_on(store, id, now.path.as_ref()) {
+        (Some(now), Wanted::Gone) => match hold_ever_on(&store.state, id, now.path.as_ref()) {
             None => Ok(Ok(Some(removal(store, now)))),
             Some(hold) => {
                 let why = format!("hold {hold} keeps it");
@@ -116,7 +116,7 @@ fn part(
                 merged,
             },
         ) => {
-            if let Some(why) = gone_for_good(store, id, &path, now.is_none()) {
+            if let Some(why) = gone_for_good(&store.state, id, &path, now.is_none()) {
                 return Ok(Err(Conflict::alone(id, Some(path), why)));
             }
             let text = match allowed(store, &path, &text)? {
@@ -131,7 +131,9 @@ fn part(
             let change = match &now {
                 None => Change::Restore,
                 Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
-                Some(_) if before.as_ref() == Some(text.text()) && !has_expired(store, id) => {
+                Some(_)
+                    if before.as_ref() == Some(text.text()) && !has_expired(&store.state, id) =>
+                {
                     return Ok(Ok(None));
                 }
                 Some(_) => Change::Edit,
@@ -165,16 +167,16 @@ fn part(
 }
 
 /// Whether a memory is there, and reads as absent.
-fn has_expired(store: &Store, id: MemoryId) -> bool {
-    let memory = store.state.catalog.memory(id);
-    memory.is_some_and(|memory| !living(store).has(memory))
+fn has_expired(state: &State, id: MemoryId) -> bool {
+    let memory = state.catalog.memory(id);
+    memory.is_some_and(|memory| !living(state).has(memory))
 }
 
 /// Why a memory cannot be brought back to a path, or would be gone again at once.
-fn gone_for_good(store: &Store, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
-    let now = now(store);
-    let held = hold_ever_on(store, id, Some(path)).is_some();
-    let ruling = store.state.decisions.rules.ruling(id, path, now);
+fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
+    let now = now(state);
+    let held = hold_ever_on(state, id, Some(path)).is_some();
+    let ruling = state.decisions.rules.ruling(id, path, now);
     if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
         && at <= now
     {
@@ -183,7 +185,7 @@ fn gone_for_good(store: &Store, id: MemoryId, path: &MemoryPath, is_gone: bool) 
             "the policy has it expire at {at}, so it would be gone again; change that first"
         ));
     }
-    let swept = swept_away(store, id).filter(|_| is_gone && !held)?;
+    let swept = swept_away(state, id).filter(|_| is_gone && !held)?;
     let over = swept.checked_add_signed(ruling.grace.delta())?;
     (ruling.erases() && over <= now).then(|| {
         let over = seconds(over);
@@ -192,10 +194,10 @@ fn gone_for_good(store: &Store, id: MemoryId, path: &MemoryPath, is_gone: bool) 
 }
 
 /// What has expired and is in the way of what is written, other than that itself.
-fn make_way_for(store: &Store, parts: &[Part]) -> Vec<Planned> {
+fn make_way_for(state: &State, parts: &[Part]) -> Vec<Planned> {
     let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
     let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
-    let mut steps: Vec<Planned> = paths.flat_map(|path| make_way(store, path)).collect();
+    let mut steps: Vec<Planned> = paths.flat_map(|path| make_way(state, path)).collect();
     steps.retain(|step| match step {
         Planned::Touch(touch) => known.insert(touch.id),
         _ => true,
@@ -251,9 +253,9 @@ fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redac
 }
 
 /// Takes out what would end at a path that something else has, or above or below a file.
-fn keep_apart(store: &Store, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
+fn keep_apart(state: &State, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
     loop {
-        let places = places_after(store, parts);
+        let places = places_after(state, parts);
         let known = parts.len();
         // What is taken out stays where it is now, and may be in the way of others then.
         parts.retain(|part| {
@@ -263,7 +265,7 @@ fn keep_apart(store: &Store, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict
             let Some((other, taken)) = rival(&places, path, part.step.id) else {
                 return true;
             };
-            conflicts.push(in_the_way(store, part, path, other, &taken));
+            conflicts.push(in_the_way(state, part, path, other, &taken));
             false
         });
         if parts.len() == known {
@@ -273,24 +275,24 @@ fn keep_apart(store: &Store, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict
 }
 
 fn in_the_way(
-    store: &Store,
+    state: &State,
     part: &Part,
     path: &MemoryPath,
     other: MemoryId,
     taken: &MemoryPath,
 ) -> Conflict {
-    let timeline = timeline(store);
+    let timeline = timeline(state);
     let newest = timeline.version_at(other, timeline.len() - 1);
     Conflict {
         id: part.step.id,
         path: Some(path.clone()),
         why: format!("{} is in the way", taken.as_str()),
-        on_top: on_top(store, newest.map(|version| version.event).into_iter()),
+        on_top: on_top(state, newest.map(|version| version.event).into_iter()),
     }
 }
 
 /// Every path as it would be, with its memories.
-fn places_after(store: &Store, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
+fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
     let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
         .iter()
         .map(|part| (part.step.id, part.step.path.as_ref()))
@@ -299,8 +301,8 @@ fn places_after(store: &Store, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>
     let mut put = |path: &MemoryPath, id| {
         places.entry(path.as_str().to_owned()).or_default().push(id);
     };
-    let living = living(store);
-    for memory in store.state.catalog.memories() {
+    let living = living(state);
+    for memory in state.catalog.memories() {
         if !moved.contains_key(&memory.id) && living.has(memory) {
             put(&memory.path, memory.id);
         }

@@ -48,7 +48,7 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     if !is_one && !args.yes && !agreed(&targets, args.history)? {
         return Err(Error::Invalid {
             what: "an erasure of several memories",
-            why: "look at what it reaches with --dry-erase, and say --yes".into(),
+            why: "look at what it reaches with --dry-run, and say --yes".into(),
         });
     }
     // Whose memories are erased is not who erases them.
