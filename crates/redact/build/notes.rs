@@ -1,4 +1,4 @@
-//! Makes tables of `vocabulary.txt` and `points.txt`, for the build script.
+//! Tables of `vocabulary.txt` and `points.txt`, for the build script.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,10 +21,10 @@ const LABELS: [&str; 11] = [
 /// Shortest word that the gate looks for, in bytes.
 const LABEL_BYTES_MIN: usize = 3;
 
-/// Bits of the hash by which it is asked whether an entry may begin here.
+/// Bits of the hash that tells whether an entry may begin at a place.
 const HEAD_BITS: u32 = 14;
 
-/// The kinds of what counts, in the order of `Kind` in `weigh.rs`.
+/// The kinds of features, in the order of `Kind` in `weigh.rs`.
 pub(crate) const KINDS: [&str; 32] = [
     "always",
     "group",
@@ -59,7 +59,7 @@ pub(crate) const KINDS: [&str; 32] = [
     "refers",
     "itself",
 ];
-/// Those whose first number is a class.
+/// The kinds whose first number is a class.
 pub(crate) const OF_CLASS: [&str; 6] = [
     "before",
     "behind",
@@ -69,7 +69,7 @@ pub(crate) const OF_CLASS: [&str; 6] = [
     "says",
 ];
 
-/// Lists of words, each behind a line of `[name]`: `vocabulary.txt`, and `words.txt` of names.
+/// Lists of words, each behind a line of `[name]`: `vocabulary.txt`, and the `words.txt` of names.
 pub(crate) struct Lists<'a>(pub(crate) Vec<(&'a str, Vec<&'a str>)>);
 
 impl<'a> Lists<'a> {
@@ -124,7 +124,8 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
     write("points.rs", points)
 }
 
-/// Numbers and what belongs to each, placed by their hash: no place is empty for long.
+/// Places numbers and their values in a table by hash. The table has so many empty places that
+/// every search ends soon.
 fn placed(entries: &BTreeMap<u32, i64>) -> (u32, Vec<(u32, i64)>) {
     let bits = (entries.len() * 3 / 2 + 1)
         .next_power_of_two()
@@ -190,7 +191,7 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
             *entries.entry(number).or_default() |= 1 << class;
         }
     }
-    // What holds another one is found with it.
+    // A label that holds another one is found with it.
     let all = labels.clone();
     labels.retain(|label| {
         !all.iter()
@@ -215,8 +216,8 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     Ok(text)
 }
 
-/// One row of `points.txt`: the kind, three numbers, and the points. The first number may be a class,
-/// the third a word.
+/// Reads a row of `points.txt`: the kind, three numbers, and the points. The first number may be a
+/// class, the third a word.
 pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
     let mut parts = line.split(' ');
     let kind = parts.next()?;

@@ -30,7 +30,7 @@ pub(crate) mod notes;
 #[path = "words.rs"]
 mod named;
 
-/// Every file of rules. Where two rules have the same literal, the first one decides.
+/// The files of rules. Where two rules have the same literal, the first one decides.
 const FAMILIES: [&str; 13] = [
     "code",
     "cloud",
@@ -47,14 +47,14 @@ const FAMILIES: [&str; 13] = [
     "structural",
 ];
 
-/// Modules of scanners of their own, beside `structure`.
+/// Modules with scanners, besides `structure`.
 const SCANNERS: [&str; 3] = ["code_list", "mnemonic", "named"];
 
 /// A file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
-    /// The class of the rules that say none.
+    /// The class of the rules that name none.
     class: Option<Class>,
     rule: Vec<Spanned<Row>>,
 }
@@ -76,10 +76,10 @@ struct Row {
     lead: usize,
     reach: Option<usize>,
     tail: Option<Tail>,
-    /// The function in `src/structure`, or in one of [`SCANNERS`], that reads what a literal
-    /// announces.
+    /// The function in `src/structure`, or in one of [`SCANNERS`], that reads the secret at a
+    /// literal.
     scanner: Option<String>,
-    /// Whether the options and programs of `flags.toml` are literals too.
+    /// Makes the options and programs of `flags.toml` literals too.
     #[serde(default)]
     flags: bool,
     #[serde(default)]
@@ -119,7 +119,7 @@ fn write(folder: &Path) -> Result<(), String> {
     write("flags.rs", flags.to_rust())
 }
 
-/// The options of programs that take a password, by how it stands, and by program.
+/// The options of programs that take a password, by form and by program.
 #[derive(Default)]
 struct Flags(BTreeMap<Form, BTreeMap<String, Vec<String>>>);
 
@@ -149,7 +149,7 @@ impl Flags {
         Ok(read)
     }
 
-    /// How the password stands, the program and the option of every entry.
+    /// Returns the form, the program and the option of every entry.
     fn rows(&self) -> impl Iterator<Item = (Form, &str, &str)> {
         self.0.iter().flat_map(|(form, programs)| {
             programs.iter().flat_map(|(program, options)| {
@@ -160,7 +160,7 @@ impl Flags {
         })
     }
 
-    /// What stands where an option of them does, as written and in any case.
+    /// Returns the literals that stand where an option does, as written and in any case.
     fn literals(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let (mut exact, mut folded) = (BTreeSet::new(), BTreeSet::new());
         for (form, program, option) in self.rows() {
@@ -179,7 +179,7 @@ impl Flags {
         (exact, folded)
     }
 
-    /// The table as Rust.
+    /// Writes the table as Rust.
     fn to_rust(&self) -> String {
         let mut rows = String::new();
         for (form, program, option) in self.rows() {
@@ -194,7 +194,7 @@ impl Flags {
     }
 }
 
-/// The files of rules, each with its path.
+/// Reads the files of rules, each with its path.
 fn read(folder: &Path) -> Result<Vec<(String, String)>, String> {
     let mut families = Vec::new();
     for name in FAMILIES {
@@ -205,7 +205,8 @@ fn read(folder: &Path) -> Result<Vec<(String, String)>, String> {
     Ok(families)
 }
 
-/// The table of rules as Rust, from files with their paths. An error begins with file and line.
+/// Writes the table of rules as Rust, from files with their paths. An error begins with file and
+/// line.
 fn table(families: &[(String, String)], flags: &Flags) -> Result<String, String> {
     let mut rows = String::new();
     let mut count = 0;
@@ -241,7 +242,7 @@ fn table(families: &[(String, String)], flags: &Flags) -> Result<String, String>
 }
 
 impl Row {
-    /// The rule as Rust; the error says why it cannot work.
+    /// Writes the rule as Rust. The error says why the rule cannot work.
     fn to_rust(&self, class: Class) -> Result<String, String> {
         let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if !(2..=40).contains(&self.kind.len()) || !self.kind.bytes().all(fits) {
@@ -340,7 +341,7 @@ mod tests {
         table(&[("one.toml".into(), family)], &Flags::default())
     }
 
-    /// The lines of the page's block in this language.
+    /// Returns the lines of the page's block in this language.
     fn block(language: &str) -> &'static str {
         let fence = format!("```{language}\n");
         let (_, rest) = PAGE.split_once(&fence).expect("the page has one");

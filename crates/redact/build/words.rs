@@ -1,4 +1,4 @@
-//! Makes tables of the lists in `words.txt`, for the build script.
+//! Tables of the lists in `words.txt`, for the build script.
 
 use std::fmt::Write as _;
 use std::path::Path;

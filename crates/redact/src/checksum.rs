@@ -1,20 +1,21 @@
-//! Check digits and checksums: what proves that a token or a number is what it looks like.
+//! Check digits and checksums, which prove that a token or a number is what it looks like.
 
 use bech32::Bech32;
 use bech32::primitives::decode::CheckedHrpstring;
 
-/// Characters that a checksum in base 62 takes.
+/// Length of a checksum in base 62, in characters.
 const BASE62_LENGTH: usize = 6;
-/// Characters before a checksum in base 62 that it covers.
+/// Length of the text that a checksum in base 62 covers, in characters.
 const BASE62_BODY_LENGTH: usize = 30;
-/// Characters that a CRC-32 takes in hexadecimal.
+/// Length of a CRC-32 in hexadecimal, in characters.
 const HEX_LENGTH: usize = 8;
 /// The human-readable part of an age identity.
 const AGE_IDENTITY: &str = "age-secret-key-";
-/// Bytes of an X25519 key.
+/// Length of an X25519 key, in bytes.
 const AGE_KEY_LENGTH: usize = 32;
 
-/// Whether the last 6 characters are the CRC-32 of the 30 before them in base 62 (GitHub, npm).
+/// Tells whether the last 6 characters are the CRC-32 of the 30 before them in base 62 (GitHub,
+/// npm).
 pub(super) fn crc32_base62(token: &[u8]) -> bool {
     let Some((head, sum)) = token.split_last_chunk::<BASE62_LENGTH>() else {
         return false;
@@ -25,7 +26,7 @@ pub(super) fn crc32_base62(token: &[u8]) -> bool {
     *sum == base62(crc32fast::hash(body))
 }
 
-/// Whether the last 8 characters are the CRC-32 of everything before them, in upper-case
+/// Tells whether the last 8 characters are the CRC-32 of everything before them, in upper-case
 /// hexadecimal (Atlassian).
 pub(super) fn crc32_upper(token: &[u8]) -> bool {
     token
@@ -33,8 +34,8 @@ pub(super) fn crc32_upper(token: &[u8]) -> bool {
         .is_some_and(|(body, sum)| *sum == hex(crc32fast::hash(body)).to_ascii_uppercase()[..])
 }
 
-/// Whether the last 8 characters are the CRC-32 of everything before the `_` in front of them, in
-/// hexadecimal with the lowest byte first (Grafana).
+/// Tells whether the last 8 characters are the CRC-32 of everything before the `_` in front of
+/// them, in hexadecimal with the lowest byte first (Grafana).
 pub(super) fn crc32_reversed(token: &[u8]) -> bool {
     let Some(([body @ .., b'_'], sum)) = token.split_last_chunk::<HEX_LENGTH>() else {
         return false;
@@ -42,8 +43,8 @@ pub(super) fn crc32_reversed(token: &[u8]) -> bool {
     *sum == hex(crc32fast::hash(body).swap_bytes())
 }
 
-/// Whether the last 8 characters are the CRC-32 of what stands between the first `_` and them, in
-/// hexadecimal; a second `_` in front of them belongs to neither (Cloudflare, Zuplo).
+/// Tells whether the last 8 characters are the CRC-32, in hexadecimal, of the text between the
+/// first `_` and them; a second `_` in front of them belongs to neither (Cloudflare, Zuplo).
 pub(super) fn crc32_body(token: &[u8]) -> bool {
     let Some((head, sum)) = token.split_last_chunk::<HEX_LENGTH>() else {
         return false;
@@ -55,7 +56,7 @@ pub(super) fn crc32_body(token: &[u8]) -> bool {
     *sum == hex(crc32fast::hash(body.strip_suffix(b"_").unwrap_or(body)))
 }
 
-/// Whether a token is a whole age identity: bech32 (BIP 173) over 32 bytes.
+/// Tells whether a token is a whole age identity: bech32 (BIP 173) over 32 bytes.
 pub(super) fn age_identity(token: &[u8]) -> bool {
     std::str::from_utf8(token)
         .ok()
@@ -65,7 +66,7 @@ pub(super) fn age_identity(token: &[u8]) -> bool {
         })
 }
 
-/// Whether ASCII digits end with their check digit after Luhn (ISO/IEC 7812-1, annex B).
+/// Tells whether ASCII digits end with their Luhn check digit (ISO/IEC 7812-1, annex B).
 pub(super) fn luhn(digits: &[u8]) -> bool {
     let doubled = |digit: u32| (digit * 2) / 10 + (digit * 2) % 10;
     let mut sum = 0;
@@ -82,8 +83,8 @@ pub(super) fn luhn(digits: &[u8]) -> bool {
     digits.len() > 1 && sum % 10 == 0
 }
 
-/// The rest modulo 97 of a number in which the letters of either case stand for 10 to 35
-/// (ISO/IEC 7064, as ISO 13616 uses it): `None` if anything else is among the characters.
+/// Returns a number's remainder modulo 97, where letters of either case stand for 10 to 35 (ISO/IEC
+/// 7064, as ISO 13616 uses it). Returns `None` if there is any other character.
 pub(super) fn mod97(characters: impl Iterator<Item = u8>) -> Option<u32> {
     let mut rest = 0;
     for byte in characters {
@@ -117,8 +118,8 @@ fn hex(number: u32) -> [u8; HEX_LENGTH] {
 mod tests {
     use super::*;
 
-    // Every sum below was computed with zlib.crc32 of Python, and the identity with the reference
-    // code of BIP 173 over the bytes 0 to 31.
+    // Python's zlib.crc32 computed every sum below, and the reference code of BIP 173 the identity,
+    // over the bytes 0 to 31.
     const BASE62: [&str; 3] = [
         "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",
         "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",
@@ -134,7 +135,7 @@ mod tests {
         format!("ATATT3xFfGF0agekeepvector{}=CF775221", "Zk4Qw9".repeat(10))
     }
 
-    /// Every text that differs from `token` in one of its last `count` characters.
+    /// Returns every text that differs from `token` in one of its last `count` characters.
     fn damaged(token: &str, count: usize) -> Vec<String> {
         let from = token.len() - count;
         (from..token.len())
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn luhn_refuses_any_one_wrong_digit() {
-        // The example of ISO/IEC 7812-1, annex B, and two numbers of payment test pages.
+        // The example of ISO/IEC 7812-1, annex B, and two numbers from payment test pages.
         for number in ["79927398713", "4111111111111111", "378282246310005"] {
             assert!(luhn(number.as_bytes()), "{number}");
             for other in damaged(number, number.len()) {

@@ -1,8 +1,8 @@
 //! Codes and keys that people copy by hand: recovery codes in a list, recovery keys of disks, the
 //! parts of a vault's key, seeds of one-time codes, passwords of programs.
 //!
-//! A label stands before each, on the line or above it. The labels are data, in the rules. What
-//! follows must look like such a code: letters and digits in groups, never a word.
+//! A label stands before each, on the line or above it. The labels are data, in the rules. The text
+//! behind a label must look like such a code: letters and digits in groups, never a word.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::span::ahead;
 use crate::span::behind;
 use crate::span::is_joined;
 
-/// How far behind its label a list is read, in bytes.
+/// Longest stretch behind its label in which a list is read, in bytes.
 const LIST_BYTES_MAX: usize = 4096;
-/// How far behind its label a key is read, in bytes.
+/// Longest stretch behind its label in which a key is read, in bytes.
 const KEY_BYTES_MAX: usize = 640;
-/// Longest rest of a line between a label and what it announces, in bytes.
+/// Longest rest of a line between a label and the code that it announces, in bytes.
 const GAP_BYTES_MAX: usize = 120;
 /// Most lines of a list.
 const LINES_MAX: usize = 40;
@@ -30,17 +30,18 @@ const KEY_CHARS_MIN: usize = 16;
 const SHARE_CHARS_MIN: usize = 22;
 /// Fewest characters of a seed of one-time codes: 80 bits in base 32.
 const SEED_CHARS_MIN: usize = 16;
-/// Groups of a recovery key of `BitLocker`, and digits of each.
+/// Number of groups in a recovery key of `BitLocker`, and of digits in each.
 const DISK_GROUPS: usize = 8;
 const DISK_DIGITS: usize = 6;
 
-/// Whether a label stands at `at`: no letter goes before it.
+/// Tells whether a label stands at `at`: no letter goes before it.
 fn is_label(text: &[u8], at: usize) -> bool {
     let before = behind(text, at, 4).chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() && !is_joined(c))
 }
 
-/// The text behind the words of the label that begins at `at`: up to `most` bytes.
+/// Returns the text behind the label that begins at `at`, up to `most` bytes from there, and the
+/// start of that text.
 fn label(text: &[u8], at: usize, keyword: &str, most: usize) -> Option<(usize, String)> {
     let there = ahead(text, at, most);
     let words = super::rules::all()
@@ -122,17 +123,17 @@ pub(super) fn recovery_codes(text: &[u8], at: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a line draws a frame or opens a block of code.
+/// Tells whether a line draws a frame or opens a block of code.
 fn is_rule(line: &str) -> bool {
     line.trim().starts_with("```") || line.trim().bytes().all(|b| b"|-=+: ".contains(&b))
 }
 
-/// Whether the rest of a label's line lets a list begin below it.
+/// Tells whether the rest of a label's line lets a list begin below it.
 fn is_heading(rest: &str) -> bool {
     rest.len() <= GAP_BYTES_MAX && !rest.contains(['\u{1}', '{', ';'])
 }
 
-/// The codes on the line of a label: at once behind it, or behind the last colon.
+/// Returns the codes on the line of a label: right behind it, or behind the last colon.
 fn on_line(rest: &str, shapes: &mut Vec<Vec<usize>>) -> Vec<Range<usize>> {
     let trimmed = rest.trim_start_matches(|c: char| " :=-—–→\"'`*(|\t\u{a0}：".contains(c));
     let at_once = rest.len() - trimmed.len();
@@ -154,7 +155,8 @@ fn on_line(rest: &str, shapes: &mut Vec<Vec<usize>>) -> Vec<Range<usize>> {
     Vec::new()
 }
 
-/// The codes of a line that holds nothing else but bullets, numbers and marks of what is used.
+/// Returns the codes of a line that holds nothing else but bullets, numbers and marks for used
+/// codes.
 fn whole_line(line: &str, shapes: &mut Vec<Vec<usize>>) -> Option<Vec<Range<usize>>> {
     let mut body =
         line.trim_start_matches(|c: char| " \t>-*•·☐☑✓✔✗|+–~`\"'[(".contains(c) || c == '\u{a0}');
@@ -192,7 +194,7 @@ fn whole_line(line: &str, shapes: &mut Vec<Vec<usize>>) -> Option<Vec<Range<usiz
     })
 }
 
-/// The codes with which a text begins, and what is left of it.
+/// Returns the codes at the start of a text, and the rest of the text.
 fn codes<'a>(text: &'a str, shapes: &mut Vec<Vec<usize>>) -> (Vec<Range<usize>>, &'a str) {
     let mut found = Vec::new();
     let mut at = 0;
@@ -210,7 +212,7 @@ fn codes<'a>(text: &'a str, shapes: &mut Vec<Vec<usize>>) -> (Vec<Range<usize>>,
     (found, &text[rest..])
 }
 
-/// The recovery code at `at`.
+/// Returns the recovery code at `at`.
 fn code(text: &str, at: usize, shapes: &mut Vec<Vec<usize>>) -> Option<Range<usize>> {
     let token = |from: usize| {
         let there = text.get(from..).unwrap_or_default().bytes();
@@ -270,14 +272,14 @@ fn code(text: &str, at: usize, shapes: &mut Vec<Vec<usize>>) -> Option<Range<usi
     Some(at..end)
 }
 
-/// Whether a mark only ends a sentence.
+/// Tells whether a mark only ends a sentence.
 fn is_end(rest: &str) -> bool {
     let mut chars = rest.chars();
     matches!(chars.next(), Some('.' | ':')) && chars.next().is_none_or(char::is_whitespace)
 }
 
-/// Where what a label announces may begin: at once behind it, behind each colon and word like `is`
-/// on its line, on the next line.
+/// Returns the places where the announced code may begin: right behind the label, behind each colon
+/// and word like `is` on its line, and on the next line.
 fn places(rest: &str) -> Vec<usize> {
     let line = rest.find('\n').unwrap_or(rest.len());
     let mut places = Vec::new();
@@ -299,8 +301,8 @@ fn places(rest: &str) -> Vec<usize> {
     places
 }
 
-/// The end of the run of groups at `at`, which blanks or dashes part, and how many there are. All
-/// have one length of `sizes`, but for the last.
+/// Returns the end of the run of groups at `at`, with blanks or dashes between them, and the number
+/// of groups. All have the same length, one of `sizes`.
 fn grouped(
     text: &str,
     at: usize,
@@ -333,7 +335,7 @@ fn grouped(
     (end, count)
 }
 
-/// Whether nothing of a word follows.
+/// Tells whether no part of a word follows.
 fn is_closed(rest: &str) -> bool {
     !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "_=@/+\\".contains(c))
         && !rest
@@ -538,7 +540,7 @@ pub(super) fn app_password(text: &[u8], at: usize, found: &mut Vec<Span>) {
 mod tests {
     use super::*;
 
-    /// A text with `«` and `»` around what a scanner finds at the first of its words.
+    /// Returns a text with `«` and `»` around the findings of a scanner that is called at `at`.
     fn marked(scan: fn(&[u8], usize, &mut Vec<Span>), text: &str, at: usize) -> String {
         let mut found = Vec::new();
         scan(text.as_bytes(), at, &mut found);

@@ -1,5 +1,5 @@
-//! The `[redaction]` table of the policy: what is done with secrets, where, and which are looked
-//! for. The owner decides it; nothing in a memory or a call can.
+//! The `[redaction]` table of the policy: the treatment of secrets, the paths that it holds for,
+//! and the kinds that are looked for. The owner decides it; nothing in a memory or a call can.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use crate::glob::Glob;
 use crate::redactor::{Redactor, check_pattern, is_known, is_personal};
 use crate::{Check, Fault, Kind, Tail, reading};
 
-/// Most rules of the owner's own.
+/// Most rules of the owner.
 pub const RULES_MAX: usize = 1_000;
-/// Longest shape of one of them, in bytes.
+/// Longest shape of an owner's rule, in bytes.
 pub const SHAPE_BYTES_MAX: usize = 4_096;
-/// Longest reach of one of them behind its literal, in bytes.
+/// Longest reach of an owner's rule behind its literal, in bytes.
 pub const REACH_MAX: usize = 4_096;
 
-/// What a pattern should be.
+/// The expected form of a pattern.
 const PATTERN: &str = "a regular expression in quotes";
 
-/// What is done with secrets.
+/// The settings of redaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Redaction {
-    /// What is done where no glob says otherwise.
+    /// The mode where no glob says otherwise.
     pub mode: Mode,
-    /// Whether markers of random tokens carry a keyed fingerprint, so that the same token is seen
-    /// to be the same.
+    /// Turns on keyed fingerprints in the markers of random tokens, so that equal tokens can be
+    /// recognized.
     pub fingerprints: bool,
-    /// Built-in kinds that are not looked for.
+    /// Built-in kinds that are switched off.
     #[serde(
         deserialize_with = "known_kinds",
         skip_serializing_if = "Vec::is_empty"
@@ -43,29 +43,29 @@ pub struct Redaction {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub personal: Vec<String>,
-    /// What is done below certain paths; the first glob that fits decides.
+    /// Modes for certain paths; the first glob that fits decides.
     #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathMode>,
     /// Values that may stay.
     #[serde(deserialize_with = "any_tables", skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Allow>,
-    /// Rules of the owner's own.
+    /// The owner's rules.
     #[serde(deserialize_with = "own_rules", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<OwnRule>,
-    /// The text of a `gitleaks.toml`, whose rules apply besides.
+    /// The text of a `gitleaks.toml`, whose rules apply too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gitleaks: Option<String>,
 }
 
 impl Redaction {
-    /// Whether nothing in it differs from what holds without it.
+    /// Tells whether every setting has its default.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What is done with a text that holds a secret.
+/// A treatment of texts that hold a secret.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -75,7 +75,7 @@ pub enum Mode {
     Redact,
     /// The write is refused.
     Reject,
-    /// Nothing is looked for.
+    /// No secret is looked for.
     Off,
 }
 
@@ -96,10 +96,10 @@ impl<'de> Deserialize<'de> for Mode {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PathMode {
-    /// `*` and `?` do not cross a `/`, `**` does; fits whole paths from `/memories`.
+    /// The glob. `*` and `?` do not cross a `/`, `**` does. It fits whole paths from `/memories`.
     #[serde(deserialize_with = "glob")]
     pub glob: String,
-    /// What is done there.
+    /// The mode there.
     pub mode: Mode,
 }
 
@@ -114,13 +114,13 @@ pub struct Allow {
     /// A regular expression that fits the whole value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regex: Option<String>,
-    /// Only where it is found as this kind.
+    /// The only kind under which the value may stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Only in the paths that this glob fits.
+    /// A glob that fits the only paths in which the value may stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
-    /// Why it may stay.
+    /// The reason why it may stay.
     pub reason: String,
 }
 
@@ -156,37 +156,37 @@ impl TryFrom<AllowForm> for Allow {
     }
 }
 
-/// A rule of the owner's own, in the form of the built-in ones that begin with a literal.
+/// A rule of the owner, in the form of the built-in rules that begin with a literal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OwnRule {
-    /// The kind, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`; no built-in one.
+    /// The kind, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`; not a built-in kind.
     #[serde(deserialize_with = "own_kind")]
     pub kind: String,
-    /// What it is.
+    /// A short description.
     #[serde(default)]
     pub what: String,
     /// A regular expression of the token, on bytes, with no boundaries at its ends; its first
     /// group, if it has one, is the secret.
     #[serde(deserialize_with = "shape")]
     pub shape: String,
-    /// Byte strings, one of which every match begins with, or holds if `lead` says so.
+    /// Byte strings. Every match begins with one of them, or holds one if `lead` says so.
     #[serde(deserialize_with = "literals")]
     pub literals: Vec<String>,
-    /// Most bytes before the literal at which a match begins.
+    /// Most bytes between the start of a match and its literal.
     #[serde(default, deserialize_with = "lead")]
     pub lead: usize,
     /// Most bytes after the start of the literal that a match needs.
     #[serde(default = "default_reach", deserialize_with = "reach")]
     pub reach: usize,
-    /// How far the secret runs on after its shape.
+    /// The bytes with which the secret runs on after its shape.
     #[serde(default = "default_tail")]
     pub tail: Tail,
-    /// What a match must pass besides its shape.
+    /// Checks that a match must pass besides its shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Texts in which it must be found; what must vanish stands between `«` and `»`.
+    /// Texts in which the rule must find a secret: the text between `«` and `»` must vanish.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
     /// Texts that must stay as they are.
@@ -202,7 +202,7 @@ fn default_tail() -> Tail {
     Tail::Word
 }
 
-/// Reads names of built-in kinds.
+/// Reads the names of built-in kinds.
 fn known_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     reading::texts(deserializer, "kinds", |name| {
         if is_known(name) {
@@ -231,7 +231,7 @@ where
     reading::tables(deserializer, |_| Ok(()))
 }
 
-/// Reads the owner's rules: so many at most, and no kind twice.
+/// Reads the owner's rules. Refuses too many of them, and a kind that comes twice.
 fn own_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<OwnRule>, D::Error> {
     let mut kinds = BTreeSet::new();
     reading::tables(deserializer, |rule: &OwnRule| {
@@ -324,13 +324,13 @@ fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     })
 }
 
-// What becomes of the owner's rules: each one tried before a policy is accepted.
+// The check of the owner's rules: each one is tried before a policy is accepted.
 
-/// Says of each rule of a `gitleaks.toml` what becomes of it here, and what in the file has no
-/// bearing.
+/// Returns the verdict on each rule of a `gitleaks.toml`, and remarks on the parts of the file that
+/// have no bearing here.
 ///
 /// # Errors
-/// A [`Fault`], with its line, for what keeps the file from being read at all.
+/// A [`Fault`], with its line, if the file cannot be read at all.
 pub fn check_gitleaks(text: &str) -> Result<(Vec<Checked>, Vec<String>), Fault> {
     let report = Gitleaks::check(text).map_err(|fault| policy_fault(&fault))?;
     if let Some(fault) = report.faults.into_iter().next() {
@@ -339,28 +339,29 @@ pub fn check_gitleaks(text: &str) -> Result<(Vec<Checked>, Vec<String>), Fault> 
     Ok((report.rules, report.remarks))
 }
 
-/// Something in a policy that does not do what it says.
+/// A part of a policy that does not do what it says.
 pub struct Broken {
-    /// Where it stands.
+    /// The place of the part.
     pub place: Place,
     why: String,
 }
 
-/// Where in a policy.
+/// A place in a policy.
 #[derive(Clone, Copy)]
 pub enum Place {
-    /// The `gitleaks.toml` in it, at a line of that.
+    /// The `gitleaks.toml` in it, at a line of that file.
     Gitleaks(Option<usize>),
-    /// An example in `found` of one of the rules, both counted from 0.
+    /// An example in `found` of a rule; rule and example are counted from 0.
     Found(usize, usize),
-    /// An example in `kept` of one of the rules.
+    /// An example in `kept` of a rule; both are counted from 0.
     Kept(usize, usize),
-    /// No one place.
+    /// No place in particular.
     Redaction,
 }
 
 impl Broken {
-    /// Why, where the `gitleaks.toml` is a value of the policy and has lines of its own.
+    /// Returns the reason, for a policy that holds the `gitleaks.toml` as a value with lines of its
+    /// own.
     #[must_use]
     pub fn why_in_policy(&self) -> String {
         match self.place {
@@ -373,7 +374,7 @@ impl Broken {
     }
 }
 
-/// Tries a policy: compiles every rule of the owner's, and runs the examples of each.
+/// Tries a policy: compiles every rule of the owner, and runs its examples.
 ///
 /// # Errors
 /// A [`Fault`] that names the first rule that does not do what it says.
@@ -390,7 +391,7 @@ pub fn check_policy(policy: &Redaction) -> Result<(), Fault> {
     })
 }
 
-/// As [`check_policy`], and says where the rule stands.
+/// Tries a policy as [`check_policy`] does, and names the place of the rule.
 ///
 /// # Errors
 /// The first rule that does not do what it says.

@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 
 /// Shortest run that is decoded, in bytes: shorter ones hold no token.
 const RUN_BYTES_MIN: usize = 16;
-/// Shortest line of an encoding that goes on in the lines below, in bytes.
+/// Shortest line of an encoding that may go on in the lines below, in bytes.
 const LINE_BYTES_MIN: usize = 40;
 /// Longest run that is decoded, in bytes.
 const RUN_BYTES_MAX: usize = 512 * 1024;
 
-/// Base64 (RFC 4648) that may have been cut short.
+/// A decoder of base64 (RFC 4648) that may have been cut short.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -22,13 +22,13 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-/// A run, and the text it encodes.
+/// A run and the text that it encodes.
 pub(super) struct Encoded {
     pub(super) range: Range<usize>,
     pub(super) text: Zeroizing<Vec<u8>>,
 }
 
-/// Which bytes base64, in either alphabet, and hexadecimal are made of.
+/// The bytes of base64, in either alphabet, and of hexadecimal.
 const BODY: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0_u8;
@@ -39,7 +39,7 @@ const BODY: [bool; 256] = {
     table
 };
 
-/// Decodes what may be of either alphabet, padded or not, cut short or not.
+/// Decodes base64 of either alphabet, padded or not, cut short or not.
 pub(crate) fn decode_any(text: &[u8]) -> Option<Vec<u8>> {
     let unpadded = text.len() - text.iter().rev().take_while(|b| **b == b'=').count();
     let standard = |b: &u8| match b {
@@ -48,17 +48,17 @@ pub(crate) fn decode_any(text: &[u8]) -> Option<Vec<u8>> {
         b => *b,
     };
     let mut text: Vec<u8> = text[..unpadded].iter().map(standard).collect();
-    // What is left of a group that was cut has bits of no byte.
+    // The last character of a group that was cut makes no byte.
     text.truncate(text.len() - usize::from(text.len() % 4 == 1));
     LENIENT.decode(text).ok()
 }
 
-/// Every run in a text that decodes to text.
+/// Finds every run in a text that decodes to text.
 pub(super) fn runs(text: &[u8]) -> Vec<Encoded> {
     let mut found = Vec::new();
     let mut at = 0;
     while at + RUN_BYTES_MIN <= text.len() {
-        // A run of at least this length covers every such step.
+        // Every run of this length or more covers one of these steps.
         let step = at + RUN_BYTES_MIN - 1;
         if !BODY[usize::from(text[step])] {
             at = step + 1;
@@ -106,7 +106,7 @@ pub(super) fn runs(text: &[u8]) -> Vec<Encoded> {
     found
 }
 
-/// A run and those that fill the lines below it: base64 is broken at 64 or 76 characters.
+/// Joins a run to the runs that fill the lines below it: base64 is broken at 64 or 76 characters.
 fn with_lines_below(text: &[u8], first: Range<usize>) -> (Zeroizing<Vec<u8>>, usize) {
     let mut lines = Zeroizing::new(text[first.clone()].to_vec());
     let mut end = first.end;
@@ -145,12 +145,12 @@ fn with_lines_below(text: &[u8], first: Range<usize>) -> (Zeroizing<Vec<u8>>, us
     (lines, end)
 }
 
-/// Whether the first bytes of a run decode to text: then the rest is worth decoding.
+/// Tells whether the first bytes of a run decode to text, so that the rest is worth decoding.
 fn begins_text(run: &[u8]) -> bool {
     decode_any(&run[..12]).is_some_and(|bytes| printable(&bytes))
 }
 
-/// The text a run encodes, if it does.
+/// Returns the text that a run encodes, if it encodes one.
 fn decode(run: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let run = run.strip_prefix(b"0x").unwrap_or(run);
     if run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
@@ -172,7 +172,7 @@ fn decode(run: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         .filter(|bytes| printable(bytes))
 }
 
-/// Whether nearly all of some bytes are text.
+/// Tells whether nearly all of the bytes are text.
 fn printable(bytes: &[u8]) -> bool {
     let plain =
         |b: &&u8| matches!(b, b' '..=b'~' | b'\n' | b'\r' | b'\t' | 0xC2..=0xF4 | 0x80..=0xBF);
@@ -184,7 +184,7 @@ fn printable(bytes: &[u8]) -> bool {
     !bytes.is_empty() && all * 100 >= bytes.len() * 97 && ascii * 10 >= bytes.len() * 8
 }
 
-/// Whether the first two parts of a token, between full stops, are JSON objects in base64url.
+/// Tells whether the first two parts of a token, between full stops, are JSON objects in base64url.
 pub(super) fn json_parts(token: &[u8]) -> bool {
     let mut parts = token.split(|b| *b == b'.');
     let object = |part: Option<&[u8]>| {
@@ -195,7 +195,7 @@ pub(super) fn json_parts(token: &[u8]) -> bool {
     object(parts.next()).is_some() && object(parts.next()).is_some()
 }
 
-/// Whether the first part of a token, up to its full stop, is a decimal number in base64url.
+/// Tells whether the first part of a token, up to its full stop, is a decimal number in base64url.
 pub(super) fn number_part(token: &[u8]) -> bool {
     let part = token.split(|b| *b == b'.').next().unwrap_or_default();
     decode_any(part)

@@ -1,4 +1,4 @@
-//! A set of rules made ready: the gate, and what is tried where its literals stand.
+//! A compiled set of rules: the gate, and the scanners that run where its literals stand.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,18 +24,18 @@ pub(super) struct Engine {
     scanners: Vec<Scanner>,
 }
 
-/// A scanner, and how much of a text behind a literal it is shown at first.
+/// A scanner, and the length of text behind a literal that it sees at first.
 struct Scanner {
     scan: ScanFn,
     window: Option<usize>,
 }
 
-/// The built-in rules. Built when first needed; each shape is compiled when its literal first
-/// stands in a text.
+/// The built-in rules. They are built when first needed; each shape is compiled when a text first
+/// holds its literal.
 pub(super) static BUILT_IN: LazyLock<Engine> = LazyLock::new(|| Engine::new(rules::all()));
 
-/// A word beyond ASCII with its first letter, and with all letters, in upper case: the gate folds the
-/// case of ASCII alone. None for one that has no case.
+/// Returns a non-ASCII word with its first letter, and with all letters, in upper case, because the
+/// gate folds only the case of ASCII. Returns nothing for a word without case.
 fn capitals(word: &str) -> impl Iterator<Item = String> + use<> {
     let mut both = Vec::new();
     if !word.is_ascii() {
@@ -50,7 +50,7 @@ fn capitals(word: &str) -> impl Iterator<Item = String> + use<> {
 }
 
 impl Engine {
-    /// Makes ready rules of the owner's own.
+    /// Builds an engine from the owner's rules.
     pub(super) fn own(rules: &[OwnRule]) -> Self {
         let number = |at: usize| u16::try_from(at).expect("the policy bounds them");
         let literals = rules.iter().enumerate().flat_map(|(at, rule)| {
@@ -64,7 +64,7 @@ impl Engine {
         }
     }
 
-    /// Makes ready the built-in rules, the generic one among them.
+    /// Builds an engine from the built-in rules, the generic rule among them.
     pub(super) fn new(rules: impl Iterator<Item = &'static Rule>) -> Self {
         let mut literals: Vec<(&str, bool, Trigger)> = Vec::new();
         let mut tokens = Vec::new();
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// Where words stand that say that a secret is near.
+    /// Returns the positions of words that announce a secret nearby.
     #[cfg(test)]
     pub(super) fn labels(&self, text: &[u8]) -> Vec<usize> {
         let hits = self.gate.hits(text);
@@ -122,7 +122,7 @@ impl Engine {
         labels.map(|hit| hit.start).collect()
     }
 
-    /// What stands plainly in a text, and where words stand that say that a secret is near.
+    /// Finds the secrets that stand plainly in a text, and the words that announce a secret nearby.
     pub(super) fn plain(
         &self,
         text: &[u8],
@@ -131,7 +131,7 @@ impl Engine {
         found: &mut Vec<Span>,
     ) -> Result<(), OverBudget> {
         budget.read(text.len())?;
-        // Up to where each scanner and shape has found what there is.
+        // The position up to which each scanner and shape has found everything.
         let mut done: BTreeMap<(u8, u16), usize> = BTreeMap::new();
         let mut crowds: BTreeMap<(u8, u16), Crowd> = BTreeMap::new();
         let mut columns = named::Columns::default();
@@ -177,7 +177,7 @@ impl Engine {
             }
             if let Some(end) = found[begun..].iter().map(|span| span.end).max() {
                 done.insert(finder, end);
-                // What is empty only says how far a scanner has read.
+                // An empty span only says how far a scanner has read.
                 let tail = found.split_off(begun);
                 found.extend(tail.into_iter().filter(|span| span.start < span.end));
                 if found.len() > begun {
@@ -189,33 +189,34 @@ impl Engine {
     }
 }
 
-/// How crowded the places are at which one scanner is called: in lists of words, and in texts that
-/// are made to keep it busy. In a crowd it sees only a little of the text, and more where it finds
-/// something that goes on there.
+/// A measure of how crowded the places are at which one scanner is called: in lists of words, and
+/// in texts made to keep it busy. In a crowd the scanner sees only a little of the text, and more
+/// where it finds something that goes on there.
 #[derive(Default)]
 struct Crowd {
-    /// The places so far, less one for every [`Self::BYTES`] bytes between them.
+    /// The number of places so far, less one for every [`Self::BYTES`] bytes between them.
     level: usize,
     last: usize,
-    /// Before this place it sees no more again: it did, and found nothing.
+    /// The position before which the scanner gets no wider look, because the last one found
+    /// nothing.
     near_until: usize,
-    /// The last places in a crowd at which nothing was found.
+    /// The last places in a crowd where nothing was found.
     misses: [usize; Self::MISSES],
     next_miss: usize,
 }
 
 impl Crowd {
-    /// The level above which it is a crowd.
+    /// The level above which places are a crowd.
     const LEVEL: usize = 32;
-    /// Places that are further apart than this, in bytes, make no crowd.
+    /// Longest distance between places of a crowd, in bytes.
     const BYTES: usize = 32;
-    /// How much text behind a place in a crowd is seen, in bytes.
+    /// Length of the text that a scanner sees behind a place in a crowd, in bytes.
     const REACH: usize = 128;
     const MISSES: usize = 4;
-    /// How many bytes behind a place where more was seen in vain no more is seen.
+    /// Number of bytes behind a wider look that found nothing in which there is no other.
     const FAR: usize = 2048;
 
-    /// Counts a place. Answers whether it stands in a crowd.
+    /// Counts a place, and tells whether it stands in a crowd.
     fn count(&mut self, place: usize) -> bool {
         let gap = place.saturating_sub(self.last) / Self::BYTES;
         self.level = self.level.saturating_sub(gap) + 1;
@@ -223,16 +224,16 @@ impl Crowd {
         self.level > Self::LEVEL
     }
 
-    /// Whether the text around a place is the same as around one at which nothing was found.
+    /// Tells whether the text around a place is the same as around a place where nothing was found.
     fn is_miss(&self, text: &[u8], place: usize) -> bool {
         let around = |place: usize| text.get(place.checked_sub(Self::REACH)?..place + Self::REACH);
         let here = around(place);
         here.is_some() && self.misses.iter().any(|before| around(*before) == here)
     }
 
-    /// Calls a scanner with the text up to `reach` bytes behind a place; in a crowd, where the `next`
-    /// place of any scanner is near, with less of it; and again with more if it finds something that
-    /// may go on behind that.
+    /// Calls a scanner with the text up to `reach` bytes behind a place. In a crowd, with the
+    /// `next` place of any scanner near, the scanner sees less text. It is called again with more
+    /// text if it finds something that may go on behind the end.
     fn look(
         &mut self,
         text: &[u8],
@@ -243,7 +244,7 @@ impl Crowd {
         mut scan: impl FnMut(&[u8], &mut Vec<Span>),
     ) {
         let begun = found.len();
-        // Behind the last place of a crowd, all is seen.
+        // The last place of a crowd gets the whole text.
         let crowded = self.count(place.start)
             && next.is_some_and(|next| next.saturating_sub(place.start) <= Self::BYTES);
         let mut far = reach;
@@ -276,12 +277,12 @@ impl Crowd {
     }
 }
 
-/// How near the end of its window a finding stands that may go on behind it.
+/// Longest distance between a finding that may go on and the end of its window, in bytes.
 const EDGE: usize = 8;
 
 impl Scanner {
-    /// Finds what the literal at `at` announces. A scanner reads as far as it is let: so it is let
-    /// further only for what it has found up to the end of its window.
+    /// Finds the secret that the literal at `at` announces. A scanner reads as far as it may, so it
+    /// gets more text only for a finding that reaches the end of its window.
     fn at(
         &self,
         text: &[u8],
@@ -291,7 +292,7 @@ impl Scanner {
         found: &mut Vec<Span>,
     ) {
         match self.window {
-            // A block: it is read once, however many begin inside it.
+            // A block is read once, however many blocks begin inside it.
             None => (self.scan.0)(text, at, found),
             Some(window) => {
                 let scan = |text: &[u8], found: &mut Vec<Span>| (self.scan.0)(text, at, found);
@@ -301,7 +302,7 @@ impl Scanner {
     }
 }
 
-/// Whether a vendor's name is no part of a longer word.
+/// Tells whether a vendor's name stands alone, and not inside a longer word.
 fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
     let inside = name.start > 0
         && text[name.start - 1].is_ascii_lowercase()
@@ -315,7 +316,7 @@ fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
 mod tests {
     use super::*;
 
-    /// How often each place of a text is looked at, and how far in all.
+    /// Returns how often the scanner is called over a text, and how many bytes it sees in all.
     fn looks(text: &[u8], step: usize) -> (usize, usize) {
         let (mut crowd, mut count, mut bytes) = (Crowd::default(), 0, 0);
         for place in (0..text.len()).step_by(step) {
@@ -349,7 +350,7 @@ mod tests {
         let (count, bytes) = looks(&other, 3);
         assert_eq!(count, 4_000);
         assert!(bytes < 4_000 * 129 + 40 * other.len(), "{bytes}");
-        // Where there is no crowd, all of it is looked at.
+        // Without a crowd the scanner sees the whole text.
         let (count, bytes) = looks(&other, 400);
         assert_eq!((count, bytes > 100_000), (30, true));
     }

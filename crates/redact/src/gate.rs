@@ -1,11 +1,12 @@
-//! The literal gate: one pass over the text for everything that any rule begins with.
+//! The literal gate: one pass over the text that finds the literals of all rules.
 //!
-//! A table of hashes of how literals begin, and not an automaton: a process that is started for one
-//! command needs it once, and an automaton takes longer to build than all the rest of that command.
+//! The gate is a hash table of the first bytes of literals, and not an automaton: a process that is
+//! started for one command needs it once, and an automaton takes longer to build than all the rest
+//! of that command.
 
 use std::ops::Range;
 
-/// What to try where a literal stands.
+/// The rule to try where a literal stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trigger {
     /// The shape of this number.
@@ -14,26 +15,27 @@ pub(super) enum Trigger {
     Keyed(u16),
     /// The scanner of this number.
     Scan(u16),
-    /// Nothing: a word that says that a secret is near.
+    /// None: the literal is a word that announces a secret nearby.
     Label,
     /// A word of this strength that names a secret.
     Name(super::named::Strength),
 }
 
-/// Bits of the hash of three bytes: so many that a text seldom has the hash of a literal without its
-/// bytes, and so few that the filter fits the nearest cache.
+/// Bits of the hash of three bytes: enough that a text seldom has the hash of a literal without its
+/// bytes, and few enough that the filter fits the nearest cache.
 const HASH_BITS: u32 = 14;
-/// How many hashes share a bucket.
+/// Number of hashes that share a bucket.
 const SHARED: usize = 8;
-/// The bucket, behind those of all hashes, of literals too short for one.
+/// The bucket of literals too short for a hash, behind the buckets of all hashes.
 const SHORT: usize = (1 << HASH_BITS) / SHARED;
 
-/// How many numbers have a bit for each pair of bytes.
+/// Number of integers with one bit for each pair of bytes.
 const PAIRS: usize = (1 << 16) / 64;
 
-/// A literal, whether its case counts, and what it begins with.
+/// A literal, with the bytes and the case by which it is compared.
 struct Literal {
-    /// Its first four bytes as [`ahead`] has them, and which of their bits it has.
+    /// The literal's first four bytes in the form of [`ahead`], and the mask of the bits that it
+    /// has.
     head: u32,
     mask: u32,
     bytes: Range<usize>,
@@ -45,17 +47,17 @@ struct Literal {
 pub(super) struct Gate {
     /// The bytes of all literals.
     bytes: Vec<u8>,
-    /// By their bucket, and in each as they were given.
+    /// The literals by bucket, and in each bucket in the order given.
     literals: Vec<Literal>,
-    /// Where in `literals` each bucket begins, and the last one ends.
+    /// The start of each bucket in `literals`, and the end of the last.
     buckets: Vec<u32>,
-    /// For each hash of three bytes, the kinds of fourth byte that some literal goes on with.
+    /// For each hash of three bytes, the kinds of fourth byte with which some literal goes on.
     filter: Box<[u8; 1 << HASH_BITS]>,
-    /// The pairs of bytes that a literal too short for a hash begins with, a bit for each.
+    /// A bit for each pair of bytes that begins a literal too short for a hash.
     pairs: Box<[u64; PAIRS]>,
 }
 
-/// A literal found: where it stands, and what to try.
+/// A literal found in a text, and the rule to try there.
 pub(super) struct Hit {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -63,7 +65,8 @@ pub(super) struct Hit {
 }
 
 impl Gate {
-    /// Makes the table. Case counts where `exact` says so, else that of ASCII letters does not.
+    /// Builds the gate. The case of a literal counts where `exact` is set; otherwise the case of
+    /// ASCII letters does not.
     pub(super) fn new<'a>(literals: impl Iterator<Item = (&'a str, bool, Trigger)>) -> Self {
         let mut gate = Self {
             bytes: Vec::new(),
@@ -75,7 +78,7 @@ impl Gate {
         for (literal, exact, trigger) in literals {
             gate.add(literal.as_bytes(), exact, trigger);
         }
-        // A stable sort: those of one bucket stay as they were given.
+        // The sort is stable: the literals of one bucket keep the order given.
         gate.literals.sort_by_cached_key(Literal::bucket);
         for literal in &gate.literals {
             gate.buckets[literal.bucket() + 1] += 1;
@@ -115,7 +118,8 @@ impl Gate {
         });
     }
 
-    /// Every literal in the text, by where it ends, and of those that end together the longest first.
+    /// Returns every literal in the text, ordered by its end, and of those that end together the
+    /// longest first.
     pub(super) fn hits(&self, text: &[u8]) -> impl Iterator<Item = Hit> + use<> {
         let mut hits = Vec::new();
         let (first, rest) = text.split_at(text.len().min(3));
@@ -128,7 +132,7 @@ impl Gate {
             window = ahead(window, *fourth);
             let long = self.filter[hash(window)] & kind_of_fourth(window) != 0;
             let short = is_pair(&self.pairs, window);
-            // One question, for both are seldom answered yes.
+            // One test for both, because they are seldom true.
             if long | short {
                 if long {
                     self.try_bucket(bucket(window), window, text, start, &mut hits);
@@ -138,13 +142,13 @@ impl Gate {
                 }
             }
         }
-        // A stable sort: the longest began first, and those that are the same but for their case stay as
-        // they were given.
+        // The sort is stable: the longest literal began first, and those that differ only in case
+        // keep the order given.
         hits.sort_by_key(|hit| hit.end);
         hits.into_iter()
     }
 
-    /// Tries the literals of one bucket where they would begin.
+    /// Tries the literals of one bucket at one position.
     fn try_bucket(
         &self,
         bucket: usize,
@@ -184,23 +188,24 @@ impl Literal {
     }
 }
 
-/// The last four bytes that were read, with one more. Each has the bit set in which the case of
-/// letters differs; what else becomes the same by that is told apart where a literal is compared.
+/// Moves the window of the last four bytes on by one byte. Each byte has the bit set in which the
+/// case of letters differs; the comparison of a literal tells apart other bytes that become the
+/// same.
 fn ahead(before: u32, byte: u8) -> u32 {
     before << 8 | u32::from(byte | 0x20)
 }
 
-/// A number for the first three of four bytes (multiplicative hashing: Knuth, TAOCP 6.4).
+/// Returns the hash of the first three of four bytes (multiplicative hashing: Knuth, TAOCP 6.4).
 fn hash(window: u32) -> usize {
     ((window >> 8).wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
 }
 
-/// The bucket of the literals that begin with the first three of four bytes.
+/// Returns the bucket of the literals that begin with the first three of four bytes.
 fn bucket(window: u32) -> usize {
     hash(window) / SHARED
 }
 
-/// One bit of eight for the last of four bytes.
+/// Returns one bit of eight for the last of four bytes.
 fn kind_of_fourth(window: u32) -> u8 {
     1 << (window & 7)
 }
@@ -252,7 +257,7 @@ mod tests {
         assert!(triggers("g-p_ \u{212a}").is_empty());
     }
 
-    /// What an automaton finds, in its order.
+    /// Returns the hits of an automaton, in its order.
     fn by_automaton(literals: &[(String, bool)], text: &str) -> Vec<(usize, usize, u16)> {
         let mut patterns: Vec<_> = literals
             .iter()

@@ -1,13 +1,13 @@
-//! The owner's own rules, in the form of a `gitleaks.toml`.
+//! The owner's rules, in the form of a `gitleaks.toml`.
 //!
 //! * `file`: the keys of the file.
-//! * `load`: from the file to rules; what is refused, and why.
+//! * `load`: the way from the file to rules, and the reasons for refusals.
 //! * `go`: patterns in Go's syntax.
-//! * `pattern`: patterns, compiled when first needed.
-//! * `scan`: running the rules.
+//! * `scan`: the run of the rules, and patterns, which are compiled when first needed.
 //!
-//! What the file says is followed, or refused with its line; what has no bearing here (commits,
-//! rules for file names, the switch for gitleaks' own rules) is accepted and reported.
+//! Each statement of the file is followed, or refused with its line. Statements that have no
+//! bearing here (commits, rules for file names, the switch for gitleaks' own rules) are accepted
+//! and reported.
 
 mod file;
 mod go;
@@ -30,12 +30,12 @@ pub(crate) struct Gitleaks {
     gate: OnceLock<Option<Gate>>,
 }
 
-/// What is wrong with a file.
+/// A fault in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The line, from 1.
     pub line: Option<usize>,
-    /// What is wrong there.
+    /// The reason.
     pub why: String,
 }
 
@@ -57,34 +57,34 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What becomes of each part of a file.
+/// The verdicts on all parts of a file.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// Every rule, in the order of the file.
     pub(crate) rules: Vec<Checked>,
-    /// What is wrong outside the rules.
+    /// Faults outside the rules.
     pub(crate) faults: Vec<Fault>,
-    /// What is accepted, but has no bearing here.
+    /// Remarks on parts that are accepted, but have no bearing here.
     pub(crate) remarks: Vec<String>,
 }
 
-/// What becomes of one rule.
+/// A rule, and the verdict on it.
 #[derive(Debug)]
 pub struct Checked {
     /// Its id in the file.
     pub id: String,
     /// The line it begins at.
     pub line: usize,
-    /// What becomes of it.
+    /// The verdict on the rule.
     pub verdict: Verdict,
 }
 
-/// What becomes of a rule.
+/// The verdict on a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs, as it is written.
     Loaded,
-    /// It runs; in its patterns this is written another way, with the same meaning.
+    /// It runs. These parts of its patterns are written another way, with the same meaning.
     Rewritten(Vec<&'static str>),
     /// It does not run, and need not.
     Ignored(&'static str),
@@ -93,8 +93,8 @@ pub enum Verdict {
 }
 
 impl Gitleaks {
-    /// Reads the rules. Patterns are translated, but compiled only when they are first needed:
-    /// ask [`Gitleaks::check`] before a file is accepted.
+    /// Reads the rules. Patterns are translated, but compiled only when they are first needed: call
+    /// [`Gitleaks::check`] before a file is accepted.
     ///
     /// # Errors
     /// The first [`Fault`], with its line.
@@ -119,11 +119,11 @@ impl Gitleaks {
         })
     }
 
-    /// Reads a file and compiles all its patterns, to say of each rule what becomes of it.
+    /// Reads a file and compiles all its patterns, for a verdict on each rule.
     ///
     /// # Errors
-    /// A [`Fault`] that keeps the file from being read at all: of its syntax, of an unknown key,
-    /// of a value of the wrong type, of its size.
+    /// A [`Fault`] that keeps the file from being read at all: in its syntax, in an unknown key, in
+    /// a value of the wrong type, in its size.
     pub(crate) fn check(text: &str) -> Result<Report, Fault> {
         let loaded = load::load(text)?;
         let room = Room::new();
@@ -153,19 +153,19 @@ impl Gitleaks {
         })
     }
 
-    /// How many rules run.
+    /// Returns the number of rules that run.
     pub(crate) fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// The kinds of the rules.
+    /// Returns the kinds of the rules.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = String> {
         self.rules.iter().map(|rule| rule.kind.as_str().to_owned())
     }
 }
 
 impl Report {
-    /// The first thing for which the file must be refused.
+    /// Returns the first fault for which the file must be refused.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         let refused = self.rules.iter().find_map(|rule| match &rule.verdict {
             Verdict::Refused(fault) => Some(fault),
@@ -175,7 +175,7 @@ impl Report {
     }
 }
 
-/// Compiles the patterns of a rule.
+/// Compiles the patterns of a rule, for the verdict on it.
 fn verdict(rule: &Rule, line: usize, room: &Room) -> Verdict {
     let failed = rule
         .patterns()

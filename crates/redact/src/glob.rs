@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `?` | one character |
 //! | `*` | any characters, also none |
-//! | `[a-z]`, `[!a-z]` | one character of these; one that is none of these |
+//! | `[a-z]`, `[!a-z]` | one of these characters; any other character |
 //! | `**` for a whole segment | any segments, also none; at the end at least one |
 //! | `{a,b}` | what the glob fits with `a` in its place, or with `b` |
 //! | `\*` | the character behind it |
@@ -17,14 +17,14 @@ use crate::Fault;
 
 /// Longest glob, in bytes.
 const BYTES_MAX: usize = 4096;
-/// Most ways to choose from the braces of one glob.
+/// Most choices from the braces of one glob.
 const WAYS_MAX: usize = 256;
-/// Most braces within braces.
+/// Most levels of braces within braces.
 const DEPTH_MAX: usize = 8;
 /// Most characters of a glob that a message shows.
 const SHOWN_MAX: usize = 200;
 
-/// A glob over whole paths, `/memories` included: one list of segments for each way to choose from
+/// A glob over whole paths, `/memories` included. It has one list of segments for each choice from
 /// its braces.
 pub struct Glob(Vec<Vec<Segment>>);
 
@@ -34,7 +34,7 @@ enum Segment {
     Named(Vec<Piece>),
 }
 
-/// What fits a part of a segment.
+/// A pattern for a part of a segment.
 #[derive(Clone)]
 enum Piece {
     /// This character.
@@ -43,7 +43,7 @@ enum Piece {
     Any,
     /// `*`
     Run,
-    /// `[…]`: one of these, or one of no others.
+    /// `[…]`: a character in these ranges or, if negated, in none of them.
     Class(bool, Vec<(char, char)>),
 }
 
@@ -69,7 +69,7 @@ impl Glob {
     /// Checks that a glob parses.
     ///
     /// # Errors
-    /// Says why it does not.
+    /// The reason why it does not.
     pub fn check(text: &str) -> Result<(), String> {
         Self::read(text).map(drop)
     }
@@ -84,15 +84,15 @@ impl Glob {
         Ok(Self(ways.iter().map(|way| segments(way)).collect()))
     }
 
-    /// Tells whether a whole path fits.
+    /// Tells whether the glob fits a whole path.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         self.0.iter().any(|way| fits_names(way, &names))
     }
 
-    /// Tells whether any path fits that begins with `/` and the name of the root, and has more names
-    /// behind it. `is_name` says of a literal name whether a path can have it.
+    /// Tells whether the glob fits any path that begins with `/` and the name of the root, and has
+    /// more names behind it. `is_name` tells whether a path can have a literal name.
     #[must_use]
     pub fn fits_below(&self, root: &str, is_name: impl Fn(&str) -> bool) -> bool {
         (self.0.iter()).any(|way| fits_some_path(way, root, &is_name))
@@ -107,7 +107,7 @@ fn fault(glob: &str, why: &str) -> String {
     format!("the glob `{shown}`: {why}")
 }
 
-/// Takes a glob apart.
+/// Splits a glob into its signs.
 fn signs(text: &str) -> Result<Vec<Sign>, String> {
     let mut rest = text.chars();
     let mut signs = Vec::new();
@@ -143,7 +143,7 @@ fn signs(text: &str) -> Result<Vec<Sign>, String> {
     }
 }
 
-/// Reads what follows a `[`.
+/// Reads the class behind a `[`.
 fn class(rest: &mut std::str::Chars<'_>) -> Result<Piece, String> {
     let open = || "a `[` is not closed".to_owned();
     let mut next = || rest.next().ok_or_else(open);
@@ -153,7 +153,7 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Piece, String> {
         c = next()?;
     }
     let mut ranges: Vec<(char, char)> = Vec::new();
-    // A bracket that comes first is one of the characters, and so is a dash that ends no range.
+    // A bracket in first place is one of the characters, and so is a dash that ends no range.
     loop {
         let low = c;
         c = next()?;
@@ -176,7 +176,7 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Piece, String> {
     }
 }
 
-/// Every way to choose from the braces, up to the sign that ends this part of the glob.
+/// Returns every choice from the braces, up to the sign that ends this part of the glob.
 fn ways(rest: &mut &[Sign]) -> Result<Vec<Vec<Sign>>, String> {
     let mut ways = vec![Vec::new()];
     while let Some((sign, after)) = rest.split_first() {
@@ -206,11 +206,11 @@ fn ways(rest: &mut &[Sign]) -> Result<Vec<Vec<Sign>>, String> {
     Ok(ways)
 }
 
-/// What stands between a brace and the one that closes it.
+/// Returns the choices between a brace and the one that closes it.
 fn choices(rest: &mut &[Sign]) -> Result<Vec<Vec<Sign>>, String> {
     let mut choices = Vec::new();
     while !matches!(rest.first(), None | Some(Sign::Close)) {
-        // The brace that opens, or a comma.
+        // Skips the brace that opens, or a comma.
         *rest = &rest[1..];
         choices.extend(ways(rest)?);
     }
@@ -232,7 +232,7 @@ fn segments(way: &[Sign]) -> Vec<Segment> {
     let parts = way.split(|sign| matches!(sign, Sign::Slash));
     let mut segments: Vec<_> = parts.map(segment).collect();
     if segments.len() > 1 && matches!(segments.last(), Some(Segment::Any)) {
-        // What is below a directory is not the directory.
+        // A `**` at the end fits the names below a directory, but not the directory.
         segments.insert(segments.len() - 1, Segment::Named(vec![Piece::Run]));
     }
     segments
@@ -263,8 +263,8 @@ fn fits_name(pieces: &[Piece], name: &str) -> bool {
     matches_all(pieces, &name, |piece| matches!(piece, Piece::Run), one)
 }
 
-/// Whether a pattern fits all of `items`, where `is_run` parts fit any number of them. It is enough
-/// to go back to the last run: what those before it have taken never has to change.
+/// Tells whether a pattern fits all of `items`, where `is_run` parts fit any number of them. Going
+/// back to the last run is enough: the items of earlier runs never have to change.
 fn matches_all<P, T>(
     pattern: &[P],
     items: &[T],
@@ -297,10 +297,10 @@ fn matches_all<P, T>(
     }
 }
 
-/// Tells whether any path could be fitted: nothing, the root's name, and one name or more.
+/// Tells whether the segments fit some path: an empty name, the root's name, and one or more names.
 fn fits_some_path(segments: &[Segment], root: &str, is_name: &impl Fn(&str) -> bool) -> bool {
-    // How much of a path can have been taken so far: what stands at each place is one part of it,
-    // and the last stands for all further names.
+    // The numbers of parts of a path that can have been taken so far; the last number stands for
+    // all further names.
     let mut taken = [true, false, false, false];
     for segment in segments {
         taken = match segment {
@@ -319,7 +319,7 @@ fn fits_some_path(segments: &[Segment], root: &str, is_name: &impl Fn(&str) -> b
     taken[3]
 }
 
-/// Tells whether a path can have a name that these fit.
+/// Tells whether a path can have a name that the pieces fit.
 fn fits_some_name(pieces: &[Piece], is_name: &impl Fn(&str) -> bool) -> bool {
     let literal = pieces.iter().map(|piece| match piece {
         Piece::One(c) => Some(*c),
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// The definition, with no care for time.
+    /// Matches by the definition, with no care for time.
     fn fits_slowly(pieces: &[char], text: &[char]) -> bool {
         match pieces {
             [] => text.is_empty(),

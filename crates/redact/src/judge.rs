@@ -1,12 +1,12 @@
-//! What a value looks like: random, made of words, or standing in for a value.
+//! Judgements of a value by its look: random, made of words, or a placeholder.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// For each letter, the letters that follow it in ordinary text: 98.5 % of all pairs inside words,
-/// counted over 16 million letters of documentation. Half of all possible pairs are not here, so
-/// random letters are told from words by a handful of pairs.
+/// The letters that follow each letter in ordinary text: 98.5 % of all pairs inside words, counted
+/// over 16 million letters of documentation. Half of all possible pairs are missing, so a handful
+/// of pairs tells random letters from words.
 const FOLLOWERS: [&str; 26] = [
     "abcdefgiklmnprstuvwxyz",   // a
     "acdeijloprsuxy",           // b
@@ -52,13 +52,13 @@ const COMMON: [u32; 26] = {
     table
 };
 
-/// What a value is made of.
+/// Counts of the kinds of bytes in a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Makeup {
     pub(super) lower: usize,
     pub(super) upper: usize,
     pub(super) digits: usize,
-    /// Everything else; bytes beyond ASCII count as letters of neither case.
+    /// All other ASCII bytes. Bytes beyond ASCII are counted apart, as letters of neither case.
     pub(super) symbols: usize,
     pub(super) foreign: usize,
     pub(super) distinct: usize,
@@ -86,7 +86,7 @@ impl Makeup {
         self.lower + self.upper
     }
 
-    /// How many of lower case, upper case, digits and symbols there are.
+    /// Returns how many of the four classes occur: lower case, upper case, digits and symbols.
     pub(super) fn classes(self) -> usize {
         [self.lower, self.upper, self.digits, self.symbols]
             .into_iter()
@@ -95,7 +95,7 @@ impl Makeup {
     }
 }
 
-/// Shannon entropy in bits for each byte.
+/// Returns the Shannon entropy in bits per byte.
 #[allow(clippy::cast_precision_loss)] // values are far shorter than 2^52 bytes
 pub(super) fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0_usize; 256];
@@ -111,14 +111,14 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
         .sum()
 }
 
-/// Whether two letters, of either case, seldom stand beside one another in a word.
+/// Tells whether two letters, of either case, seldom stand side by side in a word.
 fn is_rare(first: u8, second: u8) -> bool {
     let (first, second) = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
     COMMON[usize::from(first - b'a')] & (1 << (second - b'a')) == 0
 }
 
-/// How broken up a value is, in thousandths of its length: rare pairs of letters, and places where
-/// a word, as camel case and separators would have it, ends. Random base 62 is near 790, random
+/// Returns how broken up a value is, in thousandths of its length. It counts rare pairs of letters,
+/// and places where camel case or a separator ends a word. Random base 62 is near 790, random
 /// hexadecimal near 500, identifiers and sentences are near 250.
 pub(super) fn unrest(value: &[u8]) -> usize {
     let mut count = 0;
@@ -157,7 +157,7 @@ const RANDOM_UNREST: usize = 340;
 /// Least [`entropy`] of a value that counts as random.
 const RANDOM_ENTROPY: f64 = 2.9;
 
-/// Whether a token of 12 bytes or more looks as if a machine had rolled it.
+/// Tells whether a token of 12 bytes or more looks as if a machine had made it at random.
 pub(super) fn random(token: &[u8]) -> bool {
     let makeup = Makeup::of(token);
     if token.len() < 12 || makeup.distinct < 6 || entropy(token) < RANDOM_ENTROPY {
@@ -173,8 +173,8 @@ pub(super) fn random(token: &[u8]) -> bool {
         || unrest(token) >= RANDOM_UNREST && words(token) * 2 < makeup.letters()
 }
 
-/// As many hexadecimal digits as no word has: digits and letters alternate too seldom in some of
-/// them to be told by that.
+/// Tells whether a token is made of more hexadecimal digits than any word. In some such tokens
+/// digits and letters alternate too seldom for [`unrest`] to tell.
 fn is_digest_like(token: &[u8], makeup: Makeup) -> bool {
     token.len() >= 32
         && makeup.digits > 0
@@ -182,8 +182,8 @@ fn is_digest_like(token: &[u8], makeup: Makeup) -> bool {
         && token.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// How many letters of a value stand in words: runs of five and more letters whose pairs are all
-/// ordinary.
+/// Returns the number of a value's letters in words: runs of five or more letters whose pairs are
+/// all ordinary.
 pub(super) fn words(value: &[u8]) -> usize {
     let mut in_words = 0;
     let mut run = 0;
@@ -205,7 +205,7 @@ pub(super) fn words(value: &[u8]) -> usize {
     in_words
 }
 
-/// Pieces of texts that stand where a secret would, long enough that no random token holds one.
+/// Pieces of placeholders, long enough that no random token holds one.
 const STANDS_IN: &[&str] = &[
     "example",
     "your_",
@@ -254,7 +254,7 @@ const STANDS_IN: &[&str] = &[
     "-here",
 ];
 
-/// Pieces of words that stand where a password or key would.
+/// Pieces of words that are placeholders for a password or key.
 const STANDS_IN_WORDS: &[&str] = &[
     "dummy",
     "sample",
@@ -312,7 +312,7 @@ static STAND_IN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few words")
 });
 
-/// Whether a token of a known shape stands in for one: an instruction, a mask, a run of the
+/// Tells whether a token of a known shape is a placeholder: an instruction, a mask, a run of the
 /// alphabet.
 pub(super) fn placeholder_token(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
@@ -322,12 +322,12 @@ pub(super) fn placeholder_token(value: &[u8]) -> bool {
         || climbs(value)
 }
 
-/// Whether any text stands in for a secret.
+/// Tells whether any text is a placeholder for a secret.
 pub(super) fn placeholder(value: &[u8]) -> bool {
     placeholder_token(value.trim_ascii()) || STAND_IN_WORDS.is_match(value)
 }
 
-/// Whether most of a text is one climb through the alphabet or the digits.
+/// Tells whether one climb through the alphabet or the digits makes up most of a text.
 fn climbs(value: &[u8]) -> bool {
     let mut longest = 0;
     let mut run = 0;
@@ -390,7 +390,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// No bytes break any of them.
+        /// Any bytes can be judged without a panic.
         #[test]
         fn no_bytes_break_it(value in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80)) {
             let _ = (random(&value), words(&value), unrest(&value), entropy(&value));

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Rules are data, in `rules`. All work is on bytes and in bounded windows, so that its cost is a
-//! fixed factor of the text's length; over a `budget` a scan fails, and the text is not kept.
-//! Boundaries are decided in code, never in a pattern: a token may be followed by any mark.
+//! fixed factor of the text's length. A scan that exceeds its budget fails, and the text is not
+//! kept. The code decides on boundaries, never a pattern: any mark may follow a token.
 
 mod checksum;
 mod code_list;
@@ -61,7 +61,7 @@ pub use crate::config::check_gitleaks;
 pub use crate::config::check_policy;
 pub use crate::config::try_policy;
 
-/// The built-in rules.
+/// Returns the built-in rules.
 pub fn built_in() -> impl Iterator<Item = &'static Rule> {
     rules::all()
 }

@@ -1,7 +1,7 @@
-//! Seed phrases of wallets: words of BIP-39's English list, 12 to 24 of them.
+//! Seed phrases of wallets: 12 to 24 words of BIP-39's English list.
 //!
-//! A phrase whose checksum holds goes wherever it stands; behind a label it goes without that. The
-//! words may be numbered, quoted, on one line or on many.
+//! A phrase whose checksum holds is found wherever it stands; behind a label it needs no checksum.
+//! The words may be numbered, quoted, on one line or on many.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use bip39::{Language, Mnemonic};
 
 use super::span::{Rank, Span};
 
-/// How many words a phrase has, the most first.
+/// The numbers of words that a phrase may have, the largest first.
 const LENGTHS: [usize; 5] = [24, 21, 18, 15, 12];
-/// How far apart a text is asked for a word, in bytes: 12 words of 3 letters and the blanks between
-/// them are 47.
+/// Distance between the places at which a text is probed for a word, in bytes: 12 words of 3
+/// letters and the blanks between them are 47.
 const STEP: usize = 40;
 /// Most words of a run: a longer one is a list of words.
 const RUN_WORDS_MAX: usize = 40;
 /// Most bytes between two words of a phrase: a line break with an indent, a number, a bullet.
 const BETWEEN_BYTES_MAX: usize = 24;
-/// How far behind a label a phrase may begin, in bytes.
+/// Longest distance between a label and the start of its phrase, in bytes.
 const LABEL_BYTES_MAX: usize = 120;
 /// Fewest different words of a real phrase.
 const DISTINCT_MIN: usize = 4;
@@ -48,13 +48,13 @@ pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
     if let Some(words) = listed(text, at, &mut read).or_else(|| mostly_listed(text, at)) {
         report(text, &words, found);
     } else if read > at {
-        // A long run of words of the list is read once, however many labels are among them.
+        // A long run of listed words is read once, however many labels are in it.
         found.push(Span::new(read..read, "seed-phrase", Rank::Structural));
     }
 }
 
-/// The words behind a label that all are of the list. `read` becomes the end of a run that is too long
-/// for a phrase.
+/// Returns the phrase behind a label, if all its words are on the list. `read` becomes the end of a
+/// run that is too long for a phrase.
 fn listed(text: &[u8], at: usize, read: &mut usize) -> Option<Vec<Range<usize>>> {
     let limit = text.len().min(at + LABEL_BYTES_MAX);
     let mut from = at;
@@ -70,7 +70,8 @@ fn listed(text: &[u8], at: usize, read: &mut usize) -> Option<Vec<Range<usize>>>
         if words.len() < LENGTHS[LENGTHS.len() - 1] {
             continue;
         }
-        // The sentence before a phrase may end in a word of the list, and the one behind it begin so.
+        // The sentence before a phrase may end in a listed word, and the sentence behind it may
+        // begin with one.
         let begin = (0..words.len().min(4)).find(|begin| LENGTHS.contains(&(words.len() - begin)));
         let phrase = proven(text, &words)
             .or_else(|| whole_lines(text, &words))
@@ -90,9 +91,9 @@ fn listed(text: &[u8], at: usize, read: &mut usize) -> Option<Vec<Range<usize>>>
     None
 }
 
-/// The words behind a label, from a mark or a line break on, of which most are of the list: people
-/// mistype, and wallets have lists of their own. They are as many as a phrase has, on one line, and
-/// nothing goes on behind them.
+/// Returns the words behind a label, from a mark or a line break on, if most of them are on the
+/// list: people mistype, and wallets have lists of their own. The words must be as many as a phrase
+/// has, on one line, and nothing may go on behind them.
 fn mostly_listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
     let limit = text.len().min(at + LABEL_BYTES_MAX);
     let begins = |mark: &usize| b":=-)\"'\n".contains(&text[*mark]);
@@ -107,7 +108,7 @@ fn mostly_listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
     })
 }
 
-/// A word and those behind it, in lower case, with blanks or commas between them.
+/// Returns a word and the lower-case words behind it, with blanks or commas between them.
 fn plain_words(text: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
     let mut words = vec![first];
     while words.len() <= LENGTHS[0] {
@@ -127,7 +128,7 @@ fn plain_words(text: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// Reports a phrase: what of it stands on each line.
+/// Reports a phrase as one span for each of its lines.
 fn report(text: &[u8], words: &[Range<usize>], found: &mut Vec<Span>) {
     let mut line: Option<Range<usize>> = None;
     for word in words {
@@ -142,20 +143,20 @@ fn report(text: &[u8], words: &[Range<usize>], found: &mut Vec<Span>) {
     found.extend(line.map(|line| Span::new(line, "seed-phrase", Rank::Structural)));
 }
 
-/// The first words of a run, if they end with a line and are as many as a phrase has.
+/// Returns the first words of a run, if they end with a line and are as many as a phrase has.
 fn whole_lines(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
     let mut lengths = LENGTHS.iter();
     let length = lengths.find(|length| **length <= run.len() && is_edge(text, run, **length))?;
     is_real(text, &run[..*length]).then_some(0..*length)
 }
 
-/// Whether a run is at its end, or on the next line, behind so many words.
+/// Tells whether the place behind `count` words is an end of the run or a line break.
 fn is_edge(text: &[u8], run: &[Range<usize>], count: usize) -> bool {
     count == 0 || count == run.len() || text[run[count - 1].end..run[count].start].contains(&b'\n')
 }
 
-/// The words of a run that are a phrase whose checksum holds. One of several lines has them whole: by
-/// chance a checksum holds for one in sixteen rows of words.
+/// Returns the words of a run that are a phrase whose checksum holds. A phrase over several lines
+/// must fill them, because by chance a checksum holds for one in sixteen rows of words.
 fn proven(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
     if run.len() > RUN_WORDS_MAX {
         return None;
@@ -174,7 +175,7 @@ fn proven(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
         })
 }
 
-/// Whether the checksum of these words holds.
+/// Tells whether the checksum of these words holds.
 fn holds(text: &[u8], words: &[Range<usize>]) -> bool {
     let words: Vec<String> = words
         .iter()
@@ -183,7 +184,7 @@ fn holds(text: &[u8], words: &[Range<usize>]) -> bool {
     Mnemonic::parse_in_normalized(Language::English, &words.join(" ")).is_ok()
 }
 
-/// Whether words are no part of the list itself, and not one word again and again.
+/// Tells whether words are neither a part of the list itself nor one word again and again.
 fn is_real(text: &[u8], words: &[Range<usize>]) -> bool {
     let mut sorted: Vec<&[u8]> = words.iter().map(|word| &text[word.clone()]).collect();
     if sorted.is_sorted() {
@@ -194,7 +195,7 @@ fn is_real(text: &[u8], words: &[Range<usize>]) -> bool {
     sorted.len() >= DISTINCT_MIN
 }
 
-/// The word of the list at `at`, or the one that begins next.
+/// Returns the word at `at`, or the one that begins next, if it is on the list.
 fn word_near(text: &[u8], at: usize) -> Option<Range<usize>> {
     let most = *WORD_BYTES.end();
     let word = if text[at].is_ascii_alphabetic() {
@@ -207,13 +208,13 @@ fn word_near(text: &[u8], at: usize) -> Option<Range<usize>> {
     is_listed(&text[word.clone()]).then_some(word)
 }
 
-/// The next run of letters that begins before `limit`.
+/// Returns the next run of letters that begins before `limit`.
 fn next_word(text: &[u8], at: usize, limit: usize) -> Option<Range<usize>> {
     let skip = text[at..limit].iter().position(u8::is_ascii_alphabetic)?;
     Some(word_at(text, at + skip))
 }
 
-/// The letters at `start`, no more than tell a word of the list from a longer one.
+/// Returns the letters at `start`, only as many as tell a listed word from a longer one.
 fn word_at(text: &[u8], start: usize) -> Range<usize> {
     let most = text.len().min(start + WORD_BYTES.end() + 1);
     let length = text[start..most]
@@ -223,7 +224,7 @@ fn word_at(text: &[u8], start: usize) -> Range<usize> {
     start..start + length
 }
 
-/// Whether the list has a word, in any case.
+/// Tells whether a word is on the list, in any case.
 fn is_listed(word: &[u8]) -> bool {
     if !WORD_BYTES.contains(&word.len()) {
         return false;
@@ -235,7 +236,7 @@ fn is_listed(word: &[u8]) -> bool {
     std::str::from_utf8(lower).is_ok_and(|word| Language::English.find_word(word).is_some())
 }
 
-/// Whether what stands between two words keeps them in one phrase.
+/// Tells whether the text between two words keeps them in one phrase.
 fn joins(between: &[u8]) -> bool {
     let fits = |b: &u8| {
         b.is_ascii_whitespace() || b.is_ascii_digit() || b",.;:)(\"'`|>-*#[]/\\".contains(b)
@@ -243,7 +244,7 @@ fn joins(between: &[u8]) -> bool {
     !between.is_empty() && between.len() <= BETWEEN_BYTES_MAX && between.iter().all(fits)
 }
 
-/// All words of the list around this one, which nothing but marks and numbers parts.
+/// Returns all listed words around this one, with nothing but marks and numbers between them.
 fn run(text: &[u8], word: Range<usize>) -> Vec<Range<usize>> {
     let mut before = Vec::new();
     let mut first = word.start;
@@ -269,7 +270,7 @@ fn run(text: &[u8], word: Range<usize>) -> Vec<Range<usize>> {
     before
 }
 
-/// Adds the words of the list that follow the last one.
+/// Adds the listed words that follow the last one.
 fn forward(text: &[u8], words: &mut Vec<Range<usize>>) {
     while words.len() <= 2 * RUN_WORDS_MAX {
         let Some(end) = words.last().map(|word| word.end) else {

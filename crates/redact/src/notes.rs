@@ -1,9 +1,9 @@
 //! Passwords and codes in notes: each word near a label is weighed.
 //!
 //! People name a password and say it somewhere near, in any order and in any words, so no grammar
-//! finds it. A linear model does: what a word looks like, and what stands around it, each count some
-//! points for or against it. The points are data, learnt from the notes in
-//! `fixtures/redaction/notes`; docs/rules.md says how.
+//! finds it. A linear model does: its features are the look of a word and the words around it, and
+//! each feature gives some points for or against the word. The points are data, learnt from the
+//! notes in `fixtures/redaction/notes`; docs/rules.md says how.
 //!
 //! ```text
 //! labels (from the gate) ─▶ page: the lines near them, as words with their classes
@@ -28,10 +28,11 @@ use self::vocabulary::{Class, Classes};
 use super::named;
 use super::span::{Rank, Span};
 
-/// From so many points on a word is a secret.
+/// Fewest points with which a word is a secret.
 const ENOUGH: i32 = -6;
 
-/// Kinds of numbers, and of other words, by the labels near them: the first that is there.
+/// Kinds of numbers, and of other words, by the labels near them: the first label that is there
+/// decides.
 const NUMBER_KINDS: [(Class, &str); 3] = [
     (Class::Otp, "one-time-code"),
     (Class::Card, "card-code"),
@@ -42,18 +43,18 @@ const WORD_KINDS: [(Class, &str); 2] = [
     (Class::Answer, "security-answer"),
 ];
 
-/// Labels too short for the vocabulary's, with what ends them.
+/// Labels too short for the vocabulary, with the character that ends them.
 const SHORT_LABELS: [&str; 4] = ["pw ", "pw:", "pw=", "pw,"];
 
-/// Where a word begins that says what stands near it, as the gate found it.
+/// The start of a word that announces a secret nearby, as the gate found it.
 pub(super) type Label = usize;
 
-/// Words that the gate has to look for, because secrets stand near them.
+/// Returns the words that the gate has to look for, because secrets stand near them.
 pub(super) fn labels() -> impl Iterator<Item = &'static str> {
     vocabulary::LABELS.iter().chain(&SHORT_LABELS).copied()
 }
 
-/// Weighs the words near the labels of a text. `found` has what was found in it so far.
+/// Weighs the words near the labels of a text. `found` holds the findings so far.
 pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     if labels.is_empty() {
         return;
@@ -63,7 +64,7 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     page.decide(|page, at, history| {
         let word = &page.words[at];
         let likely = weigh::points(page, at, history) >= ENOUGH;
-        // What points to where a secret is kept is none.
+        // A reference to the place of a secret is not a secret.
         let secret = likely && !named::is_reference(word.text.as_bytes());
         if secret {
             let range = word.range();
@@ -80,7 +81,7 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     found.append(&mut spans);
 }
 
-/// What a secret is, by the words around it.
+/// Returns the kind of a secret, by the words around it.
 fn kind(page: &Page, word: &Word) -> &'static str {
     let here = page.lines[word.line].classes;
     let above = page

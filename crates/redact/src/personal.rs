@@ -1,6 +1,6 @@
 //! Personal data: card and account numbers, and on request addresses, telephone and identity
 //! numbers. These have no literals to look for, so one pass over the digits and one over `@` find
-//! them all; what they mean is proven by check digits, lengths and the words beside them.
+//! them all. Check digits, lengths and the words beside them prove their meaning.
 
 mod address;
 mod card;
@@ -14,13 +14,14 @@ use std::ops::Range;
 
 use super::span::{Rank, Span};
 
-/// Bytes looked at together for a digit: enough for the compiler to use wide registers.
+/// Number of bytes that are searched for a digit together: enough for the compiler to use wide
+/// registers.
 const STRIDE: usize = 64;
 
-/// Bytes looked at one by one before that.
+/// Number of bytes that are searched one by one before that.
 const NEAR: usize = 8;
 
-/// Which personal data is wanted.
+/// A choice of personal data to look for.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a choice of the owner's, and none excludes another"
@@ -42,7 +43,7 @@ pub(super) struct Personal {
 }
 
 impl Personal {
-    /// What has no use in a memory and is proven beyond doubt: cards and accounts.
+    /// Kinds that have no use in a memory and are proven beyond doubt: cards and accounts.
     pub(super) const PROVEN: Self = Self {
         cards: true,
         ibans: true,
@@ -52,7 +53,7 @@ impl Personal {
         addresses: false,
     };
 
-    /// The wish for a kind of these rules: `None` for any other kind.
+    /// Returns the choice of one kind, or `None` if no rule here has that kind.
     pub(super) fn of_kind(kind: &str) -> Option<Self> {
         let mut wanted = Self::default();
         let choice = match kind {
@@ -68,7 +69,7 @@ impl Personal {
         Some(wanted)
     }
 
-    /// Both wishes.
+    /// Returns the union of two choices.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             cards: self.cards || other.cards,
@@ -85,7 +86,7 @@ impl Personal {
     }
 }
 
-/// Finds what is wanted of a text. The bytes 1 and those outside ASCII end words and numbers.
+/// Finds the chosen data in a text. The byte 1 and bytes outside ASCII end words and numbers.
 ///
 /// Spans of one kind do not overlap; an e-mail address may overlap a number.
 pub(super) fn scan(text: &[u8], wanted: Personal, found: &mut Vec<Span>) {
@@ -107,7 +108,7 @@ pub(super) fn scan(text: &[u8], wanted: Personal, found: &mut Vec<Span>) {
     }
 }
 
-/// The next digit at or after `from`.
+/// Returns the next digit at or after `from`.
 fn next_digit(text: &[u8], from: usize) -> Option<usize> {
     let rest = &text[from..];
     // In numbers the next digit is near.
@@ -123,7 +124,7 @@ fn next_digit(text: &[u8], from: usize) -> Option<usize> {
     Some(from + skipped + near)
 }
 
-/// What the run of digits that begins at `start` is part of.
+/// Returns the number that the run of digits at `start` is part of.
 fn number(text: &[u8], start: usize, wanted: Personal) -> Option<(Range<usize>, &'static str)> {
     found_at(text, start, wanted).or_else(|| {
         let start = start + escape_length(text, start)?;
@@ -131,7 +132,8 @@ fn number(text: &[u8], start: usize, wanted: Personal) -> Option<(Range<usize>, 
     })
 }
 
-/// Digits from `start` that belong to a percent escape and not to the number behind it.
+/// Returns the number of digits from `start` that belong to a percent escape, and not to the number
+/// behind it.
 fn escape_length(text: &[u8], start: usize) -> Option<usize> {
     let head = &text[..start];
     match head {

@@ -1,5 +1,5 @@
-//! Reading the values of a policy, so that every fault is raised where it stands: what a visitor
-//! refuses is reported with the line of the value that it was shown.
+//! Readers for the values of a policy that report every fault in its place: the error of a visitor
+//! carries the line of the value that it read.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Reads a table. Left to itself serde takes an array of the values for one too.
+/// Reads a table. By default serde takes an array of the values for a table too.
 pub fn table<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -18,7 +18,7 @@ where
     Table(&mut check, PhantomData).deserialize(deserializer)
 }
 
-/// Reads an array of tables, each of which must pass a check besides.
+/// Reads an array of tables, each of which must also pass a check.
 pub fn tables<'de, D, T>(
     deserializer: D,
     check: impl FnMut(&T) -> Result<(), String>,
@@ -30,7 +30,7 @@ where
     deserializer.deserialize_seq(Tables(check, PhantomData))
 }
 
-/// Reads what a text means.
+/// Reads a text and converts it.
 pub fn text<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     expected: &'static str,
@@ -57,13 +57,13 @@ pub fn number<'de, D: Deserializer<'de>, N: Whole>(
     deserializer.deserialize_i64(Number { name, low, high })
 }
 
-/// A kind of whole number.
+/// A type of whole numbers.
 pub trait Whole: TryFrom<i64> + TryFrom<u64> + PartialOrd + fmt::Display + Copy {}
 
 impl Whole for usize {}
 impl Whole for u64 {}
 
-/// One table, and what it must pass once it is read.
+/// A reader of a table, and the check that the table must pass.
 struct Table<'a, T, F>(&'a mut F, PhantomData<T>);
 
 impl<'de, T, F> DeserializeSeed<'de> for Table<'_, T, F>
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// One text: what it should be, and what reads it.
+/// A reader of a text: the form that it expects, and the function that converts it.
 struct Text<'a, F>(&'static str, &'a mut F);
 
 impl<'de, T, F: FnMut(&str) -> Result<T, String>> DeserializeSeed<'de> for Text<'_, F> {

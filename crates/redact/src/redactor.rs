@@ -1,4 +1,4 @@
-//! The redactor: the built-in rules and the owner's policy, made ready to use on texts.
+//! The redactor: the built-in rules and the owner's policy, ready to use on texts.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -23,33 +23,33 @@ use crate::scan::Budget;
 use crate::span;
 use crate::text::Text;
 
-/// Most times a text is redacted until nothing more is found in it.
+/// Most rounds in which a text is redacted until nothing more is found in it.
 const ROUNDS_MAX: usize = 8;
-/// Bytes that one scan may read for each byte of its text, besides those of the owner's rules.
+/// Bytes that one scan may read for each byte of its text, besides the bytes for the owner's rules.
 const READS_MAX: u64 = 64;
 /// Bytes that one scan may read however short its text is.
 const READS_FREE: u64 = 1024 * 1024;
 /// Most findings in one text.
 const FINDINGS_MAX: u64 = 100_000;
-/// Least randomness of a value whose fingerprint may be shown, in bits: fewer can be guessed by
-/// whoever has the key.
+/// Least randomness of a value whose fingerprint may be shown, in bits. Whoever has the key can
+/// guess a value with fewer.
 const FINGERPRINT_BITS_MIN: f64 = 80.0;
 
-/// What was found in a text: where it stood, never what it was.
+/// A secret found in a text: its place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// The kind of the secret.
     pub kind: Kind,
-    /// The line it begins in, counted from 1.
+    /// The line in which it begins, counted from 1.
     pub line: usize,
     /// The first column, in characters, counted from 1.
     pub start: usize,
-    /// One after the last column; for a secret over several lines, in its last line.
+    /// The column behind the last one; for a secret over several lines, in its last line.
     pub end: usize,
-    /// How many line breaks went with it.
+    /// The number of line breaks that were removed with it.
     breaks: usize,
-    /// The fingerprint in its marker, where the policy asks for one.
+    /// The fingerprint in its marker, if the policy asks for one.
     pub fingerprint: Option<u32>,
 }
 
@@ -61,19 +61,19 @@ pub struct Redacted {
 }
 
 impl Redacted {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &Text {
         &self.text
     }
 
-    /// What was replaced, in order.
+    /// Returns the replaced secrets, in order.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The kinds of what was replaced, in order.
+    /// Returns the kinds of the replaced secrets, in order.
     #[must_use]
     pub fn kinds(&self) -> Vec<&str> {
         self.findings
@@ -82,7 +82,7 @@ impl Redacted {
             .collect()
     }
 
-    /// A text that no rule was tried on, for tests of what keeps texts.
+    /// Makes a text that no rule was tried on, for tests of the code that keeps texts.
     #[doc(hidden)]
     pub fn unscanned(text: impl Into<Text>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Redacted {
         }
     }
 
-    /// Where a line of the text before redaction stands now; both counted from 1.
+    /// Returns the present number of a line of the text before redaction; both are counted from 1.
     #[must_use]
     pub fn line_now(&self, line: usize) -> usize {
         let before = self.findings.iter().filter(|found| found.line < line);
@@ -100,39 +100,39 @@ impl Redacted {
     }
 }
 
-/// Why a text is not kept.
+/// The reason why a text is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withheld {
-    /// The scan would take more than a text of that length may cost.
+    /// The scan would cost more than a text of that length may.
     Unfinished,
-    /// It holds secrets, and the policy refuses such texts.
+    /// The text holds secrets, and the policy refuses such texts.
     Found(Vec<Finding>),
 }
 
-/// The key of fingerprints: a store's own, never exported.
+/// The key of a store's fingerprints, which is never exported.
 pub struct FingerprintKey(Zeroizing<[u8; 32]>);
 
 impl FingerprintKey {
-    /// Takes 32 random bytes, or bytes derived from such, for the key.
+    /// Makes a key of 32 random bytes, or of bytes derived from such.
     #[must_use]
     pub fn new(key: Zeroizing<[u8; 32]>) -> Self {
         Self(key)
     }
 
-    /// The first 32 bits, as they stand in a marker.
+    /// Returns the first 32 bits of a fingerprint, as they stand in a marker.
     fn marker(&self, kind: &Kind, value: &[u8]) -> u32 {
         let digest = self.keyed(&[b"marker", kind.as_str().as_bytes(), value]);
         u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
     }
 
-    /// The first 64 bits in hexadecimal, as they stand in the policy.
+    /// Returns the first 64 bits of a fingerprint in hexadecimal, as they stand in the policy.
     fn allow(&self, value: &[u8]) -> String {
         let digest = self.keyed(&[b"allow", value]);
         let first = digest[..8].try_into().expect("eight of 32 bytes");
         format!("{:016x}", u64::from_be_bytes(first))
     }
 
-    /// HMAC-SHA-256 (RFC 2104) of pieces, each with its length before it.
+    /// Computes the HMAC-SHA-256 (RFC 2104) of pieces, each with its length before it.
     fn keyed(&self, pieces: &[&[u8]]) -> [u8; 32] {
         let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("a key of any length");
         for piece in pieces {
@@ -143,7 +143,7 @@ impl FingerprintKey {
     }
 }
 
-/// A value that may stay, made ready.
+/// A value that may stay, with its patterns compiled.
 struct Allowed {
     fingerprint: Option<String>,
     regex: Option<Regex>,
@@ -151,7 +151,7 @@ struct Allowed {
     glob: Option<Glob>,
 }
 
-/// Finds and replaces secrets, as the owner's policy says.
+/// A redactor, which finds and replaces secrets as the owner's policy says.
 #[derive(Clone)]
 pub struct Redactor(Arc<Ready>);
 
@@ -170,7 +170,7 @@ struct Ready {
 }
 
 impl Default for Redactor {
-    /// The built-in rules alone.
+    /// Makes a redactor of the built-in rules alone.
     fn default() -> Self {
         Self::new(&Redaction::default(), None).expect("the default policy has no rules of its own")
     }
@@ -183,18 +183,19 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Makes a policy ready, without a store's key: fingerprints neither show nor allow.
+    /// Makes a redactor of a policy, without a store's key: no marker shows a fingerprint, and no
+    /// fingerprint lets a value stay.
     ///
     /// # Errors
-    /// A [`Fault`] if a part of it cannot be followed.
+    /// A [`Fault`] if a part of the policy cannot be followed.
     pub fn of_policy(policy: &Redaction) -> Result<Self, Fault> {
         Self::new(policy, None)
     }
 
-    /// Makes a policy ready, with the key of its fingerprints.
+    /// Makes a redactor of a policy, with the key of its fingerprints.
     ///
     /// # Errors
-    /// A [`Fault`] if a part of it cannot be followed.
+    /// A [`Fault`] if a part of the policy cannot be followed.
     pub fn new(policy: &Redaction, key: Option<FingerprintKey>) -> Result<Self, Fault> {
         let gitleaks = policy.gitleaks.as_deref().map(Gitleaks::parse).transpose();
         let gitleaks = gitleaks.map_err(|fault| Fault {
@@ -220,7 +221,7 @@ impl Redactor {
         })))
     }
 
-    /// A memory's text as it may be kept at `path`.
+    /// Returns a memory's text as it may be kept at `path`.
     ///
     /// # Errors
     /// [`Withheld`] if it may not be kept there at all.
@@ -241,7 +242,7 @@ impl Redactor {
         }
     }
 
-    /// A memory's text without the secrets in it, whatever the mode at its path says.
+    /// Returns a memory's text without its secrets, whatever the mode at its path says.
     ///
     /// # Errors
     /// [`Withheld::Unfinished`] if it takes too long to scan.
@@ -249,7 +250,7 @@ impl Redactor {
         self.rewrite(path, text)
     }
 
-    /// What is secret in a text as it stands, whatever the mode at its path says.
+    /// Finds the secrets in a text as it stands, whatever the mode at its path says.
     ///
     /// # Errors
     /// [`Withheld::Unfinished`] if it takes too long to scan.
@@ -258,8 +259,8 @@ impl Redactor {
         Ok(self.locate(text.as_str(), &spans))
     }
 
-    /// A text of the record or of an answer: its secrets are replaced, whatever the mode of any
-    /// path says. What cannot be scanned is left out whole.
+    /// Replaces the secrets in a text of the record or of an answer, whatever the mode of any path
+    /// says. A text that cannot be scanned is left out whole.
     #[must_use]
     pub fn line(&self, text: &str) -> (String, Vec<Finding>) {
         match self.rewrite("", &text.into()) {
@@ -268,12 +269,12 @@ impl Redactor {
         }
     }
 
-    /// The kind of the first secret in a path.
+    /// Returns the kind of the first secret in a path.
     ///
     /// # Errors
     /// [`Withheld::Unfinished`] as for texts.
     pub fn in_path(&self, path: &str) -> Result<Option<Kind>, Withheld> {
-        // As a whole, and each name by itself, with and without its extension.
+        // The path as a whole, and each name in it, with and without its extension.
         let mut lines = path.to_owned();
         for name in path.split('/') {
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -286,7 +287,7 @@ impl Redactor {
         Ok(spans.into_iter().next().map(|span| span.kind))
     }
 
-    /// The fingerprint of a value for the `allow` list of the policy.
+    /// Returns the fingerprint of a value for the `allow` list of the policy.
     #[must_use]
     pub fn fingerprint(&self, value: &str) -> Option<String> {
         let key = self.0.key.as_ref()?;
@@ -298,7 +299,7 @@ impl Redactor {
         fits.map_or(self.0.mode, |(_, mode)| *mode)
     }
 
-    /// Redacts until nothing more is found: then redacting again changes nothing.
+    /// Redacts until nothing more is found, so that redacting again changes nothing.
     fn rewrite(&self, path: &str, text: &Text) -> Result<Redacted, Withheld> {
         let mut findings = Vec::new();
         let mut now = text.clone();
@@ -316,7 +317,7 @@ impl Redactor {
         Err(Withheld::Unfinished)
     }
 
-    /// What is secret in a text, in order and without overlaps.
+    /// Finds the secrets in a text, in order and without overlaps.
     fn spans(&self, text: &str, path: &str) -> Result<Vec<Span>, Withheld> {
         let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
         for marker in span::find(&bytes, |kind| self.knows(kind)) {
@@ -417,19 +418,19 @@ impl Redactor {
 static KINDS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| rules::all().map(|rule| rule.kind).collect());
 
-/// Whether a built-in rule has this kind.
+/// Tells whether a built-in rule has this kind.
 #[must_use]
 pub fn is_known(kind: &str) -> bool {
     KINDS.contains(kind)
 }
 
-/// Whether this is a kind of personal data.
+/// Tells whether this is a kind of personal data.
 #[must_use]
 pub fn is_personal(kind: &str) -> bool {
     Personal::of_kind(kind).is_some()
 }
 
-/// Whether a pattern of the owner's can be followed.
+/// Tells whether an owner's pattern can be followed.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     let empty = token::compile_new(pattern)
         .map_err(|e| e.to_string())?
@@ -467,7 +468,7 @@ fn switches(policy: &Redaction) -> Switches {
             switches.personal = switches.personal.and(wanted);
         }
     }
-    // One switch looks for every kind of national id: those not asked for stay.
+    // One switch looks for every kind of national id; the kinds not asked for are switched off.
     let asked = kinds(&policy.personal);
     let others = rules::all()
         .map(|rule| rule.kind)

@@ -1,49 +1,50 @@
-//! The form of a rule: what it looks for, and how it makes sure.
+//! The form of a rule: the secret that it looks for, and the checks on a match.
 
 pub use super::rules::form::{Check, Class, Severity, Tail};
 use super::span::Span;
 
-/// One kind of secret and how it is found.
+/// A kind of secret and how it is found.
 #[derive(Debug)]
 pub struct Rule {
     /// The kind, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`; unique.
     pub kind: &'static str,
-    /// What it is, in a few words, with the vendor's name.
+    /// A short description, with the vendor's name.
     pub what: &'static str,
-    /// What gives it away.
+    /// The trait that gives the secret away.
     pub class: Class,
-    /// What its loss would mean.
+    /// The damage that its loss would do.
     pub severity: Severity,
-    /// Byte strings, upper and lower case as written, one of which stands in every match.
+    /// Byte strings, upper and lower case as written. Every match holds one of them.
     pub literals: &'static [&'static str],
-    /// Words in any case: for [`Class::Keyed`] the vendor's names, one of which stands near.
+    /// Words in any case. For [`Class::Keyed`] they are the vendor's names, one of which stands
+    /// near.
     pub keywords: &'static [&'static str],
-    /// How a match is found from a literal or keyword.
+    /// The way from a literal or keyword to a match.
     pub finder: Finder,
-    /// What a match must pass, or what lets it pass at once.
+    /// Checks that a match must pass, or that let it pass at once.
     pub checks: &'static [Check],
 }
 
-/// Finds secrets from the place where a literal of its rule stands.
+/// A function that finds secrets from the place where a literal of its rule stands.
 ///
-/// It looks at no more than a bounded stretch around `at`, except where it returns a span over
-/// what it read: so that a text of many literals costs no more than a fixed factor of its length.
+/// It reads only a bounded stretch around `at`, except where it returns a span over the text that
+/// it read. So a text of many literals costs no more than a fixed factor of its length.
 pub(super) type Scanner = fn(text: &[u8], at: usize, found: &mut Vec<Span>);
 
-/// How a match is found.
+/// A way to find a match.
 #[derive(Debug)]
 pub enum Finder {
     /// A regular expression over bytes.
     Shape(Shape),
-    /// Code of its own.
+    /// A scanner function.
     Scan(ScanFn),
-    /// The one scanner of values beside names that say password, token or key.
+    /// The scanner of values beside names that say password, token or key.
     Named,
-    /// The one pass over a text that finds all personal data.
+    /// The pass over a text that finds all personal data.
     Personal,
 }
 
-/// A [`Scanner`]; a type of its own so that it can be shown.
+/// A [`Scanner`] in a type of its own, so that `Debug` can show it.
 #[derive(Clone, Copy)]
 pub struct ScanFn(pub(super) Scanner);
 
@@ -56,19 +57,20 @@ impl std::fmt::Debug for ScanFn {
 /// The shape of a token.
 #[derive(Debug)]
 pub struct Shape {
-    /// A regular expression of the core, on bytes, with no boundaries at its ends. If it has a
-    /// group, the first group is the secret.
+    /// The regular expression of the core, on bytes, with no boundaries at its ends. Its first
+    /// group, if it has one, is the secret.
     pub core: &'static str,
-    /// Most bytes before the literal at which the match begins; 0 if it begins with the literal.
+    /// Most bytes between the start of the match and its literal; 0 if the match begins with the
+    /// literal.
     pub lead: usize,
     /// Most bytes after the start of the literal that the core needs.
     pub reach: usize,
-    /// How far the secret runs on after the core.
+    /// The bytes with which the secret runs on after the core.
     pub tail: Tail,
 }
 
 impl Rule {
-    /// The regular expression of its core, where it has one.
+    /// Returns the regular expression of the rule's core, if it has one.
     #[must_use]
     pub fn shape(&self) -> Option<&'static str> {
         match &self.finder {

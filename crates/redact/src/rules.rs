@@ -1,4 +1,4 @@
-//! The built-in rules: `rules/*.toml`, as the build script makes a table of them.
+//! The built-in rules: the build script makes a table of `rules/*.toml`.
 
 pub(super) mod form;
 #[cfg(test)]
@@ -9,16 +9,16 @@ pub(super) mod tests;
 use super::rule::{Check, Class, Finder, Rule, ScanFn, Severity, Shape, Tail};
 use super::{code_list, mnemonic, named, structure};
 
-/// The version of the rule set, which every event names. It grows with every change of what is
-/// found.
+/// The version of the rule set, which every event names. It grows with every change to what the
+/// rules find.
 pub const VERSION: u32 = 5;
 
-/// The kind of the rule for vendors that have none of their own.
+/// The kind of the rule for vendors without a rule of their own.
 pub(super) const CATCH_ALL: &str = "vendor-marker-catchall";
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// Every built-in rule. Where two have the same literal, the narrower stands first.
+/// Returns every built-in rule. Of two with the same literal, the narrower comes first.
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
     RULES.iter()
 }

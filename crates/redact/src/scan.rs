@@ -1,5 +1,5 @@
-//! The scan of one text: what stands plainly in it, what is encoded, escaped, disguised or split,
-//! and what is said again.
+//! The scan of one text, for secrets that stand plainly in it, that are encoded, escaped, disguised
+//! or split, and that are repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,19 +16,19 @@ use crate::span::{Kind, Rank, Span};
 use crate::view::View;
 use crate::{code_list, decode, judge, mnemonic, named, notes, personal, rules, view};
 
-/// How deep encodings inside encodings are followed.
+/// Most levels to which encodings inside encodings are followed.
 const DEPTH_MAX: usize = 2;
-/// Shortest value that is looked for again in the rest of the text, in bytes.
+/// Shortest value whose repetitions are looked for in the rest of the text, in bytes.
 const REPEAT_BYTES_MIN: usize = 8;
-/// Longest value that is looked for again, in bytes.
+/// Longest value whose repetitions are looked for, in bytes.
 const REPEAT_BYTES_MAX: usize = 1_024;
-/// Shortest piece of a token that is taken to be broken although it is whole by itself, in bytes:
-/// no program breaks shorter lines.
+/// Shortest piece of a token that counts as broken although it is whole by itself, in bytes: no
+/// program breaks shorter lines.
 const BROKEN_BYTES_MIN: usize = 56;
-/// Most different values that are looked for again.
+/// Most different values whose repetitions are looked for.
 const REPEATS_MAX: usize = 4_096;
 
-/// What of the built-in rules the owner has switched.
+/// The owner's switches for the built-in rules.
 #[derive(Debug, Clone)]
 pub(super) struct Switches {
     pub(super) off: BTreeSet<Kind>,
@@ -46,18 +46,18 @@ impl Default for Switches {
 
 /// The rules that one text is scanned with.
 pub(super) struct Scan<'a> {
-    /// Rules of the owner's own, besides the built-in ones.
+    /// The owner's rules, besides the built-in ones.
     pub(super) own: Option<&'a Engine>,
-    /// Rules of the owner's `gitleaks.toml`.
+    /// The rules of the owner's `gitleaks.toml`.
     pub(super) gitleaks: Option<&'a Gitleaks>,
-    /// What the owner has switched.
+    /// The owner's switches.
     pub(super) switches: &'a Switches,
-    /// Where the text stands, for rules that ask.
+    /// The path of the text, for rules that ask.
     pub(super) path: &'a str,
 }
 
 impl Scan<'_> {
-    /// Every secret in a text whose markers have been blanked. Spans may overlap.
+    /// Finds every secret in a text whose markers have been blanked. Spans may overlap.
     pub(super) fn of(&self, text: &[u8], budget: &mut Budget) -> Result<Vec<Span>, OverBudget> {
         let (mut labels, mut found) = (Vec::new(), Vec::new());
         self.labelled(text, budget, &mut labels, &mut found)?;
@@ -66,7 +66,7 @@ impl Scan<'_> {
             gitleaks.scan(text, self.path, budget, &mut found)?;
         }
         self.views(text, budget, &mut found, DEPTH_MAX)?;
-        // Once, and last: what others found is the best that is known of what stands around.
+        // Once, and last: the other findings say best what stands around a word.
         notes::scan(text, &labels, &mut found);
         found.retain(|span| !self.switches.off.contains(&span.kind));
         repeats(text, &mut found);
@@ -82,7 +82,7 @@ impl Scan<'_> {
         self.labelled(text, budget, &mut Vec::new(), found)
     }
 
-    /// What stands plainly in a text, and the words that say that a secret is near.
+    /// Finds the secrets that stand plainly in a text, and the words that announce a secret nearby.
     fn labelled(
         &self,
         text: &[u8],
@@ -97,7 +97,7 @@ impl Scan<'_> {
             .map_or(Ok(()), |own| own.plain(text, budget, labels, found))
     }
 
-    /// What is encoded, escaped, disguised or split.
+    /// Finds the secrets that are encoded, escaped, disguised or split.
     fn views(
         &self,
         text: &[u8],
@@ -119,7 +119,7 @@ impl Scan<'_> {
                 let whole = 0..run.text.len();
                 inside.push(Span::new(whole, "password", Rank::Named));
             }
-            // One finding is enough: the whole run goes.
+            // One finding is enough: the whole run is removed.
             if let Some(span) = inside.into_iter().max_by_key(|span| span.rank) {
                 let (start, end) = (run.range.start, run.range.end);
                 found.push(Span { start, end, ..span });
@@ -150,22 +150,22 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Whether a finding in joined lines is one that the break has split.
+    /// Tells whether a line break splits a finding in joined lines.
     fn is_broken(&self, wrapped: &view::Wrapped, span: &Span) -> bool {
-        // The catch-all knows no length, and would take a line that begins with a digest.
+        // The catch-all knows no length, and would take in a line that begins with a digest.
         let vague = span.rank < Rank::Structural || span.kind.as_str() == rules::CATCH_ALL;
         if span.start >= wrapped.seam || span.end <= wrapped.seam || vague {
             return false;
         }
-        // The token could be whole before the break, and the next line begin with something else:
-        // then only a long line is one that was broken.
+        // The token could be whole before the break, and the next line begin with something else.
+        // Then only a long line counts as broken.
         let rest = &wrapped.view.bytes()[wrapped.seam..span.end];
         let broken = wrapped.seam >= BROKEN_BYTES_MIN && wrapped.piece >= 12 && judge::random(rest);
         broken || !self.is_whole_before(wrapped, span)
     }
 
-    /// Whether the piece before the break is as long as a token of its own. What the catch-all finds
-    /// there says nothing: it would take half a token as well.
+    /// Tells whether the piece before the break is as long as a token of its own. A finding of the
+    /// catch-all there proves nothing: it would take half a token as well.
     fn is_whole_before(&self, wrapped: &view::Wrapped, span: &Span) -> bool {
         let mut alone = Vec::new();
         let before = &wrapped.view.bytes()[..wrapped.seam];
@@ -178,8 +178,8 @@ impl Scan<'_> {
     }
 }
 
-/// A finding in a view, where it stands in the text: a span for each literal or line that it was
-/// joined from, so that what stands between them stays. A block of armour goes whole.
+/// Maps a finding in a view back to the text: one span for each literal or line that it was joined
+/// from, so that the text between them stays. A block of armour is removed whole.
 fn through(text: &[u8], view: &View, span: &Span) -> Vec<Span> {
     let range = span.start..span.end;
     let ranges = if span.rank == Rank::Armour {
@@ -195,7 +195,7 @@ fn through(text: &[u8], view: &View, span: &Span) -> Vec<Span> {
     ranges.into_iter().map(piece).collect()
 }
 
-/// Whether what a run encodes could be a password, and its line speaks of one.
+/// Tells whether a run could encode a password, and its line speaks of one.
 fn is_password_line(text: &[u8], run: &decode::Encoded) -> bool {
     static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder()
@@ -215,7 +215,7 @@ fn is_password_line(text: &[u8], run: &decode::Encoded) -> bool {
     WORDS.is_match(before) || WORDS.is_match(after)
 }
 
-/// Every further place where a value stands that was found once.
+/// Finds every further place of a value that was found once.
 fn repeats(text: &[u8], found: &mut Vec<Span>) {
     let mut values: BTreeMap<&[u8], Span> = BTreeMap::new();
     for span in found.iter().filter(|span| span.rank != Rank::Armour) {
@@ -247,7 +247,7 @@ fn repeats(text: &[u8], found: &mut Vec<Span>) {
     found.extend(again);
 }
 
-/// Spans in order, overlapping ones made one that bears the surest one's kind, on whole characters.
+/// Sorts spans, and merges overlapping ones into one of the surest kind, on whole characters.
 pub(super) fn merge(text: &str, mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|span| span.start < span.end && span.end <= text.len());
     for span in &mut spans {
@@ -260,12 +260,12 @@ pub(super) fn merge(text: &str, mut spans: Vec<Span>) -> Vec<Span> {
     }
     spans.sort_by_key(|span| (span.start, span.end));
     let mut merged: Vec<Span> = Vec::new();
-    // The length of the finding that names the last of them.
+    // The length of the finding that names the last merged span.
     let mut named = 0;
     for span in spans {
         match merged.last_mut() {
             Some(last) if span.start < last.end => {
-                // The surest names the whole; of two as sure the longer one.
+                // The surest finding names the whole; of two equally sure ones, the longer.
                 if (span.rank, span.end - span.start) > (last.rank, named) {
                     named = span.end - span.start;
                     last.kind = span.kind;
@@ -282,38 +282,38 @@ pub(super) fn merge(text: &str, mut spans: Vec<Span>) -> Vec<Span> {
     merged
 }
 
-// What one text may cost: rules that others wrote are run only so long, then the text is refused.
+// Budgets: rules that others wrote run only so long, then the text is refused.
 
-/// What is left to spend on one text. Once overdrawn, it stays so.
+/// The bytes and matches left for one text. Once overdrawn, a budget stays so.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: u64,
     matches: u64,
 }
 
-/// Why a text could not be scanned to its end; it must then not be stored.
+/// The reason why a text could not be scanned to its end. It must then not be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum OverBudget {
-    /// More bytes would be read than the limit allows.
+    /// The scan would read more bytes than the limit allows.
     Bytes,
-    /// More matches were found than the limit allows.
+    /// The rules found more matches than the limit allows.
     Matches,
     /// A pattern needs more memory than it may have.
     Pattern {
-        /// The rule it belongs to.
+        /// The rule that the pattern belongs to.
         rule: String,
-        /// What is wrong with it.
+        /// The fault of the pattern.
         why: String,
     },
 }
 
 impl Budget {
-    /// A budget of so many bytes to read, each pass over a byte counted, and so many matches.
+    /// Makes a budget of bytes to read, with each pass over a byte counted, and of matches.
     pub(super) const fn new(bytes: u64, matches: u64) -> Self {
         Self { bytes, matches }
     }
 
-    /// Pays for a pass over `count` bytes, before it is made.
+    /// Pays for a pass over `count` bytes before it is made.
     pub(super) fn read(&mut self, count: usize) -> Result<(), OverBudget> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         spend(&mut self.bytes, count).ok_or(OverBudget::Bytes)
@@ -325,7 +325,7 @@ impl Budget {
     }
 }
 
-/// Takes `count` from `left`, all of it if there is too little.
+/// Takes `count` from `left`, or all of it if there is too little.
 fn spend(left: &mut u64, count: u64) -> Option<()> {
     let rest = left.checked_sub(count);
     *left = rest.unwrap_or(0);

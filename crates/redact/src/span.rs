@@ -1,20 +1,20 @@
-//! Where a secret stands in a text, and what it is.
+//! Spans: the place of a secret in a text, and its kind.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// The name of what a rule finds, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`.
+/// The name of a kind of secret, as it stands in markers: 2 to 40 of `a-z`, `0-9` and `-`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kind(Cow<'static, str>);
 
 impl Kind {
-    /// A kind of the built-in rules.
+    /// Makes a kind of a built-in rule.
     pub(super) const fn known(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
     }
 
-    /// Reads a kind of the owner's: `None` unless it has the form of one.
+    /// Reads a kind of the owner's. Returns `None` unless the name has the form of a kind.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
@@ -22,7 +22,7 @@ impl Kind {
         valid.then(|| Self(Cow::Owned(name.to_owned())))
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -35,29 +35,29 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// How sure a finding is of its kind: where findings overlap, the surer one names the whole.
+/// The certainty of a finding. Where findings overlap, the surest one names the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// A name says that a value is secret; the value says nothing of its own.
+    /// A value beside a name that says it is secret; the value itself shows nothing.
     Named,
     /// Personal data, proven by its check digits or asked for by the owner.
     Personal,
-    /// A vendor's name stands beside a value of that vendor's shape.
+    /// A value of a vendor's shape beside that vendor's name.
     Keyed,
-    /// The place says that it is secret: a header, a URI, a file format.
+    /// A value in a place for secrets: a header, a URI, a file format.
     Structural,
-    /// The token says what it is by its own prefix or marker.
+    /// A token with a prefix or marker of its own.
     Marked,
     /// A block with an armour of its own.
     Armour,
 }
 
-/// A secret in a text.
+/// A span of a secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
-    /// First byte.
+    /// The first byte.
     pub(super) start: usize,
-    /// One after the last byte.
+    /// The position behind the last byte.
     pub(super) end: usize,
     pub(super) kind: Kind,
     pub(super) rank: Rank,
@@ -74,18 +74,18 @@ impl Span {
     }
 }
 
-// Markers: what stands where a secret stood. `[REDACTED:kind]`, or with a fingerprint
+// Markers, which take the place of secrets: `[REDACTED:kind]`, or with a fingerprint
 // `[REDACTED:kind#0123abcd]`.
 //
-// The grammar is exact, and the kind must be one that is known. Anything looser is scanned like
-// any other text, so that nothing hides in a marker.
+// The grammar is exact, and the kind must be known. Anything looser is scanned like any other text,
+// so that nothing hides in a marker.
 
 const OPEN: &[u8] = b"[REDACTED:";
 
-/// What markers are blanked with before a scan: a byte that no rule matches and that ends values.
+/// The byte that blanks markers before a scan. No rule matches it, and it ends values.
 pub(super) const BLANK: u8 = 0x01;
 
-/// The marker of a kind.
+/// Writes the marker of a kind.
 pub(super) fn write(kind: &Kind, fingerprint: Option<u32>) -> String {
     match fingerprint {
         None => format!("[REDACTED:{}]", kind.as_str()),
@@ -93,7 +93,7 @@ pub(super) fn write(kind: &Kind, fingerprint: Option<u32>) -> String {
     }
 }
 
-/// Where exact markers of known kinds stand.
+/// Finds the exact markers of known kinds.
 pub(super) fn find(text: &[u8], known: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for start in memchr::memmem::find_iter(text, OPEN) {
@@ -125,16 +125,16 @@ fn read(text: &[u8], start: usize, known: impl Fn(&str) -> bool) -> Option<usize
     Some(start + OPEN.len() + end)
 }
 
-// Pieces of a text around a place, as whole characters.
+// Windows around a place in a text, in whole characters.
 
-/// Whether a letter is of a script that sets no blanks between words: Thai, Chinese, Japanese, and
-/// Korean, whose particles stand close.
+/// Tells whether a letter belongs to a script without blanks between words: Thai, Chinese,
+/// Japanese, and Korean, whose particles follow a word without a blank.
 pub(super) fn is_joined(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{d7ff}')
         || matches!(c, '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffdc}')
 }
 
-/// The text from `at` on, no more than `most` bytes, up to what is no UTF-8.
+/// Returns the text from `at` on, at most `most` bytes, up to the first invalid UTF-8.
 pub(super) fn ahead(text: &[u8], at: usize, most: usize) -> &str {
     let at = at.min(text.len());
     let there = &text[at..text.len().min(at.saturating_add(most))];
@@ -144,7 +144,7 @@ pub(super) fn ahead(text: &[u8], at: usize, most: usize) -> &str {
     }
 }
 
-/// The text before `at`, no more than `most` bytes, from what is UTF-8 on.
+/// Returns the text before `at`, at most `most` bytes, from behind the last invalid UTF-8.
 pub(super) fn behind(text: &[u8], at: usize, most: usize) -> &str {
     let mut there = &text[at.saturating_sub(most)..at];
     loop {

@@ -1,27 +1,27 @@
-//! Text of a memory: held in memory that is wiped, and never shown by `Debug`.
+//! The text of a memory. Its bytes are wiped when it is dropped, and `Debug` never shows them.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A text of an agent's: a memory's content or a piece of it, in UTF-8, byte for byte as written.
+/// A text from an agent: a memory's content or a piece of it, in UTF-8, byte for byte as written.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text(Zeroizing<String>);
 
 impl Text {
-    /// The text itself.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is nothing in it.
+    /// Tells whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

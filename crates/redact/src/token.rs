@@ -1,5 +1,5 @@
-//! Tokens with a shape: a regular expression in a window around a literal, and then everything
-//! that is decided in code: neighbours, placeholders, checksums, randomness.
+//! Tokens with a shape: a regular expression in a window around a literal. Code decides the rest:
+//! neighbours, placeholders, checksums, randomness.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,22 +15,21 @@ use crate::config::OwnRule;
 
 /// Largest compiled form of one shape, in bytes.
 const SHAPE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What a group and anchors around a shape add to that at most, in bytes.
+/// Most bytes that a group and anchors around a shape add to its compiled form.
 const ANCHORS_BYTES_MAX: usize = 64 * 1024;
-/// How far behind a vendor's name a bare shape may stand, in bytes.
+/// Longest distance between a vendor's name and a bare shape behind it, in bytes.
 const KEYED_REACH: usize = 160;
-/// How far before a vendor's name the word for a key or token may stand, in bytes.
+/// Longest distance between the word for a key or token and a vendor's name behind it, in bytes.
 const KEYED_LEAD: usize = 60;
-/// How far before a bare shape the word for a key or token may stand, in bytes.
+/// Longest distance between the word for a key or token and a bare shape behind it, in bytes.
 const KEYED_GAP: usize = 48;
-/// How far before a token that has its literal inside the token may begin without its shape
-/// knowing, in bytes.
+/// Most bytes of a token before its shape, if its literal stands inside the token.
 const LEAD_EXTRA: usize = 128;
-/// How much white space, and how many marks of a fence, may stand before a value on the line below.
+/// Most white space and marks of a fence before a value on the line below, in bytes.
 const GAP_BELOW: usize = 24;
-/// How often a shape is tried around one literal.
+/// Most tries of a shape around one literal.
 const SEARCHES_MAX: usize = 2;
-/// How far past its core a token is read to judge it; one that passes goes to its end.
+/// Bytes behind its core that are read to judge a token; a token that passes is taken to its end.
 const TAIL_JUDGED: usize = 128;
 
 /// A shape with its rule, compiled when first needed.
@@ -46,7 +45,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The token of a built-in rule that has a shape.
+    /// Makes the token of a built-in rule, if the rule has a shape.
     pub(super) fn of(rule: &'static Rule) -> Option<Self> {
         let Finder::Shape(Shape {
             core,
@@ -73,7 +72,7 @@ impl Token {
         })
     }
 
-    /// The token of a rule of the owner's.
+    /// Makes the token of an owner's rule.
     pub(super) fn own(rule: &OwnRule) -> Self {
         Self {
             kind: Kind::parse(&rule.kind).expect("checked when the policy was read"),
@@ -127,14 +126,14 @@ impl Token {
                 found.push(span);
                 return;
             }
-            // Where the core is inside the token, one that begins a word may stand further on.
+            // With the literal inside the token, a core that begins a word may stand further on.
             let next = (from + searched..=at).find(|next| begins(text, *next));
             let Some(next) = next else { return };
             searched = next - from;
         }
     }
 
-    /// Looks for a bare shape after the vendor's name in the same line, where a word for a key or
+    /// Looks for a bare shape after the vendor's name on the same line, where a word for a key or
     /// token leads up to it.
     pub(super) fn beside(&self, text: &[u8], name: Range<usize>, found: &mut Vec<Span>) {
         let (line, below) = lines(text, name.end, KEYED_REACH + self.reach);
@@ -148,7 +147,7 @@ impl Token {
             let secret = captures.get(1).unwrap_or(whole);
             let core = name.end + secret.start()..name.end + secret.end();
             let core_start = core.start;
-            // On the line below, only what begins it.
+            // On the line below, only a value at its start counts.
             if core.start > name.end + KEYED_REACH
                 || below.is_some_and(|(end, start)| core.start > end && core.start != start)
             {
@@ -179,7 +178,7 @@ impl Token {
         }
     }
 
-    /// Decides about a match: its borders, and whether it is a secret.
+    /// Settles a match: its borders, and whether it is a secret.
     fn settle(&self, text: &[u8], core: Range<usize>, at: usize) -> Option<Span> {
         let mut start = core.start;
         if self.lead > 0 && !begins(text, start) {
@@ -193,8 +192,8 @@ impl Token {
         if self.lead > 0 && start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]) {
             start += 1;
         }
-        // A run may be as long as the text, and hold a literal at every step: only what is found,
-        // and then not looked at again, is followed to its end.
+        // A run may be as long as the text, and hold a literal at every step. So only a found
+        // token, which is not read again, is followed to its end.
         let judged = &text[..text.len().min(core.end + TAIL_JUDGED)];
         let end = extend(judged, core.end, self.tail)?;
         let token = &text[start..end];
@@ -207,7 +206,7 @@ impl Token {
             _ => false,
         });
         if !checked {
-            // What stands after the literal is what has to be random, where the literal leads.
+            // If the literal leads, only the text after the prefix has to be random.
             let body = if self.lead == 0 && at == start {
                 &text[prefix_end(text, start..end)..end]
             } else {
@@ -227,8 +226,9 @@ impl Token {
     }
 }
 
-/// Where a line ends that is read from `at`, and the next with it if that begins with a value, as
-/// below a heading or in a fence: its end, the end of the first, and where the value begins.
+/// Returns the end of the line at `at`, or of the next line if that begins with a value, as below a
+/// heading or in a fence. For the next line it also returns the end of the first line and the start
+/// of the value.
 fn lines(text: &[u8], at: usize, reach: usize) -> (usize, Option<(usize, usize)>) {
     let most = text.len().min(at + reach);
     let end_from = |from: usize| memchr::memchr(b'\n', &text[from..most]).map(|n| from + n);
@@ -241,8 +241,8 @@ fn lines(text: &[u8], at: usize, reach: usize) -> (usize, Option<(usize, usize)>
     (end_from(start).unwrap_or(most), Some((first, start)))
 }
 
-/// Whether the text before a bare shape leads up to a secret: a word for one, and then no more
-/// than what joins a name to its value.
+/// Tells whether the text before a bare shape leads up to a secret: a word for one, and then no
+/// more than the text that joins a name to its value.
 fn leads_up(before: &[u8]) -> bool {
     static WORDS: LazyLock<Regex> = LazyLock::new(|| {
         compile(r"(?i)(?:key|token|secret|passw(?:or)?d|pwd|credential|seed|wif|[_ -]pat\b)s?")
@@ -257,7 +257,7 @@ fn leads_up(before: &[u8]) -> bool {
         return true;
     }
     let words = |b: &u8| b.is_ascii_alphanumeric() || joins(b) || *b >= 0x80;
-    // A full stop inside a name (`Last.fm`) ends no sentence.
+    // A full stop inside a name (`Last.fm`) does not end a sentence.
     let stops = |pair: &[u8]| pair[0] == b'.' && !pair[1].is_ascii_alphanumeric();
     let end = between.trim_ascii_end();
     // Arrows, quotes and verbs beyond ASCII lead on as well.
@@ -268,7 +268,7 @@ fn leads_up(before: &[u8]) -> bool {
         && (end.last().is_some_and(leads_on) || VERBS.iter().any(|verb| end.ends_with(verb)))
 }
 
-/// Words after which a value follows.
+/// Words that a value follows.
 const VERBS: [&[u8]; 8] = [
     b" is",
     b" was",
@@ -280,15 +280,17 @@ const VERBS: [&[u8]; 8] = [
     b"currently",
 ];
 
-/// Compiles a pattern on bytes. One that was accepted by itself has room for anchors around it.
+/// Compiles a pattern on bytes. A pattern that was accepted by itself has room for anchors around
+/// it.
 pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
     compile_within(pattern, SHAPE_BYTES_MAX + ANCHORS_BYTES_MAX)
 }
 
-/// Compiles a pattern of the owner's, to see whether it can be accepted.
+/// Compiles an owner's pattern, to see whether it can be accepted.
 pub(super) fn compile_new(pattern: &str) -> Result<Regex, regex::Error> {
     if pattern.contains('#') {
-        // In a group, a comment that runs to the end of the pattern would swallow the group's.
+        // Inside a group, a comment that runs to the end of the pattern would swallow the end of
+        // the group.
         compile(&format!("^(?:{pattern})$"))?;
     }
     compile_within(pattern, SHAPE_BYTES_MAX)
@@ -301,8 +303,8 @@ fn compile_within(pattern: &str, bytes_max: usize) -> Result<Regex, regex::Error
         .build()
 }
 
-/// Where the readable prefix of a token ends: after its last `_`, `-`, `.` or `:` in the first
-/// third, or after its first three letters.
+/// Returns the end of a token's readable prefix: behind the last `_`, `-`, `.`, `:` or `~` in the
+/// first third, or else the token's start.
 fn prefix_end(text: &[u8], token: Range<usize>) -> usize {
     let third = &text[token.start..token.start + token.len() / 3];
     let mark = third.iter().rposition(|b| b"_-.:~".contains(b));
@@ -326,8 +328,8 @@ fn passes(check: Check, body: &[u8], token: &[u8]) -> bool {
     }
 }
 
-/// Whether a token can begin at `at`: nothing before it belongs to the same word. The end of an
-/// escape (`\n`, `%3D`, `\u0022`, a colour code) is no word.
+/// Tells whether a token can begin at `at`: nothing before it belongs to the same word. The end of
+/// an escape (`\n`, `%3D`, `\u0022`, a colour code) is not a word.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
     let Some(last) = before.last() else {
@@ -357,7 +359,8 @@ pub(super) fn begins(text: &[u8], at: usize) -> bool {
     false
 }
 
-/// Where a token ends that has its core up to `end`: `None` if the core must not run on and does.
+/// Returns the end of a token whose core ends at `end`, or `None` if the core must not run on and
+/// does.
 fn extend(text: &[u8], end: usize, tail: Tail) -> Option<usize> {
     let rest = &text[end..];
     let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');

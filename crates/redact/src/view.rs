@@ -1,5 +1,5 @@
-//! Other views of a text, in which what was disguised or split stands plainly, and the way back
-//! from a place in a view to the place in the text.
+//! Views of a text, in which disguised or split values stand plainly. A view leads from each of its
+//! bytes back to the text.
 
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -11,28 +11,28 @@ use crate::span::BLANK;
 
 mod lists;
 
-/// A text made from pieces of another one.
+/// A text made from pieces of another text.
 #[derive(Default)]
 pub(super) struct View {
     bytes: Zeroizing<Vec<u8>>,
-    /// For each byte, what it was made from.
+    /// The source of each byte: its start and end in the text.
     from: Vec<(u32, u32)>,
 }
 
 impl View {
-    /// The text of the view.
+    /// Returns the text of the view.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What a range of the view was made from.
+    /// Returns the source of a range of the view.
     pub(super) fn source(&self, range: &Range<usize>) -> Range<usize> {
         let (start, end) = (self.from[range.start].0, self.from[range.end - 1].1);
         start as usize..end as usize
     }
 
-    /// What a range of the view was made from, without the quotes and ends of lines that were undone
-    /// inside it.
+    /// Returns the sources of a range of the view, without the quotes and line ends that were
+    /// undone inside it.
     pub(super) fn pieces(&self, text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
         let mut pieces: Vec<Range<usize>> = Vec::new();
         for (start, end) in &self.from[range] {
@@ -58,14 +58,16 @@ impl View {
     }
 }
 
-/// Whether what was undone parts two literals or two lines.
+/// Tells whether the undone bytes separate two literals or two lines.
 fn parts(undone: &[u8]) -> bool {
     undone.iter().any(|b| matches!(b, b'"' | b'\'' | b'\n'))
 }
 
-/// The lines of a text that hold something to undo, with that undone; `None` if there are none.
+/// Returns a view of the lines that hold something to undo, with that undone. Returns `None` if
+/// there are no such lines.
 ///
-/// `undo` looks at one place and says which bytes stand there instead, and how many it read.
+/// `undo` looks at one position, and returns the bytes that replace the text there and the number
+/// of bytes that it read.
 fn lines_with(
     text: &[u8],
     candidates: impl Iterator<Item = usize>,
@@ -83,7 +85,7 @@ fn lines_with(
             view.bytes.reserve_exact(text.len() + 1);
         }
         let mut start = memchr::memrchr(b'\n', &text[..candidate]).map_or(0, |n| n + 1);
-        // A name may stand on the line above, a split go on on the lines below.
+        // A name may stand on the line above, and a split may go on in the lines below.
         if wide {
             start = memchr::memrchr(b'\n', &text[..start.saturating_sub(1)]).map_or(0, |n| n + 1);
         }
@@ -113,18 +115,18 @@ fn lines_with(
     (!view.bytes.is_empty()).then_some(view)
 }
 
-/// Longest stretch of one line that a view takes to either side of what it undoes, in bytes.
+/// Longest stretch of one line that a view takes on either side of what it undoes, in bytes.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// Shortest value that is looked at without the brackets around it, in bytes; and the least unrest of
-/// one: what a name in brackets never has.
+/// Shortest value that is read without the brackets around it, in bytes, and its least unrest,
+/// which no name in brackets reaches.
 const BARE_BYTES_MIN: usize = 8;
 const BARE_UNREST_MIN: usize = 400;
-/// Most that is looked at behind a bracket, in bytes.
+/// Longest text that is read behind a bracket, in bytes.
 const BRACKET_BYTES_MAX: usize = 320;
 
-/// Escapes undone: `%41`, `\u0041`, `\x41`, `\101`, `&#65;`, `&#x41;`, `&amp;`, `=3D`, and the marks
-/// that Markdown has escaped inside a word.
+/// Undoes escapes: `%41`, `\u0041`, `\x41`, `\101`, `&#65;`, `&#x41;`, `&amp;`, `=3D`, and the
+/// marks that Markdown escapes inside a word.
 pub(super) fn unescaped(text: &[u8]) -> Option<View> {
     let marks = memchr::memchr3_iter(b'%', b'\\', b'&', text);
     let printed = memchr::memmem::find_iter(text, b"=3D");
@@ -150,7 +152,7 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     match rest {
         [b'%', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
             let code = u8::try_from(number(&rest[1..3], 16)?).ok()?;
-            // Letters beyond ASCII stay as they are: `%DB_PASSWORD%` is no escape.
+            // Letters beyond ASCII stay as they are: `%DB_PASSWORD%` is not an escape.
             (b' '..=b'~').contains(&code).then(|| (vec![code], 3))
         }
         [b'\\', b'x', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
@@ -180,7 +182,7 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
             let inside = at > 0 && text[at - 1].is_ascii_alphanumeric();
             (inside && next.is_ascii_alphanumeric()).then(|| (vec![*mark], 2))
         }
-        // Quoted-printable (RFC 2045) of the mark that it itself is made of.
+        // The escape of quoted-printable (RFC 2045) for its own mark, `=`.
         [b'=', b'3', b'D', ..] => Some((vec![b'='], 3)),
         [b'&', b'#', b'x' | b'X', ..] => {
             let close = rest.iter().take(10).position(|b| *b == b';')?;
@@ -207,10 +209,10 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// What splits and disguises undone: characters without width, full-width letters, strings joined
-/// by `+`, lines continued by a backslash.
+/// Undoes splits and disguises: zero-width characters, full-width letters, strings joined by `+`,
+/// lines continued by a backslash.
 pub(super) fn joined(text: &[u8]) -> Option<View> {
-    // Characters without width and full-width letters begin with one of four bytes.
+    // Zero-width characters and full-width letters begin with one of four bytes.
     let hidden = memchr::memchr3_iter(0xE2, 0xEF, 0xC2, text);
     let hidden = hidden.chain(memchr::memchr_iter(0xE1, text));
     let quotes = memchr::memchr3_iter(b'"', b'\'', b'\\', text);
@@ -238,19 +240,19 @@ pub(super) fn joined(text: &[u8]) -> Option<View> {
 /// (RFC 2045, section 6.7).
 const PRINTED_LINE_BYTES_MAX: usize = 76;
 const PRINTED_LINE_BYTES_MIN: usize = 73;
-/// Shortest line that is taken for a broken one in a text that is quoted-printable beyond doubt.
+/// Shortest line that counts as broken in a text that is surely quoted-printable.
 const PRINTED_LINE_BYTES_LEAST: usize = 20;
 
-/// Whether a text says that it is quoted-printable: by its header, or by the escape of `=`, which
-/// any text so encoded has in place of that.
+/// Tells whether a text says that it is quoted-printable: by its header, or by `=3D`, which such a
+/// text has in place of every `=`.
 fn is_quoted_printable(text: &[u8]) -> bool {
     let says = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     says(b"=3D") || says(b"uoted-printable") || says(b"UOTED-PRINTABLE")
 }
 
-/// A soft line break of quoted-printable: `=` at the end of a line. Base64 ends so too, behind a
-/// name and before the next line: so both lines must be encoded as a whole, and as long as programs
-/// make them.
+/// Undoes a soft line break of quoted-printable: an `=` at the end of a line. Base64 ends in `=`
+/// too, behind a name and before the next line. So both lines must be encoded as a whole, and the
+/// first must be as long as a line that programs break.
 fn soft_break(
     text: &[u8],
     at: usize,
@@ -276,7 +278,7 @@ fn soft_break(
     (is_broken && is_encoded(line) && is_encoded(next)).then_some((Vec::new(), width))
 }
 
-/// Whether every `=` on a line begins an escape of quoted-printable, or ends the line.
+/// Tells whether every `=` on a line begins an escape of quoted-printable or ends the line.
 fn is_encoded(line: &[u8]) -> bool {
     let hex = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
     memchr::memchr_iter(b'=', line).all(|at| match &line[at + 1..] {
@@ -286,7 +288,7 @@ fn is_encoded(line: &[u8]) -> bool {
     })
 }
 
-/// A byte that a value in pieces is made of.
+/// Tells whether a value in pieces may hold the byte.
 fn is_part(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"_-+/=.!@#$%^*~:".contains(&b)
 }
@@ -297,7 +299,7 @@ fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
         | [0xE2, 0x81, 0xA0..=0xA4 | 0xA6..=0xA9, ..]
         | [0xEF, 0xB8, 0x80..=0x8F, ..]
         | [0xE1, 0xA0, 0x8E, ..] => Some((Vec::new(), 3)),
-        // A byte-order mark at the start is no disguise.
+        // A byte-order mark at the start is not a disguise.
         [0xEF, 0xBB, 0xBF, ..] if at > 0 => Some((Vec::new(), 3)),
         [0xC2, 0xAD, ..] => Some((Vec::new(), 2)),
         [0xEF, 0xBC, low @ 0x81..=0xBF, ..] => Some((vec![low - 0x81 + b'!'], 3)),
@@ -306,8 +308,8 @@ fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// What stands around a value or in the midst of it undone: brackets, with or without a word as in
-/// a marker, and markers, which have been blanked.
+/// Undoes brackets and blanked markers around a value or inside it. The brackets may hold a word
+/// before the value, as a marker does.
 pub(super) fn bared(text: &[u8]) -> Option<View> {
     let marks = memchr::memchr_iter(BLANK, text).filter(|at| unmark(text, *at).is_some());
     let opens = memchr::memchr3_iter(b'[', b'<', b'{', text);
@@ -333,7 +335,7 @@ fn bare(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     (bracketed(text, start)?.end == at).then(|| (Vec::new(), 1))
 }
 
-/// A value in brackets, behind the last colon in them.
+/// Returns the value in the brackets that open at `at`: the text behind the last colon in them.
 fn bracketed(text: &[u8], at: usize) -> Option<Range<usize>> {
     let close = match text[at] {
         b'[' => b']',
@@ -363,11 +365,12 @@ fn bracketed(text: &[u8], at: usize) -> Option<Range<usize>> {
     telling.then(|| end - value.len()..end)
 }
 
-/// A marker with a value right behind or before it.
+/// Undoes a marker with a value right behind or before it.
 fn unmark(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     let before = at.checked_sub(1).map(|before| text[before]);
     if before == Some(BLANK) {
-        // It is read from its beginning alone: markers side by side are as many bytes as they are.
+        // A run of blanked bytes is read from its first byte alone: markers side by side make
+        // one long run.
         return None;
     }
     let width = text[at..].iter().take_while(|b| **b == BLANK).count();
@@ -377,7 +380,7 @@ fn unmark(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     glued.then(|| (Vec::new(), width))
 }
 
-/// The end of one string and the beginning of the next, or a continued line.
+/// Undoes the end of one string and the beginning of the next, or the break of a continued line.
 fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     if at == 0 || !is_part(text[at - 1]) {
         return None;
@@ -407,9 +410,9 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
                 [b'+' | b'.' | b'&', ..] => 1,
                 _ => 0,
             };
-            // Without a blank a shell joins them as well.
+            // A shell joins them without a blank as well.
             let glued = continued && width == 3 + usize::from(window.contains(&b'\r'));
-            // `"a""b"`: a shell and C join them, whatever stands before.
+            // A shell and C join `"a""b"`, whatever stands before it.
             let direct = window.get(1) == Some(quote);
             let near = lines || continued || direct;
             if operator == 0 && !glued && !adjoins(text, at, *quote, near, CHAIN_MAX) {
@@ -438,19 +441,19 @@ fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// How far the beginning of a literal is looked for, in bytes; and how many literals before it are
-/// looked at.
+/// How far back the beginning of a literal is searched, in bytes, and how many literals before it
+/// are read.
 const LITERAL_BYTES_MAX: usize = 256;
 const CHAIN_MAX: usize = 8;
 
-/// How many blanks a text ends in.
+/// Returns the number of blanks at the end of a text.
 fn blanks(text: &[u8]) -> usize {
     text.len() - text.trim_ascii_end().len()
 }
 
-/// Whether a literal that ends at `at` goes on in the next one although no operator joins them, as in
-/// C and Python: on the next line, or behind one blank where an expression stands. The arguments of a
-/// command stand side by side too, and are no one value.
+/// Tells whether a literal that ends at `at` goes on in the next one without an operator, as in C
+/// and Python: on the next line, or behind one blank inside an expression. The arguments of a
+/// command stand side by side too, but are not one value.
 fn adjoins(text: &[u8], at: usize, quote: u8, lines: bool, chain: usize) -> bool {
     let from = at.saturating_sub(LITERAL_BYTES_MAX);
     let Some(open) = memchr::memrchr(quote, &text[from..at]) else {
@@ -462,10 +465,10 @@ fn adjoins(text: &[u8], at: usize, quote: u8, lines: bool, chain: usize) -> bool
     let prefix = prefix.take_while(|b| b"bfru@$".contains(b)).count();
     let line = line[..line.len() - prefix].trim_ascii_end();
     match line.last() {
-        // `PASSWORD="a" "b"` gives a variable to a command.
+        // `PASSWORD="a" "b"` sets a variable for a command.
         Some(b'=') => lines || line.ends_with(b" =") || line.contains(&b'('),
         Some(b'(' | b',' | b'[' | b'{' | b':' | b'+') => true,
-        // The literal before it is joined as well, if any.
+        // The literal before this one, if any, must be joined as well.
         Some(last) if *last == quote && chain > 0 => {
             let before = from + open - prefix - blanks(&text[..from + open - prefix]) - 1;
             adjoins(text, before, quote, lines, chain - 1)
@@ -475,19 +478,19 @@ fn adjoins(text: &[u8], at: usize, quote: u8, lines: bool, chain: usize) -> bool
     }
 }
 
-/// A token broken over lines: where the break stands in the view, and the view of it.
+/// A token broken over lines, with its pieces joined in a view.
 pub(super) struct Wrapped {
     pub(super) view: View,
-    /// Where in the view the first line ends.
+    /// The end of the first line, in the view.
     pub(super) seam: usize,
     /// The length of the first piece on the next line.
     pub(super) piece: usize,
 }
 
-/// Most lines that one token is followed over.
+/// Most lines over which one token is followed.
 const LINES_WRAPPED_MAX: usize = 40;
 
-/// Runs of token characters at the ends of lines, joined to those that begin the next lines.
+/// Joins runs of token characters at the ends of lines to the runs that begin the next lines.
 pub(super) fn wrapped(text: &[u8]) -> Vec<Wrapped> {
     let mut found = Vec::new();
     let mut done = 0;
@@ -535,7 +538,7 @@ fn token_byte(b: u8) -> bool {
         )
 }
 
-/// The run that ends where a line ends, if it could be the first piece of a token.
+/// Returns the run that ends a line, if it could be the first piece of a token.
 fn run_before(text: &[u8], newline: usize) -> Option<Range<usize>> {
     let end = newline - usize::from(text[newline - 1] == b'\r');
     let width = text[..end]
@@ -552,8 +555,8 @@ fn run_before(text: &[u8], newline: usize) -> Option<Range<usize>> {
     (width >= 8 && telling && run.iter().any(u8::is_ascii_alphabetic)).then_some(end - width..end)
 }
 
-/// The run that begins a line, behind its indentation and marks of quoting, and whether the line
-/// holds nothing else.
+/// Returns the run that begins a line, behind indentation and quote marks, and tells whether the
+/// line holds nothing else.
 fn run_after(text: &[u8], line: usize) -> Option<(Range<usize>, bool)> {
     let rest = text.get(line..)?;
     let marks = rest
@@ -569,7 +572,7 @@ fn run_after(text: &[u8], line: usize) -> Option<(Range<usize>, bool)> {
     let start = line + marks;
     let after = text.get(start + width).copied().unwrap_or(b'\n');
     let run = &text[start..start + width];
-    // A word of prose begins most lines; a piece of a token is no word.
+    // Most lines begin with a word of prose; a piece of a token is not a word.
     let mixed = run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase);
     let telling = run.iter().any(u8::is_ascii_digit) || mixed && width >= 10;
     (width >= 4 && telling).then_some((start..start + width, matches!(after, b'\n' | b'\r')))
@@ -718,7 +721,7 @@ mod tests {
         }
     }
 
-    /// Every byte of a view stands for a stretch of the text, in order.
+    /// Asserts that every byte of a view stands for a stretch of the text, in order.
     fn holds(text: &[u8], view: &View) {
         let mut before = 0;
         for at in 0..view.bytes().len() {
@@ -728,7 +731,7 @@ mod tests {
             before = source.start;
             let same = text.get(source.clone()) == Some(&view.bytes()[at..=at]);
             let ends = source.is_empty();
-            // What was undone is longer than what stands for it.
+            // The source of an undone byte is longer than the byte.
             assert!(same || ends || source.len() > 1);
         }
     }

@@ -1,8 +1,8 @@
 //! The file as it is written: every key that gitleaks knows, and no other.
 //!
-//! gitleaks reads keys in any case; here they may stand as its manual writes them or in lower
-//! case. Keys that would change what is found, and are not followed, are read all the same, so
-//! that they can be refused by name.
+//! gitleaks reads keys in any case; here they may stand as its manual writes them or in lower case.
+//! A key that would change the findings, and is not followed, is read all the same, so that it can
+//! be refused by name.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -10,7 +10,7 @@ use toml::Spanned;
 
 /// A key whose value does not matter.
 type Ignored = Option<IgnoredAny>;
-/// A key that is only known in order to be refused.
+/// A key that is read only to be refused.
 pub(super) type Refused = Option<Spanned<IgnoredAny>>;
 
 /// The whole file.
@@ -33,7 +33,7 @@ pub(super) struct File {
     pub(super) allowlists: Vec<Spanned<Allowlist>>,
 }
 
-/// What the file builds on.
+/// The configuration that the file extends.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Extend {
@@ -72,7 +72,7 @@ pub(super) struct Rule {
     pub(super) skip_report: Refused,
 }
 
-/// What is not to be found.
+/// A list of secrets that are let pass.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Allowlist {

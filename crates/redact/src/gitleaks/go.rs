@@ -1,38 +1,38 @@
-//! Patterns in Go's syntax (RE2), in the syntax of the `regex` crate.
+//! Translates patterns from Go's syntax (RE2) to the syntax of the `regex` crate.
 //!
-//! What is read the same way by both stays as it is. What only Go reads is rewritten, and what
-//! Go refuses is refused: the two never differ without a word. The result is meant for
+//! A part that both read the same way stays as it is. A part that only Go reads is rewritten, and a
+//! part that Go refuses is refused: the two never differ without a word. The result is meant for
 //! `regex::bytes` with Unicode off; parts that need it switch it on for themselves. Known and
-//! accepted: with Unicode off `.` and `[^x]` stand for one byte, not for one character, and
-//! `(?i)` folds the case of ASCII letters alone, unless a class names characters beyond ASCII.
+//! accepted: with Unicode off `.` and `[^x]` stand for one byte, not for one character, and `(?i)`
+//! folds the case of ASCII letters alone, unless a class names characters beyond ASCII.
 
 mod class;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Most times Go lets anything be repeated, repetitions within repetitions multiplied.
+/// Most repetitions that Go allows, with repetitions within repetitions multiplied.
 const REPEATS: u64 = 1000;
-/// Most groups within groups; what the `regex` crate takes without a setting of its own.
+/// Most groups within groups: the limit of the `regex` crate without a setting of its own.
 const DEPTH: usize = 50;
 
-/// A pattern, translated.
+/// A translated pattern.
 #[derive(Debug)]
 pub(super) struct Translated {
-    /// It, in the syntax of the `regex` crate.
+    /// The pattern, in the syntax of the `regex` crate.
     pub(super) pattern: String,
-    /// How many groups it captures.
+    /// The number of groups that it captures.
     pub(super) groups: usize,
-    /// What had to be written another way.
+    /// The constructs that had to be written another way.
     pub(super) changes: BTreeSet<Change>,
 }
 
-/// Why a pattern is not one.
+/// The reason why a pattern is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// The character at which it fails, from 1.
     pub(super) at: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub(super) why: String,
 }
 
@@ -53,16 +53,16 @@ pub(super) enum Change {
     Octal,
     /// `\s` or `\S`, which in Go leave out the vertical tab.
     Space,
-    /// What needs Unicode.
+    /// A part that needs Unicode.
     Unicode,
-    /// Flags said twice, or none.
+    /// Flags that are set twice, or no flags.
     Flags,
     /// A name that begins with a digit.
     Name,
 }
 
 impl Change {
-    /// The change in words.
+    /// Returns the change in words.
     pub(super) const fn what(self) -> &'static str {
         match self {
             Self::Brace => "`{` that counts nothing is written `\\{`",
@@ -122,28 +122,28 @@ struct Reader<'a> {
     groups: usize,
     names: BTreeSet<&'a str>,
     open: Vec<Open>,
-    /// Whether `i` is on.
+    /// Set if the flag `i` is on.
     fold: bool,
     last: Last,
-    /// The most that anything so far in this group is repeated.
+    /// The most repetitions of anything so far in this group.
     repeats: u64,
 }
 
 /// A group that is not closed yet.
 struct Open {
     at: usize,
-    /// `fold` and `repeats` of what surrounds it.
+    /// `fold` and `repeats` of the group around it.
     fold: bool,
     repeats: u64,
 }
 
-/// What a repetition would repeat.
+/// The part that a repetition would repeat.
 #[derive(Clone, Copy)]
 enum Last {
     Nothing,
     Flags,
     Repetition,
-    /// A thing within which the repetitions multiply to so many.
+    /// A part within which the repetitions multiply to this number.
     Thing(u64),
 }
 
@@ -169,13 +169,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that something was written that can be repeated.
+    /// Notes that a part was written that can be repeated.
     fn thing(&mut self, repeats: u64) {
         self.last = Last::Thing(repeats);
         self.repeats = self.repeats.max(repeats);
     }
 
-    /// Writes what both read the same way.
+    /// Writes a part that both read the same way.
     fn keep(&mut self, length: usize) {
         self.out.push_str(&self.rest()[..length]);
         self.at += length;
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Writes a character that stands for itself, which is no sign of the syntax.
+    /// Writes a character that stands for itself and is no sign of the syntax.
     fn literal(&mut self, c: char) {
         if self.fold && !c.is_ascii() {
             self.out.push_str("(?u:");
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
         self.thing(1);
     }
 
-    /// `{`: a counted repetition, or else itself.
+    /// Reads `{`: a counted repetition, or else the character itself.
     fn brace(&mut self) -> Result<(), Refusal> {
         let Some((length, low, high)) = counted(self.rest()) else {
             self.at += 1;
@@ -240,7 +240,8 @@ impl<'a> Reader<'a> {
         self.repeat(length, times)
     }
 
-    /// A repetition spelled in `length` bytes, which multiplies those within it by `times`.
+    /// Reads a repetition spelled in `length` bytes, which multiplies the repetitions within it by
+    /// `times`.
     fn repeat(&mut self, length: usize, times: u64) -> Result<(), Refusal> {
         let inner = match self.last {
             Last::Nothing => return Err(self.refusal(self.at, "a repetition of nothing")),
@@ -261,11 +262,11 @@ impl<'a> Reader<'a> {
         }
         self.repeats = self.repeats.max(product);
         self.last = Last::Repetition;
-        // A group around this one sees the product, whatever follows in here.
+        // A group around this one sees the product, whatever follows in this one.
         Ok(())
     }
 
-    /// `(` and what says which kind of group it is.
+    /// Reads `(` and the signs that name the kind of group.
     fn group(&mut self) -> Result<(), Refusal> {
         let start = self.at;
         let rest = self.rest();
@@ -289,7 +290,7 @@ impl<'a> Reader<'a> {
         self.flags()
     }
 
-    /// A named group, whose name begins after `skip` bytes.
+    /// Reads a named group, whose name begins after `skip` bytes.
     fn named(&mut self, skip: usize) -> Result<(), Refusal> {
         let start = self.at;
         let body = &self.rest()[skip..];
@@ -339,7 +340,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `(?flags)` or `(?flags:`.
+    /// Reads `(?flags)` or `(?flags:`.
     fn flags(&mut self) -> Result<(), Refusal> {
         let start = self.at;
         self.at += 2;
@@ -393,7 +394,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads `{n}`, `{n,}` or `{n,m}` in Go's spelling: its length in bytes, its least and its most.
+/// Reads `{n}`, `{n,}` or `{n,m}` in Go's spelling. Returns its length in bytes, its least and its
+/// most.
 fn counted(text: &str) -> Option<(usize, u64, Option<u64>)> {
     let (low, rest) = number(text.strip_prefix('{')?)?;
     let (high, rest) = match rest.strip_prefix(',') {

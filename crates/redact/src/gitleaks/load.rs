@@ -1,4 +1,4 @@
-//! From the file as it is written to rules that can run.
+//! Turns the file as it is written into rules that can run.
 
 mod allow;
 
@@ -30,43 +30,44 @@ pub(super) struct Rule {
     pub(super) regex: Pattern,
     /// The group that is the secret; 0 for the first that is not empty.
     pub(super) group: usize,
-    /// What has no more than this is let pass; 0 lets nothing pass.
+    /// The entropy up to which a secret is let pass; 0 lets none pass.
     pub(super) entropy: f64,
-    /// In lower case; one stands somewhere in a text in which the rule runs. None: it always runs.
+    /// Keywords in lower case. The rule runs on a text that holds one of them; without keywords it
+    /// always runs.
     pub(super) keywords: Vec<String>,
-    /// The rule runs only where this matches the path.
+    /// A pattern for the path. The rule runs only where it matches.
     pub(super) path: Option<Pattern>,
     pub(super) allow: Vec<Arc<Allow>>,
 }
 
-/// What became of one rule of the file.
+/// The outcome of loading a rule of the file.
 pub(super) enum Outcome {
     Loaded(Box<Rule>),
-    /// It has no bearing on a text, and why.
+    /// The rule has no bearing on a text; with the reason.
     Ignored(&'static str),
     Refused(Fault),
 }
 
-/// One rule of the file.
+/// A rule of the file, with its outcome.
 pub(super) struct Entry {
     pub(super) id: String,
     pub(super) line: usize,
     pub(super) outcome: Outcome,
 }
 
-/// All that a file says.
+/// The contents of a file.
 #[derive(Default)]
 pub(super) struct Loaded {
     pub(super) rules: Vec<Entry>,
-    /// What holds for all its rules.
+    /// Allowlists for all its rules.
     pub(super) allow: Vec<Arc<Allow>>,
-    /// What is wrong outside its rules.
+    /// Faults outside its rules.
     pub(super) faults: Vec<Fault>,
-    /// What its owner should know.
+    /// Remarks for its owner.
     pub(super) remarks: Vec<String>,
 }
 
-/// Reads a file: what is wrong with one rule does not keep the others from being read.
+/// Reads a file. A fault in one rule does not keep the others from being read.
 pub(super) fn load(text: &str) -> Result<Loaded, Fault> {
     if text.len() > FILE_BYTES {
         return Err(Fault::new(None, "the file is larger than 2 MiB"));
@@ -92,7 +93,7 @@ pub(super) fn load(text: &str) -> Result<Loaded, Fault> {
 }
 
 impl file::File {
-    /// The bytes of all keywords and stop words.
+    /// Counts the bytes of all keywords and stop words.
     fn words(&self) -> usize {
         let of_rules = self.rules.iter().flat_map(|rule| {
             let rule = rule.get_ref();
@@ -109,7 +110,7 @@ impl file::File {
     }
 }
 
-/// Where the lines of the file end, by which a fault gets its line.
+/// The ends of the file's lines, from which a fault gets its line.
 struct Source {
     ends: Vec<usize>,
 }
@@ -172,7 +173,7 @@ impl Source {
         }
     }
 
-    /// The kind that an id gives, which no other rule may have.
+    /// Makes the kind of an id, which no other rule may have.
     fn kind<'f>(
         &self,
         spanned: &'f Spanned<file::Rule>,
@@ -245,7 +246,7 @@ impl Source {
         })))
     }
 
-    /// The group that is the secret.
+    /// Reads the number of the group that is the secret.
     fn group(&self, owner: &str, rule: &file::Rule, regex: &Pattern) -> Result<usize, Fault> {
         let Some(place) = &rule.secret_group else {
             return Ok(0);
@@ -270,7 +271,7 @@ impl Source {
         Ok(entropy)
     }
 
-    /// A pattern; an empty one is none.
+    /// Reads a pattern. An empty pattern counts as none.
     fn pattern(
         &self,
         owner: &str,
@@ -286,7 +287,7 @@ impl Source {
         }
     }
 
-    /// Words in lower case.
+    /// Reads words, and puts them in lower case.
     fn words(
         &self,
         owner: &str,
@@ -303,7 +304,8 @@ impl Source {
 
 const COMMITS: &str = "its `commits` let nothing pass: a text is scanned before it is in a commit";
 
-/// An id as a kind: lower case, one `-` for each run of other characters, no more than 40 bytes.
+/// Turns an id into a kind: lower case, one `-` for each run of other characters, no more than 40
+/// bytes.
 fn clean(id: &str) -> String {
     let mut kind = String::with_capacity(id.len());
     for c in id.chars() {
@@ -319,13 +321,13 @@ fn clean(id: &str) -> String {
 }
 
 impl Rule {
-    /// Its own patterns and those of its allowlists.
+    /// Returns the rule's own patterns and those of its allowlists.
     pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         let lists = self.allow.iter().flat_map(|allow| allow.patterns());
         std::iter::once(&self.regex).chain(&self.path).chain(lists)
     }
 
-    /// What was written another way in its patterns.
+    /// Returns the constructs that were written another way in its patterns.
     pub(super) fn changes(&self) -> BTreeSet<Change> {
         self.patterns()
             .flat_map(|pattern| pattern.changes.iter().copied())

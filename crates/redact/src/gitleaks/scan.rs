@@ -1,10 +1,10 @@
-//! Running the owner's rules over a text.
+//! Runs the owner's rules over a text.
 //!
-//! As gitleaks does it, with these differences, all towards removing more:
+//! It does so as gitleaks does, with these differences, all towards removing more:
 //! * a comment `gitleaks:allow` lets nothing pass, nor does a commit;
 //! * where the group that is the secret took no part in the match, the whole match is the secret;
 //! * a finding of a rule named "generic" stays though another rule finds the same;
-//! * the patterns of an allowlist stand each for itself: flags of one do not reach the next;
+//! * each pattern of an allowlist stands for itself: its flags do not reach the next one;
 //! * a line is one line, also where it is the last and nothing ends it.
 
 #[cfg(test)]
@@ -24,21 +24,22 @@ use crate::gitleaks::{Gitleaks, go};
 use crate::scan::{Budget, OverBudget};
 use crate::span::{Rank, Span};
 
-/// Stands in a text where a marker of ours is; no span may cover it.
+/// The byte in place of our own markers; no span may cover it.
 const BOUNDARY: u8 = 0x01;
 
-/// Finds which rules have a keyword in a text.
+/// A gate that finds the rules with a keyword in a text.
 #[derive(Debug)]
 pub(super) struct Gate {
     words: AhoCorasick,
-    /// For each word the rules that have it.
+    /// The rules of each word.
     rules: Vec<Vec<usize>>,
-    /// Whether a word has letters whose case ASCII does not fold.
+    /// Set if a word has letters whose case ASCII does not fold.
     wide: bool,
 }
 
 impl Gate {
-    /// The gate of these rules; `None` if it cannot be built, and all rules must run.
+    /// Builds the gate of these rules. Returns `None` if it cannot be built, and all rules must
+    /// run.
     pub(super) fn new(rules: &[Rule]) -> Option<Self> {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut words = Vec::new();
@@ -65,7 +66,7 @@ impl Gate {
         })
     }
 
-    /// The rules that have a keyword in the text.
+    /// Returns the rules that have a keyword in the text.
     fn open(&self, text: &[u8], budget: &mut Budget) -> Result<HashSet<usize>, OverBudget> {
         budget.read(text.len())?;
         let lower;
@@ -78,7 +79,7 @@ impl Gate {
         let mut seen = vec![false; self.rules.len()];
         let mut open = HashSet::new();
         for hit in self.words.find_overlapping_iter(text) {
-            // Words within words: each costs as much as a byte.
+            // Keywords may hold each other: each hit costs as much as a byte.
             budget.read(1)?;
             let word = hit.pattern().as_usize();
             if !seen[word] {
@@ -91,11 +92,11 @@ impl Gate {
 }
 
 impl Gitleaks {
-    /// Finds what the owner's rules find in a text, the memory `path`. The text holds the byte
-    /// 0x01 where a marker of ours stands.
+    /// Finds the secrets of the owner's rules in a text, the memory `path`. The text holds the byte
+    /// 0x01 in place of our own markers.
     ///
     /// # Errors
-    /// [`OverBudget`] if the rules cost too much; what was found until then is not all.
+    /// [`OverBudget`] if the rules cost too much; the findings until then are not all.
     pub(crate) fn scan(
         &self,
         text: &[u8],
@@ -131,18 +132,18 @@ impl Gitleaks {
     }
 }
 
-/// What the allowlists outside the rules are called in a fault.
+/// The name, in a fault, of the allowlists outside the rules.
 const GLOBAL: &str = "allowlist";
 
-/// One scan of one text.
+/// A scan of one text.
 struct Run<'a> {
     text: &'a [u8],
     path: &'a str,
     room: &'a Room,
     budget: &'a mut Budget,
-    /// The line that was last asked for.
+    /// The line that was asked for last.
     line: Range<usize>,
-    /// Whether an allowlist lets a line pass, for each line that it was asked about.
+    /// The answers of allowlists for lines: whether they let the line pass.
     lines: HashMap<(*const Allow, usize, usize), bool>,
 }
 
@@ -181,7 +182,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The secret in a match: a group of the pattern when it is held against the match alone.
+    /// Returns the secret in a match: a group of the pattern, which is matched against the match
+    /// alone.
     fn secret(
         &mut self,
         rule: &Rule,
@@ -219,7 +221,8 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Whether an allowlist lets a finding pass. Its paths alone were asked before the scan.
+    /// Tells whether an allowlist lets a finding pass. Lists of paths alone were asked before the
+    /// scan.
     fn allows(
         &mut self,
         owner: &str,
@@ -265,7 +268,7 @@ impl Run<'_> {
         Ok(allowed)
     }
 
-    /// The lines of a match. One line is looked for once, however many matches are on it.
+    /// Returns the lines of a match. A line is searched once, however many matches are on it.
     fn line(&mut self, whole: &Range<usize>) -> Result<Range<usize>, OverBudget> {
         if self.line.start <= whole.start && whole.end <= self.line.end {
             return Ok(self.line.clone());
@@ -287,7 +290,7 @@ impl Run<'_> {
         Ok(stops.within(&lower))
     }
 
-    /// Whether an allowlist lets the whole text pass for its path.
+    /// Tells whether an allowlist lets the whole text pass for its path.
     fn path_allowed(&mut self, owner: &str, allow: &Allow) -> Result<bool, OverBudget> {
         let more = !allow.regexes.is_empty() || allow.stops.is_some() || allow.commits;
         if allow.all && more {
@@ -322,7 +325,7 @@ impl Run<'_> {
         Ok(compiled(owner, pattern, self.room)?.is_match(text))
     }
 
-    /// Adds what is to be removed: the secret but for our own markers in it.
+    /// Adds the part of a secret that is to be removed: all but our own markers in it.
     fn push(&self, rule: &Rule, secret: Range<usize>, found: &mut Vec<Span>) {
         let mut start = secret.start;
         for piece in self.text[secret].split(|byte| *byte == BOUNDARY) {
@@ -350,7 +353,7 @@ fn compiled<'p>(
     })
 }
 
-/// A range without the line ends at its ends.
+/// Returns a range without the line ends at its ends.
 fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     let within = &text[range.clone()];
     let filled = |byte: &u8| *byte != b'\n';
@@ -363,7 +366,7 @@ fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// A range widened to whole characters of UTF-8.
+/// Widens a range to whole characters of UTF-8.
 fn snapped(text: &[u8], range: Range<usize>) -> Range<usize> {
     let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
     let Range { mut start, mut end } = range;
@@ -378,7 +381,7 @@ fn snapped(text: &[u8], range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The lines of a match as gitleaks gives them: with the line end before them.
+/// Returns the lines of a match as gitleaks does: with the line end before them.
 fn line(text: &[u8], whole: &Range<usize>) -> Range<usize> {
     let upto = (whole.start + 1).min(text.len());
     let before = text[..upto].iter().rposition(|byte| *byte == b'\n');
@@ -386,12 +389,12 @@ fn line(text: &[u8], whole: &Range<usize>) -> Range<usize> {
     before.unwrap_or(0)..after.map_or(text.len(), |after| whole.end + after)
 }
 
-/// Whether a secret has too little entropy for the rule.
+/// Tells whether a secret has too little entropy for the rule.
 fn entropy_allows(rule: &Rule, secret: &[u8]) -> bool {
     rule.entropy > 0.0 && entropy(secret) <= rule.entropy
 }
 
-/// Entropy as gitleaks counts it: of characters, but over the number of bytes.
+/// Returns the entropy as gitleaks computes it: of characters, but over the number of bytes.
 #[expect(clippy::cast_precision_loss, reason = "no text has 2^52 bytes")]
 fn entropy(secret: &[u8]) -> f64 {
     let mut counts: HashMap<char, u32> = HashMap::new();
@@ -406,11 +409,11 @@ fn entropy(secret: &[u8]) -> f64 {
     counts.values().map(bits).sum()
 }
 
-// A pattern of the owner's: translated when it is read, compiled when it is first needed.
+// Patterns of the owner, which are translated when read and compiled when first needed.
 
-/// Most memory the patterns of one file may take, compiled.
+/// Most memory of the compiled patterns of one file, in bytes.
 const ROOM: usize = 64 * 1024 * 1024;
-/// The steps in which a pattern's size is measured; the last is the most one may take.
+/// The steps in which a pattern's size is measured, in bytes; the last is the limit.
 const SIZES: [usize; 5] = [
     16 * 1024,
     64 * 1024,
@@ -424,7 +427,7 @@ const SIZES: [usize; 5] = [
 pub(super) struct Room(AtomicUsize);
 
 impl Room {
-    /// Room for the patterns of one file.
+    /// Makes the room for the patterns of one file.
     pub(super) const fn new() -> Self {
         Self(AtomicUsize::new(ROOM))
     }
@@ -437,13 +440,13 @@ impl Room {
     }
 }
 
-/// A pattern.
+/// A pattern in a rule or an allowlist.
 #[derive(Debug)]
 pub(super) struct Pattern {
     text: String,
-    /// How many groups it captures.
+    /// The number of groups that it captures.
     pub(super) groups: usize,
-    /// What was written another way than in the file.
+    /// The constructs that are written another way than in the file.
     pub(super) changes: BTreeSet<Change>,
     built: OnceLock<Result<Regex, String>>,
 }
@@ -460,14 +463,14 @@ impl Pattern {
         })
     }
 
-    /// The compiled pattern, or why it cannot be compiled.
+    /// Returns the compiled pattern, or the reason why it cannot be compiled.
     pub(super) fn regex(&self, room: &Room) -> Result<&Regex, &str> {
         let built = self.built.get_or_init(|| compile(&self.text, room));
         built.as_ref().map_err(String::as_str)
     }
 
-    /// Where a group of this pattern stands in a text: group `wanted`, or with 0 the first that
-    /// is not empty.
+    /// Returns the range of a group of this pattern in a text: of the group `wanted`, or with 0 of
+    /// the first that is not empty.
     pub(super) fn group(regex: &Regex, text: &[u8], wanted: usize) -> Option<Range<usize>> {
         let groups = regex.captures(text)?;
         let group = match wanted {
@@ -482,7 +485,7 @@ impl Pattern {
     }
 }
 
-/// Compiles a pattern in the smallest size it fits, which is what it takes of the room.
+/// Compiles a pattern in the smallest size that fits it, and takes that size from the room.
 fn compile(text: &str, room: &Room) -> Result<Regex, String> {
     for size in SIZES {
         let built = RegexBuilder::new(text)

@@ -1,4 +1,4 @@
-//! What is read from a file, and what is refused with its line.
+//! Tests of reading a file, and of refusals with their lines.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn refused(text: &str) -> Fault {
     }
 }
 
-/// A file, the line of its fault, and words of the fault.
+/// A file, the line of its fault, and some words of the fault.
 const FAULTS: &[(&str, usize, &str)] = &[
     ("title = \"x\"\ntitel = 3\n", 2, "titel"),
     (

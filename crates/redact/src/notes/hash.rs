@@ -1,24 +1,24 @@
-//! The hash by which words and points are looked up, in the library and in its build script.
+//! The hash that looks up words and points, in the library and in its build script.
 
-/// What the hash of a text begins with.
+/// The start value of the hash of a text.
 pub(crate) const SEED: u32 = 0x811c_9dc5;
 
-/// The hash of a text with one more byte (FNV-1a).
+/// Adds a byte to the hash of a text (FNV-1a).
 pub(crate) const fn add(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-/// The hash of a whole text.
+/// Returns the hash of a whole text.
 pub(crate) fn of(text: &str) -> u32 {
     text.bytes().fold(SEED, add)
 }
 
-/// Where in a table of `2^bits` places a number is looked for first.
+/// Returns the first place to look for a number in a table of `2^bits` places.
 pub(crate) const fn place(number: u32, bits: u32) -> usize {
     (number.wrapping_mul(0x9e37_79b1) >> (32 - bits)) as usize
 }
 
-/// The number of a feature of the weighing: its kind and three more numbers.
+/// Returns the number of a feature, made of its kind and three more numbers.
 pub(crate) const fn feature(kind: u8, one: u32, two: u32, three: u32) -> u32 {
     let mixed = (kind as u32)
         .wrapping_mul(0x85eb_ca6b)

@@ -1,4 +1,4 @@
-//! One secret that people write in several words, and a label that is one word with its value.
+//! Joins several words that are one secret, and splits a word that is a label with its value.
 
 use std::ops::Range;
 
@@ -7,18 +7,19 @@ use super::page::{Word, marks};
 use super::vocabulary::{self, Class, Classes};
 use crate::span::is_joined;
 
-/// Most words of a phrase, and of one that no mark stands before.
+/// Most words of a phrase, and of a phrase without a mark before it.
 const PHRASE_WORDS_MAX: usize = 7;
 const SAID_WORDS_MAX: usize = 4;
-/// So many groups of digits are a row of a table.
+/// Number of groups of digits from which on they are a row of a table.
 const GROUPS_MAX: usize = 8;
 /// Most words of a number that is said a digit at a time.
 const SPOKEN_MAX: usize = 20;
 /// Longest group of digits that goes on in the next word, in characters.
 const GROUP_CHARS_MAX: usize = 5;
-/// How far before a phrase its label stands, in words.
+/// Longest distance between a label and its phrase, in words.
 const LABEL_WORDS_MAX: usize = 8;
-/// What joins a label to its value in a script without blanks, and what ends the sentence.
+/// Particles that join a label to its value in a script without blanks, and endings of the
+/// sentence.
 const COPULAS: [&str; 4] = ["は", "是", "为", "為"];
 const ENDINGS: [&str; 5] = ["です", "だよ", "でした", "哦", "了"];
 /// Labels whose secrets are often phrases.
@@ -29,7 +30,7 @@ const PHRASED: Classes = Classes::of(&[
     Class::Answer,
 ]);
 
-/// Makes one word of several where they are one secret, among the words of a line from `begun` on.
+/// Joins words of a line, from `begun` on, into one word where they are one secret.
 pub(super) fn words<'a>(words: &mut Vec<Word<'a>>, begun: usize, line: &'a str, start: usize) {
     let text = Text { line, start };
     let mut joined: Vec<(usize, usize, Group)> = Vec::new();
@@ -54,7 +55,8 @@ pub(super) fn words<'a>(words: &mut Vec<Word<'a>>, begun: usize, line: &'a str, 
     }
 }
 
-/// Where the label ends and its value stands in a word of a script without blanks: `答えはもなかです`.
+/// Returns the end of the label and the range of its value in a word of a script without blanks:
+/// `答えはもなかです`.
 pub(super) fn label(word: &str) -> Option<(usize, Range<usize>)> {
     if !word.starts_with(is_joined) {
         return None;
@@ -69,7 +71,7 @@ pub(super) fn label(word: &str) -> Option<(usize, Range<usize>)> {
     (label && start < end).then_some((start, start..end))
 }
 
-/// A line, with where it begins.
+/// A line and its start in the text.
 #[derive(Clone, Copy)]
 struct Text<'a> {
     line: &'a str,
@@ -77,7 +79,7 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// How many of the words are one, and what they look like together.
+    /// Returns how many of the words are one secret, and their group.
     fn joins(self, before: &[Word], words: &[Word]) -> Option<(usize, Group)> {
         let as_group = |group| move |count| (count, group);
         (self
@@ -93,14 +95,15 @@ impl<'a> Text<'a> {
         self.line.get(from..to).unwrap_or_default()
     }
 
-    /// How many of the words go on: each with the one before it.
+    /// Returns how many of the words go on, each from the one before it.
     fn run(self, words: &[Word], most: usize, goes_on: impl Fn(&Word, &str) -> bool) -> usize {
         let pairs = words.iter().zip(words.iter().skip(1)).take(most - 1);
         let goes_on = |(one, next): &(&Word, &Word)| goes_on(next, self.between(one, next));
         1 + pairs.take_while(goes_on).count()
     }
 
-    /// A number in groups: `448 193`, `33 / 8 / 21`. A line of many numbers is a table.
+    /// Counts the words of a number in groups: `448 193`, `33 / 8 / 21`. A line of many numbers is
+    /// a table.
     fn groups(self, before: Option<&Word>, words: &[Word]) -> Option<usize> {
         let group = |word: &Word| {
             word.text.chars().count() <= GROUP_CHARS_MAX
@@ -119,7 +122,8 @@ impl<'a> Text<'a> {
         (2..GROUPS_MAX).contains(&count).then_some(count)
     }
 
-    /// A number that is said or turned a digit at a time: `star four nine two`, `22 left, 9 right`.
+    /// Counts the words of a number that is said or turned a digit at a time: `star four nine two`,
+    /// `22 left, 9 right`.
     fn spoken(self, words: &[Word]) -> Option<usize> {
         let said = |word: &Word| word.classes.has(Class::Spoken);
         let number = |word: &Word| word.text.chars().all(is_digit) && word.text.len() <= 3;
@@ -139,7 +143,8 @@ impl<'a> Text<'a> {
         (all || turned).then_some(count)
     }
 
-    /// Several words in quotation marks that name nothing: `"breathe in, breathe out"`.
+    /// Counts the words of a phrase in quotation marks that names nothing:
+    /// `"breathe in, breathe out"`.
     fn quoted(self, words: &[Word]) -> Option<usize> {
         let quote = |c: char| marks::of(c) & marks::QUOTE != 0;
         let at = words[0].start - self.start;
@@ -157,12 +162,13 @@ impl<'a> Text<'a> {
         (count >= 2 && closed && !says(&words[..count])).then_some(count)
     }
 
-    /// Several words behind a label, to the end of the line: `passphrase: the heron stands still`.
+    /// Counts the words of a phrase behind a label, to the end of the line:
+    /// `passphrase: the heron stands still`.
     fn labelled(self, before: &[Word], words: &[Word]) -> Option<usize> {
         let marked = words[0].before & (marks::COLON | marks::EQUALS | marks::ARROW) != 0;
         let joins = Classes::of(&[Class::Equals, Class::Answer]);
         let said = before.last().is_some_and(|word| word.classes.meets(joins));
-        // A sentence goes on behind what it says.
+        // Without a mark, the sentence may go on behind the phrase.
         let most = if marked {
             PHRASE_WORDS_MAX
         } else {
@@ -184,7 +190,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether words name what is secret, rather than being it.
+/// Tells whether words name a secret, rather than being one.
 fn says(words: &[Word]) -> bool {
     words
         .iter()

@@ -1,6 +1,6 @@
-//! What a word looks like: a number, a plain word, or something that people make passwords of.
+//! The look of a word: a number, a plain word, or a word in a form that people give to passwords.
 
-/// What a word is made of.
+/// A group of words that are made of the same characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Group {
@@ -12,7 +12,7 @@ pub(super) enum Group {
     Digits9,
     /// Digits with marks that part them: `12-34-56`.
     DigitGroups,
-    /// A date, a time, a version.
+    /// A date, a time or a version.
     Date,
     /// Letters in lower case, and digits: `mittens4ever`.
     LowerDigits,
@@ -20,13 +20,13 @@ pub(super) enum Group {
     MixedDigits,
     /// Letters in upper case, and digits: `C4829Y`.
     UpperDigits,
-    /// With a mark that seldom stands inside a word: `Rod&Serling`.
+    /// A word with a mark that seldom stands inside one: `Rod&Serling`.
     Marked,
     /// Several words with joiners, and digits: `red-candle-138`.
     JoinedDigits,
     /// Several words with joiners: `clay-day-May`.
     Joined,
-    /// Several words with humps: `ThreeGreenBottles`.
+    /// Several words in camel case: `ThreeGreenBottles`.
     Camel,
     Lower,
     Capital,
@@ -45,7 +45,7 @@ pub(super) enum Group {
     Spoken,
 }
 
-/// A coarser sort than [`Group`], for what stands around a word.
+/// A coarser sort than [`Group`], for the features of the words around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Sort {
@@ -56,17 +56,17 @@ pub(super) enum Sort {
     Other,
 }
 
-/// What a word looks like.
+/// The look of a word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) group: Group,
-    /// A bucket of its length.
+    /// The bucket of its length.
     pub(super) length: u8,
-    /// Bits, each for one trait, in the order of `Facts::traits`.
+    /// A bit for each trait, in the order of `Facts::traits`.
     pub(super) traits: u32,
 }
 
-/// Bits of [`Look::traits`] that more than the weighing asks for.
+/// Bits of [`Look::traits`] that not only the features use.
 const UNDERSCORE: u32 = 1 << 10;
 const CALL: u32 = 1 << 28;
 
@@ -87,7 +87,7 @@ impl Look {
         }
     }
 
-    /// What several words look like that are one.
+    /// Returns the look of several words that are one.
     pub(super) fn of_several(group: Group, chars: usize) -> Self {
         Self {
             group,
@@ -100,19 +100,19 @@ impl Look {
         self.sort() == Sort::Number
     }
 
-    /// What code and paths are full of.
+    /// Tells whether code and paths are full of such words.
     pub(super) fn is_technical(self) -> bool {
         matches!(self.group, Group::Other | Group::Camel | Group::Slashed)
             || self.traits & (UNDERSCORE | CALL) != 0
     }
 }
 
-/// Whether a character is a digit of a script that people write codes in.
+/// Tells whether a character is a digit of a script that people write codes in.
 pub(super) fn is_digit(c: char) -> bool {
     matches!(c, '0'..='9' | '٠'..='٩' | '۰'..='۹' | '०'..='९' | '๐'..='๙' | '０'..='９')
 }
 
-/// What the characters of a word are.
+/// Counts of the kinds of characters in a word.
 #[derive(Default)]
 struct Count {
     chars: usize,
@@ -151,7 +151,7 @@ impl Count {
     }
 }
 
-/// An address of mail: no digit stands first behind the `@`.
+/// Tells whether a word is an e-mail address: its host begins with a letter.
 fn is_address(word: &str) -> bool {
     word.split_once('@').is_some_and(|(name, host)| {
         let part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');
@@ -162,12 +162,12 @@ fn is_address(word: &str) -> bool {
     })
 }
 
-/// Numbers of a date, with the marks that part them.
+/// Tells whether a word is a date: numbers, and the marks that separate them.
 fn is_date(word: &str, count: &Count) -> bool {
     let parts = || word.split(['/', '.', '-']);
     let marks = |mark| word.matches(mark).count();
     let parted = marks('/') >= 1 && count.other <= 2 || marks('.') == 2 || marks('-') == 2;
-    // `41-07-63` is a combination as well.
+    // `41-07-63` may be the combination of a lock.
     let combination = marks('-') > 0 && parts().all(|part| part.len() <= 3);
     count.letters() == 0
         && count.marks == 0
@@ -177,7 +177,7 @@ fn is_date(word: &str, count: &Count) -> bool {
         && parts().all(|part| part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A bucket of a length in characters.
+/// Returns the bucket of a length in characters.
 fn length(chars: usize) -> u8 {
     match chars {
         0..=3 => 0,
@@ -191,7 +191,7 @@ fn length(chars: usize) -> u8 {
     }
 }
 
-/// A date with its time: `20210509T004242Z`, `2021-05-09T00:42`.
+/// Tells whether a word is a date with its time: `20210509T004242Z`, `2021-05-09T00:42`.
 fn is_date_time(bytes: &[u8]) -> bool {
     bytes.iter().position(|b| *b == b'T').is_some_and(|at| {
         let digits = bytes[..at].iter().filter(|b| b.is_ascii_digit()).count();
@@ -201,10 +201,10 @@ fn is_date_time(bytes: &[u8]) -> bool {
     })
 }
 
-/// What a word looks like.
+/// Returns the look of a word.
 pub(super) fn look(word: &str) -> Look {
     let bytes = word.as_bytes();
-    // Most words: told by their bytes alone.
+    // For most words the bytes alone tell.
     let (first, rest) = bytes.split_first().unwrap_or((&b' ', &[]));
     if first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase) {
         let capital = first.is_ascii_uppercase();
@@ -230,7 +230,7 @@ pub(super) fn look(word: &str) -> Look {
     }
 }
 
-/// What is asked of a word more than once.
+/// Facts about a word that are asked for more than once.
 #[allow(clippy::struct_excessive_bools)] // each is asked alone
 struct Facts<'a> {
     word: &'a str,
@@ -320,7 +320,7 @@ impl<'a> Facts<'a> {
             self.is_version,
             self.is_time,
             self.is_date,
-            // A number with its unit; a model.
+            // A number with its unit, and a model number.
             digits_first > 0 && few && digits_first + letters == count.chars,
             digits_last > 0 && few && letters + digits_last == count.chars,
             self.is_hex,
@@ -391,7 +391,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The group of a word without letters.
+/// Returns the group of a word without letters.
 fn number(count: &Count, bytes: &[u8]) -> Group {
     let plain = count.joiners == 0
         && count.other == 0

@@ -1,4 +1,5 @@
-//! The lines near labels, as words with their classes and the marks around them.
+//! The page of a text: the lines near labels, as words with their classes and the marks around
+//! them.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::span::BLANK;
 use crate::span::Span;
 use crate::span::is_joined;
 
-/// How many lines before a label are read, and how many behind it.
+/// Number of lines that are read before a label, and behind it.
 const LINES_BEFORE: usize = 1;
 const LINES_BEHIND: usize = 4;
 /// Longest word and longest phrase that are weighed, in bytes.
@@ -18,10 +19,10 @@ const WORD_BYTES_MAX: usize = 48;
 const PHRASE_BYTES_MAX: usize = 80;
 /// Shortest part of a joined word that is looked up, in bytes.
 const PART_BYTES_MIN: usize = 2;
-/// What the fingerprint of an SSH key begins with.
+/// The prefix of an SSH key's fingerprint.
 const FINGERPRINT: &str = "SHA256:";
 
-/// Marks between two words: bits.
+/// Marks between two words, as bits.
 pub(super) mod marks {
     pub(in super::super) const COLON: u16 = 1;
     pub(in super::super) const EQUALS: u16 = 1 << 1;
@@ -32,16 +33,16 @@ pub(super) mod marks {
     pub(in super::super) const QUOTE: u16 = 1 << 6;
     pub(in super::super) const ARROW: u16 = 1 << 7;
     pub(in super::super) const PIPE: u16 = 1 << 8;
-    /// A sentence ends.
+    /// The end of a sentence.
     pub(in super::super) const END: u16 = 1 << 9;
     pub(in super::super) const DOTS: u16 = 1 << 10;
     pub(in super::super) const CLOSE: u16 = 1 << 11;
-    /// There is no blank.
+    /// No blank between the words.
     pub(in super::super) const TIGHT: u16 = 1 << 12;
-    /// A line begins.
+    /// The start of a line.
     pub(in super::super) const START: u16 = 1 << 13;
 
-    /// The mark that a character is.
+    /// Returns the mark that a character is.
     pub(in super::super) fn of(c: char) -> u16 {
         match c {
             ':' | '：' => COLON,
@@ -71,18 +72,18 @@ pub(super) mod marks {
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
     pub(super) start: usize,
-    /// Of the word in lower case, without `!` and `?` at its end.
+    /// The hash of the word in lower case, without `!`, `?` and `=` at its end.
     pub(super) hash: u32,
     pub(super) classes: Classes,
     pub(super) look: Look,
-    /// The marks before it and behind it.
+    /// The marks before the word and behind it.
     pub(super) before: u16,
     pub(super) behind: u16,
-    /// The line it stands in.
+    /// The index of its line on the page.
     pub(super) line: usize,
-    /// Something has been found there.
+    /// Set if something has been found there.
     pub(super) taken: bool,
-    /// How often else the page has it: not at all, once, or more often.
+    /// The number of its repetitions on the page: 2 for more than one.
     pub(super) repeated: u8,
 }
 
@@ -95,7 +96,7 @@ impl Word<'_> {
         self.look.sort() == Sort::Plain
     }
 
-    /// It says nothing between a label and its value.
+    /// Tells whether the word says nothing between a label and its value.
     pub(super) fn is_empty(&self) -> bool {
         self.classes.0 != 0 && self.classes.0 & !Classes::EMPTY.0 == 0
     }
@@ -103,16 +104,16 @@ impl Word<'_> {
 
 /// A line that has words, or is code.
 pub(super) struct Line {
-    /// Its number in the text.
+    /// The number of the line in the text.
     number: usize,
     pub(super) words: Range<usize>,
-    /// What its words say.
+    /// The classes of its words.
     pub(super) classes: Classes,
-    /// It begins as an item of a list does.
+    /// Set if the line begins as an item of a list does.
     pub(super) is_item: bool,
-    /// It ends as a question does.
+    /// Set if the line ends as a question does.
     pub(super) asks: bool,
-    /// How many words it has, and how many of them are such as code is full of.
+    /// The number of its words, and of those that code is full of.
     count: usize,
     technical: usize,
 }
@@ -123,20 +124,20 @@ pub(super) struct Page<'a> {
     pub(super) lines: Vec<Line>,
 }
 
-/// What was decided of the words before one.
+/// The decisions on the words before the present one.
 #[derive(Default)]
 pub(super) struct History {
-    /// The word straight before is a secret, and the one before that.
+    /// Set if the word right before is a secret, and if the one before that is.
     pub(super) last: bool,
     pub(super) last_but_one: bool,
-    /// Groups of secrets on the line and in the text, a bit for each.
+    /// The groups of the secrets on the line and in the text, one bit for each.
     pub(super) on_line: u32,
     pub(super) in_text: u32,
     pub(super) count: u32,
 }
 
 impl<'a> Page<'a> {
-    /// Reads the lines around labels. Takes no word that something was found in.
+    /// Reads the lines around labels, and marks the words in which something was found as taken.
     pub(super) fn read(text: &'a [u8], labels: &[usize], found: &[Span]) -> Self {
         let mut page = Page {
             words: Vec::new(),
@@ -161,7 +162,7 @@ impl<'a> Page<'a> {
         page
     }
 
-    /// Counts how often each word is there.
+    /// Counts how often each word occurs.
     fn count(&mut self) {
         let mut hashes: Vec<u32> = self.words.iter().map(|word| word.hash).collect();
         hashes.sort_unstable();
@@ -173,7 +174,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Asks of each word that could be a secret whether it is one, in order.
+    /// Asks `is_secret` about each word that could be a secret, in order.
     pub(super) fn decide(&self, mut is_secret: impl FnMut(&Self, usize, &History) -> bool) {
         let mut history = History::default();
         for line in &self.lines {
@@ -197,7 +198,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The line so many before one, if it is near.
+    /// Returns the line `up` lines before this one, if it is near.
     pub(super) fn above(&self, line: usize, up: usize) -> Option<&Line> {
         let above = &self.lines[line.checked_sub(up)?];
         (self.lines[line].number - above.number <= up + 1).then_some(above)
@@ -208,7 +209,7 @@ impl<'a> Page<'a> {
         (below.number - self.lines[line].number <= 2).then_some(below)
     }
 
-    /// How technical the lines around are, in tenths.
+    /// Returns how technical the lines around this one are, in tenths.
     pub(super) fn technical(&self, line: usize) -> usize {
         let around = &self.lines[line.saturating_sub(2)..self.lines.len().min(line + 2)];
         let (count, technical) = around.iter().fold((0, 0), |(count, technical), line| {
@@ -247,7 +248,7 @@ impl<'a> Page<'a> {
             } else if let Some(from) = chunk.take() {
                 reader.chunk(&line[from..at], start + from);
             }
-            // A marker stands where a secret stood.
+            // A marker stands in place of a secret.
             let is_blank = c == char::from(BLANK);
             if is_blank && !blank {
                 reader.marker(start + at);
@@ -285,7 +286,7 @@ impl<'a> Page<'a> {
         });
     }
 
-    /// Gives the words of a phrase what they say together.
+    /// Adds the classes of a phrase to its words.
     fn phrases(&mut self, at: usize, end: usize) {
         for phrase in vocabulary::phrases(self.words[at].hash) {
             let last = at + phrase.rest.len();
@@ -301,7 +302,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The lines near labels, with their numbers.
+/// Returns the lines near labels, with their numbers.
 fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
     let mut labels = labels.to_vec();
     labels.sort_unstable();
@@ -334,8 +335,8 @@ fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
     lines
 }
 
-/// Whether a line is one of a program, of a shell or of data: these have rules of their own, which
-/// know where a value ends.
+/// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
+/// own, which know where a value ends.
 fn is_code(line: &str) -> bool {
     let bytes = line.trim().as_bytes();
     let pair = |w: &[u8]| {
@@ -376,7 +377,7 @@ fn is_code(line: &str) -> bool {
         || bytes.windows(4).any(option)
 }
 
-/// Whether a line sets what has a name of a program's: `db_password = …`, `spring.mail.user: …`.
+/// Tells whether a line assigns to a name of a program: `db_password = …`, `spring.mail.user: …`.
 fn is_setting(line: &[u8]) -> bool {
     let name = line
         .iter()
@@ -386,7 +387,7 @@ fn is_setting(line: &[u8]) -> bool {
     joined && matches!(rest.trim_ascii_start(), [b'=' | b':', ..])
 }
 
-/// What opens a word, and what parts it from the one before.
+/// Tells whether a mark opens a word.
 fn opens(c: char) -> bool {
     matches!(
         c,
@@ -415,6 +416,7 @@ fn opens(c: char) -> bool {
     )
 }
 
+/// Tells whether a mark separates a word from the one before.
 fn parts(c: char) -> bool {
     matches!(
         c,
@@ -422,7 +424,7 @@ fn parts(c: char) -> bool {
     )
 }
 
-/// What closes a word.
+/// Tells whether a mark closes a word.
 fn closes(c: char) -> bool {
     matches!(
         c,
@@ -462,11 +464,11 @@ fn closes(c: char) -> bool {
     )
 }
 
-/// `user/password`.
+/// Tells whether a chunk is `user/password`.
 fn is_pair(chunk: &str, slash: usize) -> bool {
     let (user, password) = (&chunk[..slash], &chunk[slash + 1..]);
     let name = |c: char| c.is_alphabetic() || matches!(c, '.' | '_' | '-');
-    // Before anything is counted: a line may be one word of any length.
+    // The length comes first: a line may be one word of any length.
     user.len().max(password.len()) <= PHRASE_BYTES_MAX
         && user.chars().count() >= 2
         && user.chars().all(name)
@@ -478,18 +480,18 @@ fn is_pair(chunk: &str, slash: usize) -> bool {
         && password.chars().any(char::is_alphabetic)
 }
 
-/// Reads the words of a line.
+/// A reader of the words of a line.
 struct Reader<'a, 'b> {
     words: &'b mut Vec<Word<'a>>,
     line: usize,
     /// Marks since the last word.
     marks: u16,
-    /// The word in lower case: kept for its memory.
+    /// The word in lower case, kept to reuse its memory.
     lower: String,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// What stands between blanks.
+    /// Reads a chunk: the text between blanks.
     fn chunk(&mut self, chunk: &'a str, start: usize) {
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
         let lead = &chunk[..chunk.len() - inner.len()];
@@ -502,7 +504,7 @@ impl<'a> Reader<'a, '_> {
         if lead.contains("..") {
             self.marks = self.marks & !marks::END | marks::DOTS;
         }
-        // A star may end a code: that is told where the word is read.
+        // A star may end a code; `piece` decides on it.
         let mut core = inner.trim_end_matches(|c| closes(c) && c != '*');
         // A plain word ends before `!`; a password may end with one.
         let bare = core.trim_end_matches(['!', '?']);
@@ -536,14 +538,14 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A part of a chunk: a word, perhaps with marks around it.
+    /// Reads a piece of a chunk: a word, perhaps with marks around it.
     fn piece(&mut self, piece: &'a str, start: usize, tight: u16) {
         self.marks |= tight;
         let inner = piece.trim_start_matches(opens);
         let lead = &piece[..piece.len() - inner.len()];
         self.marks |= marks::of_all(lead);
         let mut word = inner.trim_end_matches(closes);
-        // The star that ends a code, and not emphasis: `#1975*`.
+        // The star ends a code, and is not emphasis: `#1975*`.
         let is_code = word.chars().all(|c| is_digit(c) || matches!(c, '#' | '*'));
         if is_code && inner[word.len()..].starts_with('*') && !lead.ends_with('*') {
             word = &inner[..=word.len()];
@@ -556,7 +558,7 @@ impl<'a> Reader<'a, '_> {
         self.marks = marks::of_all(&inner[word.len()..]);
     }
 
-    /// A word, which a script without blanks may join to its label: `答えはもなかです`.
+    /// Reads a word. A script without blanks may join it to its label: `答えはもなかです`.
     fn word(&mut self, word: &'a str, start: usize) {
         let Some((label, value)) = join::label(word) else {
             return self.single(word, start);
@@ -601,7 +603,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// A marker of an earlier redaction.
+    /// Adds a marker of an earlier redaction.
     fn marker(&mut self, start: usize) {
         self.words.push(Word {
             text: "",
@@ -619,8 +621,8 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The fingerprint of an SSH key that a chunk begins with, as `ssh-keygen -l` prints it. It is public,
-/// and as one word too long to be weighed.
+/// Returns the fingerprint of an SSH key at the start of a chunk, as `ssh-keygen -l` prints it. It
+/// is public, and as one word too long to be weighed.
 fn fingerprint(chunk: &str) -> Option<&str> {
     const DIGEST: usize = 43;
     let rest = chunk.strip_prefix(FINGERPRINT)?;
@@ -629,12 +631,12 @@ fn fingerprint(chunk: &str) -> Option<&str> {
     (digest == DIGEST).then(|| &chunk[..FINGERPRINT.len() + DIGEST])
 }
 
-/// The name of a variable of the environment: `SSH_AUTH_SOCK`.
+/// Tells whether a word is the name of an environment variable: `SSH_AUTH_SOCK`.
 fn is_variable(word: &str) -> bool {
     word.contains('_') && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
 }
 
-/// Whether a mark parts a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
+/// Tells whether a mark splits a chunk into words: `pw:hunter22`, `密码：abc123`, `user/Pass-1`.
 fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bool {
     let rest = &chunk[at + c.len_utf8()..];
     match c {
@@ -659,7 +661,7 @@ fn parts_a_chunk(chunk: &str, from: usize, at: usize, c: char, last: char) -> bo
     }
 }
 
-/// Whether a word is one that may be weighed at all.
+/// Tells whether a word may be weighed at all.
 pub(super) fn fits(word: &Word) -> bool {
     let least = if word.look.is_number() { 1 } else { 2 };
     // Lines of keys and certificates are longer.
@@ -675,7 +677,7 @@ pub(super) fn fits(word: &Word) -> bool {
         && !is_variable(word.text)
 }
 
-/// Three or more digits that stand for any number: `0000`, `123456`.
+/// Tells whether a word is three or more digits that stand for any number: `0000`, `123456`.
 fn stands_for_a_number(word: &str) -> bool {
     let bytes = word.as_bytes();
     let digits = bytes.len() >= 3 && bytes.iter().all(u8::is_ascii_digit);

@@ -1,20 +1,21 @@
-//! What words say: the lists of `vocabulary.txt`, as the build script makes a table of them.
+//! The vocabulary: the build script makes a table of the lists in `vocabulary.txt`.
 //!
-//! The table has hashes of 32 bits and no text: two words are taken for one another once in a million.
+//! The table has hashes of 32 bits and no text: two words are mistaken for each other once in a
+//! million.
 
 use super::hash;
 
-/// What a word is a word for, as far as more than its points depend on it: the number of the class in
-/// `vocabulary.txt`.
+/// A class of words that the code depends on, and not only the points. Its value is the number of
+/// the class in `vocabulary.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {
     Password = 0,
     Secret = 1,
     Code = 2,
-    /// What is done with a code.
+    /// Actions with a code.
     Act = 3,
-    /// What a code opens.
+    /// Things that a code opens.
     Thing = 4,
     Pin = 5,
     Otp = 6,
@@ -22,18 +23,18 @@ pub(super) enum Class {
     Answer = 9,
     Recovery = 10,
     Opens = 11,
-    /// What one logs in to.
+    /// Things that one logs in to.
     Account = 12,
     Login = 13,
     Equals = 16,
     Fill = 18,
-    /// Words beside which a number is none that opens anything: pins of a board, places to deliver to.
+    /// Words beside a number that opens nothing: pins of a board, places to deliver to.
     Elsewhere = 22,
     /// Digits in words, and ways to turn a dial.
     Spoken = 28,
 }
 
-/// How many classes there are.
+/// Number of classes.
 pub(super) const CLASSES: usize = 29;
 
 /// A set of classes.
@@ -41,7 +42,7 @@ pub(super) const CLASSES: usize = 29;
 pub(super) struct Classes(pub(super) u32);
 
 impl Classes {
-    /// Classes of words that say that a secret stands near.
+    /// Classes of words that announce a secret nearby.
     pub(super) const LABELS: Self = Self::of(&[
         Class::Password,
         Class::Pin,
@@ -57,7 +58,7 @@ impl Classes {
         Class::Opens,
         Class::Account,
     ]);
-    /// Those of them that say so by themselves.
+    /// Labels that announce a secret by themselves.
     pub(super) const STRONG: Self =
         Self(Self::LABELS.0 & !Self::of(&[Class::Thing, Class::Account]).0);
     /// Words between a label and its value that say nothing.
@@ -80,7 +81,7 @@ impl Classes {
         self.0 & other.0 != 0
     }
 
-    /// The number of each class in the set.
+    /// Returns the number of each class in the set.
     pub(super) fn numbers(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -95,17 +96,17 @@ impl Classes {
 const ENDING_CHARS_MAX: usize = 6;
 /// Longest entry that stands inside a word, in characters.
 const PART_CHARS_MAX: usize = 16;
-/// How much of a long word is looked up, in characters.
+/// Number of characters of a long word at which entries inside it are looked up.
 const WORD_CHARS_MAX: usize = 40;
 
-/// How an entry stands in a word. The number goes into its hash.
+/// The forms of an entry in a word. The number goes into the hash of the entry.
 const WHOLE: u32 = 0;
 const STEM: u32 = 1;
 const PART: u32 = 2;
 
 include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
 
-/// The classes of an entry.
+/// Returns the classes of an entry.
 fn look_up(hash: u32, form: u32) -> u32 {
     let number = hash::feature(0, hash, form, 0).max(1);
     let mut place = hash::place(number, BITS);
@@ -118,7 +119,7 @@ fn look_up(hash: u32, form: u32) -> u32 {
     }
 }
 
-/// The classes of a word in lower case, and its hash.
+/// Returns the classes of a word in lower case, and its hash.
 pub(super) fn classes(lower: &str) -> (Classes, u32) {
     let bytes = lower.as_bytes();
     let chars = if lower.is_ascii() {
@@ -151,7 +152,7 @@ pub(super) fn classes(lower: &str) -> (Classes, u32) {
     (Classes(bits), hash)
 }
 
-/// Whether an entry may begin as a text does: by a bit for the hash of two or three bytes.
+/// Tells whether an entry may begin as a text does, by a bit for the hash of two or three bytes.
 fn is_head(heads: &[u64], text: &[u8]) -> bool {
     let bit = |bytes: &[u8]| {
         let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
@@ -161,8 +162,8 @@ fn is_head(heads: &[u64], text: &[u8]) -> bool {
     text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
 }
 
-/// The phrases that begin with a word: the hashes of the words behind it, and what they say. The last
-/// word may have an ending where it is a stem.
+/// Returns the phrases that begin with a word. Each has the hashes of the words behind it, and the
+/// classes of the whole. The last word may have an ending where it is a stem.
 pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
     let bit = hash::place(first, HEAD_BITS);
     let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
@@ -176,7 +177,7 @@ pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
         .take_while(move |phrase| phrase.first == first)
 }
 
-/// Several words that say something together.
+/// Several words that mean something together.
 pub(super) struct Phrase {
     first: u32,
     pub(super) rest: &'static [u32],

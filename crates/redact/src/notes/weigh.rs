@@ -1,4 +1,4 @@
-//! What counts for a word and against it, and how many points: `points.txt`.
+//! The linear model: the features of a word and their points, from `points.txt`.
 
 use super::hash;
 use super::look::{Group, Sort};
@@ -6,12 +6,12 @@ use super::page::{History, Page, Word, fits, marks};
 use super::vocabulary::{CLASSES, Class, Classes};
 use crate::named;
 
-/// How many words before a word are asked what they say, and how many behind it.
+/// Number of words before a word whose classes count, and behind it.
 const WORDS_BEFORE: usize = 18;
 const WORDS_BEHIND: usize = 10;
-/// How many words before it count by themselves.
+/// Number of words before it that count by themselves.
 const WORDS_COUNTED: usize = 8;
-/// How many words on each side are looked through for such as it.
+/// Number of words on each side that are searched for similar ones.
 const WORDS_ALIKE: usize = 24;
 
 /// Marks that count.
@@ -28,7 +28,7 @@ const BEFORE: u16 = marks::COLON
     | marks::DOTS
     | marks::START
     | marks::TIGHT;
-/// Marks behind which a value stands.
+/// Marks that a value follows.
 const JOINTS: u16 = marks::COLON
     | marks::EQUALS
     | marks::ARROW
@@ -37,7 +37,7 @@ const JOINTS: u16 = marks::COLON
     | marks::PIPE
     | marks::SLASH;
 
-/// What can count, in the order of the build script's list.
+/// The kinds of features, in the order of the build script's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
@@ -75,7 +75,7 @@ pub(super) enum Kind {
     Itself,
 }
 
-/// Something that counts: its kind, and three numbers.
+/// A feature: its kind, and three numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Feature(
     pub(super) u8,
@@ -100,17 +100,17 @@ impl Feature {
     }
 }
 
-/// How many points a word has.
+/// Returns the points of a word.
 pub(super) fn points(page: &Page, at: usize, history: &History) -> i32 {
     let mut points = 0;
     features(page, at, history, |feature| points += feature.points());
     points
 }
 
-/// Whether a word could be a secret at all: labels must stand near, nearer for plain words.
+/// Tells whether a word could be a secret at all: labels must stand near, nearer for plain words.
 pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     let word = &page.words[at];
-    // A reference in code, an option of a program and the query of a URL begin so.
+    // References in code, options of programs and queries of URLs begin like this.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
     if matches!(word.look.group, Group::Other | Group::Date) || is_code || !fits(word) {
         return false;
@@ -124,7 +124,7 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
         return false;
     }
     if word.look.sort() != Sort::Plain {
-        // A word that says something itself labels others, and not itself.
+        // A word that is a label labels other words, and not itself.
         let others = if word.classes.meets(Classes::LABELS) {
             let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
             let to = (at + WORDS_ALIKE).min(line.words.end);
@@ -167,7 +167,7 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     )
 }
 
-/// Whether a number is of a board or a delivery: a word that says so stands in the sentence.
+/// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
 fn is_elsewhere(page: &Page, at: usize) -> bool {
     let line = &page.lines[page.words[at].line];
     if !line.classes.has(Class::Elsewhere) {
@@ -185,10 +185,10 @@ fn is_elsewhere(page: &Page, at: usize) -> bool {
             .any(|other| elsewhere(&page.words[other]))
 }
 
-/// No such word stands near.
+/// The bucket for no such word nearby.
 const NOWHERE: u8 = 15;
 
-/// A bucket of how many words stand between, and whether a sentence ends there.
+/// Returns the bucket for the number of words between, and for a sentence that ends there.
 fn bucket(gap: usize, ended: bool) -> u8 {
     match (ended, gap) {
         (true, 0..=4) => 6,
@@ -200,7 +200,7 @@ fn bucket(gap: usize, ended: bool) -> u8 {
     }
 }
 
-/// What the nearest label says: a coarser sort than its class.
+/// Returns the sort of the nearest label, which is coarser than its class.
 fn label(class: usize) -> u32 {
     const SORTS: [(u32, Classes); 6] = [
         (
@@ -233,7 +233,7 @@ fn label(class: usize) -> u32 {
     found.map_or(6, |(sort, _)| *sort)
 }
 
-/// How near each class stands, at the nearest.
+/// Returns the bucket of the nearest word of each class.
 fn distances<'a>(
     words: impl Iterator<Item = &'a Word<'a>>,
     mut ended: bool,
@@ -253,7 +253,7 @@ fn distances<'a>(
     nearest
 }
 
-/// Names everything that counts for a word or against it.
+/// Names every feature of a word.
 #[allow(clippy::too_many_lines)] // a list, as long as what counts
 pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl FnMut(Feature)) {
     let mut see = |kind: Kind, one: u32, two: u32, three: u32| {
@@ -265,7 +265,7 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     see(Kind::Always, 0, 0, 0);
     see(Kind::Group, group, 0, 0);
     see(Kind::Length, group, u32::from(word.look.length), 0);
-    // What stands on the line.
+    // The words on the line.
     let front = &page.words[line.words.start..at];
     let rest = &page.words[at + 1..line.words.end];
     let ended = word.before & marks::END != 0;
@@ -280,7 +280,7 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
             see(Kind::Behind, number, u32::from(behind[class]), sort);
         }
     }
-    // What stands on the lines around.
+    // The words on the lines around.
     let set = |line: Option<&super::page::Line>| line.map_or(0, |line| line.classes.0);
     let above = Classes(set(page.above(word.line, 1)));
     let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
@@ -362,7 +362,7 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
             break;
         }
     }
-    // What was found before.
+    // The findings before.
     see(
         Kind::Found,
         u32::from(history.last),
@@ -381,7 +381,7 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
         group,
     );
     see(Kind::FoundCount, history.count.min(5), sort, 0);
-    // How many such words the line has.
+    // The number of similar words on the line.
     let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
     let to = (at + WORDS_ALIKE).min(line.words.end);
     let alike = page.words[from..to]

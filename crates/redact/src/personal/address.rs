@@ -9,9 +9,9 @@ use super::edge::{beside, closes, digit_at, opens, run_end};
 /// The kind of these findings.
 pub(super) const KIND: &str = "ip-address";
 
-/// Most characters of an IPv6 address, one of version 4 at its end included.
+/// Most characters of an IPv6 address, with an IPv4 address at its end included.
 const V6_LENGTH_MAX: usize = 45;
-/// Where all parts are below this, four numbers are rather a version or a section number.
+/// The limit below which four numbers are rather a version or a section number.
 const SMALL: u8 = 20;
 
 /// Words beside which four numbers are a version or a section.
@@ -26,7 +26,7 @@ const HOSTS: &[&str] = &[
     "server", "ssh",
 ];
 
-/// The address whose first digit stands at `at`, the first of a run of digits.
+/// Returns the address whose first digit stands at `at`, the first of a run of digits.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     v6(text, at).or_else(|| v4(text, at))
 }
@@ -37,7 +37,7 @@ fn v4(text: &[u8], at: usize) -> Option<Range<usize>> {
     (free && public(Ipv4Addr::from(parts)) && !version(text, at, end, parts)).then_some(at..end)
 }
 
-/// Four numbers up to 255 with full stops between them, and where they end.
+/// Reads four numbers up to 255 with full stops between them. Returns them and their end.
 pub(super) fn quad(text: &[u8], at: usize) -> Option<([u8; 4], usize)> {
     let (mut parts, mut end) = ([0; 4], at);
     for (index, part) in parts.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn quad(text: &[u8], at: usize) -> Option<([u8; 4], usize)> {
     Some((parts, end))
 }
 
-/// Whether four numbers are a version, a section or the start of an object identifier (ISO
+/// Tells whether four numbers are a version, a section or the start of an object identifier (ISO
 /// and its members, directories, international organisations).
 fn version(text: &[u8], start: usize, end: usize, parts: [u8; 4]) -> bool {
     let head = &text[..start];
@@ -83,7 +83,7 @@ fn version(text: &[u8], start: usize, end: usize, parts: [u8; 4]) -> bool {
             && !(head.ends_with(b"//") || beside(text, start, end, HOSTS)))
 }
 
-/// Whether an address is one of the public internet.
+/// Tells whether an address belongs to the public internet.
 fn public(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let reserved = matches!(
@@ -112,7 +112,7 @@ fn v6(text: &[u8], at: usize) -> Option<Range<usize>> {
         .take_while(|b| b.is_ascii_hexdigit() || b":.".contains(b))
         .count();
     let mut shape = &window[..run];
-    // A colon or full stop of the sentence, but not the second colon of `::`.
+    // A colon or full stop may belong to the sentence, but not the second colon of `::`.
     while shape.ends_with(b".") || (shape.ends_with(b":") && !shape.ends_with(b"::")) {
         shape = &shape[..shape.len() - 1];
     }
@@ -121,7 +121,7 @@ fn v6(text: &[u8], at: usize) -> Option<Range<usize>> {
     (closes(text, end) && !text[..at].ends_with(b":") && global(address)).then_some(at..end)
 }
 
-/// Whether an address is global unicast and no documentation.
+/// Tells whether an address is global unicast and not for documentation.
 fn global(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let documentation = (a == 0x2001 && b == 0x0db8) || (a == 0x3fff && b < 0x1000);

@@ -1,5 +1,5 @@
-//! Payment card numbers (ISO/IEC 7812): the ranges and lengths of the networks, Luhn's check digit,
-//! the groups they are printed in.
+//! Payment card numbers (ISO/IEC 7812): the ranges and lengths of the networks, the Luhn check
+//! digit, the groups in print.
 
 use std::ops::Range;
 
@@ -12,15 +12,14 @@ pub(super) const KIND: &str = "credit-card";
 const DIGITS_MAX: usize = 19;
 /// Most groups of a card number.
 const GROUPS_MAX: usize = 5;
-/// Digits of an issuer identification number as the ranges below give it.
+/// Digits of an issuer identification number, as the ranges below give it.
 const ISSUER_LENGTH: usize = 6;
-/// Digits of old Visa numbers, which are also those of bar codes (EAN-13): in one piece they count
-/// only beside a word for a card.
+/// Digits of old Visa numbers, and also of bar codes (EAN-13). In one piece they count only beside
+/// a word for a card.
 const BARCODE_LENGTH: usize = 13;
-/// The usual length of a card's number. Longer ones in one piece count only beside a word for a
-/// card.
+/// The usual length of a card number. Longer ones in one piece count only beside a word for a card.
 const LONGEST_IN_ONE_PIECE: usize = 16;
-/// Digits of a number after `+`, at most (E.164).
+/// Most digits of a telephone number after `+` (E.164).
 const PHONE_DIGITS_MAX: usize = 15;
 
 /// Words for a card.
@@ -69,7 +68,7 @@ const SIXTEEN_UP: &[usize] = &[16, 17, 18, 19];
 const FOURTEEN_UP: &[usize] = &[14, 15, 16, 17, 18, 19];
 const THIRTEEN_UP: &[usize] = &[13, 14, 15, 16, 17, 18, 19];
 
-/// The networks, from what each publishes for those who accept its cards.
+/// The networks, as each publishes them for those who accept its cards.
 #[rustfmt::skip]
 pub(super) const NETWORKS: &[Network] = &[
     network(400_000, 499_999, &[13, 16, 19]),  // Visa; Elo and Dankort use some of it too
@@ -118,7 +117,7 @@ pub(super) const NETWORKS: &[Network] = &[
     network(986_000, 986_099, SIXTEEN),        // Humo
 ];
 
-/// The groups in which card numbers are printed and typed; those of one group go without saying.
+/// The groups in which card numbers are printed and typed. Numbers of one group are not listed.
 #[rustfmt::skip]
 pub(super) const GROUPINGS: &[&[usize]] = &[
     &[4, 3, 3, 3], &[4, 4, 5],                                           // 13
@@ -134,13 +133,13 @@ pub(super) const GROUPINGS: &[&[usize]] = &[
 struct Groups {
     digits: [u8; DIGITS_MAX],
     lengths: [usize; GROUPS_MAX],
-    /// One after the last byte of each group.
+    /// The end of each group, behind its last byte.
     ends: [usize; GROUPS_MAX],
     count: usize,
     gap: Option<Gap>,
 }
 
-/// The card number whose first digit stands at `at`, the first of a run of digits.
+/// Returns the card number whose first digit stands at `at`, the first of a run of digits.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     if text[at] == b'0' || !(opens(text, at) || on_track(text, at)) {
         return None;
@@ -155,7 +154,8 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
         .map(|count| at..groups.ends[count - 1])
 }
 
-/// Whether the number follows `%B`, as on the first track of a magnetic stripe (ISO/IEC 7813).
+/// Tells whether the number follows `%B`, as on the first track of a magnetic stripe (ISO/IEC
+/// 7813).
 fn on_track(text: &[u8], at: usize) -> bool {
     text[..at].ends_with(b"%B") && text.get(run_end(text, at)) == Some(&b'^')
 }
@@ -194,7 +194,7 @@ fn read(text: &[u8], start: usize) -> Groups {
 }
 
 impl Groups {
-    /// Whether the first `count` groups are a card number.
+    /// Tells whether the first `count` groups are a card number.
     fn form_card(&self, text: &[u8], start: usize, count: usize) -> bool {
         let lengths = &self.lengths[..count];
         let digits = &self.digits[..lengths.iter().sum()];
@@ -212,13 +212,13 @@ impl Groups {
     }
 }
 
-/// Whether as many digits in one piece are more often something else: a bar code, or a number of
-/// 64 bits, of which one in ten passes for a card.
+/// Tells whether so many digits in one piece are more often something else: a bar code, or a number
+/// of 64 bits, of which one in ten passes for a card.
 fn doubtful(digits: usize) -> bool {
     digits == BARCODE_LENGTH || digits > LONGEST_IN_ONE_PIECE
 }
 
-/// Whether a network issues numbers of this length in this range.
+/// Tells whether a network issues numbers of this length in this range.
 fn issued(digits: &[u8]) -> bool {
     let Some(issuer) = digits.first_chunk::<ISSUER_LENGTH>() else {
         return false;
@@ -233,8 +233,8 @@ fn named(text: &[u8], start: usize, end: usize) -> bool {
     beside(text, start, end, WORDS)
 }
 
-/// Whether a number stands alone on its line, with a comma, and one that is no card's stands so on a
-/// line beside it, as in an array of a program.
+/// Tells whether a number stands alone on its line, with a comma, next to such a line with a number
+/// of no card, as in an array of a program.
 fn in_an_array(text: &[u8], start: usize, end: usize) -> bool {
     let item = |line: &[u8]| {
         let digits = line.trim_ascii().strip_suffix(b",")?;
@@ -259,8 +259,8 @@ fn in_an_array(text: &[u8], start: usize, end: usize) -> bool {
         .any(|other| other)
 }
 
-/// Whether groups of four decimal or hexadecimal digits go on after a space to either side, as in a
-/// table of numbers.
+/// Tells whether groups of four decimal or hexadecimal digits go on after a space on either side,
+/// as in a table of numbers.
 fn in_a_row(text: &[u8], start: usize, end: usize) -> bool {
     let cell = |group: &[u8]| {
         group.len() == 4

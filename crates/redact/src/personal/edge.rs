@@ -1,16 +1,16 @@
-//! Where a number may begin and end, what may stand between its groups, and the words beside it.
+//! The edges of a number: its start and end, the gaps between its groups, and the words beside it.
 
 use memchr::memmem;
 
-/// Bytes before and after a number in which its keyword is looked for.
+/// Bytes before and after a number in which its keyword is searched.
 const BESIDE_LENGTH: usize = 48;
 
-/// What separates two groups of digits.
+/// A separator between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// One space of any width, percent-encoded and as an HTML entity too.
+    /// A space of any width, also percent-encoded or as an HTML entity.
     Space,
-    /// One hyphen or dash of any width.
+    /// A hyphen or dash of any width.
     Dash,
 }
 
@@ -29,7 +29,7 @@ const WIDE: &[(&[u8], Gap)] = &[
     ("\u{2212}".as_bytes(), Gap::Dash),
 ];
 
-/// The gap that begins at `at`, and its length in bytes.
+/// Returns the gap that begins at `at`, and its length in bytes.
 pub(super) fn gap(text: &[u8], at: usize) -> Option<(Gap, usize)> {
     let rest = text.get(at..)?;
     match rest.first()? {
@@ -43,7 +43,7 @@ pub(super) fn gap(text: &[u8], at: usize) -> Option<(Gap, usize)> {
     }
 }
 
-/// The gap that ends at `at`, and its length in bytes.
+/// Returns the gap that ends at `at`, and its length in bytes.
 pub(super) fn gap_before(text: &[u8], at: usize) -> Option<(Gap, usize)> {
     let head = &text[..at];
     match head.last()? {
@@ -57,24 +57,24 @@ pub(super) fn gap_before(text: &[u8], at: usize) -> Option<(Gap, usize)> {
     }
 }
 
-/// Whether the byte at `at` is an ASCII digit.
+/// Tells whether the byte at `at` is an ASCII digit.
 pub(super) fn digit_at(text: &[u8], at: usize) -> bool {
     text.get(at).is_some_and(u8::is_ascii_digit)
 }
 
-/// Whether a digit ends at `at`.
+/// Tells whether a digit ends at `at`.
 pub(super) fn digit_before(text: &[u8], at: usize) -> bool {
     at > 0 && text[at - 1].is_ascii_digit()
 }
 
-/// One after the last digit of the run that begins at `at`.
+/// Returns the end of the run of digits that begins at `at`.
 pub(super) fn run_end(text: &[u8], at: usize) -> usize {
     let run = text[at..].iter().take_while(|b| b.is_ascii_digit()).count();
     at + run
 }
 
-/// Whether a number may begin at `at`: it is not glued to a word, an identifier or the digits
-/// before a full stop. The letter of `\n` and the digits of `%3D` are no part of a word.
+/// Tells whether a number may begin at `at`: it is not glued to a word, an identifier or the digits
+/// before a full stop. The letter of `\n` and the digits of `%3D` are not part of a word.
 pub(super) fn opens(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|i| text[i]);
     let Some(last) = before(1) else { return true };
@@ -91,7 +91,7 @@ pub(super) fn opens(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a number may end at `at`: as [`opens`], to the right.
+/// Tells whether a number may end at `at`, as [`opens`] does for its start.
 pub(super) fn closes(text: &[u8], at: usize) -> bool {
     let after = |on: usize| text.get(at + on).copied();
     match after(0) {
@@ -102,7 +102,7 @@ pub(super) fn closes(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether digits go on beyond a dash on either side, as in longer numbers and UUIDs.
+/// Tells whether digits go on beyond a dash on either side, as in longer numbers and UUIDs.
 pub(super) fn dashed(text: &[u8], start: usize, end: usize) -> bool {
     let left = matches!(gap_before(text, start), Some((Gap::Dash, length))
         if digit_before(text, start - length));
@@ -111,8 +111,8 @@ pub(super) fn dashed(text: &[u8], start: usize, end: usize) -> bool {
     left || right
 }
 
-/// Whether one of `words`, all in lower case, stands on the same line close before `start` or after
-/// `end`, in any case. It must not be the end or the beginning of a longer word.
+/// Tells whether one of `words`, all in lower case, stands on the same line close before `start` or
+/// after `end`, in any case. The word must not be the end or the beginning of a longer one.
 pub(super) fn beside(text: &[u8], start: usize, end: usize, words: &[&str]) -> bool {
     let from = start.saturating_sub(BESIDE_LENGTH);
     let to = text.len().min(end + BESIDE_LENGTH);
@@ -139,8 +139,8 @@ fn holds(text: &[u8], words: &[&str]) -> bool {
     })
 }
 
-/// Whether a word may begin at `at`: no ASCII letter stands before it, unless the case changes as
-/// in `userPhone`.
+/// Tells whether a word may begin at `at`: no ASCII letter stands before it, unless the case
+/// changes as in `userPhone`.
 pub(super) fn starts_word(text: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|i| text[i]) else {
         return true;

@@ -1,5 +1,5 @@
-//! E-mail addresses (RFC 5321, RFC 6531), as people write them: no quoted local parts, and none of
-//! the names kept for examples (RFC 2606, RFC 6761).
+//! E-mail addresses (RFC 5321, RFC 6531), as people write them: without quoted local parts, and
+//! without the names kept for examples (RFC 2606, RFC 6761).
 
 use crate::span::{Rank, Span};
 
@@ -12,10 +12,10 @@ const LOCAL_LENGTH_MAX: usize = 64;
 const DOMAIN_LENGTH_MAX: usize = 253;
 /// Most bytes of a label of a domain name.
 const LABEL_LENGTH_MAX: usize = 63;
-/// Bytes before an address in which `://` means that it is the user of a URL.
+/// Bytes before an address in which `://` makes it the user of a URL.
 const SCHEME_LENGTH_MAX: usize = 80;
 
-/// Local parts of nobody: machines, and the users of version control.
+/// Local parts that belong to nobody: machines, and the users of version control.
 const NOBODY: &[&str] = &[
     "do-not-reply",
     "do_not_reply",
@@ -29,7 +29,7 @@ const NOBODY: &[&str] = &[
     "svn",
 ];
 
-/// Top-level names for examples and for inside a network.
+/// Top-level names for examples and for use inside a network.
 const RESERVED: &[&str] = &[
     "example",
     "internal",
@@ -48,7 +48,7 @@ const FILES: &[&str] = &[
     "ts", "tsx", "txt", "webp", "xml", "yaml", "yml",
 ];
 
-/// Finds every address of a text.
+/// Finds every address in a text.
 pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
     let mut from = 0;
     for at in memchr::memchr_iter(b'@', text) {
@@ -66,8 +66,8 @@ pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
     }
 }
 
-/// Where the local part that ends at `at` begins. Next to ASCII, signs of Chinese, Japanese and
-/// Korean are the sentence around it; they are a local part only by themselves.
+/// Returns the start of the local part that ends at `at`. Next to ASCII, Chinese, Japanese and
+/// Korean signs belong to the sentence around it; they are a local part only by themselves.
 fn local_start(text: &[u8], from: usize, at: usize) -> Option<usize> {
     let low = from.max(at.saturating_sub(LOCAL_LENGTH_MAX));
     let ideographs = last_char(&text[low..at]).is_some_and(ideographic);
@@ -88,7 +88,8 @@ fn local_start(text: &[u8], from: usize, at: usize) -> Option<usize> {
     (start < at && !cut && text[at - 1] != b'.').then_some(start)
 }
 
-/// Where the domain that begins at `start` ends: two labels or more, the last of them a word.
+/// Returns the end of the domain that begins at `start`: two labels or more, the last of them a
+/// word.
 fn domain_end(text: &[u8], start: usize) -> Option<usize> {
     let high = text.len().min(start + DOMAIN_LENGTH_MAX);
     let (mut end, mut labels) = (label_end(text, start, high)?, 1);
@@ -130,7 +131,8 @@ fn label_end(text: &[u8], start: usize, high: usize) -> Option<usize> {
     (length > 0 && length <= LABEL_LENGTH_MAX && rest[0] != b'-').then_some(end)
 }
 
-/// Whether an address is a person's: no example, machine, version or user of a URL.
+/// Tells whether an address belongs to a person, and is not an example, a machine, a version or the
+/// user of a URL.
 fn belongs_to_someone(text: &[u8], start: usize, at: usize, end: usize) -> bool {
     let local = text[start..at].to_ascii_lowercase();
     let domain = text[at + 1..end].to_ascii_lowercase();
@@ -161,7 +163,7 @@ fn user_of_url(text: &[u8], start: usize) -> bool {
     let Some(scheme) = memchr::memmem::rfind(word, b"://") else {
         return false;
     };
-    // After the host a `@` names no user any more: `https://host/?to=me@there.org`.
+    // After the host, `@` no longer names a user: `https://host/?to=me@there.org`.
     !word[scheme + 3..].iter().any(|b| b"/?#".contains(b))
 }
 

@@ -1,5 +1,5 @@
-//! International bank account numbers (ISO 13616): the form of each country, the check digits of
-//! ISO/IEC 7064.
+//! International bank account numbers (ISO 13616): the form of each country, and the check digits
+//! of ISO/IEC 7064.
 
 use std::ops::Range;
 
@@ -133,7 +133,7 @@ pub(super) const COUNTRIES: &[Country] = &[
     (b"TG", &[(2, b'c'), (22, b'n')]),
 ];
 
-/// The IBAN whose check digits stand at `at`, the first of a run of digits.
+/// Returns the IBAN whose check digits stand at `at`, the first of a run of digits.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let start = at.checked_sub(2)?;
     let (_, form) = country([text[start], text[start + 1]])?;
@@ -159,7 +159,7 @@ fn country(code: [u8; 2]) -> Option<&'static Country> {
 }
 
 /// Fills `out` with the characters from `start`, which stand in one piece or in groups of a
-/// multiple of four with gaps of one sort; answers where they end.
+/// multiple of four with gaps of one sort. Returns their end.
 fn read(text: &[u8], start: usize, out: &mut [u8]) -> Option<usize> {
     let (mut at, mut sort): (usize, Option<Gap>) = (start, None);
     for (index, character) in out.iter_mut().enumerate() {

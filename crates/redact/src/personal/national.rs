@@ -11,15 +11,16 @@ const LENGTH_MAX: usize = 16;
 /// A number of one country in one spelling.
 struct Number {
     kind: &'static str,
-    /// `9` a digit, `A` an upper-case letter, `a` a letter of either case; all else is itself.
+    /// The form of the number: `9` a digit, `A` an upper-case letter, `a` a letter of either case;
+    /// any other character stands for itself.
     shape: &'static [u8],
-    /// Bytes of the shape before its first digit.
+    /// Number of bytes in the shape before its first digit.
     lead: usize,
-    /// Digits that follow each other from there: a run of digits must have just as many.
+    /// Number of digits in a row from there; a run of digits must have as many.
     run: usize,
-    /// Words, one of which must stand near; none if the shape and its proof are enough.
+    /// Words, one of which must stand near. None are needed if the shape and its proof are enough.
     words: &'static [&'static str],
-    /// What the characters must pass.
+    /// The check that the characters must pass.
     proof: fn(&[u8]) -> bool,
 }
 
@@ -122,7 +123,7 @@ const NUMBERS: &[Number] = &[
     number("ca-sin", b"999-999-999", SIN, sin),
 ];
 
-/// The number whose first digit stands at `at`, the first of a run of digits.
+/// Returns the number whose first digit stands at `at`, the first of a run of digits.
 pub(super) fn find(text: &[u8], at: usize) -> Option<(Range<usize>, &'static str)> {
     let run = run_end(text, at) - at;
     let mut fitting = NUMBERS.iter().filter(|number| number.run == run);
@@ -160,13 +161,14 @@ impl Number {
     }
 }
 
-// The check digits and number rules of identity numbers. Each function is given the letters in
-// upper case and the digits of a number, without what separates them, in the length of its shape.
+// The check digits and rules of identity numbers. Each function takes the upper-case letters and
+// the digits of a number, without separators, in the length of its shape.
 
-/// The letters of the Spanish number by its rest modulo 23.
+/// The letters of the Spanish number, by its remainder modulo 23.
 const DNI_LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
 
-/// United States: the area, group and serial numbers that the SSA gives to nobody are refused.
+/// Checks a number of the United States: the area, group and serial numbers that the SSA gives to
+/// nobody are refused.
 pub(super) fn ssn(number: &[u8]) -> bool {
     !(number.starts_with(b"000")
         || number.starts_with(b"666")
@@ -175,7 +177,8 @@ pub(super) fn ssn(number: &[u8]) -> bool {
         || number[5..] == *b"0000")
 }
 
-/// United Kingdom: the letters that HMRC uses for national insurance numbers.
+/// Checks a number of the United Kingdom: the letters that HMRC uses for national insurance
+/// numbers.
 pub(super) fn nino(number: &[u8]) -> bool {
     let prefix = &number[..2];
     !number[..2].iter().any(|b| b"DFIQUV".contains(b))
@@ -186,7 +189,7 @@ pub(super) fn nino(number: &[u8]) -> bool {
         && (b'A'..=b'D').contains(&number[8])
 }
 
-/// Spain: DNI and NIE, rest modulo 23 (Real Decreto 1553/2005).
+/// Checks a number of Spain: DNI and NIE, remainder modulo 23 (Real Decreto 1553/2005).
 pub(super) fn dni(number: &[u8]) -> bool {
     let (body, letter) = (&number[..8], number[8]);
     let first = match body[0] {
@@ -198,7 +201,8 @@ pub(super) fn dni(number: &[u8]) -> bool {
     DNI_LETTERS.get(usize::try_from(rest).unwrap_or_default()) == Some(&letter)
 }
 
-/// France: the NIR of INSEE, sex, year, month, department, and 97 less the rest modulo 97.
+/// Checks a number of France: the NIR of INSEE, with sex, year, month, department, and 97 less the
+/// remainder modulo 97.
 pub(super) fn nir(number: &[u8]) -> bool {
     let month = value(&number[3..5]);
     // In Corsica 2A and 2B count as 19 and 18.
@@ -216,7 +220,8 @@ pub(super) fn nir(number: &[u8]) -> bool {
             .is_some_and(|rest| u64::from(97 - rest) == value(&number[13..]))
 }
 
-/// Germany: the tax number of a person, one digit more than once, ISO/IEC 7064 MOD 11,10.
+/// Checks a number of Germany: the tax number of a person, with one digit more than once, ISO/IEC
+/// 7064 MOD 11,10.
 pub(super) fn german_tax(number: &[u8]) -> bool {
     let mut counts = [0; 10];
     let mut product = 10;
@@ -231,9 +236,11 @@ pub(super) fn german_tax(number: &[u8]) -> bool {
     number[0] != b'0' && repeated == 1 && !often && check == u32::from(number[10] - b'0')
 }
 
-/// Italy: the control character of the codice fiscale (Decreto 23 dicembre 1976).
+/// Checks a number of Italy: the control character of the codice fiscale (Decreto 23 dicembre
+/// 1976).
 pub(super) fn codice_fiscale(number: &[u8]) -> bool {
-    /// What the characters `0` to `9` and `A` to `Z` count at odd places; digits as `A` to `J`.
+    /// The values of the characters `0` to `9` and `A` to `Z` at odd places; digits count as `A` to
+    /// `J`.
     const ODD: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24,
         23,
@@ -260,7 +267,7 @@ pub(super) fn codice_fiscale(number: &[u8]) -> bool {
     b"ABCDEHLMPRST".contains(&number[8]) && sum % 26 == u32::from(number[15] - b'A')
 }
 
-/// Poland: PESEL, weights 1, 3, 7, 9, and the month with its century.
+/// Checks a number of Poland: PESEL, with weights 1, 3, 7, 9, and the month with its century.
 pub(super) fn pesel(number: &[u8]) -> bool {
     let month = value(&number[2..4]) % 20;
     let day = value(&number[4..6]);
@@ -269,13 +276,14 @@ pub(super) fn pesel(number: &[u8]) -> bool {
     (1..=12).contains(&month) && (1..=31).contains(&day) && check == digit(number[10])
 }
 
-/// The Netherlands: the eleven test of the BSN.
+/// Checks a number of the Netherlands: the eleven test of the BSN.
 pub(super) fn bsn(number: &[u8]) -> bool {
     let sum = weighted(&number[..8], &[9, 8, 7, 6, 5, 4, 3, 2]);
     sum > 0 && sum % 11 == digit(number[8])
 }
 
-/// Brazil: the two check digits of the CPF; numbers of one digit alone are given to nobody.
+/// Checks a number of Brazil: the two check digits of the CPF. Numbers of one digit alone are given
+/// to nobody.
 pub(super) fn cpf(number: &[u8]) -> bool {
     let check = |count: usize| {
         let weights = (2..=11).rev().skip(10 - count);
@@ -289,18 +297,20 @@ pub(super) fn cpf(number: &[u8]) -> bool {
     number.iter().any(|b| *b != number[0]) && check(9) && check(10)
 }
 
-/// India: Aadhaar, the check digit of Verhoeff; the first digit is 2 or more.
+/// Checks a number of India: Aadhaar, with the check digit of Verhoeff. The first digit is 2 or
+/// more.
 pub(super) fn aadhaar(number: &[u8]) -> bool {
     number[0] >= b'2' && verhoeff(number)
 }
 
-/// Canada: the social insurance number, Luhn; no number begins with 0 or 8.
+/// Checks a number of Canada: the social insurance number, with a Luhn check digit. No number
+/// begins with 0 or 8.
 pub(super) fn sin(number: &[u8]) -> bool {
     !matches!(number[0], b'0' | b'8') && luhn(number)
 }
 
-/// Verhoeff's check digit: multiplication in the dihedral group of order 10, each place turned by
-/// one more application of a permutation.
+/// Checks Verhoeff's check digit: a multiplication in the dihedral group of order 10, where each
+/// place is turned by one more application of a permutation.
 fn verhoeff(digits: &[u8]) -> bool {
     const TURN: [u8; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let product = |a: u8, b: u8| match (a < 5, b < 5) {
@@ -336,7 +346,8 @@ mod tests {
 
     type Proof = fn(&[u8]) -> bool;
 
-    /// Made by a program in Python after the same public rules, Verhoeff's by its printed tables.
+    /// Valid numbers, made by a Python program from the same public rules, and Verhoeff's from its
+    /// printed tables.
     const VALID: [(Proof, &str); 17] = [
         (dni, "48213579J"),
         (dni, "X4821357M"),

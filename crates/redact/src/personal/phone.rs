@@ -26,7 +26,8 @@ const JOINER_LENGTH_MAX: usize = 4;
 /// Most bytes between a word and its number.
 const REACH: usize = 24;
 
-/// Most digits of numbers in the countries where it is fixed, so that a number after it stays.
+/// Most digits of numbers in the countries where the length is fixed, so that a number after it
+/// stays.
 #[rustfmt::skip]
 const COUNTRY_DIGITS_MAX: &[(&str, usize)] = &[
     ("1", 11), ("7", 11), ("20", 12), ("27", 11), ("30", 12), ("31", 11), ("32", 11), ("33", 11),
@@ -37,7 +38,7 @@ const COUNTRY_DIGITS_MAX: &[(&str, usize)] = &[
     ("852", 11), ("886", 12), ("966", 12), ("971", 12), ("972", 12),
 ];
 
-/// Words for a telephone, in lower case and where it matters in both.
+/// Words for a telephone, in lower case, and in both cases where that matters.
 const WORDS: &[&str] = &[
     "phone",
     "telephone",
@@ -115,19 +116,19 @@ const FILLERS: &[&str] = &[
     "номер",
 ];
 
-/// Groups of digits with anything a telephone number has between them.
+/// Groups of digits, with any separators of telephone numbers between them.
 struct Groups {
     digits: [u8; DIGITS_MAX],
-    /// How many digits there are up to the end of each group.
+    /// The number of digits up to the end of each group.
     totals: [usize; GROUPS_MAX],
-    /// One after the last byte of each group.
+    /// The end of each group, behind its last byte.
     ends: [usize; GROUPS_MAX],
     count: usize,
-    /// Nothing but single spaces stands between the groups.
+    /// Set if nothing but single spaces stands between the groups.
     spaced: bool,
 }
 
-/// The number whose first digit stands at `at`, the first of a run of digits.
+/// Returns the number whose first digit stands at `at`, the first of a run of digits.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let start = at - usize::from(text[..at].ends_with(b"("));
     let plus = start - usize::from(text[..start].ends_with(b"+"));
@@ -175,7 +176,7 @@ fn international(text: &[u8], plus: usize, at: usize) -> Option<Range<usize>> {
     .then_some(plus..end)
 }
 
-/// Whether country codes begin like this.
+/// Tells whether a country code begins like this.
 fn assigned(digits: &[u8]) -> bool {
     !matches!(
         digits,
@@ -196,7 +197,7 @@ fn american(text: &[u8], start: usize, groups: &Groups) -> Option<Range<usize>> 
     let valid = groups.digits[area] >= b'2' && groups.digits[exchange] >= b'2';
     let part = gap_before(text, start)
         .is_some_and(|(_, length)| digit_before(text, start - length) && text[start] != b'(');
-    // `512/768/1024` are three numbers.
+    // `512/768/1024` is a list of three numbers.
     let listed = text[groups.ends[count - 2]] == b'/';
     (valid && !listed && !groups.spaced && !part && !dashed(text, start, end) && ends(text, end))
         .then_some(start..end)
@@ -216,12 +217,12 @@ fn national(text: &[u8], start: usize, groups: &Groups) -> Option<Range<usize>> 
         .map(|count| start..groups.ends[count - 1])
 }
 
-/// Whether a number may end at `at`; an extension after `x` may follow.
+/// Tells whether a number may end at `at`. An extension after `x` may follow.
 fn ends(text: &[u8], at: usize) -> bool {
     closes(text, at) || (text.get(at) == Some(&b'x') && digit_at(text, at + 1))
 }
 
-/// The groups from the first digit `at` of what begins at `start`.
+/// Reads the groups of the text at `start`, from its first digit at `at`.
 fn read(text: &[u8], start: usize, at: usize) -> Option<Groups> {
     let mut groups = Groups {
         digits: [0; DIGITS_MAX],
@@ -248,8 +249,8 @@ fn read(text: &[u8], start: usize, at: usize) -> Option<Groups> {
     (groups.count > 0).then_some(groups)
 }
 
-/// Where the next group begins after the joiner at `at`: a few of gaps, full stops, slashes and
-/// brackets.
+/// Returns the start of the next group behind the joiner at `at`: a few gaps, full stops, slashes
+/// and brackets.
 fn join(text: &[u8], at: usize) -> Option<usize> {
     let mut next = at;
     while next - at < JOINER_LENGTH_MAX && !digit_at(text, next) {
@@ -272,7 +273,7 @@ impl Groups {
             .map(|(to, from)| to - from)
     }
 
-    /// Whether the first groups are a date, with or without a time after it.
+    /// Tells whether the first `count` groups are a date, with or without a time after it.
     fn date(&self, count: usize) -> bool {
         let century = |at: usize| matches!(self.digits[at..at + 2], [b'1', b'9'] | [b'2', b'0']);
         let mut lengths = [0; 3];
@@ -288,7 +289,7 @@ impl Groups {
         }
     }
 
-    /// Whether they are a small number with its thousands apart.
+    /// Tells whether the first `count` groups are a small number with separated thousands.
     fn thousands(&self, count: usize) -> bool {
         count > 1
             && self.totals[count - 1] <= 9
@@ -296,7 +297,7 @@ impl Groups {
     }
 }
 
-/// Whether a word for a telephone stands before `start`, with nothing between but fillers.
+/// Tells whether a word for a telephone stands before `start`, with only fillers between them.
 fn introduced(text: &[u8], start: usize) -> bool {
     let mut head = &text[start.saturating_sub(REACH)..start];
     for _ in 0..4 {

@@ -1,4 +1,5 @@
-//! What the scanners find and what they leave, in frames as people and programs write them.
+//! Tests of the findings of the scanners, and of the texts that they leave, in frames as people and
+//! programs write them.
 
 mod laws;
 
@@ -15,7 +16,7 @@ const EVERYTHING: Personal = Personal {
     addresses: true,
 };
 
-/// What stands before and after a number in real texts.
+/// The texts before and after a number in real texts.
 const FRAMES: [(&str, &str); 24] = [
     ("", ""),
     ("card ", "."),
@@ -66,14 +67,14 @@ fn values(text: &str, kind: &str) -> Vec<String> {
     found.filter(|f| f.1 == kind).map(|f| f.0).collect()
 }
 
-/// Every text is found whole, and alone, under this kind.
+/// Asserts that every text is found whole, and alone, under this kind.
 fn finds(kind: &str, texts: &[&str]) {
     for text in texts {
         assert_eq!(values(text, kind), [text.to_string()], "{text}");
     }
 }
 
-/// None of the texts holds anything of this kind.
+/// Asserts that no text holds anything of this kind.
 fn keeps(kind: &str, texts: &[&str]) {
     for text in texts {
         assert_eq!(values(text, kind), [""; 0], "{text}");
@@ -97,7 +98,7 @@ fn the_examples_of_the_rules_hold() {
     }
 }
 
-/// A text without its marks, and what stood between them.
+/// Returns a text without its marks, and the texts between the marks.
 fn marked(example: &str) -> (String, Vec<String>) {
     let text = example.replace(['«', '»'], "");
     let parts = example.split('«').skip(1);
@@ -243,7 +244,7 @@ fn every_country_has_its_ibans() {
 
 #[test]
 fn check_digits_alone_make_no_iban() {
-    // Their rest is 1, but no such country has numbers of this form.
+    // Their remainder is 1, but no such country has numbers of this form.
     keeps(
         "iban",
         &[

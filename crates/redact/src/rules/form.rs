@@ -1,8 +1,8 @@
-//! The words that a rule is written with. The build script reads rules by them too.
+//! The vocabulary of rules, which the build script reads rules by too.
 
 use serde::{Deserialize, Serialize};
 
-/// What gives a secret away.
+/// The trait that gives a secret away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -18,7 +18,7 @@ pub enum Class {
     Personal,
 }
 
-/// What the loss of a secret would mean.
+/// The damage that the loss of a secret would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -32,11 +32,11 @@ pub enum Severity {
     Critical,
 }
 
-/// Which bytes carry on a token after its core, so that a longer variant goes whole.
+/// The bytes that carry on a token after its core, so that a longer variant is removed whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tail {
-    /// None: the core has a fixed length, and a letter or digit after it means that it is
+    /// No bytes: the core has a fixed length, and a letter or digit after it means that it is
     /// something else.
     Exact,
     /// `A-Z a-z 0-9 _ -`
@@ -49,8 +49,8 @@ pub enum Tail {
     Url,
 }
 
-/// What a match must pass besides its shape. Checksums accept a match at once, whatever the rest
-/// says; they never refuse one.
+/// A check on a match besides its shape. A checksum that holds accepts a match at once, whatever
+/// the other checks say; a checksum never refuses a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
@@ -60,7 +60,7 @@ pub enum Check {
     Crc32Upper,
     /// The last 8 are the CRC-32 of everything before `_`, bytes reversed (Grafana).
     Crc32Reversed,
-    /// The last 8 are the CRC-32 of what stands between the `_` and them (Cloudflare, Zuplo).
+    /// The last 8 are the CRC-32 of the text between the `_` and them (Cloudflare, Zuplo).
     Crc32Body,
     /// The checksum of Bech32 (BIP 173) holds (age identities).
     Bech32,
@@ -70,21 +70,21 @@ pub enum Check {
     Digit,
     /// It must hold letters of both cases.
     MixedCase,
-    /// The parts between full stops must decode from base64url to JSON objects, the first two.
+    /// The first two parts between full stops must decode from base64url to JSON objects.
     JsonParts,
     /// The first part must decode from base64url to decimal digits (Discord).
     NumberPart,
 }
 
-/// How a password stands among the arguments of a command: the sections of `flags.toml`.
+/// The place of a password among the arguments of a command: the sections of `flags.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Form {
-    /// The next word, or behind `=`.
+    /// The next word, or the text behind `=`.
     Word,
-    /// Right behind the option.
+    /// The text right behind the option.
     Attached,
-    /// One or the other.
+    /// [`Form::Word`] or [`Form::Attached`].
     Either,
     /// `user:password`.
     Colon,
@@ -98,9 +98,9 @@ pub(crate) enum Form {
     Item,
     /// `name=value,password=value`.
     Field,
-    /// A word that is no option, behind the program.
+    /// A word behind the program that is not an option.
     Argument,
-    /// The same, where the program begins its line.
+    /// As [`Form::Argument`], but only where the program begins its line.
     Line,
     /// Standard input.
     Input,

@@ -1,8 +1,8 @@
 //! The samples of the rules, from `fixtures/redaction/samples.jsonl`: texts in which a rule finds
 //! something, and texts that stay as they are.
 //!
-//! What must vanish stands between `«` and `»`, all else must stay. `¦` is dropped: it keeps scanners
-//! of this repository from taking a sample for a live token.
+//! The text between `«` and `»` must vanish, all else must stay. `¦` is dropped: it keeps the
+//! scanners of this repository from taking a sample for a live token.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -39,17 +39,17 @@ static SAMPLES: LazyLock<BTreeMap<String, Samples>> = LazyLock::new(|| {
     all
 });
 
-/// The kinds that have samples, in order.
+/// Returns the kinds that have samples, in order.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     SAMPLES.keys().map(String::as_str)
 }
 
-/// The samples of a kind.
+/// Returns the samples of a kind.
 pub(crate) fn of_kind(kind: &str) -> &'static Samples {
     &SAMPLES[kind]
 }
 
-/// The samples of a rule: at least three in which it finds something, and three that stay.
+/// Returns the samples of a rule: at least three in which it finds something, and three that stay.
 pub(crate) fn of(rule: &Rule) -> &'static Samples {
     let samples = SAMPLES.get(rule.kind);
     let samples = samples.unwrap_or_else(|| panic!("{} has no samples", rule.kind));

@@ -1,4 +1,4 @@
-//! The rules: their form, and their examples through the whole engine.
+//! Tests of the rules: their form, and their examples through the whole engine.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::*;
 pub(crate) mod build;
 mod whole;
 
-/// What a rule's core may weigh once compiled.
+/// Largest size of a rule's core once compiled, in bytes.
 const CORE_BYTES_MAX: usize = 1 << 20;
 
-/// The text of an example, and where its secrets stand.
+/// Returns the text of an example and the ranges of its secrets.
 pub(crate) fn example(marked: &str) -> (Vec<u8>, Vec<Range<usize>>) {
     let mut text = Vec::new();
     let mut secrets = Vec::new();
@@ -65,7 +65,8 @@ fn the_rules_are_many_and_shown_from_both_sides() {
     }
 }
 
-/// Shorter ones stand in any text. Of these two rules' tokens two bytes are fixed, and no more.
+/// Shorter literals stand in any text. The tokens of these two rules have two fixed bytes, and no
+/// more.
 #[test]
 fn literals_are_three_bytes_or_more() {
     for rule in all().filter(|rule| rule.class == Class::Marked) {
@@ -75,7 +76,7 @@ fn literals_are_three_bytes_or_more() {
     }
 }
 
-/// Every rule with a shape, and that shape.
+/// Returns every rule that has a shape, with that shape.
 fn shapes() -> impl Iterator<Item = (&'static Rule, &'static Shape)> {
     all().filter_map(|rule| match &rule.finder {
         Finder::Shape(shape) => Some((rule, shape)),

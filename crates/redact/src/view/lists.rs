@@ -1,10 +1,10 @@
-//! Literals in a list that a call joins with nothing between them: `['a', 'b'].join('')`,
+//! Literals in a list that a call joins with an empty separator: `['a', 'b'].join('')`,
 //! `"".join(["a", "b"])`, `concat('a', 'b')`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Ends of the names of functions that join, and whether the call says what stands between.
+/// Ends of the names of functions that join, and whether the call names the separator.
 const CALLS: [(&[u8], bool); 7] = [
     (b"join(", true),
     (b"Join(", true),
@@ -14,14 +14,14 @@ const CALLS: [(&[u8], bool); 7] = [
     (b"CONCAT(", false),
     (b"paste0(", false),
 ];
-/// Longest list that is looked at, and longest literal in it, in bytes.
+/// Longest list that is read, and longest literal in it, in bytes.
 const LIST_BYTES_MAX: usize = 2048;
 const LITERAL_BYTES_MAX: usize = 512;
 /// Longest name of a function, and longest word before a list, in bytes.
 const NAME_BYTES_MAX: usize = 48;
 const OPEN_BYTES_MAX: usize = 16;
 
-/// What to leave out so that each list stands as one literal: where it begins, and its width.
+/// Returns the stretches to leave out so that each list becomes one literal, as start and width.
 pub(super) fn joined(text: &[u8]) -> BTreeMap<usize, usize> {
     let mut out = BTreeMap::new();
     for (call, separated) in CALLS {
@@ -45,7 +45,8 @@ pub(super) fn joined(text: &[u8]) -> BTreeMap<usize, usize> {
     out
 }
 
-/// The literals among the arguments of a call, and where its name or what stands before it begins.
+/// Returns the literals among the arguments of a call, and the start of its name or of the literal
+/// before it.
 fn inside(
     text: &[u8],
     at: usize,
@@ -71,7 +72,7 @@ fn inside(
     from += rest.iter().take(OPEN_BYTES_MAX).take_while(opens).count();
     from -= usize::from(matches!(text.get(from - 1), Some(b'b' | b'u' | b'r')));
     let (literals, end) = literals(text, from)?;
-    // Go says behind the list what stands between.
+    // Go names the separator behind the list.
     let closed = blanks(text, end);
     let behind = text.get(closed).is_some_and(|b| matches!(b, b'}' | b']'))
         && text.get(closed + 1) == Some(&b',')
@@ -79,7 +80,7 @@ fn inside(
     (joins || behind).then_some((start, literals))
 }
 
-/// The literals of the list before `.join('')`, and where its bracket stands.
+/// Returns the literals of the list before `.join('')`, and the position of its bracket.
 fn before(text: &[u8], at: usize, open: usize) -> Option<(usize, Vec<Range<usize>>)> {
     let close = text[..at].strip_suffix(b".")?.strip_suffix(b"]")?.len();
     let nothing = text.get(open..open + 3)?;
@@ -90,7 +91,7 @@ fn before(text: &[u8], at: usize, open: usize) -> Option<(usize, Vec<Range<usize
     (empty && blanks(text, end) == close).then_some((start, literals))
 }
 
-/// Behind an empty literal and its comma or bracket.
+/// Returns the position behind an empty literal and its comma or bracket.
 fn empty(text: &[u8], at: usize) -> Option<usize> {
     let quotes = text.get(at..at + 2)?;
     let next = blanks(text, at + 2);
@@ -98,7 +99,7 @@ fn empty(text: &[u8], at: usize) -> Option<usize> {
     (matches!(quotes, b"''" | b"\"\"") && ends).then(|| next + 1)
 }
 
-/// What stands in the quotes of two and more literals between commas, and where the last one ends.
+/// Returns the contents of two or more literals between commas, and the end of the last one.
 fn literals(text: &[u8], from: usize) -> Option<(Vec<Range<usize>>, usize)> {
     let mut literals: Vec<Range<usize>> = Vec::new();
     let mut at = blanks(text, from);
@@ -124,7 +125,7 @@ fn literals(text: &[u8], from: usize) -> Option<(Vec<Range<usize>>, usize)> {
     None
 }
 
-/// Behind the white space at `at`.
+/// Returns the position behind the white space at `at`.
 fn blanks(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + rest

@@ -1,4 +1,4 @@
-//! Classes between brackets.
+//! Character classes between brackets.
 
 use regex::bytes::Regex;
 
@@ -8,13 +8,13 @@ use crate::gitleaks::go::{Change, Last, Reader, Refusal};
 #[derive(Default)]
 struct Class {
     items: Vec<Item>,
-    /// Whether it names characters beyond ASCII, so that Unicode must be on.
+    /// Set if it names characters beyond ASCII, so that Unicode must be on.
     wide: bool,
 }
 
-/// What a class holds.
+/// An item of a class.
 enum Item {
-    /// A character as it stood.
+    /// A character as it stands in the pattern.
     Raw(char),
     /// A range, an escape or a named class, as it is written.
     Text(String),
@@ -22,15 +22,15 @@ enum Item {
     Perl(char),
 }
 
-/// One end of a range, or a character alone.
+/// An end of a range, or a character alone.
 struct End {
     c: char,
-    /// How it is written; `None` for a character as it stood.
+    /// Its spelling; `None` for a character as it stands in the pattern.
     text: Option<String>,
 }
 
 impl Reader<'_> {
-    /// `[` to `]`.
+    /// Reads a class from `[` to `]`.
     pub(super) fn class(&mut self) -> Result<(), Refusal> {
         let start = self.at;
         self.at += 1;
@@ -103,7 +103,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A character in a class that began at `start`.
+    /// Reads a character in a class that began at `start`.
     fn class_end(&mut self, start: usize) -> Result<End, Refusal> {
         match self.peek() {
             None => Err(self.refusal(start, "`[` without its `]`")),
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// How an end of a range is written.
+    /// Spells an end of a range.
     fn range_end(&mut self, end: End) -> String {
         match end.text {
             Some(text) => text,
@@ -179,7 +179,7 @@ impl Reader<'_> {
     }
 }
 
-/// How `\d` and its like are written in a class: as ASCII, Unicode on or not.
+/// Spells `\d` and its like inside a class: as ASCII, with Unicode on or off.
 fn perl(letter: char, wide: bool) -> String {
     let members = match letter {
         's' | 'S' => SPACES,
@@ -200,19 +200,19 @@ const POSIX: &[&str] = &[
     "space", "upper", "word", "xdigit",
 ];
 
-// What begins with a backslash.
+// Escapes, which begin with a backslash.
 
-/// What `\s` stands for in Go, as it is written within a class.
+/// The characters of `\s` in Go, as they are written inside a class.
 pub(super) const SPACES: &str = "\\t\\n\\x0C\\r ";
 
-/// A character that was escaped, and its spelling where it is ASCII.
+/// An escaped character, and its spelling if it is ASCII.
 pub(super) struct Escaped {
     pub(super) c: char,
     pub(super) text: String,
 }
 
 impl Reader<'_> {
-    /// A backslash outside a class.
+    /// Reads a backslash outside a class.
     pub(super) fn backslash(&mut self) -> Result<(), Refusal> {
         match self.rest()[1..].chars().next() {
             Some('A' | 'z' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W') => {
@@ -250,7 +250,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `\Q...\E`, or `\Q` to the end.
+    /// Reads `\Q...\E`, or `\Q` to the end.
     fn quote(&mut self) {
         let body = &self.rest()[2..];
         let (quoted, skipped) = match body.split_once("\\E") {
@@ -260,7 +260,7 @@ impl Reader<'_> {
         self.at += quoted.len() + skipped;
         self.changes.insert(Change::Quote);
         if quoted.is_empty() && matches!(self.last, Last::Repetition) {
-            // For Go the two are no longer side by side.
+            // For Go the repetitions before and after are no longer side by side.
             self.last = Last::Thing(self.repeats);
         }
         for c in quoted.chars() {
@@ -271,7 +271,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A backslash and the character it stands for, inside a class or outside.
+    /// Reads a backslash and the character that it stands for, inside a class or outside.
     pub(super) fn escaped(&mut self) -> Result<Escaped, Refusal> {
         let start = self.at;
         self.at += 1;
@@ -299,7 +299,8 @@ impl Reader<'_> {
         Ok(Escaped { c, text })
     }
 
-    /// A number of up to three octal digits; one digit other than 0 would refer to a group.
+    /// Reads a number of up to three octal digits. A single digit other than 0 would refer to a
+    /// group.
     fn octal(&mut self, start: usize, first: char) -> Result<Escaped, Refusal> {
         let mut value = first.to_digit(8).unwrap_or(0);
         let mut digits = 1;
@@ -321,7 +322,7 @@ impl Reader<'_> {
         Ok(Escaped { c, text })
     }
 
-    /// What follows `\x`: two digits, or any number of them between braces.
+    /// Reads the number behind `\x`: two digits, or any number of them between braces.
     fn hexadecimal(&mut self, start: usize) -> Result<char, Refusal> {
         let rest = self.rest();
         let (digits, length) = match rest.strip_prefix('{') {
@@ -345,7 +346,8 @@ impl Reader<'_> {
             .ok_or_else(|| self.refusal(start, "`\\x` with a number that no character has"))
     }
 
-    /// `\pN`, `\p{Name}`, `\P{Name}` or `\p{^Name}`, as it is written where Unicode is on.
+    /// Reads `\pN`, `\p{Name}`, `\P{Name}` or `\p{^Name}`, and spells it for a pattern with Unicode
+    /// on.
     pub(super) fn unicode_class(&mut self) -> Result<String, Refusal> {
         let start = self.at;
         let mut negated = self.rest().starts_with("\\P");
@@ -371,7 +373,7 @@ impl Reader<'_> {
             return Ok(format!("{p}{{any}}"));
         }
         if name == "C" {
-            // The `regex` crate counts characters that are not assigned, too.
+            // The `regex` crate also counts characters that are not assigned.
             let not = if negated { "^" } else { "" };
             return Ok(format!("[{not}\\p{{Cc}}\\p{{Cf}}\\p{{Co}}]"));
         }
@@ -392,7 +394,7 @@ const CATEGORIES: &[&str] = &[
     "Zp", "Zs",
 ];
 
-/// Whether the `regex` crate knows a script of that name.
+/// Tells whether the `regex` crate knows a script of that name.
 fn is_script(name: &str) -> bool {
     name.len() > 2
         && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')

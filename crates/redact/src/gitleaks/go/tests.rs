@@ -1,5 +1,5 @@
-//! Each construct that the two engines read differently: what it becomes, and that this matches
-//! what Go's documentation (`regexp/syntax`) says the pattern matches.
+//! Tests of each construct that the two engines read differently: its translation, and that this
+//! matches as Go's documentation (`regexp/syntax`) says.
 
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
@@ -14,7 +14,7 @@ fn build(go: &str) -> Regex {
         .unwrap_or_else(|error| panic!("{go}: {error}"))
 }
 
-/// A pattern, its translation, texts of which it matches the whole, and texts it does not match.
+/// A pattern, its translation, texts that it matches as a whole, and texts that it does not match.
 type Case = (
     &'static str,
     &'static str,
@@ -46,7 +46,8 @@ fn a_brace_that_counts_nothing_is_itself() {
         ("a{", r"a\{", &["a{"], &["a"]),
         ("a{1", r"a\{1", &["a{1"], &["a"]),
         ("a{-1}", r"a\{-1}", &["a{-1}"], &["a"]),
-        // A needless zero or a space makes it no count for Go; for the other it still is.
+        // With a needless zero or a space, Go no longer reads a count; the `regex` crate still
+        // does.
         ("a{02}", r"a\{02}", &["a{02}"], &["aa"]),
         ("a{ 2}", r"a\{ 2}", &["a{ 2}"], &["aa"]),
         ("a{2, 3}", r"a\{2, 3}", &["a{2, 3}"], &["aaa"]),
@@ -137,7 +138,7 @@ fn numbers_are_characters() {
         (r"\1234", r"\x534", &["S4"], &["S"]),
         (r"[\060-\071]", r"[\x30-\x39]", &["0", "9"], &["a"]),
         (r"\x41\x{42}", r"\x41\x{42}", &["AB"], &["ab"]),
-        // In Go a number is a character, here it would be a byte.
+        // In Go such a number is a character; in the `regex` crate it would be a byte.
         (r"\xe9", "é", &["é"], &["e"]),
         (r"\x{e9}+", "é+", &["é", "éé"], &["e"]),
         (r"\351", "é", &["é"], &["e"]),
@@ -176,7 +177,7 @@ fn classes_stay_ascii() {
             &["\t", " "],
             &["\n", "a", "\x0B"],
         ),
-        // Accepted: beyond ASCII `(?i)` does nothing to ASCII letters.
+        // Accepted: `(?i)` folds no character beyond ASCII onto an ASCII letter.
         ("(?i)k", "(?i)k", &["k", "K"], &["\u{212A}"]),
     ]);
 }
@@ -250,7 +251,7 @@ fn flags_and_groups_are_gos() {
     assert_eq!(groups(r"\((?i:[(])\Q(\E"), 0);
 }
 
-/// A pattern that Go refuses, and the character at which.
+/// A pattern that Go refuses, and the character at which it does.
 const REFUSED: &[(&str, usize)] = &[
     ("a{1001}", 2),
     ("a{1,1001}", 2),
@@ -350,7 +351,7 @@ fn depth_is_bounded() {
     assert!(translate(&nested(DEPTH + 1)).is_err());
 }
 
-/// Pieces of patterns, so that generated ones are often valid.
+/// Makes patterns of pieces, so that many of them are valid.
 fn pattern() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-zA-Z0-9 _=/.:\"']{1,4}",
@@ -467,7 +468,7 @@ proptest! {
         members in prop::collection::btree_set(prop::char::range(' ', '~'), 1..6),
         probe in prop::char::range(' ', '~'),
     ) {
-        // Escaped in the way Go wants, each on its own.
+        // Each character is escaped on its own, as Go wants it.
         let escape = |c: &char| match c {
             '\\' | ']' | '^' | '-' => format!("\\{c}"),
             _ => c.to_string(),

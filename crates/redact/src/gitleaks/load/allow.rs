@@ -1,4 +1,4 @@
-//! What is not to be found: allowlists, of one rule or of all.
+//! Allowlists, of one rule or of all: the secrets that are let pass.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,12 +10,12 @@ use crate::gitleaks::Fault;
 use crate::gitleaks::file;
 use crate::gitleaks::scan::Pattern;
 
-/// What is not to be found.
+/// An allowlist.
 #[derive(Debug)]
 pub(in crate::gitleaks) struct Allow {
-    /// Whether all of it must hold, or any.
+    /// Set if all of its conditions must hold, and not only one.
     pub(in crate::gitleaks) all: bool,
-    /// Whether it names commits: none ever stands here.
+    /// Set if it names commits. A text never stands in one here.
     pub(in crate::gitleaks) commits: bool,
     pub(in crate::gitleaks) paths: Vec<Pattern>,
     pub(in crate::gitleaks) target: Target,
@@ -23,7 +23,7 @@ pub(in crate::gitleaks) struct Allow {
     pub(in crate::gitleaks) stops: Option<Stops>,
 }
 
-/// What the patterns of an allowlist are held against.
+/// The text that the patterns of an allowlist are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gitleaks) enum Target {
     Secret,
@@ -31,7 +31,7 @@ pub(in crate::gitleaks) enum Target {
     Line,
 }
 
-/// Words, in lower case, one of which lets a secret pass that holds it.
+/// Stop words in lower case. A secret that holds one of them is let pass.
 #[derive(Debug)]
 pub(in crate::gitleaks) struct Stops {
     words: Vec<String>,
@@ -39,7 +39,7 @@ pub(in crate::gitleaks) struct Stops {
 }
 
 impl Stops {
-    /// Whether a text in lower case holds one of the words.
+    /// Tells whether a text in lower case holds one of the words.
     pub(in crate::gitleaks) fn within(&self, lower: &str) -> bool {
         let built = self
             .built
@@ -52,14 +52,14 @@ impl Stops {
 }
 
 impl Allow {
-    /// Its patterns.
+    /// Returns its patterns.
     pub(in crate::gitleaks) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.paths.iter().chain(&self.regexes)
     }
 }
 
 impl Source {
-    /// The allowlists of one rule.
+    /// Reads the allowlists of one rule.
     pub(super) fn allowlists(
         &self,
         owner: &str,
@@ -82,7 +82,8 @@ impl Source {
         Ok(allow)
     }
 
-    /// The allowlists that stand outside the rules, given to those they name or to all.
+    /// Reads the allowlists outside the rules, and gives them to the rules that they name or to
+    /// all.
     pub(super) fn global(&self, file: &file::File, loaded: &mut Loaded) {
         if let Some(old) = &file.allowlist
             && !file.allowlists.is_empty()
@@ -171,7 +172,7 @@ impl Source {
         Ok(allow)
     }
 
-    /// The patterns of an allowlist. An empty one would let everything pass.
+    /// Reads the patterns of an allowlist. An empty one would let everything pass.
     fn patterns(
         &self,
         owner: &str,

@@ -1,4 +1,4 @@
-//! What the rules find in texts, and what they let pass.
+//! Tests of the findings of rules in texts, and of the texts that they let pass.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn spans(rules: &Gitleaks, text: &str, path: &str) -> Vec<Span> {
     found
 }
 
-/// The texts that are found.
+/// Returns the texts that are found.
 fn found<'t>(rules: &Gitleaks, text: &'t str, path: &str) -> Vec<&'t str> {
     let spans = spans(rules, text, path);
     spans
@@ -48,15 +48,15 @@ fn the_secret_is_a_group() {
         ("regex = 'key: (\\w+)=(\\w+)'", "abc"),
         ("regex = 'key: (\\w+)=(\\w+)'\nsecretGroup = 2", "def"),
         ("regex = 'key: (x?)\\w+=(\\w+)'", "def"),
-        // No group takes part: the whole match stands.
+        // No group takes part, so the whole match is the secret.
         ("regex = 'key: (x)?(y)?\\w+=\\w+'", "key: abc=def"),
         (
             "regex = 'key: (x)?(\\w+)=\\w+'\nsecretGroup = 1",
             "key: abc=def",
         ),
-        // The pattern is held against the match alone, where `$` is nearer.
+        // The pattern is matched against the match alone, where `$` is nearer.
         ("regex = 'key: (\\w+=\\w+)(?:;|$)'", "abc=def"),
-        // Alone it does not match: the whole match stands.
+        // Alone it does not match, so the whole match is the secret.
         ("regex = '\\b=(\\w+)'", "=def"),
     ] {
         assert_eq!(found(&rule(more), text, PATH), [secret], "{more}");
@@ -93,7 +93,7 @@ fn a_keyword_anywhere_opens_the_rule() {
 
 #[test]
 fn entropy_must_be_more() {
-    // Four characters, each once in four: two bits.
+    // Each of the four characters makes up a quarter: two bits.
     let at = |entropy: &str| rule(&format!("regex = 'k=(\\w+)'\nentropy = {entropy}"));
     assert!(found(&at("2"), "k=abcd", PATH).is_empty());
     assert_eq!(found(&at("1.9"), "k=abcd", PATH), ["abcd"]);
@@ -183,7 +183,7 @@ fn conditions_join_what_an_allowlist_asks() {
             vec!["xbc"],
         ),
         (&format!("{all}paths = ['notes']"), vec![]),
-        // No commit is ever known, so a list that also asks for one never holds.
+        // No commit is ever known, so a list that also names one never holds.
         (
             &format!("{all}paths = ['notes']\ncommits = ['x']"),
             vec!["abc", "xbc"],

@@ -1,9 +1,9 @@
-//! Learns the points from notes in which the secrets are marked.
+//! The training of the model: learns the points from notes in which the secrets are marked.
 //!
-//! `AGEKEEP_LEARN=clean.jsonl cargo test --release --lib redact::notes::train` writes `points.txt`
-//! from the notes in `fixtures/redaction/notes` that are not held back, the samples of the rules, and
-//! the texts without secrets that it names: files, with colons between them. Without the variable,
-//! it only reads the file.
+//! `AGEKEEP_LEARN=clean.jsonl cargo test --release --lib redact::notes::train` writes `points.txt`.
+//! It learns from the notes in `fixtures/redaction/notes` that are not held back, from the samples
+//! of the rules, and from the files of texts without secrets that the variable names, with colons
+//! between them. Without the variable, it only reads `points.txt`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -27,20 +27,22 @@ const NOTES: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../fixtures/redaction/notes"
 );
-/// What the names of files have in them that nothing is learnt from.
+/// The part of a file's name that keeps the file from training.
 const HELD_BACK: &str = "held-back";
-/// What one unit of a weight is in points.
+/// Number of points in one unit of a weight.
 const SCALE: f32 = 16.0;
-/// How often all texts are learnt from.
+/// Number of times that all texts are learnt from.
 const ROUNDS: usize = 8;
-/// The rate and the sparseness of FTRL-Proximal: "Ad Click Prediction" (KDD 2013), section 3.
+/// The learning rate and the sparseness of FTRL-Proximal: "Ad Click Prediction" (KDD 2013), section
+/// 3.
 const RATE: f32 = 0.2;
 const SPARSE: f32 = 3.0;
-/// How much a text without secrets counts that nobody wrote for this.
+/// The weight of a text without secrets that nobody wrote for this.
 const CLEAN_COUNTS: f32 = 20.0;
-/// How much a sample of a rule counts: all of them have to come out as they are.
+/// The weight of a sample of a rule: all samples have to come out as they are.
 const SAMPLE_COUNTS: f32 = 40.0;
-/// Rules whose secrets people say in notes. What other rules find, is found before words are weighed.
+/// Rules whose secrets people say in notes. The secrets of other rules are found before words are
+/// weighed.
 const OF_NOTES: [&str; 8] = [
     "access-code",
     "card-code",
@@ -51,7 +53,7 @@ const OF_NOTES: [&str; 8] = [
     "security-answer",
     "settings-secret",
 ];
-/// Least times that something must be seen to count.
+/// Fewest times that a feature must be seen to count.
 const SEEN_MIN: u32 = 4;
 
 #[derive(Deserialize)]
@@ -60,21 +62,21 @@ struct Note {
     secrets: Vec<String>,
 }
 
-/// A word as it is learnt from.
+/// A word as a training example.
 struct Example {
     features: Vec<u32>,
     secret: bool,
     counts: f32,
 }
 
-/// The notes of a file. A mark in them keeps other scanners from taking what was made up for a live
-/// token.
+/// Reads the notes of a file. A mark in them keeps other scanners from taking a made-up secret for
+/// a live token.
 fn notes(text: &str) -> impl Iterator<Item = Note> {
     text.lines()
         .map(|line| serde_json::from_str(&line.replace('¦', "")).expect("a note"))
 }
 
-/// Where the secrets of a note stand, as words of their own.
+/// Returns the places of a note's secrets, as words of their own.
 fn places(note: &Note) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     for secret in note.secrets.iter().filter(|secret| !secret.is_empty()) {
@@ -113,7 +115,7 @@ impl Learnt {
         }
     }
 
-    /// Learns from notes: each alone, and between two honest ones, as it may stand in a file.
+    /// Learns from notes: each alone, and between two without secrets, as it may stand in a file.
     fn read_notes(&mut self, all: &[Note]) {
         let honest: Vec<&Note> = all.iter().filter(|note| note.secrets.is_empty()).collect();
         for (at, note) in all.iter().enumerate() {
@@ -183,7 +185,7 @@ impl Learnt {
         }
     }
 
-    /// The weight of each feature.
+    /// Computes the weight of each feature.
     fn weights(&mut self) -> Vec<f32> {
         let seen = &self.seen;
         for example in &mut self.examples {
@@ -221,7 +223,7 @@ impl Learnt {
         weights
     }
 
-    /// The rows of `points.txt`.
+    /// Writes the rows of `points.txt`.
     fn rows(&self, weights: &[f32], vocabulary: &Lists) -> String {
         let mut rows: BTreeMap<Feature, i32> = BTreeMap::new();
         for (feature, number) in &self.numbers {

@@ -20,7 +20,8 @@ fn random_digits_are_rarely_cards() {
     assert!((200..1000).contains(&cards), "{cards}");
 }
 
-/// Cards of one network, in one of the groupings of their length and with one sort of gap.
+/// Makes card numbers of one network, in one of the groupings of their length and with one sort of
+/// gap.
 fn card() -> impl Strategy<Value = String> {
     let network = proptest::sample::select((0..card::NETWORKS.len()).collect::<Vec<_>>());
     let parts = (network, any::<(u32, u8, u8)>(), "[0-9]{19}", 0..6usize);

@@ -1,11 +1,11 @@
-//! The rules' examples through the whole engine, as a text passes it before it is sealed.
+//! The rules' examples, run through the whole engine as a text is before it is sealed.
 
 use super::super::super::Redactor;
 use super::super::super::checksum;
 use super::*;
 use crate::config::Redaction;
 
-/// A redactor with this rule's personal data switched on, and nothing else than is usual.
+/// Returns a redactor with the rule's personal data switched on, and the defaults for all else.
 fn redactor(rule: &Rule) -> Redactor {
     let mut policy = Redaction::default();
     if rule.class == Class::Personal {
@@ -14,7 +14,7 @@ fn redactor(rule: &Rule) -> Redactor {
     Redactor::of_policy(&policy).expect("a kind of personal data")
 }
 
-/// The text after redaction, and the kinds of what was found in it.
+/// Returns the text after redaction, and the kinds of its findings.
 fn redacted(rule: &Rule, text: &[u8]) -> (String, Vec<String>) {
     let text = std::str::from_utf8(text).expect("examples are text");
     let redacted = redactor(rule)
@@ -25,7 +25,7 @@ fn redacted(rule: &Rule, text: &[u8]) -> (String, Vec<String>) {
     (redacted.text().as_str().to_owned(), kinds.collect())
 }
 
-/// Whether a text is what is left of an example when each of its secrets has become a marker.
+/// Tells whether a text is the example with each of its secrets replaced by a marker.
 fn is_left(mut after: &str, text: &[u8], secrets: &[Range<usize>]) -> bool {
     let mut done = 0;
     for secret in secrets {
@@ -56,7 +56,7 @@ fn what_is_found_goes_whole_and_nothing_else() {
     assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), wrong.len());
 }
 
-/// Kinds whose tokens another rule, as sure of itself, finds too, at least in part.
+/// Kinds whose tokens another rule of the same rank finds too, at least in part.
 const SHARED: [(&str, &str); 3] = [
     ("gitlab-pat-routable", "gitlab-pat"),
     ("google-chat-webhook", "gcp-api-key"),
