@@ -1,4 +1,4 @@
-//! The command line: parse, call the library, show.
+//! The command line: parses the arguments, calls the library and shows the result.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -125,8 +125,8 @@ pub(crate) struct Global {
     pub(crate) unattended: bool,
 }
 
-/// What can be done. Arguments are put together for the one that was asked for alone, so that a
-/// doc comment on their type would be the help in place of the line here.
+/// The verbs. Because of `defer`, clap builds only the arguments of the verb that was asked for,
+/// and a doc comment on their type would replace the line of help here.
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
@@ -291,7 +291,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     let code = if error.use_stderr() { USAGE } else { 0 };
     match error.kind() {
         DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Where nobody reads on there is nobody left to tell.
+            // If the output is closed, there is nobody left to tell.
             let _ = error.print();
         }
         _ => output::usage(&error.to_string(), environment::typed_json()),
@@ -299,7 +299,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A store whose keyring is for nobody but its owner from here on, wherever it is.
+/// Makes the store's keyring private to its owner, wherever it is, and returns the store.
 pub(crate) fn protected(store: Store) -> Store {
     for sentence in store.protect_keyring() {
         output::warn(&sentence);
@@ -316,14 +316,14 @@ impl Global {
         Ok(protected(store))
     }
 
-    /// Says which store it is at a place where none was seen before.
+    /// Prints which store this is, the first time one is seen at its place.
     pub(crate) fn introduce(&self, store: &Store) {
         if let Some(first) = store.first_use().filter(|_| !self.quiet) {
             output::note(&format!("note: {first}"));
         }
     }
 
-    /// Opens the store for a look, which is recorded where there is a signing key, or for what
+    /// Opens the store for a look, which is recorded if there is a signing key, or for a verb that
     /// records nothing.
     pub(crate) fn open_to_look(&self) -> Result<Store> {
         let path = self.protected_store()?;
@@ -332,7 +332,7 @@ impl Global {
         Ok(protected(store))
     }
 
-    /// The store's folder, for nobody but its owner from here on.
+    /// Finds the store's folder and makes it private to its owner.
     pub(crate) fn protected_store(&self) -> Result<PathBuf> {
         let path = self.existing_store()?;
         for sentence in Store::protect(&path) {
@@ -341,7 +341,8 @@ impl Global {
         Ok(path)
     }
 
-    /// A missing store is the likelier mistake, and is said before a missing key.
+    /// Finds the store's folder. A missing store is the likelier mistake, and is reported before a
+    /// missing key.
     pub(crate) fn existing_store(&self) -> Result<PathBuf> {
         let path = environment::store(self)?;
         match std::fs::metadata(path.join("HEAD")) {
@@ -365,12 +366,12 @@ impl Global {
         }
     }
 
-    /// Who acts, where somebody said so.
+    /// Returns the actor, if `--actor` or the environment names one.
     pub(crate) fn agent(&self) -> Option<String> {
         self.actor.clone().or_else(environment::actor)
     }
 
-    /// The context of a command given on the command line.
+    /// Returns the context of a command given on the command line.
     pub(crate) fn context(&self) -> Context {
         let mut context = Context::default();
         context.actor = self.agent().or_else(environment::user);
@@ -380,7 +381,7 @@ impl Global {
         context
     }
 
-    /// The context where `--actor` and `--session` say whose events are meant.
+    /// Returns the context for a verb in which `--actor` and `--session` select events.
     pub(crate) fn onlooker(&self) -> Context {
         let mut context = self.context();
         context.actor = environment::actor().or_else(environment::user);

@@ -1,4 +1,4 @@
-//! Where things are on this machine: the only file that reads the environment.
+//! Paths and settings of this machine: the only file that reads the environment.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::output;
 use crate::passphrase::Sources;
 
-/// The store's folder.
+/// Returns the store's folder.
 pub(super) fn store(global: &Global) -> Result<PathBuf> {
     match &global.store {
         Some(path) => named("--store", path),
@@ -21,7 +21,7 @@ pub(super) fn store(global: &Global) -> Result<PathBuf> {
     }
 }
 
-/// The age identity file.
+/// Returns the path of the age identity file.
 pub(super) fn identity(global: &Global) -> Result<PathBuf> {
     match &global.identity {
         Some(path) => named("--identity", path),
@@ -29,7 +29,7 @@ pub(super) fn identity(global: &Global) -> Result<PathBuf> {
     }
 }
 
-/// The signing key file.
+/// Returns the path of the signing key file.
 pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
     match &global.signing_key {
         Some(path) => named("--signing-key", path),
@@ -37,57 +37,60 @@ pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
     }
 }
 
-/// The folder for what is known of stores and kept outside them; `None` where there is no home.
+/// Returns the folder for what agekeep remembers of stores outside them; `None` without a home
+/// folder.
 pub(super) fn state() -> Option<PathBuf> {
     state_base().map(|base| base.join("agekeep"))
 }
 
-/// The folder that [`state`] is in: what `XDG_STATE_HOME` has to be for another process to use it.
+/// Returns the folder that [`state`] is in: the value of `XDG_STATE_HOME` with which another
+/// process uses the same one.
 pub(super) fn state_base() -> Option<PathBuf> {
     base("XDG_STATE_HOME", ".local/state").ok()
 }
 
-/// The keyring's folder, where the caller says it.
+/// Returns the keyring's folder, if the caller names one.
 pub(super) fn keyring(global: &Global) -> Result<Option<PathBuf>> {
     let said = global.keyring.as_deref();
     said.map(|path| named("--keyring", path)).transpose()
 }
 
-/// The file that `AGEKEEP_PASSPHRASE_FILE` names.
+/// Returns the file that `AGEKEEP_PASSPHRASE_FILE` names.
 pub(super) fn passphrase_file() -> Option<PathBuf> {
     let file = env::var_os("AGEKEEP_PASSPHRASE_FILE").map(PathBuf::from);
     file.filter(|file| !file.as_os_str().is_empty())
 }
 
-/// Whether a command is named that prints the passphrase.
+/// Tells whether the environment names a command that prints the passphrase.
 pub(super) fn has_passphrase_command() -> bool {
     passphrase_command().is_some()
 }
 
-/// The command that prints the passphrase.
+/// Returns the command that prints the passphrase.
 pub(super) fn passphrase_command() -> Option<OsString> {
     env::var_os("AGEKEEP_PASSPHRASE_COMMAND").filter(|command| !command.is_empty())
 }
 
-/// The folder that a variable names, where it is an absolute one.
+/// Returns the folder that a variable names, if its path is absolute.
 pub(super) fn folder_in(variable: &str) -> Option<PathBuf> {
     let folder = env::var_os(variable).map(PathBuf::from);
     folder.filter(|folder| folder.is_absolute())
 }
 
-/// The folder this process works in.
+/// Returns the working folder of this process.
 pub(super) fn here() -> PathBuf {
     env::current_dir().unwrap_or_else(|_| ".".into())
 }
 
-/// Whether JSON is asked for by a command line of which nothing more is known, as it does not parse.
+/// Tells whether the command line asks for JSON, for one that does not parse and of which nothing
+/// more is known.
 pub(super) fn typed_json() -> bool {
     let mut options = env::args_os().take_while(|word| word != "--");
     options.any(|word| word == "--json")
 }
 
-/// This program, by the path it was called by: a link that an update turns to the next version
-/// stays right, and what it points to today does not.
+/// Returns this program's path as it was called: a link that an update turns to the next version
+/// stays right, and the file it points to today does not.
 pub(super) fn program() -> Result<PathBuf> {
     let running = env::current_exe().map_err(|source| Error::Io {
         doing: "find",
@@ -109,7 +112,7 @@ pub(super) fn program() -> Result<PathBuf> {
     Ok(candidates.into_iter().find(is_it).unwrap_or(running))
 }
 
-/// Both keys, read.
+/// Reads both keys.
 pub(super) fn keys(global: &Global) -> Result<Keys> {
     let unlock = unlock(global);
     Ok(Keys {
@@ -120,7 +123,7 @@ pub(super) fn keys(global: &Global) -> Result<Keys> {
     })
 }
 
-/// The identity, and the signing key if it is there.
+/// Reads the identity, and the signing key if there is one.
 pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
     let unlock = unlock(global);
     let signing_key = match found_signing_key(global, &unlock) {
@@ -135,19 +138,19 @@ pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
     })
 }
 
-/// The socket of the ssh-agent.
+/// Returns the socket of the ssh-agent.
 fn agent() -> Option<PathBuf> {
     let socket = env::var_os("SSH_AUTH_SOCK").map(PathBuf::from);
     socket.filter(|socket| !socket.as_os_str().is_empty())
 }
 
-/// The signing key: in its file, or in the ssh-agent where there is one, or behind a passphrase.
+/// Finds the signing key: in its file, in the ssh-agent if there is one, or behind a passphrase.
 fn found_signing_key(global: &Global, unlock: &Arc<dyn Unlock>) -> Result<SigningKey> {
     let (path, agent) = (signing_key(global)?, agent());
     keyfile::find_signing_key(&path, agent.as_deref(), unlock)
 }
 
-/// What answers when a key wants a passphrase.
+/// Returns the sources to ask when a key needs a passphrase.
 fn unlock(global: &Global) -> Arc<dyn Unlock> {
     if env::var_os("AGEKEEP_PASSPHRASE").is_some() {
         output::warn(
@@ -164,12 +167,13 @@ fn unlock(global: &Global) -> Arc<dyn Unlock> {
     })
 }
 
-/// The number of a descriptor; what is none is not shown, and is none that can be open.
+/// Parses the number of a descriptor. Text that is no number is not shown, and becomes a number
+/// that no open descriptor has.
 fn descriptor(text: &str) -> u32 {
     text.parse().unwrap_or(u32::MAX)
 }
 
-/// A path that somebody named; a secret in its place is not shown.
+/// Checks a path from an option; a secret given in its place is refused and not shown.
 fn named(option: &'static str, path: &Path) -> Result<PathBuf> {
     let shown = path.to_string_lossy();
     if keyfile::is_secret(&shown) {
@@ -181,12 +185,12 @@ fn named(option: &'static str, path: &Path) -> Result<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// The identity, for a caller that needs no other key.
+/// Reads the identity, for a caller that needs no other key.
 pub(super) fn identity_alone(global: &Global) -> Result<Identity> {
     unlocked(global, &unlock(global))
 }
 
-/// The identity, unlocked.
+/// Reads the identity and unlocks it.
 fn unlocked(global: &Global, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
     keyfile::unlock_identity(&identity(global)?, unlock)
 }
@@ -202,27 +206,27 @@ fn state_or_warn() -> Option<PathBuf> {
     state
 }
 
-/// Who acts, as the environment says.
+/// Returns the actor that the environment names.
 pub(super) fn actor() -> Option<String> {
     env::var("AGEKEEP_ACTOR")
         .ok()
         .filter(|actor| !actor.is_empty())
 }
 
-/// The name of the person at this machine, as the environment says.
+/// Returns the name of the person at this machine, from the environment.
 pub(super) fn user() -> Option<String> {
     ["USER", "LOGNAME"]
         .iter()
         .find_map(|name| env::var(name).ok().filter(|u| !u.is_empty()))
 }
 
-/// Whether the environment asks for output without colour (no-color.org).
+/// Tells whether the environment asks for output without colour (no-color.org).
 pub(super) fn no_color() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || env::var_os("TERM").is_some_and(|value| value == "dumb")
 }
 
-/// The program to page long output with, and its arguments.
+/// Returns the program to page long output with, and its arguments.
 pub(super) fn pager() -> Vec<String> {
     let chosen = ["AGEKEEP_PAGER", "PAGER"]
         .iter()
@@ -235,19 +239,19 @@ pub(super) fn pager() -> Vec<String> {
     words
 }
 
-/// The command that edits a file, where the environment names one.
+/// Returns the command that edits a file, if the environment names one.
 pub(super) fn editor() -> Option<String> {
     ["VISUAL", "EDITOR"]
         .iter()
         .find_map(|name| env::var(name).ok().filter(|command| !command.is_empty()))
 }
 
-/// The folder for files that are soon gone.
+/// Returns the folder for short-lived files.
 pub(super) fn temporary_folder() -> PathBuf {
     env::temp_dir()
 }
 
-/// A base folder of the XDG specification, which ignores relative values.
+/// Returns a base folder of the XDG specification, which ignores relative values.
 fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
     folder_in(variable)
         .or_else(|| folder_in("HOME").map(|home| home.join(below_home)))
@@ -257,8 +261,9 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
         })
 }
 
-/// A path as it is named, from the root on. Links on the way stay: they are somebody's way to say
-/// where things are today. A step back is only what it seems where there is no link before it.
+/// Makes a path absolute. Links on the way stay, because their owner chose them to say where things
+/// are today. A path with `..` is resolved, because `..` after a link leads elsewhere than it
+/// seems.
 pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
     let invalid = |why: &str| Error::Invalid {
         what,
@@ -274,7 +279,7 @@ pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
     one_line(what, text)
 }
 
-/// A text that can stand in one line of every format.
+/// Accepts a text that fits into one line of every format.
 pub(super) fn one_line(what: &'static str, text: &str) -> Result<String> {
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if text.contains(ends_line) {

@@ -1,5 +1,5 @@
-//! Folders outside the store, by open descriptors: a name in one is never followed to where a link
-//! leads, whatever it is swapped for meanwhile.
+//! Folders outside the store, by open descriptors. A name in one is never followed through a link,
+//! even if it is swapped for one meanwhile.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -18,22 +18,22 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// An open folder.
 pub(super) struct Folder(OwnedFd);
 
-/// What a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
     Link,
-    /// Neither text nor a place for it: said in words.
+    /// Neither a file, a folder nor a link: its kind in words.
     Other(&'static str),
 }
 
-/// What a folder is, however it is reached.
+/// The identity of a folder, by whatever path it is reached: its device and inode numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Itself(u64, u64);
 
 impl Folder {
-    /// Opens a folder that somebody named: links on the way are theirs to follow.
+    /// Opens a folder that the caller named; links on the way are followed.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::open(
             path,
@@ -49,7 +49,7 @@ impl Folder {
         Ok(Self(opened.map_err(in_words)?))
     }
 
-    /// The names in it, in the order of their bytes.
+    /// Lists the names in it, in the order of their bytes.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in fs::Dir::read_from(&self.0)? {
@@ -63,16 +63,16 @@ impl Folder {
         Ok(names)
     }
 
-    /// What a name in it stands for.
+    /// Returns the kind of thing that a name in it stands for.
     pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
         let stat = fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(kind(&stat))
     }
 
-    /// Opens a file in it to read, and says how long it is; what is no file is an error, and
-    /// nothing is waited for.
+    /// Opens a file in it for reading, without blocking, and returns it with its length in bytes.
+    /// Anything but a file is an error.
     pub(super) fn file(&self, name: &OsStr) -> io::Result<(File, u64)> {
-        // Opening a device can do something to it, so it is asked first what it is.
+        // Opening a device can have effects, so its kind is checked first.
         if let Kind::Other(what) = self.kind(name)? {
             return Err(io::Error::other(what));
         }
@@ -92,7 +92,7 @@ impl Folder {
         self.folder(name)
     }
 
-    /// Closes it to all but its owner.
+    /// Makes it private to its owner.
     pub(super) fn make_private(&self) -> io::Result<()> {
         Ok(fs::fchmod(&self.0, Mode::RWXU)?)
     }
@@ -100,28 +100,30 @@ impl Folder {
     /// Makes a file in it for its owner alone.
     pub(super) fn make_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | NEVER_FOLLOWED;
-        // What `sync` makes durable at once elsewhere.
+        // On Linux `sync` makes all files durable at once; elsewhere each write is durable by
+        // itself.
         #[cfg(not(target_os = "linux"))]
         let flags = flags | OFlags::SYNC;
         let file = fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
         Ok(file.into())
     }
 
-    /// Gives what is in it another name: a folder may take the place of an empty one.
+    /// Renames an entry of it; a folder may replace an empty one.
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Gives what is in it another name, which has to be free.
+    /// Renames an entry of it; the new name has to be free.
     pub(super) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.take(self, from, to)
     }
 
-    /// Takes over what is in another folder of the same file system; the name has to be free.
+    /// Moves an entry of another folder of the same file system into it; the new name has to be
+    /// free.
     pub(super) fn take(&self, other: &Self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         match fs::renameat_with(&other.0, from, &self.0, to, fs::RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports this.
             Err(Errno::INVAL | Errno::NOSYS) => {}
             done => return Ok(done?),
         }
@@ -143,7 +145,7 @@ impl Folder {
         Ok(fs::fsync(&self.0)?)
     }
 
-    /// Removes what a name stands for, with everything in it.
+    /// Removes an entry of it, with everything in it.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         if self.kind(name)? != Kind::Folder {
             return Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?);
@@ -155,25 +157,25 @@ impl Folder {
         Ok(fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// What it is, to be compared with others.
+    /// Returns its identity, to compare it with other folders.
     pub(super) fn itself(&self) -> io::Result<Itself> {
         let stat = fs::fstat(&self.0)?;
         Ok(Itself(stat.st_dev, stat.st_ino))
     }
 
-    /// Takes a lock on it that lasts as long as this; `false` where another process has it.
+    /// Takes a lock on it that lasts as long as this value; `false` if another process holds it.
     pub(super) fn try_lock(&self) -> bool {
         try_lock(&self.0)
     }
 }
 
-/// What somebody named, open.
+/// A file or folder that the caller named, open.
 pub(super) enum Opened {
     Folder(Folder),
     File(File),
 }
 
-/// Opens what somebody named, be it a folder or a file; anything else is an error.
+/// Opens a file or folder that the caller named; anything else is an error.
 pub(super) fn open(path: &Path) -> io::Result<Opened> {
     if let Kind::Other(what) = kind(&fs::stat(path)?) {
         return Err(io::Error::other(what));
@@ -188,13 +190,13 @@ pub(super) fn open(path: &Path) -> io::Result<Opened> {
     }
 }
 
-/// Takes a lock on an open file or folder; `false` where another process has it.
+/// Takes a lock on an open file or folder; `false` if another process holds it.
 pub(super) fn try_lock(file: impl std::os::fd::AsFd) -> bool {
     let how = fs::FlockOperation::NonBlockingLockExclusive;
     fs::flock(file, how) != Err(Errno::WOULDBLOCK)
 }
 
-/// What the kernel says of a link that is not to be followed, also of one to a folder.
+/// Explains the kernel's error for a link that is not to be followed, also for one to a folder.
 fn in_words(errno: Errno) -> io::Error {
     match errno {
         Errno::LOOP | Errno::NOTDIR => io::Error::other("a symbolic link since it was listed"),

@@ -1,4 +1,4 @@
-//! Lines of input: from files or standard input, bounded, up to byte 0x0A only.
+//! Lines of input, from files or standard input: of bounded length, and ended by byte 0x0A only.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -9,14 +9,14 @@ use agekeep::error::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
 
-/// Bytes that are read ahead at most.
+/// Most bytes that are read ahead.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What lines are read from. Its memory is of one size, and cleared in the end.
+/// A source of lines. Its buffer has a fixed size, and is zeroed when dropped.
 pub(super) struct Input {
     source: File,
     buffer: Zeroizing<Vec<u8>>,
-    /// Where what has been read ahead begins and ends.
+    /// The bounds of the bytes in `buffer` that were read ahead.
     begin: usize,
     end: usize,
 }
@@ -24,7 +24,7 @@ pub(super) struct Input {
 /// Opens a file; `-` is standard input.
 pub(super) fn reader(path: &Path) -> Result<Input> {
     let source = if path == Path::new("-") {
-        // The descriptor itself: what the standard library would read ahead cannot be asked for.
+        // The descriptor itself, because the standard library does not tell what it has read ahead.
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
         File::open(path)
@@ -38,7 +38,8 @@ pub(super) fn reader(path: &Path) -> Result<Input> {
 }
 
 impl Input {
-    /// Whether the next line is here already, all of it and not blank: reading it waits for nobody.
+    /// Tells whether the next line is here already, whole and not blank, so that reading it does
+    /// not block.
     pub(super) fn is_line_ready(&mut self) -> bool {
         loop {
             let mut lines =
@@ -47,7 +48,7 @@ impl Input {
             if next.ends_with(b"\n") {
                 return !next.iter().all(u8::is_ascii_whitespace);
             }
-            // What is wrong with the source is said when the line is asked for.
+            // An error of the source is reported when the line is read.
             if self.is_full() || !self.has_more() || !self.read_more().is_ok_and(|read| read > 0) {
                 return false;
             }
@@ -58,7 +59,7 @@ impl Input {
         self.end - self.begin == self.buffer.len()
     }
 
-    /// Whether the source can be read without waiting.
+    /// Tells whether the source can be read without waiting.
     fn has_more(&self) -> bool {
         let mut asked = [PollFd::new(&self.source, PollFlags::IN)];
         matches!(poll(&mut asked, Some(&Timespec::default())), Ok(1..))
@@ -97,13 +98,14 @@ impl BufRead for Input {
 
 /// A line of input that is not blank.
 pub(super) enum Line {
-    /// As it stands, with its end.
+    /// The line as it stands, with its end.
     Whole(Zeroizing<Vec<u8>>),
-    /// Longer than this many bytes; it has been skipped.
+    /// A line longer than this many bytes, which was skipped.
     TooLong(usize),
 }
 
-/// The next line, up to byte 0x0A only: other line separators stand inside JSON strings.
+/// Reads the next line that is not blank. Only byte 0x0A ends a line, because other line separators
+/// may stand inside JSON strings.
 pub(super) fn next_line(input: &mut dyn BufRead, path: &Path, max: usize) -> Result<Option<Line>> {
     loop {
         let mut line = Zeroizing::new(Vec::new());

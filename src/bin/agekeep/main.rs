@@ -1,4 +1,4 @@
-//! The `agekeep` command: a door to the library.
+//! The `agekeep` command, which gives access to the library.
 
 mod args;
 mod environment;

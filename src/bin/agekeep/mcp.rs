@@ -43,7 +43,7 @@ pub(crate) struct Mcp {
     wanted: Wanted,
 }
 
-// Which tools are wanted.
+// The options that choose the tools.
 #[derive(Args)]
 struct Wanted {
     /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command
@@ -79,7 +79,7 @@ enum Annotations {
     Strict,
 }
 
-/// What a client is offered.
+/// The tools that a client is offered.
 struct Offer {
     specs: Vec<&'static Spec>,
     read_only: bool,
@@ -113,7 +113,7 @@ impl Offer {
         self.specs.iter().map(tool).collect()
     }
 
-    /// What a model is told about its memory.
+    /// Returns the text that tells a model about its memory.
     fn guidance(&self) -> String {
         let is_one_tool = self
             .specs
@@ -133,11 +133,11 @@ impl Offer {
 }
 
 pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
-    // The terminal, where there is one, is the client's.
+    // The terminal, if there is one, belongs to the client.
     global.unattended = true;
     let offer = Offer::of(&args.wanted);
     let mut defaults = global.context();
-    // The person at this machine is not the agent whose calls these are.
+    // These are the calls of an agent, and not of the person at this machine.
     defaults.actor = global.agent();
     defaults.door = Some("mcp");
     defaults.of_agent = true;
@@ -166,12 +166,12 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
             closing.cancel();
         });
         let served = args.serve(door).await;
-        // What was asked for is carried out and answered, also when the server is told to end.
+        // Calls that came in are carried out and answered, also when the server is told to end.
         let mut waiting = waiting;
         let _ = waiting.wait_for(|count| *count == 0).await;
         served
     });
-    // A thread that waits for input waits for ever.
+    // A thread that waits for input would wait for ever.
     runtime.shutdown_background();
     served.map(|()| 0)
 }

@@ -1,5 +1,5 @@
-//! The only file that prints. Data goes to standard output, everything else to standard error. What
-//! people read is escaped, whatever standard output is: there may be a terminal behind a pipe.
+//! The only file that prints. Data goes to standard output, everything else to standard error. Text
+//! for people is escaped, whatever standard output is: there may be a terminal behind a pipe.
 
 use std::borrow::Cow;
 use std::fs::{File, Permissions};
@@ -33,15 +33,16 @@ pub(super) fn text(text: &str) -> Result<()> {
     write(|out| out.write_all(text.as_bytes())).map(drop)
 }
 
-/// Prints an object as one line of JSON, at once; `false` when nobody reads on.
+/// Prints an object as one line of JSON, at once; `false` if the reader is gone.
 pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = serde_json::to_string(value).expect("answers have a JSON form");
     let text = for_stdout(&text);
     write(|out| writeln!(out, "{text}"))
 }
 
-/// Gets standard output ready for a secret key. The shell makes a file of it as the umask says, which
-/// is most often for everybody to read: that is taken away before there is anything to read.
+/// Makes standard output private before a secret key goes to it. The shell creates its file by the
+/// umask, which mostly lets everybody read it: those rights are removed before there is anything to
+/// read.
 pub(super) fn close_to_others() -> Result<()> {
     let fault = |source| Error::Io {
         doing: "take the rights of others away from",
@@ -57,7 +58,7 @@ pub(super) fn close_to_others() -> Result<()> {
     }
     out.set_permissions(Permissions::from_mode(before & !OTHERS))
         .map_err(fault)?;
-    // There are file systems that have no rights, and say nothing of it.
+    // Some file systems have no rights, and do not say so.
     if mode().map_err(fault)? & OTHERS != 0 {
         return Err(fault(io::ErrorKind::PermissionDenied.into()));
     }
@@ -65,10 +66,11 @@ pub(super) fn close_to_others() -> Result<()> {
     Ok(())
 }
 
-/// What a file's mode lets its group and everybody do.
+/// The bits of a file's mode for its group and for others.
 const OTHERS: u32 = 0o077;
 
-/// Prints an answer that is an error: the contract's words, marked as an error if they are not.
+/// Prints an answer that is an error, in the contract's words, and marks it as an error if they do
+/// not.
 pub(super) fn refusal(content: &str) {
     let mark = if content.starts_with("Error: ") {
         ""
@@ -78,8 +80,8 @@ pub(super) fn refusal(content: &str) {
     complain(&format!("{mark}{content}"));
 }
 
-/// Prints what went wrong and what to do. Both may repeat what somebody typed: what a built-in rule
-/// takes for a secret in it is not shown.
+/// Prints an error and its hint. Both may repeat what the user typed, so what a built-in rule takes
+/// for a secret in it is not shown.
 pub(super) fn error(error: &Error, as_json: bool) {
     let (message, hint) = (stripped(&error.to_string()), stripped(&error.hint()));
     if as_json {
@@ -95,7 +97,7 @@ fn refuse(code: &str, exit: u8, message: &str, hint: &str) {
     complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
 }
 
-/// Prints why a command line does not parse, and how it would, without the secrets in it.
+/// Prints why a command line does not parse, and what would, without the secrets in it.
 pub(super) fn usage(rendered: &str, as_json: bool) {
     let text = stripped(rendered.trim_end());
     if as_json {
@@ -107,8 +109,8 @@ pub(super) fn usage(rendered: &str, as_json: bool) {
     }
 }
 
-/// A text without the secrets in it, by the built-in rules: an error may come before any policy is
-/// read.
+/// Strips the secrets from a text by the built-in rules, because an error may come before any
+/// policy is read.
 fn stripped(text: &str) -> String {
     match Redactor::default().redact("", &text.into()) {
         Ok(redacted) => redacted.text().as_str().to_owned(),
@@ -116,12 +118,12 @@ fn stripped(text: &str) -> String {
     }
 }
 
-/// Prints what a person may want to know beside the data.
+/// Prints a note for people, beside the data.
 pub(super) fn note(text: &str) {
     complain(text);
 }
 
-/// A number of things, in words.
+/// Writes a number of things in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what) {
         (1, _) => format!("1 {what}"),
@@ -135,7 +137,7 @@ pub(super) fn warn(text: &str) {
     complain(&format!("warning: {text}"));
 }
 
-/// The progress of a long verb: a bar on standard error, and only on a terminal.
+/// The progress bar of a long verb, on standard error, and only on a terminal.
 pub(super) struct Bar(Option<ProgressBar>);
 
 impl Bar {
@@ -149,7 +151,7 @@ impl Bar {
         Self(bar)
     }
 
-    /// Shows how far it is; `total` is `None` while that is still being counted.
+    /// Shows the progress; `total` is `None` while it is still being counted.
     pub(super) fn show(&mut self, done: u64, total: Option<u64>) {
         if let Some(bar) = &self.0 {
             bar.set_length(total.unwrap_or(done));
@@ -157,7 +159,7 @@ impl Bar {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(self) {
         if let Some(bar) = self.0 {
             bar.finish_and_clear();
@@ -167,11 +169,11 @@ impl Bar {
 
 fn complain(text: &str) {
     let text = escaped(text);
-    // Where standard error is closed there is nobody left to tell.
+    // If standard error is closed, there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Writes to standard output; `false` when nobody reads on, which is the reader's business.
+/// Writes to standard output; `false` if the reader is gone, which is no error.
 fn write(put: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<bool> {
     let mut out = io::stdout().lock();
     put(&mut out)
@@ -198,8 +200,8 @@ fn for_stdout(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Spells out what a terminal would obey: control characters other than tab and newline, and
-/// text-direction controls. The spelling is JSON's, so that JSON stays what it is.
+/// Escapes what a terminal would obey: control characters other than tab and newline, and
+/// text-direction controls. The escapes are those of JSON, so that JSON keeps its meaning.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -221,7 +223,7 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// How a piece of a line looks on a terminal. None of it says what its text does not.
+/// The look of a piece of a line on a terminal. It tells nothing that the text does not.
 #[derive(Clone, Copy)]
 pub(super) enum Style {
     Plain,
@@ -233,16 +235,16 @@ pub(super) enum Style {
     AddedWord,
 }
 
-/// A line in pieces, each with its look.
+/// A line in pieces, each with its style.
 pub(super) type Line = Vec<(Style, String)>;
 
-/// A line without any look.
+/// Makes a line without any style.
 pub(super) fn plain(text: &str) -> Line {
     vec![(Style::Plain, text.to_owned())]
 }
 
 impl Style {
-    /// The parameters of the escape sequence that turns it on (ECMA-48, SGR).
+    /// Returns the parameters of the escape sequence that turns it on (ECMA-48, SGR).
     fn sgr(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -275,7 +277,7 @@ impl Color {
     }
 }
 
-/// Says that a look is not on record, where it is not.
+/// Prints a note if a look was not recorded.
 pub(super) fn unless_recorded(recorded: &Recorded) {
     if let Recorded::Not(why) = recorded {
         note(&format!("note: this look was not recorded: {why}"));
@@ -298,12 +300,12 @@ impl Pages {
         }
     }
 
-    /// Adds a line; `false` when nobody reads on.
+    /// Adds a line; `false` if the reader is gone.
     pub(super) fn line(&mut self, text: &str) -> Result<bool> {
         self.styled(&plain(text))
     }
 
-    /// Adds a line in pieces; `false` when nobody reads on.
+    /// Adds a line in pieces; `false` if the reader is gone.
     pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
         let mut text = String::new();
         for (style, piece) in line {

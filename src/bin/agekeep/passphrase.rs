@@ -1,4 +1,4 @@
-//! Where passphrases come from: an inherited descriptor, a file, a command, or the person at the
+//! The sources of passphrases: an inherited descriptor, a file, a command, or the person at the
 //! terminal. Never an argument or a plain environment variable, which others can see.
 
 use std::fs::File;
@@ -15,12 +15,12 @@ use zeroize::Zeroizing;
 use crate::output;
 use crate::terminal::Terminal;
 
-/// What passphrases are read from: the first of these that is there.
+/// The sources of passphrases; the first one that is set is read.
 pub(super) struct Sources {
     pub(super) descriptor: Option<u32>,
     pub(super) file: Option<PathBuf>,
     pub(super) command: Option<String>,
-    /// Whether nobody is at the terminal to answer, also where there is one.
+    /// Set if nobody is at the terminal to answer, even if there is one.
     pub(super) unattended: bool,
     /// The PIN that came from the descriptor, which can be read only once.
     pub(super) read: Mutex<Option<Passphrase>>,
@@ -103,7 +103,7 @@ impl Sources {
     }
 }
 
-/// Refuses a passphrase file that is for others too.
+/// Refuses a passphrase file that is open to others.
 fn check_private(path: &PathBuf) -> Result<()> {
     let is_open =
         |meta: &std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o077 != 0;
@@ -119,16 +119,17 @@ fn check_private(path: &PathBuf) -> Result<()> {
 }
 
 fn from_file(path: &PathBuf) -> Result<Passphrase, String> {
-    // Not shown: it may be a passphrase in the wrong place.
+    // The path is not shown: it may be a passphrase in the wrong place.
     const SOURCE: &str = "the file in AGEKEEP_PASSPHRASE_FILE";
     let file = File::open(path).map_err(|e| format!("{SOURCE} cannot be read: {e}"))?;
     first_line(file).map_err(|why| format!("{SOURCE}: {why}"))
 }
 
-/// How often what comes behind a command's first line is read, in pieces of a kilobyte.
+/// Most reads, of a kilobyte each, of a command's output after its first line.
 const REST_READS_MAX: usize = 256;
 
-/// Runs a command with the shell. What it says on standard error is for the person to see.
+/// Runs a command with the shell and reads its first line. Its standard error is for the user to
+/// see.
 fn from_command(command: &str) -> Result<Passphrase, String> {
     const SOURCE: &str = "the command in AGEKEEP_PASSPHRASE_COMMAND";
     let failed = |e: io::Error| format!("{SOURCE} cannot be run: {e}");
@@ -140,7 +141,7 @@ fn from_command(command: &str) -> Result<Passphrase, String> {
         .map_err(failed)?;
     let mut output = child.stdout.take().expect("it is piped");
     let passphrase = first_line(&mut output);
-    // A command that has a little more to say is to say it, or it would fail.
+    // A command that writes a little more must be able to, or it would fail.
     let mut rest = Zeroizing::new([0; 1024]);
     let mut more = (0..REST_READS_MAX).map(|_| output.read(&mut *rest));
     more.all(|read| read.is_ok_and(|count| count > 0));
@@ -152,7 +153,7 @@ fn from_command(command: &str) -> Result<Passphrase, String> {
     passphrase.map_err(|why| format!("{SOURCE}: {why}"))
 }
 
-/// Reads to the end of the first line and no further: what comes behind it is somebody else's.
+/// Reads to the end of the first line and no further: the rest is for another reader.
 fn first_line(mut from: impl Read) -> Result<Passphrase, String> {
     // Room for all of it, because a buffer that grows leaves copies behind.
     let mut line = Zeroizing::new(Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2));

@@ -1,4 +1,4 @@
-//! An identity that is made here, shown once, and kept nowhere.
+//! An identity that is generated here, shown once, and kept nowhere.
 
 use agekeep::error::Result;
 use agekeep::store::{Identity, Recipient};
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 /// The name of the member whose identity lies in a safe.
 pub(super) const NAME: &str = "recovery";
 
-/// The identity.
+/// A new identity.
 pub(super) struct Fresh(Identity);
 
 impl Fresh {
@@ -21,13 +21,12 @@ impl Fresh {
         self.0.recipient()
     }
 
-    /// The identity in its Bech32 form.
+    /// Returns the identity in its Bech32 form.
     pub(super) fn line(&self) -> Zeroizing<String> {
         self.0.to_secret_line().expect("it was made here")
     }
 
-    /// An identity file with, among its comments, what there is to say and a code that a telephone
-    /// reads.
+    /// Makes an identity file whose comments hold `said`, and a QR code that a telephone reads.
     pub(super) fn to_text(&self, said: &str) -> Zeroizing<String> {
         let line = self.line();
         let code = QrCode::new(line.as_bytes()).expect("a line of 74 characters fits");

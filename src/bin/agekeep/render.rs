@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::output::{Line, Style, plain};
 
-/// One line.
+/// Renders an event as one line.
 pub(super) fn to_text(entry: &Entry) -> String {
     let event = &entry.event;
     let mut line = format!(
@@ -47,7 +47,7 @@ pub(super) fn to_text(entry: &Entry) -> String {
     line
 }
 
-/// What an undo or a look was about, besides paths.
+/// Renders what an event is about besides paths: moments, undone events, a member, lost events.
 fn moments(event: &Event) -> String {
     let mut out = String::new();
     let at: Vec<String> = event.at.iter().map(|at| at.event.to_string()).collect();
@@ -66,17 +66,17 @@ fn moments(event: &Event) -> String {
     out
 }
 
-/// A time in text.
+/// Formats a time for text.
 pub(super) fn seconds(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A time in JSON.
+/// Formats a time for JSON.
 pub(super) fn rfc3339(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Runs of event numbers: `3,5-9`.
+/// Formats runs of event numbers: `3,5-9`.
 pub(super) fn runs(runs: &[(u64, u64)]) -> String {
     let one = |(first, last): &(u64, u64)| {
         if first == last {
@@ -88,7 +88,7 @@ pub(super) fn runs(runs: &[(u64, u64)]) -> String {
     all.join(",")
 }
 
-/// A caller's word as it is, or in quotes if it could be mistaken for more than one.
+/// Returns a caller's word as it is, or in quotes if it could be mistaken for more than one.
 pub(super) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-:@/+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -116,7 +116,7 @@ fn shown(place: &Place) -> String {
     }
 }
 
-/// How many secrets were stripped, and of which kinds.
+/// Renders how many secrets were stripped, and of which kinds.
 fn stripped(event: &Event) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for redaction in &event.redactions {
@@ -159,7 +159,7 @@ fn sizes(event: &Event) -> String {
     }
 }
 
-/// One object.
+/// Renders an event as one object.
 pub(super) fn to_json(entry: &Entry) -> Value {
     let event = &entry.event;
     let memories: Vec<_> = event
@@ -211,16 +211,16 @@ pub(super) fn to_json(entry: &Entry) -> Value {
     })
 }
 
-// What changed, as lines for people and as JSON.
+// Changes, as lines for people and as JSON.
 
-/// An event and what it changed.
+/// Renders an event and its changes as lines.
 pub(super) fn shown_to_lines(shown: &Shown) -> Vec<Line> {
     let mut lines = vec![vec![(Style::Heading, to_text(&shown.entry))]];
     lines.extend(shown.changes.iter().flat_map(to_lines));
     lines
 }
 
-/// An event and what it changed, as one object.
+/// Renders an event and its changes as one object.
 pub(super) fn shown_to_json(shown: &Shown) -> Value {
     let mut object = to_json(&shown.entry);
     object["schema"] = "agekeep.show/1".into();
@@ -228,7 +228,7 @@ pub(super) fn shown_to_json(shown: &Shown) -> Value {
     object
 }
 
-/// One memory's part: a heading, and the hunks of a unified diff.
+/// Renders the change of one memory: a heading, and the hunks of a unified diff.
 pub(super) fn to_lines(changed: &Changed) -> Vec<Line> {
     let mut lines = vec![
         vec![(
@@ -250,7 +250,7 @@ pub(super) fn to_lines(changed: &Changed) -> Vec<Line> {
     lines
 }
 
-/// One line of `--stat`.
+/// Renders one line of `--stat`.
 pub(super) fn to_stat(changed: &Changed) -> String {
     let (added, removed) = counts(changed);
     format!(
@@ -260,7 +260,7 @@ pub(super) fn to_stat(changed: &Changed) -> String {
     )
 }
 
-/// The last line of `--stat`.
+/// Renders the last line of `--stat`.
 pub(super) fn total(changes: &[Changed]) -> String {
     let sum = counts_of(changes);
     let many = if changes.len() == 1 {
@@ -271,7 +271,7 @@ pub(super) fn total(changes: &[Changed]) -> String {
     format!("{} {many}, +{} -{} lines", changes.len(), sum.0, sum.1)
 }
 
-/// One memory's part as an object.
+/// Renders the change of one memory as an object.
 pub(super) fn changes_to_json(changed: &Changed) -> Value {
     let (added, removed) = counts(changed);
     let either = changed.after.as_ref().or(changed.before.as_ref());
@@ -288,7 +288,7 @@ pub(super) fn changes_to_json(changed: &Changed) -> Value {
     })
 }
 
-/// One version as an object.
+/// Renders one version as an object.
 pub(super) fn side_to_json(side: &Side) -> Value {
     json!({
         "path": side.path.as_ref().map(MemoryPath::as_str),
@@ -298,7 +298,7 @@ pub(super) fn side_to_json(side: &Side) -> Value {
     })
 }
 
-/// Whether a look is on record, as the two fields every such answer has.
+/// Renders whether a look was recorded: its event, or the reason why there is none.
 pub(super) fn recorded_to_json(recorded: &Recorded) -> Value {
     match recorded {
         Recorded::Event(event) => json!({"event": event}),
@@ -325,7 +325,7 @@ fn hunk_to_json(hunk: &DiffHunk) -> Value {
     json!({"place": place(hunk), "lines": lines.collect::<Vec<_>>()})
 }
 
-/// Lines added and removed, all together.
+/// Counts the lines added and removed, all together.
 pub(super) fn counts_of(changes: &[Changed]) -> (usize, usize) {
     let each = changes.iter().map(counts);
     each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
@@ -357,7 +357,7 @@ fn moved(changed: &Changed) -> String {
     }
 }
 
-/// A path that can be mistaken for nothing else.
+/// Renders a path so that it can be mistaken for nothing else.
 pub(super) fn shown_path(side: &Side) -> String {
     side.path.as_ref().map_or_else(
         || format!("(erased {})", side.id),
@@ -383,7 +383,8 @@ fn place(hunk: &DiffHunk) -> String {
     hunk.header().trim_end().to_owned()
 }
 
-/// A line of a diff, with the words that differ marked, and what follows where no newline does.
+/// Renders a line of a diff with the changed words marked, and a note below it if it has no
+/// newline.
 fn line(line: &DiffLine) -> Vec<Line> {
     let (sign, style, marked) = match line.kind {
         LineKind::Context => (" ", Style::Plain, Style::Plain),

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal, who is asked there whatever the standard streams are.
+//! Questions to the person at the terminal, asked there whatever the standard streams are.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,15 +19,15 @@ const BACKSPACE: u8 = 0x08;
 const KILL_LINE: u8 = 0x15;
 const DELETE: u8 = 0x7f;
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// The terminal of this process, whose modes are restored when this is dropped.
 pub(super) struct Terminal {
     file: File,
     before: Termios,
 }
 
 impl Terminal {
-    /// The terminal of this process; none if it has none, or stands in the background, where asking
-    /// would stop it.
+    /// Opens the terminal of this process; `None` if it has none, or runs in the background, where
+    /// asking would stop it.
     pub(super) fn open() -> Option<Self> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty");
         let file = file.ok()?;
@@ -38,10 +38,10 @@ impl Terminal {
         Some(Self { file, before })
     }
 
-    /// Asks for a line and shows nothing of it; `None` if whoever is there gives up.
+    /// Asks for a line without showing it; `None` if the person gives up.
     pub(super) fn ask_secret(mut self, question: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         let mut silent = self.before.clone();
-        // Signals too: the terminal must be as before when this process ends.
+        // Signals are off too: the terminal must be as before when this process ends.
         silent.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
         silent.special_codes[SpecialCodeIndex::VMIN] = 1;
         silent.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -91,9 +91,9 @@ impl Drop for Terminal {
     }
 }
 
-// Words as a shell reads them back.
+// Quoting for the shell.
 
-/// A command of these words, after the variables it is to have.
+/// Writes a shell command of these words, after its variables.
 pub(super) fn command(variables: &[(&str, String)], words: &[String]) -> String {
     let variables = variables
         .iter()
@@ -102,7 +102,7 @@ pub(super) fn command(variables: &[(&str, String)], words: &[String]) -> String 
     variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// One word, in quotes where it has to be.
+/// Quotes a word for the shell, if it has to be.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+.,:@/".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -111,10 +111,10 @@ pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-// What this process does to keep its memory to itself.
+// The limits of this process, and its children.
 
 /// Has the kernel write no core dump of this process, and let no other process of this user look
-/// into it. As far as that can be had: a machine where it cannot is no reason to refuse work.
+/// into it. A machine that cannot do this is no reason to refuse work.
 #[cfg(target_os = "linux")]
 pub(super) fn keep_memory_private() {
     use rustix::process::{DumpableBehavior, Resource, Rlimit};
@@ -128,11 +128,12 @@ pub(super) fn keep_memory_private() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Only Linux has a way that is known here.
+/// Does nothing: a way is known only on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn keep_memory_private() {}
 
-/// Lets this process have so many files open, as far as the machine does, and answers how many it may.
+/// Raises the limit of open files to `files`, as far as the machine lets it, and returns how many
+/// of them the process may open.
 #[cfg(feature = "http")]
 pub(super) fn let_open(files: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -153,7 +154,8 @@ pub(super) fn let_open(files: usize) -> usize {
     usize::try_from(few(may)).unwrap_or(files)
 }
 
-/// Whether a child has ended. It stays to be waited for, so that its number is nobody else's yet.
+/// Tells whether a child has ended. The child is not reaped, so that its process id is not used
+/// again yet.
 pub(super) fn has_ended(child: &std::process::Child) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -162,8 +164,8 @@ pub(super) fn has_ended(child: &std::process::Child) -> bool {
     waitid(WaitId::Pid(number(child)), options).map_or(true, |status| status.is_some())
 }
 
-/// Ends a child that leads a process group, and everything in that group, and waits for the child.
-/// It must not have been waited for before.
+/// Kills a child that leads a process group, and everything in that group, and waits for the child,
+/// which must not have been waited for before.
 pub(super) fn end_group(child: &mut std::process::Child) -> Option<std::process::ExitStatus> {
     let _ = rustix::process::kill_process_group(number(child), rustix::process::Signal::KILL);
     child.wait().ok()

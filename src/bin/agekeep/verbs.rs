@@ -1,4 +1,5 @@
-//! The verbs of the command line, a file each: parse, call the library, show.
+//! The verbs of the command line, a file each: parses the arguments, calls the library, shows the
+//! result.
 
 pub(crate) mod accept;
 pub(crate) mod checkpoint;

@@ -1,4 +1,4 @@
-//! What a tool call does, and how it is answered.
+//! Tool calls and their answers.
 
 use agekeep::event::Context;
 use agekeep::jsonl;
@@ -13,23 +13,23 @@ use crate::mcp::keeper::{Done, Kept};
 use crate::mcp::look;
 use crate::mcp::tool::{COMMANDS, Group, Spec};
 
-/// One call.
+/// A call of a tool.
 pub(super) struct Call {
     pub(super) spec: &'static Spec,
     pub(super) arguments: JsonObject,
     pub(super) context: Context,
-    /// What is wrong with what came beside it.
+    /// The error in the request's `_meta`, or one that `_meta` reports, if there is one.
     pub(super) fault: Option<String>,
 }
 
 impl Call {
-    /// Whether it is of a memory command, and of nothing else.
+    /// Tells whether this is a memory command and nothing else.
     pub(super) fn is_command(&self) -> bool {
         !matches!(self.spec.group, Group::Look | Group::Restore | Group::Admin)
     }
 }
 
-/// Its answer.
+/// The answer to one tool call.
 pub(super) struct Reply {
     pub(super) text: String,
     pub(super) is_error: bool,
@@ -45,7 +45,7 @@ impl Reply {
         }
     }
 
-    /// The answer to a memory command, word for word as the memory tool says it.
+    /// Makes the answer to a memory command, word for word as the memory tool gives it.
     pub(super) fn of_command(done: Done) -> Self {
         match done {
             Ok(answer) => Self {
@@ -59,7 +59,7 @@ impl Reply {
         }
     }
 
-    /// In words for the model.
+    /// Makes the answer for an error, in words for the model.
     pub(super) fn error(why: &str) -> Self {
         Self {
             text: format!("Error: {why}"),
@@ -80,14 +80,14 @@ impl Reply {
     }
 }
 
-/// Carries out a call of what is no memory command.
+/// Carries out a call that is no memory command.
 pub(super) fn answer(kept: &mut Kept, call: Call) -> Reply {
     carried_out(kept, call).unwrap_or_else(|fault| {
         let why = match fault {
             Fault::Misused(why) => why,
             Fault::Failed(error) => jsonl::explain(&error),
         };
-        // A path or a moment that is not there is repeated as it was asked for.
+        // The error may repeat a path or moment as the caller wrote it.
         Reply::error(&kept.masked(why))
     })
 }
@@ -95,7 +95,7 @@ pub(super) fn answer(kept: &mut Kept, call: Call) -> Reply {
 fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
     if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
-        // It is judged before anything else, and on record however else the call is wrong.
+        // The path is judged before anything else, and recorded however else the call is wrong.
         kept.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
@@ -109,7 +109,7 @@ fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
     }
 }
 
-/// How events name what a tool does with a path, where that is no memory command.
+/// Returns the command by which events record a path given to a tool that is no memory command.
 fn recorded_as(tool: &str) -> Option<&'static str> {
     match tool {
         "memory_history" => Some("log"),
@@ -122,7 +122,7 @@ fn recorded_as(tool: &str) -> Option<&'static str> {
     }
 }
 
-/// What a call means as a memory command, and in which context.
+/// Translates a call into a memory command and its context.
 pub(super) fn command(offer: &Offer, call: Call) -> (Command, Context) {
     let mut command = match call.spec.group {
         Group::Single | Group::SingleLook => single(call.arguments),
@@ -141,7 +141,7 @@ pub(super) fn command(offer: &Offer, call: Call) -> (Command, Context) {
     (command, call.context)
 }
 
-/// The command of the one tool, which has fewer than there are.
+/// Parses the command of the single tool, which knows only [`COMMANDS`].
 fn single(arguments: JsonObject) -> Command {
     let name = arguments.get("command").and_then(Value::as_str);
     if name.is_none_or(|name| COMMANDS.contains(&name)) {
@@ -154,11 +154,11 @@ fn single(arguments: JsonObject) -> Command {
     }
 }
 
-/// Why a call that is no memory command was not carried out.
+/// The reason why a call that is no memory command was not carried out.
 pub(super) enum Fault {
     /// Its parameters do not fit.
     Misused(String),
-    /// The store says why.
+    /// The store could not do it, and says why.
     Failed(agekeep::error::Error),
 }
 
@@ -168,7 +168,7 @@ impl From<agekeep::error::Error> for Fault {
     }
 }
 
-/// The parameters of a call, taken one by one. Unknown ones are ignored, null is absent.
+/// The parameters of a call, taken one by one; unknown ones are ignored, and null counts as absent.
 pub(super) struct Arguments {
     tool: &'static str,
     fields: JsonObject,
@@ -183,7 +183,7 @@ impl Arguments {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            // Event numbers come as numbers too.
+            // Clients send event numbers as JSON numbers too.
             Some(Value::Number(number)) if name != "path" => Ok(Some(number.to_string())),
             Some(_) => Err(self.misused(name, "a string")),
         }
@@ -224,16 +224,17 @@ impl Arguments {
     }
 }
 
-// Who calls, as the client says it of itself: claimed, not verified, and recorded as that.
+// The caller, as the client describes itself: claimed, not verified, and recorded as such.
 
-/// Where a client may say what JSON lines say in `context`: actor, session, reason and so on.
+/// The `_meta` field in which a client may give what JSON lines give in `context`: actor, session,
+/// reason and so on.
 const CONTEXT: &str = "agekeep/context";
-/// Where [`super::stdio`] says what was wrong with a message that was read all the same.
+/// The `_meta` field in which [`super::stdio`] marks a message that it had to mend.
 pub(super) const MENDED: &str = "agekeep/mended";
-/// How the name of a `_meta` field ends in which a client gives the model's tool call id.
+/// The end of the name of the `_meta` field in which a client gives the model's tool call id.
 const TOOL_USE_ID: &str = "/toolUseId";
 
-/// The context of a request, and what is wrong with what the client says of it.
+/// Returns the context of a request, and the error in what the client says of it, if any.
 pub(super) fn context_of(
     defaults: &Context,
     request: &RequestContext<RoleServer>,
@@ -263,15 +264,15 @@ fn fields(meta: &RequestMetaObject) -> impl Iterator<Item = (&String, &Value)> {
     meta.iter()
 }
 
-/// The trace id of a `traceparent` (W3C Trace Context, section 3.2.2): 32 lowercase hexadecimal
-/// digits that are not all zero.
+/// Parses the trace id of a `traceparent` (W3C Trace Context, section 3.2.2): 32 lowercase
+/// hexadecimal digits that are not all zero.
 fn trace_id(traceparent: &str) -> Option<String> {
     let id = traceparent.split('-').nth(1)?;
     let is_hex = id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     (id.len() == 32 && is_hex && id.bytes().any(|b| b != b'0')).then(|| id.to_owned())
 }
 
-/// The session of the HTTP transport in the older era, which the server made.
+/// Returns the session that the server made for a client of the older protocol version over HTTP.
 #[cfg(feature = "http")]
 fn session_of(request: &RequestContext<RoleServer>) -> Option<String> {
     let parts = request.extensions.get::<hyper::http::request::Parts>()?;

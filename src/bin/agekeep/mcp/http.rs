@@ -1,4 +1,4 @@
-//! Streamable HTTP: on loopback for whoever is on this machine, elsewhere only with a token.
+//! Streamable HTTP: on loopback for everybody on this machine, elsewhere only with a token.
 
 mod connections;
 mod sessions;
@@ -46,23 +46,24 @@ const TOKEN_BYTES_MIN: usize = 16;
 /// Longest token file, in bytes.
 const TOKEN_BYTES_MAX: u64 = 4_096;
 
-/// How long a request may take to come in when the server is told to end.
+/// The longest wait for open requests to come in and be answered when the server is told to end.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// How long an answer is on its way from the store to the client's stream.
+/// The time an answer takes from the store to the client's stream.
 const HAND_OVER: Duration = Duration::from_millis(50);
 
-/// Connections that may wait to be accepted: as many as Linux lets wait.
+/// Most connections that may wait to be accepted: as many as Linux allows.
 const BACKLOG: u32 = 4_096;
-/// How long is waited before a connection is accepted again where the machine has nothing left for
-/// one: what is closed for it is closed by then, and to try again costs little.
+/// The wait before the server accepts again after the machine had nothing left for a connection:
+/// the one closed to make room is gone by then, and another try costs little.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
-/// Bytes of a request's head. Ours take some hundred.
+/// Most bytes of a request's head. A few hundred are enough for MCP.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// How long a connection may wait for the head of its next request. Common clients close one that
-/// they have not used for ninety seconds, and none should meet a server that is about to.
+/// The longest time a connection may wait for the head of its next request. Common clients close a
+/// connection that they have not used for ninety seconds, and none should meet a server that is
+/// about to close it.
 const NEXT_HEAD_WITHIN: Duration = Duration::from_secs(120);
 
-// How the server is reached.
+// The options for how clients reach the server.
 #[derive(Args)]
 pub(super) struct Http {
     /// Serve streamable HTTP at this address, such as 127.0.0.1:8700, instead of standard input
@@ -83,7 +84,7 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Whether HTTP is asked for.
+    /// Tells whether HTTP is asked for.
     pub(super) fn is_asked_for(&self) -> bool {
         self.address.is_some()
     }
@@ -91,8 +92,9 @@ impl Http {
     /// Serves clients until the process is told to end.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for an address others can reach without a token, or a token that is
-    /// none; [`Error::Io`] if the address cannot be had.
+    /// [`Error::Invalid`] for an address that others can reach without a token, or an origin
+    /// without a scheme; [`Error::BadKeyFile`] or [`Error::Key`] for an unusable token file;
+    /// [`Error::Io`] if the address cannot be had or the token file cannot be read.
     pub(super) async fn serve(&self, door: Door) -> Result<()> {
         let address = self.address.expect("HTTP was asked for");
         let token = self.token_file.as_deref().map(token).transpose()?;
@@ -136,7 +138,8 @@ impl Http {
         });
         let begun = server.begun.subscribe();
         accept(listener, server, &closing).await;
-        // A client that is slow to say what it wants is not waited for, nor one that does not read.
+        // A client that is slow to send its request, or does not read its answer, is not waited
+        // for.
         let _ = timeout(END_WITHIN, answered(begun, waiting)).await;
         streams.cancel();
         sleep(HAND_OVER).await;
@@ -166,7 +169,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
     }?;
-    // One that was here before may have left connections behind.
+    // An earlier server may have left connections behind.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
@@ -183,8 +186,9 @@ async fn accept(listener: TcpListener, server: Arc<Server>, closing: &Cancellati
             Ok((stream, from)) => {
                 let place = server.connections.admit(from.ip());
                 tokio::spawn(serve(stream, place, server.clone(), closing.clone()));
-                // What it sent, and what is closed for it, comes before the next one: a head that is
-                // there is read, however many connections wait.
+                // Other tasks run before the next connection is accepted: a head that has arrived
+                // is read, and the connection closed for this one goes, however many connections
+                // wait.
                 yield_now().await;
             }
             Err(error) if is_of_the_client(&error) => {}
@@ -196,7 +200,7 @@ async fn accept(listener: TcpListener, server: Arc<Server>, closing: &Cancellati
     }
 }
 
-/// Whether a connection failed because its client has gone away.
+/// Tells whether a connection failed because its client has gone away.
 fn is_of_the_client(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
@@ -238,12 +242,11 @@ async fn serve(
 async fn answered(mut begun: watch::Receiver<usize>, mut waiting: watch::Receiver<usize>) {
     let _ = begun.wait_for(|count| *count == 0).await;
     let _ = waiting.wait_for(|count| *count == 0).await;
-    // An answer in a stream of events is on its way there, in other tasks.
+    // Other tasks may still be passing an answer to its stream of events.
     sleep(HAND_OVER).await;
 }
 
-/// An origin as a page of it says it: one without a port is one at the port of its scheme, and not
-/// at every port.
+/// Adds the port of its scheme to an origin without one, which would stand for every port.
 fn with_port(origin: &str) -> String {
     let port = match origin.split_once("://") {
         Some(("https", _)) => 443,
@@ -257,13 +260,13 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// What answers requests.
+/// The server that answers requests.
 struct Server {
     token: Option<Digest>,
-    /// How many requests are inside.
+    /// The number of requests that have begun and are not answered.
     begun: Arc<watch::Sender<usize>>,
     connections: Arc<Connections>,
-    /// Of clients of the older era.
+    /// The sessions of clients of the older protocol version.
     sessions: Arc<Sessions>,
     service: StreamableHttpService<Door, LocalSessionManager>,
 }
@@ -271,10 +274,10 @@ struct Server {
 type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
 
 impl Server {
-    /// Answers a request, of which the head is there.
+    /// Answers a request whose head has arrived.
     async fn answer(&self, place: &Arc<Place>, request: Request<Incoming>) -> Response {
         let _inside = Waiting::new(&self.begun);
-        // Before anything is read or looked up for it.
+        // The token is checked before anything is read or looked up for the request.
         if !self.lets_in(request.headers()) {
             let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
             let challenge = HeaderValue::from_static("Bearer");
@@ -302,8 +305,8 @@ impl Server {
         response.map(|body| with(body, sending).boxed())
     }
 
-    /// Whether a request brings the token, where one is set. Digests are compared, so that the time it
-    /// takes tells nothing of the token.
+    /// Tells whether a request brings the token, if one is set. Compares digests, so that the time
+    /// it takes tells nothing of the token.
     fn lets_in(&self, headers: &HeaderMap) -> bool {
         let Some(token) = self.token else {
             return true;
@@ -317,7 +320,7 @@ impl Server {
     }
 }
 
-/// A body, and something that is dropped with it: when it was read or sent to its end, or given up.
+/// Ties a value to a body: it is dropped when the body was read or sent to its end, or given up.
 fn with<B: Body<Data = Bytes>>(
     body: B,
     kept: impl Send + Sync + 'static,
@@ -328,7 +331,7 @@ fn with<B: Body<Data = Bytes>>(
     })
 }
 
-/// An answer after which the connection is closed.
+/// Makes an answer after which the connection is closed.
 fn refusal(status: StatusCode, why: &'static str) -> Response {
     let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
     *refusal.status_mut() = status;
@@ -339,7 +342,7 @@ fn refusal(status: StatusCode, why: &'static str) -> Response {
     refusal
 }
 
-/// The digest of the token in a file.
+/// Reads the token in a file and returns its digest.
 fn token(path: &Path) -> Result<Digest> {
     const WHAT: &str = "token file";
     let failed = |source| Error::Io {

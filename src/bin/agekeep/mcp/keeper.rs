@@ -1,6 +1,6 @@
-//! The one thread that has the store open. What is asked of it is done in the order it was asked,
-//! so that calls which a client sends all at once are carried out in the order they came in; memory
-//! commands that wait at the same time become durable together.
+//! The one thread that has the store open. It does its jobs in the order they were asked for, so
+//! that calls a client sends all at once are carried out in the order they came in. Memory commands
+//! that wait at the same time become durable together.
 
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,63 +26,64 @@ use crate::args::Global;
 use crate::output;
 use crate::verbs::{history, init};
 
-/// What the thread has, for a job to use.
+/// The state of the thread, for a job to use.
 pub(super) struct Kept {
     global: Arc<Global>,
     make_store: bool,
     store: Option<Store>,
-    /// Whether the last thing that was asked of the store failed for a reason that opening it anew,
-    /// with the keys there are then, may end.
+    /// Set if the last job failed for a reason that may end when the store is opened anew, with the
+    /// keys there are then.
     is_stale: bool,
-    /// Whether there was no store when it was last looked for.
+    /// Set if there was no store at the last attempt to open it.
     is_missing: bool,
-    /// The store that was open, and the newest event that was seen of it.
+    /// The store that was open, and the newest event seen of it.
     seen: Option<(StoreId, Moment)>,
     /// The last error that was printed, so that the same one is not printed at every call.
     said: Option<String>,
     listed: Option<Listed>,
 }
 
-/// Every path, as a recorded listing answered it.
+/// The answer of a recorded listing: every path.
 struct Listed {
-    /// How many events there were right after.
+    /// The number of events right after it.
     events: u64,
-    /// Whom it answered.
+    /// The caller it answered: actor, session and client.
     to: [Option<String>; 3],
     since: Instant,
     paths: Arc<Vec<String>>,
 }
 
-/// How long a listing answers again: what expires meanwhile is no event.
+/// The time for which a listing answers again; it is short because a memory that expires is no
+/// event.
 const LISTED_FOR: Duration = Duration::from_secs(1);
 
-/// What the thread is asked.
+/// A job for the thread.
 enum Job {
-    /// Anything that is no memory command.
+    /// Anything but a memory command.
     Act(Box<dyn FnOnce(&mut Kept) + Send>),
     Command(Box<Asked>),
 }
 
-/// A memory command that somebody waits for.
+/// A memory command whose caller waits for the answer.
 struct Asked {
     command: Command,
     context: Context,
-    /// Whether it was taken back.
+    /// Cancelled when the client takes the command back.
     cancelled: CancellationToken,
     answer: oneshot::Sender<Done>,
 }
 
-/// The answer to a memory command, or in words for a model why it could not be recorded.
+/// The answer to a memory command, or the reason, in words for a model, why it was not recorded.
 pub(super) type Done = std::result::Result<Answer, String>;
 
-/// What asks. Each clone asks the same thread, which ends when the last one is gone.
+/// A handle to the thread. All clones ask the same thread, which ends when the last one is gone.
 #[derive(Clone)]
 pub(super) struct Keeper {
     jobs: mpsc::Sender<Job>,
     waiting: Arc<watch::Sender<usize>>,
 }
 
-/// One who waits for an answer, counted while it lives.
+/// A guard that counts one waiting caller, or one message on its way, while it lives.
 pub(super) struct Waiting(Arc<watch::Sender<usize>>);
 
 impl Waiting {
@@ -102,7 +103,7 @@ impl Keeper {
     /// Starts the thread. The store is opened by the first job that needs it.
     ///
     /// # Errors
-    /// [`Error::Io`] if the machine lets no thread be made.
+    /// [`Error::Io`] if the machine cannot start a thread.
     pub(super) fn start(global: Arc<Global>, make_store: bool) -> Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let run = move || {
@@ -118,7 +119,7 @@ impl Keeper {
             };
             let mut next = None;
             while let Some(job) = next.take().or_else(|| queue.recv().ok()) {
-                // One call that comes to grief is one client without an answer.
+                // A call that panics leaves only its own client without an answer.
                 let done = catch_unwind(AssertUnwindSafe(|| match job {
                     Job::Act(act) => act(&mut kept),
                     Job::Command(first) => kept.execute(*first, || match queue.try_recv() {
@@ -147,26 +148,26 @@ impl Keeper {
         })
     }
 
-    /// How many wait for an answer.
+    /// Watches the number of callers that wait for an answer.
     pub(super) fn waiting(&self) -> watch::Receiver<usize> {
         self.waiting.subscribe()
     }
 
-    /// Has something done after everything that was asked before. It is put in line when the answer
-    /// is first polled; `None` if that came to grief.
+    /// Runs a job after everything that was asked before; `None` if it panics. The job is queued
+    /// when the returned future is first polled.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         let act = Box::new(move |kept: &mut Kept| {
-            // One who has gone away does not want to know; what it asked for is done all the same.
+            // The caller may have gone away; what it asked for is done all the same.
             let _ = answer.send(act(kept));
         });
         self.wait(Job::Act(act), answered).await
     }
 
-    /// The same for a memory command, unless it is taken back before its turn.
+    /// Does the same for a memory command, unless it is taken back before its turn.
     pub(super) async fn execute(
         &self,
         command: Command,
@@ -191,8 +192,8 @@ impl Keeper {
 }
 
 impl Kept {
-    /// The store, opened if it is not yet. Why it cannot be is told whoever looks after the server
-    /// too, with the paths that a model does not see.
+    /// Returns the store, and opens it if it is not open yet. A failure is also printed for the
+    /// operator of the server, with the paths that a model does not see.
     pub(super) fn store(&mut self) -> Result<&mut Store> {
         if self.store.is_none() {
             let opened = init::open_or_make(&self.global, self.make_store);
@@ -204,8 +205,8 @@ impl Kept {
         Ok(self.store.as_mut().expect("it is open"))
     }
 
-    /// A store that was opened anew, if it is the one that was open before and goes on from there:
-    /// what this process has seen counts also where nothing is kept of it.
+    /// Accepts a store that was opened anew if it is the one that was open before and goes on from
+    /// there. What this process has seen counts, even if no record of it is kept.
     fn same(&self, mut store: Store) -> Result<Store> {
         let Some((id, seen)) = self.seen else {
             return Ok(store);
@@ -228,14 +229,14 @@ impl Kept {
         }
     }
 
-    /// Whether a glance at the store costs little, and asks for no key: it is open, or there was none
-    /// when it was last looked for.
+    /// Tells whether a glance at the store is cheap and asks for no key: it is open, or there was
+    /// none at the last attempt to open it.
     pub(super) fn is_near(&self) -> bool {
         self.store.is_some() || self.is_missing
     }
 
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
-    /// next one opens it anew, and so brings what an unclean stop of another process left in order.
+    /// next call opens it anew, which repairs what an unclean stop of another process left behind.
     pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         self.fresh()?;
         let done = self.glance(act);
@@ -245,7 +246,7 @@ impl Kept {
         done
     }
 
-    /// The store, opened anew after such a failure.
+    /// Returns the store, opened anew after such a failure.
     fn fresh(&mut self) -> Result<&mut Store> {
         if self.is_stale {
             self.store = None;
@@ -258,7 +259,8 @@ impl Kept {
         self.is_stale = false;
     }
 
-    /// The same for what nobody asked for: that it works does not say that the trouble is over.
+    /// Does something with the store that no client asked for: its success does not mean that the
+    /// trouble is over.
     pub(super) fn glance<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let done = act(self.store()?);
         match &done {
@@ -280,7 +282,7 @@ impl Kept {
         }
     }
 
-    /// Carries out a memory command, and those that wait behind it by the time it is to be durable.
+    /// Carries out a memory command, and those that queue up behind it before it becomes durable.
     fn execute(&mut self, first: Asked, mut more: impl FnMut() -> Option<Asked>) {
         let (mut first, mut waiting) = (Some(first), Vec::new());
         let calls = iter::from_fn(|| {
@@ -296,7 +298,7 @@ impl Kept {
         let answers = match self.fresh() {
             Ok(store) => store.execute_all(calls),
             Err(error) => {
-                // Those behind it are told when their turn comes.
+                // The commands behind it are answered when their turn comes.
                 waiting.extend(first.take().map(|asked| asked.answer));
                 vec![Err(error)]
             }
@@ -311,7 +313,7 @@ impl Kept {
             self.is_well();
         }
         for (to, answer) in waiting.into_iter().zip(answers) {
-            // One who has gone away does not want to know.
+            // The caller may have gone away.
             let _ = to.send(answer.map_err(|error| self.masked(jsonl::explain(&error))));
         }
     }
@@ -324,7 +326,7 @@ impl Kept {
         }
     }
 
-    /// A text that may repeat what a caller wrote, without its secrets.
+    /// Masks the secrets in a text that may repeat what a caller wrote.
     pub(super) fn masked(&self, text: String) -> String {
         let policy = self
             .store
@@ -338,14 +340,14 @@ impl Kept {
         }
     }
 
-    /// A revision as people name it.
+    /// Parses a revision as people write it.
     pub(super) fn revision(&self, text: &str) -> Result<Revision> {
         history::revision(&self.global, text)
     }
 
-    /// Every path there is. A listing that was recorded answers the same caller again for a moment,
-    /// as long as nothing has happened since: what a person types is one listing. So are the pages
-    /// of a list that goes on.
+    /// Returns every path. A recorded listing answers the same caller again for a moment, as long
+    /// as nothing has happened since, so that all completions while a person types are one listing.
+    /// All pages of a list are one listing too.
     pub(super) fn paths(
         &mut self,
         context: &Context,
@@ -373,7 +375,7 @@ impl Kept {
     }
 }
 
-/// Whether an error says that the store as a whole is not as this process knows it.
+/// Tells whether an error means that the store as a whole is not as this process knows it.
 fn is_of_the_store(error: &Error) -> bool {
     matches!(
         error,

@@ -1,5 +1,5 @@
-//! Looking back and looking for: `memory_history`, `memory_diff` and `memory_search`. Each is on
-//! record as a look, which is no access to a memory.
+//! The tools that look: `memory_history`, `memory_diff` and `memory_search`. Each call is recorded
+//! as a look, which is no access to a memory.
 
 use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
@@ -15,13 +15,13 @@ use crate::output::Line;
 use crate::render;
 use crate::verbs::{erase, history, redact, retention, undo};
 
-/// Changes that `memory_history` lists unless it is told how many.
+/// The number of changes that `memory_history` lists by default.
 const CHANGES: usize = 20;
-/// Changes that it lists at most.
+/// Most changes that it lists.
 const CHANGES_MAX: usize = 200;
-/// Lines that `memory_search` answers at most.
+/// Most lines that `memory_search` answers.
 const LINES_MAX: usize = 200;
-/// Characters of such a line.
+/// Most characters of such a line.
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
 pub(super) fn answer(
@@ -63,7 +63,7 @@ fn changes_of(
             let shown = shown?;
             let line = render::to_text(&shown.entry);
             let mut event = render::to_json(&shown.entry);
-            // Of what is erased nobody can tell how many lines there were.
+            // Nobody can count the lines of an erased text.
             if shown.changes.iter().all(|one| one.problem.is_none()) {
                 let (added, removed) = render::counts_of(&shown.changes);
                 lines.push(format!("{line}  +{added} -{removed} lines"));
@@ -162,7 +162,7 @@ fn search(
     Ok(Reply::found(text.join("\n"), structured))
 }
 
-/// A change as an object; what differs in it stands in the text, as far as there is room.
+/// Makes a change an object without its hunks, which stand in the text as far as there is room.
 fn without_hunks(changed: &Changed) -> Value {
     let mut object = render::changes_to_json(changed);
     object.as_object_mut().map(|object| object.remove("hunks"));
@@ -187,7 +187,7 @@ fn plain(line: &Line) -> String {
     line.iter().map(|(_, text)| text.as_str()).collect()
 }
 
-/// Cuts an answer at a line's end, as a view is cut.
+/// Cuts an answer at a line's end, in the way a view is cut.
 fn bounded(text: String, characters_max: usize) -> String {
     let Some((at, _)) = text
         .char_indices()
@@ -203,8 +203,8 @@ fn bounded(text: String, characters_max: usize) -> String {
     format!("{kept}\n[Truncated: {some} of {all} lines shown.]")
 }
 
-// Bringing back, and looking after the store: `memory_restore`, `memory_expire`, `memory_redact`
-// and `memory_erase`.
+// The tools that restore memories and look after the store: `memory_restore`, `memory_expire`,
+// `memory_redact` and `memory_erase`.
 
 pub(super) fn record(
     kept: &mut Kept,

@@ -1,4 +1,4 @@
-//! Memories as resources: their URIs, and what is answered when they are listed, read or completed.
+//! Memories as resources: their URIs, and the answers when clients list, read or complete them.
 
 use std::sync::Arc;
 
@@ -12,17 +12,18 @@ use rmcp::model::{Resource, ResourceTemplate};
 
 use crate::mcp::keeper::Kept;
 
-/// A memory as it is now.
+/// The URI template of a memory as it is now.
 pub(super) const NOW: &str = "memory:///{+path}";
-/// One version of a memory.
+/// The URI template of one version of a memory.
 pub(super) const AT: &str = "memory+at:///{version}/{+path}";
 
-/// Resources on one page of a list.
+/// The number of resources on one page of a list.
 const PAGE: usize = 1_000;
-/// Paths that a completion answers at most, by the protocol.
+/// Most paths that a completion answers, by the protocol.
 pub(super) const COMPLETIONS_MAX: usize = 100;
 
-/// What stays as it is in a path of a URI (RFC 3986, section 3.3).
+/// The characters that are escaped in a path of a URI (RFC 3986, section 3.3): all but `/`,
+/// letters, digits and `-._~`.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
@@ -30,19 +31,19 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// What a URI names.
+/// The memory that a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     path: String,
     version: Option<u64>,
 }
 
-/// The URI of a memory, by its path relative to `/memories`.
+/// Makes the URI of a memory from its path relative to `/memories`.
 pub(super) fn uri(relative: &str) -> String {
     format!("memory:///{}", utf8_percent_encode(relative, PATH))
 }
 
-/// Reads a URI; `None` if it is not one of a memory.
+/// Parses a URI; `None` if it names no memory.
 pub(super) fn named(uri: &str) -> Option<Named> {
     let (version, path) = if let Some(path) = uri.strip_prefix("memory:///") {
         (None, path)
@@ -57,7 +58,8 @@ pub(super) fn named(uri: &str) -> Option<Named> {
     })
 }
 
-/// Our spelling of a URI of a memory as it is now; any other as it is.
+/// Rewrites the URI of a memory as it is now in agekeep's spelling, and returns any other text as
+/// it is.
 pub(super) fn canonical(text: &str) -> String {
     let path = match named(text) {
         Some(Named {
@@ -69,7 +71,7 @@ pub(super) fn canonical(text: &str) -> String {
     path.map_or_else(|| text.to_owned(), |path| uri(path.relative()))
 }
 
-/// The two forms of URI there are.
+/// Returns the templates of both forms of URI.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let now = ResourceTemplate::new(NOW, "memory")
         .with_title("Memory")
@@ -83,7 +85,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// One page of memories, after the one that `cursor` names, and the next cursor.
+/// Returns one page of memories, after the one that `cursor` names, and the next cursor.
 pub(super) fn page(
     kept: &mut Kept,
     cursor: Option<&str>,
@@ -106,21 +108,21 @@ pub(super) fn page(
     Ok((shown.iter().map(resource).collect(), next))
 }
 
-/// The paths that begin with what was typed, and how many there are in all.
+/// Returns the paths that begin with what was typed, and how many there are in all.
 pub(super) fn completions(
     kept: &mut Kept,
     typed: &str,
     context: &Context,
 ) -> Result<(Vec<String>, usize)> {
     let paths = paths(kept, context, false)?;
-    // What a client puts into the template as it is: there `%` begins an escape.
+    // A client puts the value into the template as it is, and there `%` begins an escape.
     let values = paths.iter().map(|path| path.replace('%', "%25"));
     let fitting: Vec<String> = values.filter(|value| value.starts_with(typed)).collect();
     let all = fitting.len();
     Ok((fitting.into_iter().take(COMPLETIONS_MAX).collect(), all))
 }
 
-/// Every path relative to `/memories`, sorted: by `memory_read`, which is recorded.
+/// Lists every path relative to `/memories`, sorted, by `memory_read`, which is recorded.
 fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
     let list = |store: &mut Store| {
         let answer = store.execute(&Command::Read { path: None }, context)?;
@@ -131,7 +133,7 @@ fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<St
     kept.paths(context, goes_on, list)
 }
 
-/// The text of a memory; `None` if it is not there.
+/// Reads the text of a memory; `None` if it is not there.
 pub(super) fn read(kept: &mut Kept, named: &Named, context: &Context) -> Result<Option<String>> {
     kept.with(|store| {
         let Some(version) = named.version else {

@@ -1,4 +1,4 @@
-//! The protocol: what is asked of the server, handed to the keeper of the store.
+//! The protocol: hands the requests of clients to the keeper of the store.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use crate::mcp::keeper::{Keeper, Kept};
 use crate::mcp::watch::{Subscribed, Watch};
 use crate::mcp::{Offer, resource};
 
-/// The door as one client sees it.
+/// The server as one client sees it.
 #[derive(Clone)]
 pub(super) struct Door {
     keeper: Keeper,
@@ -34,7 +34,7 @@ pub(super) struct Door {
     defaults: Arc<Context>,
     closing: CancellationToken,
     subscribed: Arc<Mutex<Subscribed>>,
-    /// Whether a client of the older era has introduced itself, and is told of changes.
+    /// Set if a client of the older protocol version has introduced itself, and is told of changes.
     introduced: Arc<AtomicBool>,
 }
 
@@ -53,7 +53,7 @@ impl Door {
         }
     }
 
-    /// The same door for another client.
+    /// Returns the same server for another client.
     #[cfg(feature = "http")]
     pub(super) fn for_another(&self) -> Self {
         Self {
@@ -63,12 +63,12 @@ impl Door {
         }
     }
 
-    /// Cancelled when the server is to end.
+    /// Returns the token that is cancelled when the server is to end.
     pub(super) fn closing(&self) -> CancellationToken {
         self.closing.clone()
     }
 
-    /// How many calls wait for an answer.
+    /// Watches the number of calls that wait for an answer.
     pub(super) fn waiting(&self) -> watch::Receiver<usize> {
         self.keeper.waiting()
     }
@@ -254,7 +254,7 @@ impl ServerHandler for Door {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // One who says it again is not told everything twice.
+        // A client that introduces itself again must not be told everything twice.
         if self.introduced.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -267,7 +267,7 @@ impl ServerHandler for Door {
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Answer<()> {
-        // What is not there may come.
+        // The memory need not exist yet.
         let mut subscribed = self.subscribed();
         if subscribed.len() >= SUBSCRIBED_MAX || request.uri.len() > URI_BYTES_MAX {
             return Err(ErrorData::invalid_params("too many subscriptions", None));
@@ -309,20 +309,20 @@ impl ServerHandler for Door {
     }
 }
 
-/// The prompt for clients that do not show a server's instructions to their model.
+/// The name of the prompt for clients that do not show a server's instructions to their model.
 const GUIDANCE: &str = "memory-guidance";
 const GUIDANCE_WHAT: &str = "What a model should know about its memory, for a system prompt";
 
-/// Resources one client can subscribe to.
+/// Most resources that one client can subscribe to.
 const SUBSCRIBED_MAX: usize = 1_000;
-/// Bytes of a URI: a path as long as can be, with every byte escaped.
+/// Most bytes of a URI: the longest path there can be, with every byte escaped.
 const URI_BYTES_MAX: usize = 4_096;
 
 fn refuse(fault: Option<String>) -> Answer<()> {
     fault.map_or(Ok(()), |why| Err(ErrorData::invalid_params(why, None)))
 }
 
-/// The error of a request that is no tool call, and so shows no text of its own.
+/// Makes the error of a request that is no tool call, and so has no text of its own to show.
 fn failed(error: &agekeep::error::Error) -> ErrorData {
     ErrorData::internal_error(jsonl::explain(error), Some(json!({"code": error.code()})))
 }

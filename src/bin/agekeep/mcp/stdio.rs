@@ -1,5 +1,5 @@
-//! Standard input and output as a transport: no more is read than can be answered, and the end of
-//! input is the end only when everything that came before it is answered.
+//! Standard input and output as a transport. It reads no more than can be answered, and ends at the
+//! end of input only when everything before it is answered.
 
 use std::io;
 use std::pin::Pin;
@@ -26,13 +26,14 @@ use crate::mcp::call::MENDED;
 use crate::mcp::keeper::Waiting;
 use crate::mcp::server::Door;
 
-/// Calls that may wait for their turn, and answers that may wait for the client to read them, before
-/// reading on waits too.
+/// Most calls that may wait for their turn, and most answers that may wait for the client to read
+/// them, before the server stops reading.
 const WAITING_MAX: usize = 64;
-/// How long a client that is about to go may read nothing before the rest is not kept for it.
+/// The longest time that a client may read nothing, after the end of its input, before the
+/// remaining answers are given up.
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
-/// Serves one client, to its end.
+/// Serves one client until it ends.
 pub(super) async fn serve(door: Door) -> Result<()> {
     let (input, output) = stdio_pipes();
     let input = Mended::new(input);
@@ -53,14 +54,14 @@ pub(super) async fn serve(door: Door) -> Result<()> {
     Ok(())
 }
 
-/// Lines that are read as fast as calls are answered and answers are read. They are at their end too
-/// when the server is told to end, or nobody reads any more.
+/// A transport that reads lines as fast as calls are answered and answers are read. It also ends
+/// when the server is told to end, or the client stops reading.
 struct Paced {
     lines: AsyncRwTransport<RoleServer, Mended<StdioReader>, StdioWriter>,
     waiting: watch::Receiver<usize>,
     unread: Arc<watch::Sender<usize>>,
     closing: CancellationToken,
-    /// Whether the task that the last message was handed to has begun, and so is counted.
+    /// Set if the task that took the last message has begun, and so is counted.
     has_begun: bool,
     is_at_end: bool,
 }
@@ -73,7 +74,7 @@ impl Paced {
         let _ = self.unread.subscribe().wait_for(few).await;
     }
 
-    /// Waits until all is answered, and the answers are read or nobody reads them.
+    /// Waits until every call is answered, and the client has read the answers or stopped reading.
     async fn end(&mut self) {
         let _ = self.waiting.wait_for(|count| *count == 0).await;
         let mut unread = self.unread.subscribe();
@@ -85,7 +86,7 @@ impl Paced {
     }
 }
 
-/// What waits may be dropped and asked again: every step that is done is noted before the next.
+/// `receive` may be dropped and called again: it notes each step that is done before the next.
 impl Transport<RoleServer> for Paced {
     type Error = io::Error;
 
@@ -107,7 +108,7 @@ impl Transport<RoleServer> for Paced {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         if !self.has_begun {
-            // On one thread that task comes before this one is asked again.
+            // With one thread, that task runs before this one is polled again.
             yield_now().await;
             self.has_begun = true;
         }
@@ -127,7 +128,7 @@ impl Transport<RoleServer> for Paced {
                 return message;
             }
             self.is_at_end = true;
-            // Who listens for changes would wait for ever.
+            // A client that listens for changes would wait for ever.
             self.closing.cancel();
             yield_now().await;
         }
@@ -145,17 +146,19 @@ impl Transport<RoleServer> for Paced {
 }
 
 // Lines of input in which half a surrogate pair is mended: the protocol's library would drop such a
-// message, and the client wait for its answer for ever. It is marked, and so refused and recorded.
+// message, and the client would wait for its answer for ever. The message is marked, so that it is
+// refused and recorded.
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Input that is handed on line by line.
+/// A reader that mends its input, and hands it on line by line.
 pub(super) struct Mended<R> {
     input: R,
-    /// What was read and is not handed on.
+    /// The bytes that were read and are not handed on yet.
     held: Vec<u8>,
-    /// How much of it is looked through, and how much may be handed on.
+    /// The number of bytes in `held` that were searched for a line end, and the number that may be
+    /// handed on.
     scanned: usize,
     ready: usize,
 }
@@ -175,7 +178,7 @@ impl<R> Mended<R> {
         let end = self.held[self.scanned..].iter().position(|b| *b == b'\n');
         let Some(end) = end.map(|end| self.scanned + end) else {
             self.scanned = self.held.len();
-            // Too long to be a message: it is for the library to drop.
+            // It is too long for a message: the library will drop it.
             if self.held.len() > Limits::default().request_bytes {
                 self.ready = self.held.len();
             }
@@ -201,7 +204,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Mended<R> {
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut self.input).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
-                // What the end cut off is no message, and is handed on as it is.
+                // An unfinished line is no message, and is handed on as it is.
                 self.ready = self.held.len();
                 break;
             }
@@ -220,7 +223,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Mended<R> {
     }
 }
 
-/// The message on a line, mended and marked; `None` where nothing has to be.
+/// Mends and marks the message on a line; `None` if there is nothing to mend.
 fn mended(line: &[u8]) -> Option<String> {
     let half = |bytes: &[u8]| bytes == b"\\ud" || bytes == b"\\uD";
     if !line.windows(3).any(half) || serde_json::from_slice::<Value>(line).is_ok() {
@@ -240,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
     use tokio::io::AsyncReadExt;
 
-    /// What comes out, whatever the sizes of what goes in.
+    /// Reads the input through [`Mended`], which gets at most `step` bytes at once.
     fn through(input: &[u8], step: usize) -> Vec<u8> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()

@@ -1,41 +1,41 @@
-//! The tools, as data: what each is called, says of itself, takes and answers.
+//! The tools, as data: the name, description, parameters and answers of each.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// Which tools there are beside the six memory commands.
+/// A group of tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     /// A tool for each memory command.
     Memory,
-    /// Looking back, and looking for: offered with those.
+    /// The tools for history, comparison and search, offered with those.
     Look,
     /// All memory commands in one tool.
     Single,
-    /// The same where nothing may be changed.
+    /// The same, for a server that changes nothing.
     SingleLook,
     /// `memory_read` and `memory_write`.
     ReadWrite,
-    /// Bringing back what was.
+    /// The tool that brings back a former version.
     Restore,
-    /// What looks after the store.
+    /// The tools that look after the store.
     Admin,
 }
 
-/// What a tool does to memories; from this come the hints of the protocol. None reaches beyond the
-/// store.
+/// The effect of a tool on memories, from which the hints of the protocol follow. No tool reaches
+/// beyond the store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
     Adds,
-    /// What was is still there, one restore away.
+    /// The former text is still there, one restore away.
     Edits,
     Deletes,
 }
 
-/// One parameter of a tool.
+/// A parameter of a tool.
 struct Parameter {
     name: &'static str,
     kind: Kind,
@@ -48,9 +48,9 @@ enum Kind {
     Integer,
     Flag,
     Range,
-    /// One of the memory commands.
+    /// The name of a memory command.
     Command,
-    /// The one that changes nothing.
+    /// The name of the only command that changes nothing.
     View,
 }
 
@@ -70,27 +70,27 @@ const fn takes(name: &'static str, kind: Kind, what: &'static str) -> Parameter 
     }
 }
 
-/// One tool.
+/// The description of a tool.
 pub(super) struct Spec {
     pub(super) name: &'static str,
     pub(super) group: Group,
     title: &'static str,
     what: &'static str,
     effect: Effect,
-    /// Whether doing it twice is doing it once.
+    /// Set if calling it twice has the same effect as calling it once.
     idempotent: bool,
     parameters: &'static [Parameter],
     answers: Answers,
 }
 
-/// What the structured part of an answer is.
+/// The form of the structured part of an answer.
 #[derive(Clone, Copy)]
 enum Answers {
     /// The event that records the command, and the memory it was about.
     Command,
-    /// A list of what was found.
+    /// A list of results, under this name.
     List(&'static str),
-    /// What was done, or would be.
+    /// A report of what was done, or would be, under this name.
     Done(&'static str),
 }
 
@@ -115,7 +115,7 @@ pub(super) const COMMANDS: [&str; 6] = [
     "rename",
 ];
 
-/// Every tool there is, in the order they are listed in.
+/// Every tool, in the order of their listing.
 pub(super) const SPECS: &[Spec] = &[
     Spec {
         name: "memory_view",
@@ -449,7 +449,7 @@ impl Spec {
         self.effect == Effect::Reads
     }
 
-    /// The tool as the protocol describes it. `strict` counts every loss of a text as destructive.
+    /// Describes the tool for the protocol. `strict` counts every loss of a text as destructive.
     pub(super) fn to_tool(&self, strict: bool) -> Tool {
         let effect = self.effect;
         let destructive = effect == Effect::Deletes || strict && effect == Effect::Edits;
@@ -464,7 +464,7 @@ impl Spec {
             .with_raw_output_schema(self.answers.schema())
     }
 
-    /// Plain JSON Schema: no unions, references or nullable types, which some clients drop.
+    /// Makes plain JSON Schema: no unions, references or nullable types, which some clients drop.
     fn input_schema(&self) -> Arc<JsonObject> {
         let property = |parameter: &Parameter| {
             let mut schema = parameter.kind.schema();

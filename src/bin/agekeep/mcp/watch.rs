@@ -1,4 +1,4 @@
-//! Telling clients that memories have changed, also by another process.
+//! Notifications to clients that memories have changed, also when another process changed them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,25 +16,25 @@ use tokio_util::sync::CancellationToken;
 use crate::mcp::keeper::{Keeper, Kept};
 use crate::mcp::resource;
 
-/// How long a change that another process made stays unseen.
+/// The longest time that a change by another process stays unseen.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long is waited after a call of a client here, so that many calls in a row are one look.
+/// The wait after a client's call here, so that many calls in a row cause one look.
 const SETTLE: Duration = Duration::from_millis(50);
-/// How long a session that has ended keeps its listener, where nothing changes.
+/// The longest time that a session keeps its listener after its end, while nothing changes.
 const LOOK_FOR_END_EVERY: Duration = Duration::from_secs(10);
-/// Events that one look goes through.
+/// Most events that one look goes through.
 const EVENTS_MAX: u64 = 1_000;
-/// Changes that may wait for a client that does not read.
+/// Most changes that may wait for a client that does not read.
 const CHANGES_WAITING_MAX: usize = 64;
 
-/// What is different.
+/// The changes that a look found.
 #[derive(Clone, Default)]
 pub(super) struct Difference {
-    /// Whether a memory came, went or moved.
+    /// Set if a memory came, went or moved.
     list: bool,
-    /// The URIs whose text is another, or is there no more.
+    /// The URIs whose text has changed, or is gone.
     uris: Arc<HashSet<String>>,
-    /// Whether any other may be too.
+    /// Set if any other URI may have changed too.
     more: bool,
 }
 
@@ -44,15 +44,15 @@ impl Difference {
     }
 }
 
-/// The URIs a client wants to hear of, as it spells them, each with our spelling.
+/// The URIs a client subscribed to, as it spells them, each with agekeep's spelling.
 pub(super) type Subscribed = HashMap<String, String>;
 
-/// Looks for what has changed, as long as somebody wants to know.
+/// A watcher that looks for changes as long as a client wants to know of them.
 #[derive(Clone)]
 pub(super) struct Watch {
     keeper: Keeper,
     differences: broadcast::Sender<Difference>,
-    /// How many events there were when it was last looked.
+    /// The number of events at the last look.
     seen: Arc<Mutex<Option<u64>>>,
     poke: Arc<Notify>,
 }
@@ -67,38 +67,38 @@ impl Watch {
         }
     }
 
-    /// Looks at once: something was done here.
+    /// Makes the watcher look at once, because something was done here.
     pub(super) fn poke(&self) {
         self.poke.notify_one();
     }
 
-    /// Looks again and again, and tells those who want to know.
+    /// Looks for changes again and again, and tells the listeners.
     pub(super) async fn run(self) {
         loop {
             let poked = timeout(LOOK_EVERY, self.poke.notified()).await.is_ok();
             if poked {
                 sleep(SETTLE).await;
             }
-            // Where nobody listens only what was done here is taken note of: one who begins to is
-            // told what has changed since, also while that was on its way.
+            // While no client listens, only what was done here is noted: a client that begins to
+            // listen is told what has changed since, also while its request was on its way.
             if poked || self.differences.receiver_count() > 0 {
                 self.look_and_tell(false).await;
             }
         }
     }
 
-    /// Begins to want to know.
+    /// Begins to listen, and notes the present state.
     async fn begin(&self) -> broadcast::Receiver<Difference> {
         let receiver = self.differences.subscribe();
         self.look_and_tell(true).await;
-        // Where there is no store to be looked into, all that is in it once it comes is news.
+        // While there is no store to look into, everything in it will be news once it comes.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get_or_insert(0);
         receiver
     }
 
-    /// `opens` says whether a store that is not open is opened for it: never again and again, for a
-    /// key may be asked for.
+    /// Looks for changes and tells the listeners. With `opens`, a store that is not open is opened
+    /// for it: never again and again, because a key may be asked for.
     async fn look_and_tell(&self, opens: bool) {
         let seen = self.seen.clone();
         let is_wanted = self.differences.receiver_count() > 0;
@@ -113,14 +113,14 @@ impl Watch {
             }
             compare(kept, &mut seen)
         });
-        // Why a store cannot be opened is told to the first who calls.
+        // The first caller is told why a store cannot be opened.
         if let Some(difference) = looked.await.and_then(Result::ok).flatten() {
-            // Nobody may be left to tell.
+            // There may be no listener left.
             let _ = self.differences.send(difference);
         }
     }
 
-    /// Tells a client of the older era, which says one by one which resources it wants to hear of.
+    /// Notifies a client of the older protocol version, which subscribes to resources one by one.
     pub(super) async fn tell_session(
         self,
         peer: Peer<RoleServer>,
@@ -152,7 +152,7 @@ impl Watch {
         }
     }
 
-    /// Tells a client of the newer era, which says what it wants in one request.
+    /// Notifies a client of the newer protocol version, which says what it wants in one request.
     pub(super) async fn tell_listener(
         self,
         listener: &SubscriptionContext,
@@ -186,7 +186,8 @@ impl Watch {
     }
 }
 
-/// The next difference. One who missed some is told that anything may have changed.
+/// Waits for the next difference. A listener that missed some is told that anything may have
+/// changed.
 async fn next(differences: &mut broadcast::Receiver<Difference>) -> Option<Difference> {
     match differences.recv().await {
         Ok(difference) => Some(difference),
@@ -199,8 +200,8 @@ async fn next(differences: &mut broadcast::Receiver<Difference>) -> Option<Diffe
     }
 }
 
-/// What has changed since it was last looked, which is now; `None` for nothing, or where it was
-/// never looked before.
+/// Finds the changes since the last look, and notes this one; `None` if there are none, or if this
+/// is the first look.
 fn compare(kept: &mut Kept, seen: &mut Option<u64>) -> Result<Option<Difference>> {
     let Some(since) = *seen else {
         *seen = Some(kept.glance(Store::count_events)?);

@@ -1,5 +1,5 @@
-//! `accept-rollback`: goes on from a history that was turned back, or with another store, as a recorded
-//! decision.
+//! `accept-rollback`: goes on from a history that was rolled back, or with another store, as a
+//! recorded decision.
 
 use agekeep::error::Result;
 use agekeep::store::{Lost, Store};
@@ -26,7 +26,7 @@ pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-/// What was accepted, in words.
+/// Describes what was accepted.
 fn said(store: &Store, lost: Option<Lost>, event: u64) -> String {
     let here = store.last_seen().0;
     let Some(Lost {

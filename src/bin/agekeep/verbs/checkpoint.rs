@@ -38,7 +38,8 @@ pub(crate) fn checkpoint(global: &Global, args: &Checkpoint) -> Result<u8> {
     Ok(0)
 }
 
-/// Never over another note: that one may be the proof of what is missing today.
+/// Writes the note to a new file, and never over another note, which may be the proof of what is
+/// missing today.
 fn write_new(path: &Path, note: &str) -> Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     file.and_then(|mut file| file.write_all(note.as_bytes()))

@@ -1,4 +1,4 @@
-//! `erase`: memories gone from history too, with a receipt.
+//! `erase`: removes memories from history too, with a receipt.
 
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
@@ -51,7 +51,7 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
             why: "look at what it reaches with --dry-run, and say --yes".into(),
         });
     }
-    // Whose memories are erased is not who erases them.
+    // Without a path or id, the actor and session select memories, and do not say who erases them.
     let context = match args.what {
         Some(_) => global.context(),
         None => global.onlooker(),
@@ -67,7 +67,7 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
 
 fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
     let by_person = [&global.session, &global.actor];
-    // With a path they say who erases, as everywhere.
+    // With a path or id these options say who erases, as everywhere.
     let by_person = by_person.map(|option| option.as_ref().filter(|_| args.what.is_none()));
     match (&args.what, &args.subject, by_person) {
         (Some(what), None, _) => Ok(match MemoryId::from_hex(what) {
@@ -85,7 +85,7 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
     }
 }
 
-/// Asks the person at the terminal, where there is one.
+/// Asks the person at the terminal to agree; `false` if there is no terminal.
 fn agreed(targets: &[Target], history_only: bool) -> Result<bool> {
     let Some(terminal) = Terminal::open() else {
         return Ok(false);
@@ -111,7 +111,7 @@ fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasur
     output::line(&lines(targets, done).join("\n"))
 }
 
-/// What was erased, or would be, as an object.
+/// Renders what was erased, or would be, as an object.
 pub(crate) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&Erasure>) -> Value {
     json!({
         "schema": "agekeep.erase/1",
@@ -124,7 +124,7 @@ pub(crate) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&
     })
 }
 
-/// What was erased, or would be, in words.
+/// Renders what was erased, or would be, as lines.
 pub(crate) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
     let mut lines: Vec<String> = targets.iter().map(to_text).collect();
     lines.push(match done {

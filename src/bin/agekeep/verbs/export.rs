@@ -46,7 +46,8 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     let scope = scope(global, args, &store)?;
     let target = target(global, args)?;
     let place = place_of(args);
-    // Said before anything is written or recorded, so that it can still be stopped.
+    // The warning comes before anything is written or recorded, so that the export can still be
+    // stopped.
     output::warn(&format!(
         "this writes plaintext: whoever can read {place} reads these memories, and no erasure \
          reaches them there"
@@ -68,7 +69,7 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     Ok(report.exit_code())
 }
 
-/// Writes everything; `None` when nobody reads on.
+/// Writes everything; `None` if the reader is gone.
 fn write(
     export: &mut Export<'_>,
     head: &Head,
@@ -105,7 +106,7 @@ fn scope(global: &Global, args: &ExportArgs, store: &Store) -> Result<Scope> {
     Ok(scope)
 }
 
-/// Where to write, if not to standard output.
+/// Checks the place to write to; `None` for standard output.
 fn target(global: &Global, args: &ExportArgs) -> Result<Option<Target>> {
     let (path, is_folder) = match (&args.folder, &args.jsonl) {
         (Some(folder), _) => (folder, true),
@@ -122,7 +123,7 @@ fn target(global: &Global, args: &ExportArgs) -> Result<Option<Target>> {
     Target::check(path, is_folder, args.force, &store).map(Some)
 }
 
-/// The target as people call it.
+/// Names the target for people.
 fn place_of(args: &ExportArgs) -> String {
     let path = args.folder.as_ref().or(args.jsonl.as_ref());
     let path = path.filter(|path| *path != Path::new("-"));
@@ -132,11 +133,11 @@ fn place_of(args: &ExportArgs) -> String {
     )
 }
 
-// What was exported, and what was not.
+// The report of what was exported, and what was not.
 
-/// The exit code where something was left out.
+/// The exit code if something was left out.
 const LEFT_OUT: u8 = 1;
-/// The exit code where something does not open, and was not erased.
+/// The exit code if something does not open, and was not erased.
 const NOT_ALL_OPENED: u8 = 13;
 
 /// The report of an export.
@@ -170,7 +171,7 @@ impl Report {
         }
     }
 
-    /// Adds what became of a version.
+    /// Adds the outcome of a version.
     fn add(&mut self, taken: &Taken, added: Added) {
         match (added, &taken.text) {
             (Added::Written, Ok(text)) => {
@@ -195,7 +196,7 @@ impl Report {
         }
     }
 
-    /// Shows the report: beside the data, where standard output is that.
+    /// Prints the report: on standard error, if the data goes to standard output.
     fn show(&self, head: &Head, as_json: bool, to_stdout: bool) -> Result<()> {
         let lines = if as_json {
             vec![self.to_json(head).to_string()]

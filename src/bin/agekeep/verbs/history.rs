@@ -60,10 +60,10 @@ pub(crate) struct Grep {
     ignore_case: bool,
 }
 
-/// The exit code where a search finds nothing.
+/// The exit code of a search that finds nothing.
 const NOT_FOUND: u8 = 4;
 
-/// A revision as the command line takes it.
+/// Parses a revision as the command line takes it.
 pub(crate) fn revision(global: &Global, text: &str) -> Result<Revision> {
     Revision::parse(text, (global.clock())())
 }
@@ -100,7 +100,7 @@ fn view_to_json(schema: &str, looked: &Looked<agekeep::store::past::View>) -> se
 
 pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
     let mut store = global.open_to_look()?;
-    // No form of a revision holds this, and every path begins with a slash.
+    // No form of a revision holds `:/`, and every path begins with a slash.
     if let Some((at, path)) = args.what.split_once(":/") {
         let at = revision(global, at)?;
         let looked = store.show_at(&format!("/{path}"), &at, &global.context())?;
@@ -210,7 +210,7 @@ fn blame_to_lines(found: &Blame) -> Vec<Line> {
         .origins
         .iter()
         .map(|origin| {
-            // Of lines that may be older nobody can tell who wrote them.
+            // Nobody can tell who wrote a line that may be older.
             let said = |text: &Option<String>| {
                 let text = text.as_deref().filter(|_| !origin.or_before);
                 text.map_or("-".into(), render::quoted)
@@ -281,7 +281,7 @@ fn search(store: &Store, args: &Grep) -> Result<Search> {
     Ok(search)
 }
 
-/// A line that was found, as an object.
+/// Renders a line that was found, as an object.
 pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
     json!({
         "schema": "agekeep.match/1",
@@ -293,7 +293,7 @@ pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
     })
 }
 
-/// A line that was found.
+/// Renders a line that was found.
 pub(crate) fn match_to_line(found: &Match, history: bool) -> Line {
     let path = render::shown_path(&found.version);
     let place = if history {
@@ -472,7 +472,7 @@ fn is_empty(filter: &Filter) -> bool {
         && filter.until.is_none()
 }
 
-/// A command as records name it.
+/// Returns a command's name as records spell it.
 fn command_name(text: &str) -> Result<String> {
     let name = text.replace('-', "_");
     let known = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);

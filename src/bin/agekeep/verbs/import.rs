@@ -1,4 +1,4 @@
-//! `import`: memories that people already have, each by one command like any other.
+//! `import`: brings in memories that people already have, each by one command like any other.
 
 mod lines;
 mod source;
@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
     stopped.map_or_else(|| Ok(report.exit_code()), Err)
 }
 
-/// How many more memories the store may hold.
+/// Returns how many more memories the store may hold.
 fn room(store: &Store) -> Result<u64> {
     let held = store.status()?.memories;
     Ok(store.limits().memories.saturating_sub(held) as u64)
@@ -89,18 +89,18 @@ struct Importing {
     context: Context,
     overwrite: bool,
     dry_run: bool,
-    /// How many memories there was room for.
+    /// The number of memories there was room for at the start.
     room: u64,
 }
 
-/// What a command answered, or would answer.
+/// The answer to a command, given or foreseen.
 struct Answered {
     refusal: Option<(Refusal, String)>,
     written: Written,
 }
 
 impl Importing {
-    /// Brings in one thing.
+    /// Imports one item.
     fn bring(&mut self, source: &mut Source, item: &Item, so_far: &Report) -> Result<Outcome> {
         let body = match &item.what {
             What::Text(body) => body,
@@ -124,7 +124,7 @@ impl Importing {
         self.settle(path, &text)
     }
 
-    /// Brings a text to its path, or finds that it is there.
+    /// Writes a text to its path, or finds that it is there already.
     fn settle(&mut self, path: &str, text: &Text) -> Result<Outcome> {
         let found = self.store.compare_kept(path, text)?;
         if let Compared::Free = found {
@@ -142,7 +142,7 @@ impl Importing {
         self.found(&found, path, text)
     }
 
-    /// What comes of a text where a file is already.
+    /// Handles a text whose path already has a file.
     fn found(&mut self, found: &Compared, path: &str, text: &Text) -> Result<Outcome> {
         match found {
             Compared::Same => Ok(Outcome::Same),
@@ -151,7 +151,7 @@ impl Importing {
                     path: path.to_owned(),
                     content: text.clone(),
                 };
-                // Not over what somebody else wrote since it was compared.
+                // The write must not replace what somebody else wrote since the comparison.
                 let answered = self.give(&write, Some(*base))?;
                 Ok(match answered.refusal {
                     None => Outcome::Overwritten(answered.written),
@@ -163,7 +163,7 @@ impl Importing {
         }
     }
 
-    /// Gives a command, or only asks what would come of it.
+    /// Executes a command, or in a dry run only foresees its answer.
     fn give(&mut self, command: &Command, base: Option<agekeep::Digest>) -> Result<Answered> {
         self.context.base_sha256 = base;
         let bytes = match command {
@@ -216,7 +216,7 @@ fn create(path: &str, text: &Text) -> Command {
     }
 }
 
-/// Whether it was in the text, and not in what is said about who imports it and why.
+/// Tells whether a secret was in the text, and not in what is said about who imports it and why.
 fn is_in_text(redaction: &Redaction) -> bool {
     redaction.line.is_some()
 }
@@ -225,23 +225,23 @@ fn closed(error: &Error) -> String {
     format!("what is there does not open: {error}")
 }
 
-// What became of everything in the source of an import, in words and as JSON.
+// The outcomes of an import, in words and as JSON.
 
-/// The exit code where something was refused: not everything was imported.
+/// The exit code if something was refused: not everything was imported.
 const REFUSED: u8 = 1;
-/// The exit code where something is there already and says something else.
+/// The exit code if something is there already with another text.
 const OTHERS: u8 = 5;
 
-/// What became of one thing.
+/// The outcome of one item.
 enum Outcome {
     Imported(Written),
     Overwritten(Written),
-    /// It is there already.
+    /// The same text is there already.
     Same,
     /// Another text is there, and was left as it is.
     Other,
     LeftOut(&'static str),
-    /// It is what a memory was before.
+    /// It is an older version of a memory.
     Older,
     Refused(String),
 }
@@ -261,7 +261,7 @@ struct Report {
     counts: Counts,
 }
 
-/// How many there were of each.
+/// The number of items by outcome, of stripped secrets and of bytes.
 #[derive(Default, Clone, Copy)]
 struct Counts {
     imported: u64,
@@ -285,14 +285,14 @@ impl Report {
         }
     }
 
-    /// Adds what became of one thing.
+    /// Adds the outcome of one item.
     fn add(&mut self, store: &Store, item: &Item, outcome: &Outcome) -> Result<()> {
         self.counts.add(outcome);
         if self.json {
             return self.object(store, item, outcome);
         }
         if let Some(said) = self.said(store, outcome)? {
-            // Where it came to lie, or else how the source calls it.
+            // The path it was imported to, or else its name in the source.
             let path = item.path.as_ref().filter(|_| !is_of_source(outcome));
             let name = shown(store, path.unwrap_or(&item.name))?;
             self.lines
@@ -301,7 +301,7 @@ impl Report {
         Ok(())
     }
 
-    /// What is said of an outcome in words, if anything is.
+    /// Describes an outcome in words, if there is anything to say.
     fn said(&self, store: &Store, outcome: &Outcome) -> Result<Option<String>> {
         let would = |done: &str, written: &Written| match (self.dry_run, &written.redactions[..]) {
             (false, []) if done == "imported" => None,
@@ -359,7 +359,7 @@ impl Report {
         output::json(&object).map(drop)
     }
 
-    /// Shows the report; `stopped` says that not everything was come to.
+    /// Prints the report; `stopped` says that the import ended before it came to everything.
     fn show(&self, kind: &str, stopped: bool) -> Result<()> {
         let counts = &self.counts;
         if self.json {
@@ -456,17 +456,17 @@ impl Counts {
     }
 }
 
-/// Whether it is said of the source, and not of a memory.
+/// Tells whether an outcome is about the source, and not about a memory.
 fn is_of_source(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Refused(_) | Outcome::LeftOut(_))
 }
 
-/// A text that came with the source: there may be a secret in it.
+/// Masks the secrets in a text that came with the source.
 fn shown(store: &Store, text: &str) -> Result<String> {
     store.without_secrets(text)
 }
 
-/// `password in line 3; github-pat in lines 5,9-11`
+/// Lists the kinds of secrets and their lines: `password in line 3; github-pat in lines 5,9-11`
 fn kinds(found: &[Redaction]) -> String {
     let mut kinds: Vec<(&str, Vec<(u64, u64)>)> = Vec::new();
     for one in found {

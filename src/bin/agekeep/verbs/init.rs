@@ -39,7 +39,8 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
         output::close_to_others()?;
     }
     let mut made = make(global, policy, args)?;
-    // What was made is shown whatever becomes of the template: a recovery identity is shown once.
+    // The result is shown whatever becomes of the template, because a recovery identity is shown
+    // only once.
     let filled = match args.template {
         Some(template) => template.fill(&mut made.store, global),
         None => Ok(None),
@@ -54,7 +55,7 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
             text = format!("{text}\n\nIt begins with these memories:\n  {paths}");
         }
         match &made.recovery {
-            // What is printed is an identity file.
+            // The output is an identity file.
             Some(fresh) => output::line(fresh.to_text(&text).as_str())?,
             None => output::line(&text)?,
         }
@@ -91,7 +92,7 @@ fn absolute(folder: &Path) -> Result<String> {
         why: why.into(),
     };
     let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
-    // As it is, without links and steps back: what is on the way may go.
+    // Links and `..` are resolved, because what is on the way may go.
     let there = path.ancestors().find(|above| above.is_dir());
     let there = there.ok_or_else(|| invalid("it is not a path"))?;
     let rest = path.strip_prefix(there).expect("it is an ancestor");
@@ -113,7 +114,7 @@ fn absolute(folder: &Path) -> Result<String> {
     text.map_err(|_| invalid("it is not UTF-8"))
 }
 
-/// What `init` made.
+/// The result of `init`.
 pub(crate) struct Made {
     pub(crate) store: Store,
     path: PathBuf,
@@ -126,7 +127,7 @@ pub(crate) struct Made {
     recovery: Option<recovery::Fresh>,
 }
 
-/// Makes keys where there are none, and a store.
+/// Makes a store, and the keys to it that are missing.
 pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<Made> {
     let path = environment::store(global)?;
     let (identity, signing_key) = (
@@ -136,7 +137,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<M
     if let Some(folder) = &global.keyring {
         policy.keyring.folder = Some(absolute(folder)?);
     }
-    // Said before any key is made.
+    // A store in the way is reported before any key is made.
     Store::check_vacant(&path)?;
     let given = args.recipient.as_deref();
     let recipient = given.map(members::parse).transpose()?;
@@ -218,7 +219,7 @@ impl Made {
 
 // The memories that `init --template` begins with.
 
-/// Why these memories were made, for the event record, where nobody says it.
+/// The reason for these memories in the event record, if the caller gives none.
 const REASON: &str = "template";
 
 /// A set of memories to begin with.
@@ -229,14 +230,15 @@ enum Template {
     SoftwareProject,
 }
 
-/// A memory, and what it begins as.
+/// A memory, and its first text.
 struct Page {
     path: &'static str,
     text: &'static str,
 }
 
-/// The checklist is JSON, one feature on a line: a program can count what passes, and a line with
-/// its `id` is a text that occurs once, as `str_replace` wants it. The other two are read as prose.
+/// The memories of a software project. The checklist is JSON, one feature on a line: a program can
+/// count what passes, and a line with its `id` is a text that occurs once, as `str_replace` needs
+/// it. The other two are read as prose.
 const SOFTWARE_PROJECT: [Page; 3] = [
     Page {
         path: "/memories/startup.md",
@@ -259,12 +261,13 @@ impl Template {
         }
     }
 
-    /// The paths of its memories.
+    /// Returns the paths of its memories.
     fn paths(self) -> Vec<&'static str> {
         self.pages().iter().map(|page| page.path).collect()
     }
 
-    /// Makes its memories by the commands that everybody uses, until one is refused, which is said.
+    /// Makes its memories by ordinary commands, until one is refused; prints and returns that
+    /// refusal.
     fn fill(self, store: &mut Store, global: &Global) -> Result<Option<Refusal>> {
         let mut context = global.context();
         context.reason.get_or_insert_with(|| REASON.into());

@@ -1,5 +1,5 @@
-//! `mcp-config`: prints what an MCP client has to be told to use a store, and tries whether it works.
-//! It never edits a client's files.
+//! `mcp-config`: prints the configuration with which an MCP client uses a store, and tests it. It
+//! never edits a client's files.
 
 mod client;
 mod diagnose;
@@ -48,7 +48,7 @@ pub(crate) struct McpConfig {
     diagnose: bool,
 }
 
-// What the server is to offer.
+// The options for what the server offers.
 #[derive(Args)]
 struct Offer {
     /// Offer one tool, `memory`, in place of one for each command
@@ -97,7 +97,7 @@ pub(crate) fn run(global: &Global, args: &McpConfig) -> Result<u8> {
 /// Refuses a name that a client would not take, or that a tool's name could not begin with.
 fn check_name(name: &str) -> Result<()> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    // What begins with a dash is an option to the command that adds it.
+    // A name that begins with a dash would be an option to the command that adds it.
     let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(fits)
         && name.len() <= NAME_CHARACTERS_MAX;
@@ -113,12 +113,13 @@ fn check_name(name: &str) -> Result<()> {
     })
 }
 
-// The text for a client's file, and what to do with it.
+// The text for a client's file, and the directions for it.
 
-/// How long a client is to wait for the server, where it can be told: a passphrase takes seconds.
+/// The seconds a client is to wait for the server, where its file can say so: a passphrase takes
+/// some.
 const STARTUP_SECONDS: u32 = 20;
 
-/// A server, as clients write it down.
+/// A server, as an entry in a client's file.
 #[derive(Serialize)]
 struct Server<'a> {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -127,12 +128,12 @@ struct Server<'a> {
     args: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     startup_timeout_sec: Option<u32>,
-    // The last, because TOML has tables behind everything else.
+    // The last field, because TOML puts tables after everything else.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     env: &'a BTreeMap<String, String>,
 }
 
-/// What belongs into the client's file.
+/// Makes the text for the client's file.
 fn text(client: &Client, name: &str, launch: &Launch) -> String {
     let server = Server {
         kind: client.says_type.then_some("stdio"),
@@ -151,13 +152,13 @@ fn text(client: &Client, name: &str, launch: &Launch) -> String {
     }
 }
 
-/// The command that adds the server, where the client has one, for a shell.
+/// Makes the shell command that adds the server, if the client has one.
 fn command(client: &Client, name: &str, launch: &Launch) -> Option<String> {
     if client.adds.is_empty() {
         return None;
     }
     let mut words: Vec<String> = client.adds.iter().map(|&word| word.into()).collect();
-    // The name before the variables: an option that takes several values would take it too.
+    // The name stands before the variables: an option that takes several values would take it too.
     words.push(name.into());
     for (variable, value) in &launch.env {
         words.extend(["--env".into(), format!("{variable}={value}")]);
@@ -167,7 +168,7 @@ fn command(client: &Client, name: &str, launch: &Launch) -> Option<String> {
     Some(terminal::command(&[], &words))
 }
 
-/// The files it can go into, each with where it counts.
+/// Lists the files that the text can go into, each with its reach.
 fn files(client: &Client) -> Vec<serde_json::Value> {
     let files = by_hand(client).into_iter();
     files
@@ -181,7 +182,7 @@ fn by_hand(client: &Client) -> Vec<(&'static File, PathBuf)> {
     places
 }
 
-/// What a person does with it.
+/// Writes the directions for the user.
 fn directions(client: &Client, name: &str, command: Option<String>) -> String {
     let files = by_hand(client);
     let which = if files.len() == 1 {
@@ -213,7 +214,8 @@ fn directions(client: &Client, name: &str, command: Option<String>) -> String {
     lines.join("\n")
 }
 
-// How a client starts the server: the program, its words, and the variables it has to be given.
+// The way a client starts the server: the program, its arguments, and the variables it has to be
+// given.
 
 /// A program to start. Nothing in it is a secret.
 struct Launch {
@@ -222,7 +224,7 @@ struct Launch {
     env: BTreeMap<String, String>,
 }
 
-/// The keys and the store that a server is about.
+/// The paths of the store and the keys that a server uses.
 struct Places {
     store: String,
     identity: String,
@@ -231,8 +233,8 @@ struct Places {
 }
 
 impl Launch {
-    /// The server of the store that the options and the environment name; also what a person should
-    /// know about it, one sentence each.
+    /// Finds the server of the store that the options and the environment name; also returns what a
+    /// person should know about it, one sentence each.
     fn find(global: &Global, offer: &Offer, client: &Client) -> Result<(Self, Vec<String>)> {
         let keyring = environment::keyring(global)?;
         let keyring = keyring.map(|path| absolute("the keyring's path", &path));
@@ -256,7 +258,7 @@ impl Launch {
         Ok((launch, said))
     }
 
-    /// A client that replaces `${…}` would start something else.
+    /// Refuses `${…}`: a client that replaces it would start something else.
     fn refuse_variables(&self, client: &Client) -> Result<()> {
         if !self.has_variables() {
             return Ok(());
@@ -270,7 +272,7 @@ impl Launch {
         })
     }
 
-    /// Whether there is something in it that many clients take for a variable.
+    /// Tells whether there is something in it that many clients take for a variable.
     fn has_variables(&self) -> bool {
         let mut words = [&self.program]
             .into_iter()
@@ -279,7 +281,7 @@ impl Launch {
         words.any(|word| word.contains("${"))
     }
 
-    /// What may soon not be true any more.
+    /// Warns of a program that may soon be replaced or gone.
     fn remarks(&self) -> Vec<String> {
         let program = Path::new(&self.program);
         let folder = program.parent().unwrap_or(program);
@@ -327,7 +329,7 @@ fn words(global: &Global, offer: &Offer, client: &Client, places: &Places) -> Re
                 .flat_map(|path| [option.to_owned(), path.clone()]),
         );
     }
-    // In one word: a value that begins with `-` is no option then.
+    // Option and value are one word, so that a value that begins with `-` is no option.
     let actor = global.actor.as_deref().unwrap_or(client.id);
     words.push(format!("--actor={}", one_line("--actor", actor)?));
     if let Some(session) = &global.session {
@@ -346,7 +348,8 @@ fn words(global: &Global, offer: &Offer, client: &Client, places: &Places) -> Re
     Ok(words)
 }
 
-/// The variables that the server needs and a client does not have, and what else to say of the keys.
+/// Returns the variables that the server needs and a client does not have, and what else to say of
+/// the keys.
 fn variables(global: &Global, places: &Places) -> Result<(BTreeMap<String, String>, Vec<String>)> {
     let mut env = BTreeMap::new();
     let mut said = Vec::new();
@@ -376,18 +379,18 @@ fn variables(global: &Global, places: &Places) -> Result<(BTreeMap<String, Strin
     Ok((env, said))
 }
 
-/// What is wrong where a key wants a passphrase, and there is none.
+/// The fault when a key needs a passphrase and there is none.
 const LOCKED: &str = "a key is behind a passphrase, and an MCP client cannot type one";
 
-/// What to do about it.
+/// The fix for it.
 const GIVE_IT: &str = "set AGEKEEP_PASSPHRASE_FILE to a file of yours alone that holds \
                                   it, or AGEKEEP_PASSPHRASE_COMMAND to a command that prints it, \
                                   and print this again; or use a key without a passphrase";
 
-/// Where the passphrase comes from, as a variable. Never the passphrase.
+/// Returns the variable that names the source of the passphrase, and never the passphrase.
 fn passphrase() -> Result<Option<(&'static str, String)>> {
     let (file, command) = ("AGEKEEP_PASSPHRASE_FILE", "AGEKEEP_PASSPHRASE_COMMAND");
-    // A passphrase in the place of its file is not shown.
+    // A passphrase given in place of its file is not shown.
     if let Some(path) = environment::passphrase_file().filter(|path| path.is_file()) {
         let path = absolute("the path in AGEKEEP_PASSPHRASE_FILE", &path)?;
         return Ok(Some((file, path)));
@@ -414,7 +417,7 @@ fn holds_secret(text: &str) -> Result<bool> {
     Ok(!scanned.is_ok_and(|redacted| redacted.findings().is_empty()))
 }
 
-/// Whether a key wants a passphrase; and what else keeps the keys from being used.
+/// Tells whether a key needs a passphrase, and what else keeps the keys from being used.
 fn keys(places: &Places) -> (bool, Vec<String>) {
     let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
     let identity = keyfile::unlock_identity(Path::new(&places.identity), &nobody).map(|_| false);

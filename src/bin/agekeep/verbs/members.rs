@@ -16,7 +16,7 @@ use crate::args::Global;
 use crate::output::Bar;
 use crate::{output, recovery};
 
-/// How much of a file is looked for a key in, in bytes.
+/// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Args)]
@@ -127,14 +127,14 @@ fn add_member(global: &Global, add: &Add) -> Result<()> {
     }
     let said = format!("{} can open {opens} (event {}).", add.name, meta.event);
     match &fresh {
-        // What is printed is an identity file.
+        // The output is an identity file.
         Some(fresh) => output::line(fresh.to_text(&said).as_str())?,
         None => output::line(&said)?,
     }
     Ok(())
 }
 
-/// A recipient, or the one in a file.
+/// Parses a recipient, or reads the one in a file.
 fn read_recipient(text: &str) -> Result<Recipient> {
     let path = Path::new(text);
     let invalid = |why: &str| Error::Invalid {
@@ -168,7 +168,7 @@ fn read_recipient(text: &str) -> Result<Recipient> {
     parse(line)
 }
 
-/// A recipient; what cannot be one is not shown.
+/// Parses a recipient; text that cannot be one is not shown.
 pub(crate) fn parse(text: &str) -> Result<Recipient> {
     Recipient::parse(text).map_err(|why| Error::Invalid {
         what: "the recipient",
@@ -237,7 +237,7 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
     Ok(())
 }
 
-// `keys export`: what opens one memory with stock age.
+// `keys export`: the identities that open one memory with stock age.
 
 #[derive(Args)]
 pub(crate) struct Keys {

@@ -27,7 +27,7 @@ pub(crate) trait MemoryVerb {
 
     fn base(&self) -> &Base;
 
-    /// Whether the answer is a file's own text.
+    /// Tells whether the answer is a file's own text.
     fn is_raw(&self) -> bool {
         false
     }
@@ -69,7 +69,7 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
     Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
 }
 
-// Where a text comes from.
+// The source of a text.
 #[derive(Args)]
 pub(crate) struct Source {
     /// The text itself
@@ -141,7 +141,7 @@ pub(crate) struct View {
     base: Base,
 }
 
-/// `view`, now or at another moment.
+/// Runs `view`, now or at another moment.
 pub(crate) fn view(global: &Global, args: &View) -> Result<u8> {
     match &args.at {
         Some(at) => history::view_at(global, &args.path, args.lines, at),
@@ -365,7 +365,7 @@ pub(crate) struct Tool {
 pub(crate) fn tool(global: &Global, args: &Tool) -> Result<u8> {
     let mut store = init::open_or_make(global, args.init)?;
     let mut defaults = global.context();
-    // The person at this machine is not the agent whose calls these are.
+    // These are the calls of an agent, and not of the person at this machine.
     defaults.actor = global.agent();
     defaults.door = Some("tool");
     let stdin = [PathBuf::from("-")];
@@ -389,8 +389,8 @@ pub(crate) fn tool(global: &Global, args: &Tool) -> Result<u8> {
     Ok(failed.unwrap_or(0))
 }
 
-/// Answers the next line, and those that are here before its command is durable: calls that wait at
-/// the same time become durable together. `None` behind the last one.
+/// Answers the next line, and those that arrive before its command is durable: calls that wait at
+/// the same time become durable together. `None` after the last line.
 fn answer_waiting(
     store: &mut Store,
     input: &mut Input,

@@ -1,5 +1,4 @@
-//! `policy`: what the owner decided, as a whole or key by key; what it means; and another in its
-//! place.
+//! `policy`: prints, explains and replaces what the owner decided, as a whole or key by key.
 
 mod explain;
 
@@ -175,7 +174,7 @@ fn set_key(global: &Global, key: &str, value: &str) -> Result<()> {
     })
 }
 
-/// A value within a sentence.
+/// Writes a value for use within a sentence.
 fn said(value: &Value) -> String {
     match value {
         Value::Null => "not set".into(),
@@ -183,8 +182,8 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// Names the key whose new value made the policy one that cannot be followed: nothing of it stands
-/// on a line.
+/// Names the key whose new value made the policy one that cannot be followed, and no line, because
+/// the value stands on none.
 fn at_key(key: Key, error: Error) -> Error {
     match error {
         Error::Policy { why, .. } if !why.starts_with(&format!("`{key}`")) => Error::Policy {
@@ -223,7 +222,7 @@ pub(crate) fn read(file: &Path) -> Result<String> {
     })
 }
 
-// `policy expire-at`: a rule of its own for one memory, as the first of all.
+// `policy expire-at`: a rule for one memory, before all others.
 
 #[derive(Args)]
 struct ExpireAt {
@@ -265,7 +264,7 @@ fn expire_at(global: &Global, args: &ExpireAt) -> Result<()> {
     output::line(&sentence(&args.memory, at, &change))
 }
 
-/// Reads a time that is still to come.
+/// Parses a time that is still to come; `None` for `never`.
 fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
     if text == "never" {
         return Ok(None);
@@ -285,7 +284,7 @@ fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
     })
 }
 
-/// The memory that is named. One that is gone can still be in the policy, by its id.
+/// Finds the memory that is named. A memory that is gone can still be in the policy, by its id.
 fn find(
     store: &mut Store,
     memory: &str,
@@ -308,9 +307,9 @@ fn sentence(memory: &str, at: Option<DateTime<Utc>>, change: &PolicyChange) -> S
     }
 }
 
-// `policy edit`: the policy in the editor of whoever may change it.
+// `policy edit`: the policy in the user's editor.
 
-/// What stands above the policy in the file that is edited.
+/// The text above the policy in the file that is edited.
 const HEADING: &str = "\
 # The policy in force. When the editor ends it is put in place as it is then, if anything in it
 # has changed; comments are not kept. `agekeep policy explain` says what it means.
@@ -368,7 +367,7 @@ fn say(global: &Global, change: Option<&PolicyChange>) -> Result<u8> {
     Ok(0)
 }
 
-/// Says what is wrong and asks whether to go on; `None` where there is nobody to ask.
+/// Prints the error and asks whether to edit again; `None` if there is nobody to ask.
 fn wants_again(error: &Error, global: &Global) -> Result<Option<bool>> {
     let Some(terminal) = Terminal::open() else {
         return Ok(None);
@@ -384,7 +383,7 @@ fn wants_again(error: &Error, global: &Global) -> Result<Option<bool>> {
     Ok(Some(answer.to_lowercase().starts_with('y')))
 }
 
-/// A file of this user's alone, gone when this is, unless it is kept.
+/// A file for this user alone. It is removed when this is dropped, unless it is kept.
 struct Draft {
     path: PathBuf,
     kept: std::cell::Cell<bool>,
@@ -420,7 +419,7 @@ impl Draft {
         }
     }
 
-    /// Has it edited, by a command line as git takes one.
+    /// Opens it in the editor, whose command line is taken as git takes one.
     fn edit(&self) -> Result<()> {
         let editor = match environment::editor() {
             Some(editor) => editor,
@@ -445,8 +444,8 @@ impl Draft {
         }
     }
 
-    /// Reads it back. One from which everything is gone is more likely an editor that failed than
-    /// somebody's wish for what holds without a policy.
+    /// Reads it back. An empty file is an error: more likely the editor failed than the user wants
+    /// what holds without a policy.
     fn read(&self) -> Result<Policy> {
         let text = crate::verbs::policy::read(&self.path)?;
         if text.trim().is_empty() {

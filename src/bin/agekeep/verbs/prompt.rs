@@ -42,13 +42,13 @@ pub(crate) enum Tools {
     Memory,
 }
 
-/// What the guidance depends on.
+/// The options of the guidance.
 pub(crate) struct Options<'a> {
     pub(crate) tools: Tools,
     pub(crate) topics: Topics,
-    /// Whether the model can only look.
+    /// Set if the model can only look.
     pub(crate) read_only: bool,
-    /// The policy of the store, where there is one to speak of.
+    /// The policy of the store, if the guidance is about one.
     pub(crate) policy: Option<&'a Policy>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(global: &Global, args: &Prompt) -> Result<u8> {
     Ok(0)
 }
 
-/// The guidance, as Markdown. The same options always give the same text.
+/// Writes the guidance, as Markdown. The same options always give the same text.
 pub(crate) fn guidance(options: &Options<'_>) -> String {
     let mut sections = vec![beginning(options), FIRST.replace("{view}", options.view())];
     if !options.read_only {
@@ -192,7 +192,7 @@ const TIDY: &str = "\
 - Every look and every change is recorded, with who made it and when.
 ";
 
-/// What is not there for ever, and how large a file may be.
+/// Writes the section on what does not stay for ever, and how large a file may be.
 fn limits(options: &Options<'_>) -> Option<String> {
     let sentences = match options.policy {
         Some(policy) => limits_of(policy, options.read_only),
@@ -235,9 +235,9 @@ fn limits_of(policy: &Policy, read_only: bool) -> Vec<String> {
     sentences
 }
 
-// What a memory is to be about, and what it must not be about.
+// The topics that a memory is to be about, or must not be about.
 
-/// Most topics of each kind: more are no limit that a model could keep in mind.
+/// Most topics of each kind: a model could not keep more in mind.
 const TOPICS_MAX: usize = 20;
 /// Most characters of a topic: it is a name, not a second prompt.
 const CHARACTERS_MAX: usize = 120;
@@ -250,11 +250,11 @@ pub(crate) struct Topics {
 }
 
 impl Topics {
-    /// Takes topics as somebody gave them.
+    /// Checks topics as the caller gave them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for one that is no plain line, for too many, and for one that is both
-    /// wanted and not.
+    /// [`Error::Invalid`] for a topic that is no plain line, for too many topics, and for a topic
+    /// that is both wanted and not.
     pub(crate) fn parse(only: &[String], never: &[String]) -> Result<Self> {
         let topics = Self {
             only: all("--only", only)?,
@@ -273,7 +273,7 @@ impl Topics {
         }
     }
 
-    /// What the guidance says about them.
+    /// Writes the section of the guidance about them.
     fn section(&self) -> Option<String> {
         let listed = |intro: &str, topics: &[String]| {
             let lines = topics.iter().map(|topic| format!("- {topic}\n"));
@@ -305,7 +305,8 @@ fn all(option: &'static str, topics: &[String]) -> Result<Vec<String>> {
     topics.iter().map(|topic| one(option, topic)).collect()
 }
 
-/// A topic as one plain line. What is refused is not repeated: it may be long, or move a cursor.
+/// Checks that a topic is one plain line. A refused topic is not repeated: it may be long, or move
+/// a cursor.
 fn one(option: &'static str, topic: &str) -> Result<String> {
     if topic.chars().any(is_unseen) {
         let why = "there is a line break or another character in it that cannot be seen";
@@ -322,8 +323,8 @@ fn one(option: &'static str, topic: &str) -> Result<String> {
     Ok(topic.to_owned())
 }
 
-/// Whether a character ends a line, moves a cursor, turns the direction of text, or hides text from
-/// a person that a model reads.
+/// Tells whether a character ends a line, moves a cursor, turns the direction of text, or hides
+/// text from people that a model reads.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c,

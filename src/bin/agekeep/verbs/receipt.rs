@@ -1,4 +1,4 @@
-//! `receipt`: proof of what was erased, shown and held against what is there now.
+//! `receipt`: shows proof of what was erased, and checks it against what is there now.
 
 use agekeep::error::Result;
 use agekeep::event::{Erased, Event};
@@ -34,7 +34,7 @@ enum Verb {
     },
 }
 
-/// The exit code where a receipt does not hold.
+/// The exit code if a receipt does not hold.
 const BROKEN: u8 = 13;
 
 pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
@@ -125,7 +125,7 @@ fn memory_text(memory: &Erased) -> String {
     format!("{}  {versions}{kept}", memory.memory)
 }
 
-/// What an earlier event did to what this one erased.
+/// Names what an earlier event did to the memories that this one erased.
 fn before(earlier: &Event) -> &'static str {
     match earlier.receipt {
         Some(_) => "erased",

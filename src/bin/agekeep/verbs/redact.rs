@@ -1,4 +1,4 @@
-//! `redact`: what redaction looks for, and what it would do to a text.
+//! `redact`: lists what redaction looks for, tries it on texts, and redacts what is kept.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ struct Test {
     files: PolicyFiles,
 }
 
-/// One text of a corpus.
+/// A text of a corpus.
 #[derive(Deserialize)]
 struct Sample {
     id: Value,
@@ -82,7 +82,7 @@ pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
     }
 }
 
-/// Redacts what is kept already.
+/// Redacts a memory that is kept already.
 fn redact_kept(global: &Global, what: &str) -> Result<u8> {
     let Some((rev, path)) = what.split_once(":/") else {
         return Err(Error::Invalid {
@@ -108,7 +108,7 @@ fn redact_kept(global: &Global, what: &str) -> Result<u8> {
     Ok(0)
 }
 
-/// What was done to a memory, as an object.
+/// Renders the redaction of a memory as an object.
 pub(crate) fn kept_to_json(done: &RedactedMemory) -> Value {
     json!({
         "schema": "agekeep.redact/1",
@@ -121,7 +121,7 @@ pub(crate) fn kept_to_json(done: &RedactedMemory) -> Value {
     })
 }
 
-/// What was done to a memory, in words.
+/// Renders the redaction of a memory in words.
 pub(crate) fn kept_to_text(done: &RedactedMemory) -> String {
     let stripped = match &done.stripped[..] {
         [] => "its present text holds no secret".to_owned(),

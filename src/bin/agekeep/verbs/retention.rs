@@ -52,7 +52,7 @@ fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8>
     Ok(0)
 }
 
-/// A sweep, or what one would do, in words.
+/// Renders a sweep, or the plan of one, in words.
 pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
     let held = match plan.held {
         0 => String::new(),
@@ -106,7 +106,7 @@ fn line(word: &str, due: &Due) -> String {
     )
 }
 
-/// Why a memory goes, in words.
+/// Explains in words why a memory goes.
 pub(crate) fn why(because: &Because) -> String {
     let length = |seconds: i64| Window::of(seconds).to_string();
     let by = |rule: Option<usize>| match rule {
@@ -136,7 +136,7 @@ pub(crate) fn why(because: &Because) -> String {
     }
 }
 
-/// A sweep, or what one would do, as an object.
+/// Renders a sweep, or the plan of one, as an object.
 pub(crate) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
     let all = |dues: &[Due]| -> Vec<Value> { dues.iter().map(due_to_json).collect() };
     json!({
@@ -168,7 +168,7 @@ fn due_to_json(due: &Due) -> Value {
     })
 }
 
-// `hold`: what must not go away, by whose word and why.
+// `hold`: the memories that must not go away, by whose word and why.
 
 #[derive(Args)]
 pub(crate) struct HoldArgs {

@@ -1,4 +1,4 @@
-//! `scan`: secrets in what is kept, by the rules in force now.
+//! `scan`: looks for secrets in what is kept, by the rules in force now.
 
 use agekeep::Text;
 use agekeep::error::Result;
@@ -11,10 +11,10 @@ use crate::args::Global;
 use crate::output::{self, Bar, Line, Pages, Style, plain};
 use crate::render;
 
-/// The exit code where secrets were found, or a text could not be scanned to its end and may hold
+/// The exit code if secrets were found, or if a text could not be scanned to its end and may hold
 /// some.
 const FINDINGS_PRESENT: u8 = 14;
-/// The exit code where none were found, and not everything opened: that is no clean store.
+/// The exit code if no secret was found but not everything opened: that is no clean store.
 const NOT_ALL_OPENED: u8 = 13;
 
 #[derive(Args)]
@@ -66,7 +66,7 @@ fn exit_code(found: &Scanned) -> u8 {
     }
 }
 
-/// A memory: a heading, its versions, newest first, and what to do.
+/// Renders a memory: a heading, its versions, newest first, and a hint.
 fn to_lines(memory: &Exposed) -> Vec<Line> {
     let path = memory.path.as_ref().map(Text::as_str);
     let path = path.map_or_else(|| "(no path)".into(), render::quoted);
@@ -81,7 +81,7 @@ fn to_lines(memory: &Exposed) -> Vec<Line> {
     lines
 }
 
-/// Whether one line can speak of a version and the one before it.
+/// Tells whether a version and the one before it can share a line.
 fn says_the_same(newer: &ExposedVersion, older: &ExposedVersion) -> bool {
     let same = newer.findings == older.findings && newer.problem == older.problem;
     same && newer.version == older.version + 1
@@ -90,6 +90,8 @@ fn says_the_same(newer: &ExposedVersion, older: &ExposedVersion) -> bool {
         && !newer.present
 }
 
+/// Renders the place of a row of versions.
+///
 /// `v3, event 7, there now: ` or `v1-2, events 3 to 5, as /memories/old.md: `
 fn place(memory: &Exposed, row: &[ExposedVersion]) -> String {
     let (newest, oldest) = (&row[0], &row[row.len() - 1]);
@@ -111,7 +113,7 @@ fn place(memory: &Exposed, row: &[ExposedVersion]) -> String {
     text + ": "
 }
 
-/// `github-pat in its path; password in lines 2,5-9`
+/// Renders the findings of a version: `github-pat in its path; password in lines 2,5-9`
 fn said(version: &ExposedVersion) -> (Style, String) {
     let mut kinds: Vec<(String, Vec<Option<usize>>)> = Vec::new();
     for finding in &version.findings {
@@ -136,7 +138,7 @@ fn said(version: &ExposedVersion) -> (Style, String) {
 
 const UNFINISHED: &str = "not scanned to its end, which would take too long: it may hold secrets";
 
-/// The kind as it stands in markers.
+/// Returns the kind of a finding as it stands in markers.
 fn name(finding: &Finding) -> String {
     let kind = finding.kind.as_str();
     fingerprint(finding).map_or_else(|| kind.into(), |print| format!("{kind}#{print}"))
@@ -182,7 +184,7 @@ fn hint(memory: &Exposed) -> String {
     }
 }
 
-/// A word that a shell takes as it is. An agent chose the path in it, and somebody will copy it.
+/// Quotes a word for the shell, because an agent chose the path in it, and somebody will copy it.
 fn for_shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@/+".contains(c);
     if word.chars().all(plain) {
@@ -213,7 +215,7 @@ fn summary(found: &Scanned) -> String {
     format!("{}: {scope}", parts.join(", "))
 }
 
-/// An object for each finding of a memory, and for each version that was not scanned.
+/// Renders an object for each finding of a memory, and for each version that was not scanned.
 fn to_json(memory: &Exposed) -> impl Iterator<Item = Value> {
     memory.versions.iter().flat_map(|version| {
         let findings = version.findings.iter();

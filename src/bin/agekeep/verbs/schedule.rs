@@ -1,4 +1,5 @@
-//! `schedule`: prints what has the machine sweep every day, for a person to read and put in place.
+//! `schedule`: prints the files that have the machine sweep every day, for a person to read and put
+//! in place.
 
 mod k8s;
 mod systemd;
@@ -20,7 +21,7 @@ use crate::environment::{absolute, one_line};
 use crate::output;
 use crate::terminal;
 
-/// Exit codes of a sweep after which trying again changes nothing: a person has to look.
+/// The exit codes of a sweep after which another try changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
 #[derive(Args)]
@@ -82,7 +83,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
 
 // A line for a crontab.
 
-/// Longest line that every cron takes, in bytes.
+/// The longest line that every cron takes, in bytes.
 const LINE_BYTES_MAX: usize = 998;
 
 /// A time when little else is going on, at no round minute.
@@ -114,9 +115,10 @@ fn file(sweep: &Sweep) -> File {
     }
 }
 
-/// A command as a crontab says it: there, a bare `%` ends it, and `\%` is a `%`. What a backslash
-/// does before another one, crons do not agree on, so none of the command's own stands before that or
-/// a `%`: an empty word between them changes nothing for the shell. Both are in quotes, always.
+/// Escapes a command for a crontab, where a bare `%` ends it, and `\%` is a `%`. Crons do not agree
+/// on what a backslash does before another one, so no backslash of the command's own stands before
+/// another or before a `%`: an empty word between them changes nothing for the shell. Both are
+/// always in quotes.
 fn escaped(command: &str) -> String {
     let mut line = String::with_capacity(command.len());
     for c in command.chars() {
@@ -131,20 +133,20 @@ fn escaped(command: &str) -> String {
     line
 }
 
-// What is to be run every day, and where everything it needs is.
+// The command to run every day, and the paths of everything it needs.
 
-/// Who sweeps, for the event record, where nobody says it.
+/// The actor in the event record, if the caller names none.
 const ACTOR: &str = "sweeper";
 
-/// A sweep, with absolute paths only: whoever starts it has no folder and no variables to go by.
+/// A sweep, with absolute paths only: its starter has no folder and no variables to go by.
 struct Sweep {
     program: String,
     store: String,
     identity: String,
     signing_key: String,
-    /// The keyring's folder, where it is said.
+    /// The keyring's folder, if the caller names one.
     keyring: Option<String>,
-    /// What `XDG_STATE_HOME` has to be.
+    /// The value for `XDG_STATE_HOME`.
     state_base: Option<String>,
     passphrase_file: Option<String>,
     /// Options of the event record, with their values.
@@ -152,7 +154,8 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// The sweep of the store that the options and the environment name, with the keys they name.
+    /// Finds the sweep of the store that the options and the environment name, with the keys they
+    /// name.
     fn find(global: &Global) -> Result<Self> {
         let option =
             |what, path: Option<PathBuf>| path.map(|path| absolute(what, &path)).transpose();
@@ -165,7 +168,7 @@ impl Sweep {
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .map(|(name, value)| Ok((name, one_line(name, value)?)));
-        // A passphrase in the place of its file is not shown.
+        // A passphrase given in place of its file is not shown.
         let passphrase_file = environment::passphrase_file().filter(|path| path.is_file());
         Ok(Self {
             program: absolute("the path of this program", &environment::program()?)?,
@@ -179,26 +182,26 @@ impl Sweep {
         })
     }
 
-    /// The command that sweeps.
+    /// Returns the command that sweeps.
     fn expire(&self) -> Vec<String> {
         self.recorded_command(&["expire"])
     }
 
-    /// The command that prints again what is printed now, with its variables.
+    /// Returns the command that prints the same again, with its variables.
     fn schedule(&self, form: &[&str]) -> String {
         let verb: Vec<_> = ["schedule"].iter().chain(form).copied().collect();
         terminal::command(&self.variables(), &self.recorded_command(&verb))
     }
 
-    /// The command that fails if the last sweep is too long ago: a day, and what the start of one
-    /// may be late.
+    /// Returns the command that fails if the last sweep is too long ago: a day, and the time by
+    /// which its start may be late.
     fn status(&self) -> String {
         let words = self.command(&["status", "--max-age", "26h"]);
         terminal::command(&self.variables(), &words)
     }
 
     fn recorded_command(&self, verb: &[&str]) -> Vec<String> {
-        // In one word: a value that begins with `-` is no option then.
+        // Option and value are one word, so that a value that begins with `-` is no option.
         let recorded = self.recorded.iter();
         let recorded = recorded.map(|(name, value)| format!("{name}={value}"));
         let mut words = self.command(verb);
@@ -206,7 +209,7 @@ impl Sweep {
         words
     }
 
-    /// A command of this program about the store.
+    /// Makes a command of this program about the store.
     fn command(&self, verb: &[&str]) -> Vec<String> {
         let places = [
             ("--store", Some(&self.store)),
@@ -225,7 +228,7 @@ impl Sweep {
         words
     }
 
-    /// The variables it goes by.
+    /// Returns the variables it goes by.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("XDG_STATE_HOME", &self.state_base),
@@ -236,14 +239,14 @@ impl Sweep {
             .collect()
     }
 
-    /// The folder for what was seen of stores.
+    /// Returns the folder for what agekeep remembers of stores.
     fn state(&self) -> Option<String> {
         self.state_base
             .as_ref()
             .map(|base| format!("{base}/agekeep"))
     }
 
-    /// What it writes to.
+    /// Returns the paths it writes to.
     fn written(&self) -> Vec<String> {
         let mut paths = vec![self.store.clone()];
         paths.extend(self.keyring.clone());
@@ -251,7 +254,7 @@ impl Sweep {
         paths
     }
 
-    /// What it only reads.
+    /// Returns the paths it only reads.
     fn read(&self) -> Vec<String> {
         let mut paths = vec![
             self.program.clone(),
@@ -262,7 +265,7 @@ impl Sweep {
         paths
     }
 
-    /// The account that the store belongs to, or will.
+    /// Returns the account that the store belongs to, or will.
     fn account(&self) -> String {
         let owner = [&self.store, &self.identity]
             .into_iter()
@@ -283,9 +286,9 @@ impl Sweep {
     }
 }
 
-// What would keep a sweep from working when nobody is there to see it.
+// The obstacles that would keep a sweep from working when nobody is there to see it.
 
-/// What a person should know before putting it in place, one sentence each.
+/// Lists what a person should know before putting it in place, one sentence each.
 fn all(sweep: &Sweep, form: &Form) -> Vec<String> {
     let mut found = keys(sweep);
     if let Form::K8s(args) = form {
@@ -300,7 +303,7 @@ fn all(sweep: &Sweep, form: &Form) -> Vec<String> {
     found
 }
 
-/// Keys that want a person, or are of no use to anybody.
+/// Lists the keys that need a person, or cannot be used at all.
 fn keys(sweep: &Sweep) -> Vec<String> {
     let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
     let identity = keyfile::unlock_identity(Path::new(&sweep.identity), &nobody).map(drop);
@@ -321,7 +324,7 @@ fn keys(sweep: &Sweep) -> Vec<String> {
     found
 }
 
-/// The signing key has to be in its file: there is no ssh-agent.
+/// Checks that the signing key is in its file, because there is no ssh-agent.
 fn signing_key(sweep: &Sweep, nobody: &Arc<dyn Unlock>) -> Result<()> {
     let path = Path::new(&sweep.signing_key);
     let key = keyfile::find_signing_key(path, None, nobody)?;
@@ -347,7 +350,7 @@ fn said_of(sweep: &Sweep, error: &Error) -> Option<String> {
     }
 }
 
-/// What is not where it should be.
+/// Lists what is not where it should be.
 fn missing(sweep: &Sweep) -> Vec<String> {
     let store = Path::new(&sweep.store);
     let mut found = Vec::new();
@@ -378,7 +381,7 @@ fn missing(sweep: &Sweep) -> Vec<String> {
     found
 }
 
-/// Files of another account than the store's, which the sweep runs under.
+/// Lists the files of another account than the store's, which the sweep runs under.
 fn owners(sweep: &Sweep) -> Vec<String> {
     let owner = |path: &str| fs::metadata(path).ok().map(|meta| meta.uid());
     let Some(account) = owner(&sweep.store) else {

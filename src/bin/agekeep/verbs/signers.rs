@@ -65,7 +65,7 @@ struct Add {
     valid_before: Option<String>,
 }
 
-/// What a signer may write.
+/// The role of a signer: what it may write.
 #[derive(Clone, Copy, ValueEnum)]
 enum As {
     /// Everything
@@ -152,7 +152,7 @@ fn run_role(global: &Global, name: &str, role: SignerRole) -> Result<()> {
     ))
 }
 
-/// Reads a public key, and says from which file.
+/// Reads a public key, and returns the file it came from, if any.
 fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
     let bad = |why| invalid("the signer's key", why);
     let parse = |text: &str| VerifyingKey::parse(text).map_err(bad);
@@ -233,7 +233,7 @@ fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
     })
 }
 
-/// What a signer is at a time.
+/// Returns the state of a signer at a time.
 fn state(signer: &Signer, now: DateTime<Utc>) -> &'static str {
     let validity = signer.validity;
     match (validity.after(), validity.before()) {

@@ -42,7 +42,7 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
     Ok(code)
 }
 
-/// Says that no sweep was carried out for too long.
+/// Reports that no sweep was carried out for too long.
 fn overdue(status: &Status, now: DateTime<Utc>, max: Window) -> Option<String> {
     let Some((last, _)) = status.last_sweep else {
         return Some("no sweep was ever carried out; `agekeep expire` is one".into());
@@ -154,7 +154,8 @@ fn to_json(status: &Status) -> serde_json::Value {
     })
 }
 
-/// Which store this is a copy of; `events` is how many it has less, or more, than were seen there.
+/// Renders the store that this is a copy of; `events` is how many fewer, or more, it has than were
+/// seen there.
 fn copy_to_json(copy: &CopyOf) -> serde_json::Value {
     let (compared, events) = match copy.distance {
         Distance::Behind(events) => ("behind", events),
@@ -172,10 +173,10 @@ fn copy_to_json(copy: &CopyOf) -> serde_json::Value {
 
 // `doctor`: what is not wrong yet and will hurt one day, each with what to do about it.
 
-/// The exit code where something is found.
+/// The exit code if something is found.
 const FINDINGS: u8 = 14;
 
-/// Something to look after.
+/// A finding, and what to do about it.
 struct Advice {
     id: &'static str,
     what: String,
@@ -218,7 +219,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     Ok(if found.is_empty() { 0 } else { FINDINGS })
 }
 
-/// What others could use until now.
+/// Makes the advice about something that others could use until now.
 fn was_open(what: String) -> Advice {
     Advice {
         id: "loose-permissions",
@@ -311,7 +312,7 @@ fn keys_inside(global: &Global, root: &Path) -> Result<Vec<Advice>> {
 
 // `compact`: everything the store holds in one pack.
 
-/// The exit code where something is not whole: that of `verify`.
+/// The exit code if something is not whole: that of `verify`.
 const FINDINGS_PRESENT: u8 = 13;
 
 #[derive(Args)]

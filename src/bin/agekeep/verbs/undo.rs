@@ -46,7 +46,7 @@ pub(crate) struct Rollback {
     how: How,
 }
 
-// What every undo takes.
+// The options of every undo.
 #[derive(Args)]
 struct How {
     /// Print the plan, and change nothing
@@ -104,7 +104,7 @@ pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
         .map(|text| parse_time(text, now))
         .transpose()?;
     let undo = Undo::Revert(selection);
-    // Who is reverted is not who reverts.
+    // The actor and session choose what is reverted, and do not say who reverts it.
     run(global, store, &undo, &args.how, &global.onlooker())
 }
 
@@ -116,7 +116,7 @@ fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
     Ok((one.clone(), one))
 }
 
-/// A plan needs no signing key.
+/// Opens the store; a plan needs no signing key.
 fn open(global: &Global, how: &How) -> Result<Store> {
     if how.dry_run {
         global.open_to_look()
@@ -145,7 +145,7 @@ fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Cont
     Ok(if refused { CONFLICT } else { 0 })
 }
 
-/// What an undo does, or did, in words.
+/// Renders what an undo does, or did, in words.
 pub(crate) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String {
     let mut lines = vec![heading(plan)];
     lines.extend(plan.steps.iter().map(step));

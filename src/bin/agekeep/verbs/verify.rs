@@ -1,4 +1,4 @@
-//! `verify`: whether everything is as it was written, and what is not.
+//! `verify`: checks whether everything is as it was written, and shows what is not.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::environment;
 use crate::output::{self, Bar};
 use crate::verbs::policy;
 
-/// The exit code where something is not as it should be.
+/// The exit code if something is not as it should be.
 const FINDINGS_PRESENT: u8 = 13;
 
 #[derive(Args)]
@@ -123,6 +123,8 @@ fn scope(report: &Report) -> String {
     output::counted(report.events.saturating_sub(report.from), "event")
 }
 
+/// Renders a finding as a line.
+///
 /// `chain  event 4 commit 0123456789ab memory 3f…: its Chain trailer is not …`
 fn finding_line(finding: &Finding) -> String {
     let mut place = Vec::new();

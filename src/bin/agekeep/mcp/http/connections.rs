@@ -1,8 +1,8 @@
-//! The connections of the HTTP server: how many there may be, and which one goes when another comes.
+//! The connections of the HTTP server: how many there may be, and which is closed to make room.
 //!
 //! A connection is new until a request on it is let in, which takes the token where one is set. New
-//! connections have places of their own, so that however many somebody opens without the token, only
-//! new ones go: the oldest of the address that has the most.
+//! connections have places of their own: however many somebody opens without the token, only new
+//! ones are closed for them, first the oldest of the address that has the most.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -13,22 +13,22 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Files and connections that the process may have open, if the machine gives them. Half is for new
-/// connections: the more there may be, the longer one that is honest has to send its head while
-/// somebody opens others. A part is for the store's files, and for connections that lost their place
-/// and are about to be closed.
+/// Most files and connections that the process may have open, if the machine allows as many. Half
+/// are for new connections: the more there may be, the longer an honest client has to send its head
+/// while somebody opens others. Some are for the store's files, and for connections that lost their
+/// place and are about to be closed.
 pub(super) const FILES: usize = 8_192;
-/// Connections that are not new: as many as there may be sessions, and some more.
+/// Most connections that are not new: as many as there may be sessions, and some more.
 const KNOWN_MAX: usize = 1_024;
-/// Requests at once: each may hold a body as long as a request can be.
+/// Most requests at once: each may hold a body of the greatest length.
 const REQUESTS_MAX: usize = 256;
 
-/// How long a connection may stay new. A head is sent at once by who means to send one.
+/// The longest time a connection may stay new. An honest client sends its head at once.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
-/// How long a request's body may take, from its head to its end.
+/// The longest time that a request's body may take, from its head to its end.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 
-/// What a connection is doing. What stands first makes room first.
+/// The phase of a connection. An earlier variant makes room first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// It waits for its next request.
@@ -37,11 +37,11 @@ enum Phase {
     Receiving,
     /// An answer is on its way out. In a stream of events that takes as long as the client listens.
     Sending,
-    /// A request is carried out. It does not make room.
+    /// A request is carried out. The connection is not closed to make room.
     Working,
 }
 
-/// All connections there are.
+/// All connections of the server.
 pub(super) struct Connections {
     table: Mutex<Table>,
     new_max: usize,
@@ -50,15 +50,14 @@ pub(super) struct Connections {
 
 #[derive(Default)]
 struct Table {
-    /// How many there have been.
+    /// The number of connections there have been.
     count: u64,
-    /// Those on which no request was let in yet, for each address by their number, so the oldest
-    /// stands first.
+    /// The new connections, for each address by their number, so that the oldest stands first.
     new: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
     known: HashMap<u64, Known>,
 }
 
-/// One on which a request was.
+/// A connection on which a request was let in.
 struct Known {
     phase: Phase,
     since: Instant,
@@ -66,7 +65,7 @@ struct Known {
 }
 
 impl Connections {
-    /// For a process that may have so many files open.
+    /// Sets the limits for a process that may have `files` files open.
     pub(super) fn new(files: usize) -> Self {
         Self {
             table: Mutex::default(),
@@ -79,7 +78,7 @@ impl Connections {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a connection from this address a place, which another one may lose by it.
+    /// Gives a connection from this address a place, for which another new one may lose its own.
     pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Arc<Place> {
         let mut table = self.table();
         if table.new.values().map(BTreeMap::len).sum::<usize>() >= self.new_max {
@@ -98,7 +97,7 @@ impl Connections {
         })
     }
 
-    /// Closes a new connection, where the machine has nothing left for another.
+    /// Closes a new connection when the machine has nothing left for another.
     pub(super) fn make_room(&self) {
         self.table().close_a_new_one();
     }
@@ -129,8 +128,8 @@ impl Table {
         lost
     }
 
-    /// Closes the known connection that is longest in the first of these phases that any is in, other
-    /// than the one with this number, and answers whether there was one.
+    /// Closes a known connection other than number `but`: the one that is longest in the first of
+    /// these phases that any is in. Tells whether there was one.
     fn close_a_known_one(&mut self, phases: &[Phase], but: u64) -> bool {
         let may_go =
             |(number, known): &(&u64, &Known)| **number != but && phases.contains(&known.phase);
@@ -143,14 +142,14 @@ impl Table {
         closed.inspect(|known| known.lost.cancel()).is_some()
     }
 
-    /// How many requests have begun whose answers have not.
+    /// Counts the requests that have begun and whose answers have not.
     fn requests(&self) -> usize {
         let begun = |known: &&Known| matches!(known.phase, Phase::Receiving | Phase::Working);
         self.known.values().filter(begun).count()
     }
 }
 
-/// A connection's place, which is free again when the last one who has it drops it.
+/// A connection's place, which is free again when its last holder drops it.
 pub(super) struct Place {
     connections: Arc<Connections>,
     number: u64,
@@ -167,8 +166,8 @@ impl Place {
         }
     }
 
-    /// Lets a request in, whose body comes until what this answers is dropped; `None` where there is
-    /// no room for it.
+    /// Lets a request in; `None` if there is no room for it. Its body is on its way in until the
+    /// returned turn is dropped.
     pub(super) fn let_in(self: &Arc<Self>) -> Option<Turn> {
         let mut table = self.connections.table();
         if self.lost.is_cancelled() {
@@ -197,14 +196,14 @@ impl Place {
         Some(Turn::new(self, Phase::Working))
     }
 
-    /// Begins an answer, which is on its way until what this answers is dropped.
+    /// Begins an answer, which is on its way out until the returned turn is dropped.
     pub(super) fn send(self: &Arc<Self>) -> Turn {
         self.turn(Phase::Sending);
         Turn::new(self, Phase::Idle)
     }
 
-    /// Waits until the body of the request that was just let in has had its time. Where it is there
-    /// by then, that is never.
+    /// Waits until the body of the request that was just let in is late; for ever if it is complete
+    /// in time.
     pub(super) async fn late(&self) {
         sleep(BODY_WITHIN).await;
         let phase = self
@@ -234,7 +233,7 @@ impl Drop for Place {
     }
 }
 
-/// Turns a connection to its next phase when it is dropped.
+/// A guard that moves a connection to its next phase when it is dropped.
 pub(super) struct Turn {
     place: Arc<Place>,
     to: Phase,
@@ -255,7 +254,8 @@ impl Drop for Turn {
     }
 }
 
-/// What counts as one address: of IPv6 what one customer of a provider is given at least.
+/// Returns the part of an address that counts as one client: of IPv6 the network of 64 bits, the
+/// least that a provider gives a customer.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

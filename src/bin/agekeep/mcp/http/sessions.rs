@@ -1,4 +1,5 @@
-//! The sessions of clients of the older era: how many there may be, and which one makes room.
+//! The sessions of clients of the older protocol version: how many there may be, and which ends to
+//! make room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,22 +9,22 @@ use hyper::HeaderMap;
 use rmcp::transport::streamable_http_server::SessionId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-/// Sessions at once. One that is not used ends after five minutes, by the protocol's library.
+/// Most sessions at once. The protocol's library ends one that is not used for five minutes.
 const SESSIONS_MAX: usize = 1_000;
-/// The header that names one.
+/// The header that names a session.
 const NAME: &str = "mcp-session-id";
 
-/// All sessions there are.
+/// All sessions of the server.
 #[derive(Default)]
 pub(super) struct Sessions {
-    /// Where the protocol's library has them.
+    /// The sessions, as the protocol's library keeps them.
     pub(super) local: Arc<LocalSessionManager>,
     used: Mutex<HashMap<SessionId, Used>>,
 }
 
 #[derive(Clone, Copy)]
 struct Used {
-    /// Requests in it whose answers are not at their end.
+    /// The number of requests in it whose answers are not at their end.
     by: usize,
     last: Instant,
 }
@@ -33,8 +34,8 @@ impl Sessions {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the session a request names is used, until what this answers is dropped. `None`
-    /// where it names none that is there.
+    /// Marks the session that a request names as used until the returned guard is dropped; `None`
+    /// if the request names no session that exists.
     pub(super) fn use_named(self: &Arc<Self>, headers: &HeaderMap) -> Option<InUse> {
         let id = headers.get(NAME)?.to_str().ok()?;
         let mut all = self.used();
@@ -48,8 +49,8 @@ impl Sessions {
         })
     }
 
-    /// Takes note of the session that an answer says has begun. Where there are too many, the one that
-    /// was not used for longest ends.
+    /// Registers the session that an answer says has begun. If there are too many, the one that was
+    /// unused for longest ends.
     pub(super) async fn begin(self: &Arc<Self>, headers: &HeaderMap) {
         let Some(id) = headers.get(NAME).and_then(|id| id.to_str().ok()) else {
             return;
@@ -63,12 +64,12 @@ impl Sessions {
         };
         used.insert(id.into(), now);
         while all.len() > SESSIONS_MAX {
-            // One of which nobody was told has not been used at all.
+            // A session missing from `used` is one that no client was told of: it goes first.
             let longest = |id: &&SessionId| used.get(*id).map(|used| (used.by > 0, used.last));
             let Some(id) = all.keys().min_by_key(longest).cloned() else {
                 return;
             };
-            // Its worker ends when nobody can speak to it any more.
+            // Its worker ends when nobody can send to it any more.
             all.remove(&id);
             used.remove(&id);
         }

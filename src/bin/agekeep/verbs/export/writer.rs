@@ -1,4 +1,5 @@
-//! The two forms of an export: a folder as it would be without a store, and JSON Lines.
+//! The two forms of an export: a folder of plain files, as there would be without a store, and JSON
+//! Lines.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,24 +20,24 @@ use crate::folder::{Folder, Kind, Opened};
 use crate::verbs::import;
 use crate::{folder, output, render};
 
-/// What became of a version.
+/// The outcome of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Added {
     Written,
-    /// It does not open.
+    /// The version does not open.
     Closed,
-    /// A file of its name would be git's to read.
+    /// Git would take a file of its name for its own.
     OfGit,
-    /// Nobody reads on.
+    /// The reader is gone.
     Unread,
 }
 
-/// Where versions are written.
+/// The place that versions are written to.
 pub(super) enum Writer {
     Folder {
         target: Target,
         root: Folder,
-        /// The folders on the way to what was written last, with their names.
+        /// The open folders on the way to the last file that was written, with their names.
         open: Vec<(OsString, Folder)>,
     },
     File {
@@ -46,7 +47,7 @@ pub(super) enum Writer {
     Stdout,
 }
 
-/// A version as a line.
+/// A version as a line of JSON Lines.
 #[derive(Serialize)]
 struct Line<'a> {
     memory: MemoryId,
@@ -116,7 +117,7 @@ impl Writer {
         })
     }
 
-    /// Writes a line; `false` when nobody reads on.
+    /// Writes a line; `false` if the reader is gone.
     fn line(&mut self, value: &impl Serialize) -> Result<bool> {
         match self {
             Self::Stdout => output::json(value),
@@ -130,7 +131,7 @@ impl Writer {
         }
     }
 
-    /// Puts what was written in its place.
+    /// Moves what was written to its place.
     pub(super) fn finish(self) -> Result<()> {
         match self {
             Self::Stdout => Ok(()),
@@ -143,7 +144,7 @@ impl Writer {
     }
 }
 
-/// Whether git would take a file of this path for its own, and perhaps run what it says.
+/// Tells whether git would take a file of this path for its own, and perhaps run what it says.
 fn is_of_git(path: &MemoryPath) -> bool {
     path.as_str()
         .split('/')
@@ -151,7 +152,7 @@ fn is_of_git(path: &MemoryPath) -> bool {
 }
 
 /// Writes a file, and the folders above it that are not there yet. Paths come in their order, so
-/// each folder is made once, and one that is there is another path's.
+/// each folder is made once, and one that exists already belongs to another path.
 fn write_file(
     target: &Target,
     root: &Folder,
@@ -185,7 +186,7 @@ fn write_file(
     Ok(Added::Written)
 }
 
-/// The first line of JSON Lines.
+/// Makes the first line of JSON Lines.
 fn header(head: &Head, scope: &Scope) -> Value {
     let within: Vec<&str> = scope.within.iter().map(MemoryPath::as_str).collect();
     json!({
@@ -221,10 +222,10 @@ fn line(taken: &Taken) -> Line<'_> {
     }
 }
 
-// Where an export is written: beside its place, or in the empty folder that is there, under another
-// name until it is whole.
+// The place of an export: until the export is whole, it is written beside its place, or in the
+// empty folder that is there, under another name.
 
-/// Begins the name of an export that is not whole.
+/// The beginning of the name of an export that is not whole.
 const ASIDE: &str = ".agekeep-export-";
 /// Most names that are tried.
 const NAMES_MAX: u32 = 1_000;
@@ -235,9 +236,10 @@ pub(super) struct Target {
     parent: Folder,
     name: OsString,
     is_folder: bool,
-    /// Whether `parent` is the place itself, an empty folder: it may be a mount, or where somebody is.
+    /// Set if `parent` is the place itself, an empty folder: it may be a mount, or somebody's
+    /// working folder.
     is_there: bool,
-    /// The name it has until it is whole.
+    /// The name of the export until it is whole.
     aside: Option<OsString>,
 }
 
@@ -316,7 +318,7 @@ impl Target {
         }
     }
 
-    /// Puts in its place what was written, durably.
+    /// Moves what was written to its place, durably.
     pub(super) fn finish(mut self) -> Result<()> {
         let name = self.aside.clone().expect("something was begun");
         let renamed = self.parent.sync().and_then(|()| {
@@ -338,8 +340,8 @@ impl Target {
         self.parent.sync_names().map_err(|error| self.failed(error))
     }
 
-    /// Moves what was written into the folder that was there. Until the last of it is there, the other
-    /// name says that it is not whole.
+    /// Moves what was written into the folder that was there. Until the last of it is there, the
+    /// other name shows that the export is not whole.
     fn move_up(&self, aside: &OsStr) -> io::Result<()> {
         let written = self.parent.folder(aside)?;
         for name in written.names()? {
@@ -349,14 +351,14 @@ impl Target {
         self.parent.remove(aside)
     }
 
-    /// The error for what went wrong while it was written.
+    /// Makes the error for a failure to write.
     pub(super) fn failed(&self, source: io::Error) -> Error {
         failed("write", &self.path)(source)
     }
 }
 
 impl Drop for Target {
-    /// Removes what did not become whole: it is plaintext that nobody asked for.
+    /// Removes an export that is not whole: it is plaintext that nobody asked for.
     fn drop(&mut self) {
         let Some(name) = self.aside.take() else {
             return;
@@ -375,7 +377,7 @@ impl Drop for Target {
     }
 }
 
-/// A path with a name at its end, where it has none as it was said.
+/// Makes a path absolute; one without a name at its end is resolved, so that it has one.
 fn whole(path: &Path) -> io::Result<PathBuf> {
     match path.file_name() {
         Some(_) => std::path::absolute(path),
@@ -383,7 +385,8 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether an empty folder is at a place where an export may go; an error if anything else is.
+/// Tells whether there is an empty folder at a place where an export may go; anything else is an
+/// error.
 fn is_there(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Result<bool> {
     let what = match parent.kind(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -403,7 +406,7 @@ fn is_there(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Resu
     Err(in_the_way(path, what))
 }
 
-/// Says which exports were cut off here, and lie about in plaintext.
+/// Warns of exports that were cut off here, and are left in plaintext.
 fn say_left_over(parent: &Folder, path: &Path) {
     for name in parent.names().unwrap_or_default() {
         if !name.as_bytes().starts_with(ASIDE.as_bytes()) {
@@ -414,7 +417,7 @@ fn say_left_over(parent: &Folder, path: &Path) {
             Ok(Kind::File) => parent.file(&name).map(|(file, _)| Opened::File(file)),
             _ => continue,
         };
-        // Whoever still writes to it has a lock on it.
+        // A process that still writes to it has a lock on it.
         let is_over = match opened {
             Ok(Opened::Folder(folder)) => folder.try_lock(),
             Ok(Opened::File(file)) => folder::try_lock(&file),

@@ -1,4 +1,4 @@
-//! A JSON Lines export, read twice: first what is in it, and then each text when its turn comes.
+//! A JSON Lines export, read twice: first to list its lines, and then for each text in its turn.
 
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
@@ -16,16 +16,16 @@ use zeroize::Zeroizing;
 use crate::input::{Line, next_line};
 use crate::verbs::import::source::{Body, Item, What};
 
-/// What the first line of an export says it is.
+/// The schema that the first line of an export names.
 pub(crate) const SCHEMA: &str = "agekeep.export/1";
-/// What all forms of exports begin with.
+/// The beginning of the schemas of all forms of exports.
 const ANY_SCHEMA: &str = "agekeep.export/";
-/// Bytes a line may have beside its text.
+/// Most bytes that a line may have beside its text.
 const ENVELOPE_BYTES: usize = 64 * 1024;
-/// Bytes that one byte of text takes at most, as an escape.
+/// Most bytes that one byte of text takes, as an escape.
 const ESCAPE_BYTES: usize = 6;
 
-/// Most characters of a line's own words that are repeated.
+/// Most characters that are repeated of the reason a line gives.
 const WHY_CHARACTERS_MAX: usize = 200;
 
 #[derive(Deserialize)]
@@ -57,14 +57,14 @@ pub(super) struct Lines {
     input: BufReader<File>,
     path: PathBuf,
     bytes_max: usize,
-    /// The store it was made of.
+    /// The store that was exported.
     pub(super) store: Option<StoreId>,
-    /// How many lines are to follow the first.
+    /// The number of lines that are to follow the first.
     follow: u64,
 }
 
 impl Lines {
-    /// Reads the first line.
+    /// Opens an export and reads its first line.
     pub(super) fn open(file: File, path: &Path, limits: &Limits) -> Result<Self> {
         let mut lines = Self {
             input: BufReader::new(file),
@@ -97,7 +97,7 @@ impl Lines {
         next_line(&mut self.input, &self.path, self.bytes_max)
     }
 
-    /// What is in it, line by line, each to be put below `to`.
+    /// Lists what is in it, line by line, each to be put below `to`.
     pub(super) fn items(&mut self, to: &str) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         let mut number = 1;
@@ -122,7 +122,7 @@ impl Lines {
         Ok(items)
     }
 
-    /// The text of a line, or why it is not taken.
+    /// Reads the text of a line; the inner error says why it is not taken.
     pub(super) fn text(&mut self, at: u64, path: &str) -> Result<Result<Text, String>> {
         let sought = self.input.seek(SeekFrom::Start(at));
         sought.map_err(|e| self.fault(e))?;

@@ -1,4 +1,4 @@
-//! Where an import comes from: which kind it is, and what is in it.
+//! The source of an import: its kind, and what is in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,7 @@ use crate::folder;
 use crate::folder::{Folder, Itself, Kind, Opened};
 use crate::verbs::import::lines::Lines;
 
-/// What an import can come from.
+/// The kind of a source.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum From {
     /// Any folder of text files, as it is.
@@ -30,7 +30,7 @@ pub(super) enum From {
     Jsonl,
 }
 
-/// Where an import comes from, open.
+/// The source of an import, open.
 pub(super) struct Source {
     from: From,
     body: Opening,
@@ -41,34 +41,34 @@ enum Opening {
     Lines(Lines),
 }
 
-/// One thing that is found in it.
+/// An item of a source.
 pub(super) struct Item {
-    /// How the source calls it.
+    /// Its name in the source.
     pub(super) name: String,
-    /// Where it is to be.
+    /// The path it is to get.
     pub(super) path: Option<String>,
     pub(super) what: What,
 }
 
-/// What one thing is.
+/// The kind of an item.
 pub(super) enum What {
     Text(Body),
-    /// No memory, and of whom or what it is.
+    /// No memory: the text says whose or what it is.
     LeftOut(&'static str),
-    /// What a memory was before, or one that was gone.
+    /// An older version of a memory, or a version of one that was gone.
     Older,
-    /// Nothing that is taken, and why.
+    /// Something that is not taken: the text says why.
     Refused(String),
 }
 
-/// Where a text is.
+/// The place of a text in the source.
 pub(super) enum Body {
     File(Vec<OsString>),
     Line { at: u64, path: String },
 }
 
 impl Source {
-    /// Opens what somebody named, and finds out what it is.
+    /// Opens the source that the caller named, and finds out its kind.
     pub(super) fn open(path: &Path, from: Option<From>, limits: &Limits) -> Result<Self> {
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => Error::NotThere {
@@ -98,7 +98,7 @@ impl Source {
         Ok(Self { from, body })
     }
 
-    /// The reason that is recorded where nobody says another: nothing of this machine is in it.
+    /// Returns the reason to record if the caller gives none; it tells nothing of this machine.
     pub(super) fn reason(&self) -> String {
         match (&self.body, self.from) {
             (Opening::Lines(lines), _) => match lines.store {
@@ -111,7 +111,7 @@ impl Source {
         }
     }
 
-    /// What it is, in a word.
+    /// Returns its kind, in a word.
     pub(super) fn kind(&self) -> &'static str {
         match self.from {
             From::Folder => "folder",
@@ -121,8 +121,8 @@ impl Source {
         }
     }
 
-    /// Everything in it, each with the path below `to` it is to have; what cannot be there side by
-    /// side is refused.
+    /// Lists everything in it, each with the path below `to` it is to get; items whose paths clash
+    /// are refused.
     pub(super) fn items(
         &mut self,
         store: &Store,
@@ -144,7 +144,7 @@ impl Source {
         Ok(items)
     }
 
-    /// A text, or why it is not taken.
+    /// Reads a text; the inner error says why it is not taken.
     pub(super) fn text(&mut self, body: &Body, limits: &Limits) -> Result<Result<Text, String>> {
         match (&mut self.body, body) {
             (Opening::Tree(root), Body::File(names)) => Ok(read(root, names, limits.memory_bytes)),
@@ -201,14 +201,14 @@ fn told(folder: &Folder, path: &Path) -> Result<From> {
     ))
 }
 
-/// Whether its folder `memory` has the index that Claude Code keeps there.
+/// Tells whether its folder `memory` has the index that Claude Code keeps there.
 fn names_index(folder: &Folder) -> bool {
     let memory = folder.folder(OsStr::new("memory"));
     let kind = memory.and_then(|memory| memory.kind(OsStr::new("MEMORY.md")));
     kind.is_ok_and(|kind| kind == Kind::File)
 }
 
-/// The folder whose files are the memories: one in what was named, or that itself.
+/// Opens the folder whose files are the memories: one inside the named folder, or that itself.
 fn inner(folder: Folder, from: From) -> Result<Folder> {
     let name = match from {
         From::Sdk => "memories",
@@ -222,7 +222,7 @@ fn inner(folder: Folder, from: From) -> Result<Folder> {
             .is_ok_and(|kind| kind == Kind::File)
     };
     match folder.kind(name) {
-        // It is the memory folder itself, and the one in it is of memories too.
+        // It is the memory folder itself, and the folder in it holds memories too.
         Ok(Kind::Folder) if from == From::ClaudeCode && is_index("MEMORY.md") => Ok(folder),
         Ok(Kind::Folder) => {
             let opened = folder.folder(name);
@@ -256,7 +256,7 @@ fn item(found: Found, to: &MemoryPath) -> Item {
     }
 }
 
-/// Refuses what would have one path, or be above another: none of them has more right to be there.
+/// Refuses items that would share a path, or be above another: none of them has more right to it.
 fn refuse_clashes(store: &Store, items: &mut [Item]) {
     let mut at: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
@@ -287,26 +287,26 @@ fn refuse_clashes(store: &Store, items: &mut [Item]) {
     }
 }
 
-// The files below a folder: which there are, in an order that never changes, and what each says.
+// The files below a folder: their listing, in an order that never changes, and their texts.
 
-/// What stands somewhere below a folder.
+/// An entry somewhere below a folder.
 pub(super) struct Found {
-    /// The names on the way to it.
+    /// The names on the way to it, with its own.
     pub(super) names: Vec<OsString>,
     pub(super) what: Entry,
 }
 
-/// What it is.
+/// The kind of an entry.
 pub(super) enum Entry {
     File,
-    /// No memory; of whom or what it is.
+    /// No memory: the text says whose or what it is.
     LeftOut(&'static str),
-    /// Nothing that is taken, and why.
+    /// Something that is not taken: the text says why.
     Refused(String),
 }
 
-/// Everything below a folder but folders, in the order of the bytes of their paths. A folder that is
-/// more than `depth_max` names down is refused as a whole; so are what is no text, and links.
+/// Lists everything below a folder but folders, in the byte order of names. A folder that is more
+/// than `depth_max` names down is refused as a whole; so are links, and all that is no file.
 pub(super) fn walk(root: &Folder, store: Option<Itself>, depth_max: usize) -> Vec<Found> {
     let mut walk = Walk {
         store,
@@ -318,7 +318,7 @@ pub(super) fn walk(root: &Folder, store: Option<Itself>, depth_max: usize) -> Ve
 }
 
 struct Walk {
-    /// The store's own folder, which is nobody's memory.
+    /// The store's own folder, which is no memory.
     store: Option<Itself>,
     depth_max: usize,
     found: Vec<Found>,
@@ -379,7 +379,7 @@ impl Walk {
 
 const LINK: &str = "a symbolic link, which may lead anywhere";
 
-/// What is no memory, though it may stand beside them.
+/// Says what a file is that stands beside memories and is none.
 fn no_memory(name: &OsStr, kind: Kind) -> Option<&'static str> {
     let name = name.to_str()?;
     match (name, kind) {
@@ -391,8 +391,8 @@ fn no_memory(name: &OsStr, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Whether the local memory tools of the SDKs would write to a file of this name what is about to
-/// be renamed: `.tmp-`, the number of a process, and a UUID.
+/// Tells whether the local memory tools of the SDKs would give this name to a file that they are
+/// about to rename: `.tmp-`, a process id, and a UUID.
 fn is_half_written(name: &str) -> bool {
     let Some((process, uuid)) = name.strip_prefix(".tmp-").and_then(|n| n.split_once('-')) else {
         return false;
@@ -405,8 +405,8 @@ fn is_half_written(name: &str) -> bool {
         && hex(uuid)
 }
 
-/// The text of a file, or why it is not taken. Every name on the way is opened anew, so that what
-/// was swapped for a link since it was listed is not followed.
+/// Reads the text of a file, or says why it is not taken. Opens every name on the way anew, so that
+/// a link that was swapped in since the listing is not followed.
 pub(super) fn read(root: &Folder, names: &[OsString], bytes_max: usize) -> Result<Text, String> {
     let (name, above) = names.split_last().expect("a file has a name");
     let mut folder: Option<Folder> = None;
@@ -465,7 +465,7 @@ mod tests {
         read(&Folder::open(root).expect("a folder"), &names(path), MAX)
     }
 
-    /// What is swapped after it was listed is told by what it is when it is opened.
+    /// A file that is swapped after the listing is recognised when it is opened.
     #[test]
     fn what_is_swapped_for_a_link_is_not_followed() {
         let scratch = tempfile::tempdir().expect("a temporary folder");
@@ -518,7 +518,7 @@ mod tests {
         assert!(fifo.expect("mkfifo runs").success());
         let said = read_in(root, "fifo").expect_err("a FIFO");
         assert!(said.contains("FIFO"), "{said}");
-        // The kernel says of some files that they are empty, and they are not.
+        // The kernel says that some files are empty which are not.
         if let Ok(folder) = Folder::open(Path::new("/proc/self")) {
             let said = read(&folder, &names("status"), 10).expect_err("longer than it says");
             assert!(said.contains("at most 10"), "{said}");

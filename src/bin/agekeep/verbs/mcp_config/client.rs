@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::environment;
 use crate::verbs::mcp_config::Launch;
 
-/// One row for each client.
+/// The clients, one in each row.
 pub(super) const CLIENTS: [Client; 5] = [
     Client {
         id: "claude-code",
@@ -128,24 +128,24 @@ pub(super) const CLIENTS: [Client; 5] = [
     },
 ];
 
-/// Stands for the folder somebody works in, among the tables of a file.
+/// A placeholder for the working folder, among the tables of a file.
 const HERE: &str = "{here}";
 
 /// A client that starts MCP servers.
 pub(super) struct Client {
-    /// What it is called in `--client`; also who acts, where nobody says it.
+    /// Its name in `--client`; also the actor, if the caller names none.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) format: Format,
-    /// The table its servers stand in, in what is printed.
+    /// The table of servers in the printed text.
     pub(super) table: &'static str,
-    /// Whether an entry says that it is a program and not an address.
+    /// Set if an entry says that it is a program and not an address.
     pub(super) says_type: bool,
-    /// Whether it puts something else in place of `${…}`, which nothing can keep it from.
+    /// Set if it replaces `${…}`, which nothing can prevent.
     pub(super) expands: bool,
-    /// The command that adds a server, up to the server's name; empty where there is none.
+    /// The command that adds a server, up to the server's name; empty if there is none.
     pub(super) adds: &'static [&'static str],
-    /// Where it looks, the first that has an entry deciding.
+    /// The files it looks in; the first that has an entry decides.
     pub(super) files: &'static [File],
 }
 
@@ -160,16 +160,16 @@ pub(super) enum Format {
 pub(super) struct File {
     at: At,
     tables: &'static [&'static str],
-    /// Where it counts, in words.
+    /// Its reach, in words.
     pub(super) reach: &'static str,
 }
 
-/// Where a file is.
+/// The place of a file.
 #[derive(Clone, Copy)]
 enum At {
-    /// Below the folder somebody works in.
+    /// Below the working folder.
     Here(&'static str),
-    /// Below the home folder, or below what a variable names.
+    /// Below the home folder, or below the folder that a variable names.
     Home {
         linux: &'static str,
         macos: &'static str,
@@ -199,13 +199,13 @@ impl At {
 }
 
 impl Client {
-    /// The client that is called so.
+    /// Finds the client with this name.
     pub(super) fn named(id: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.id == id)
     }
 
-    /// Its files, with their paths. For somebody who works in the home folder a project's file can be
-    /// the person's own, and is there once.
+    /// Lists its files, with their paths. For a user who works in the home folder, a project's file
+    /// can be the user's own, and is listed once.
     pub(super) fn places(&self) -> Vec<(&'static File, PathBuf)> {
         let paths = self.files.iter();
         let all: Vec<_> = paths
@@ -221,7 +221,7 @@ impl Client {
 }
 
 impl File {
-    /// Its path; `None` where there is no home folder.
+    /// Returns its path; `None` without a home folder.
     fn path(&self) -> Option<PathBuf> {
         let At::Home {
             linux,
@@ -244,12 +244,12 @@ impl File {
         said.or_else(|| Some(environment::folder_in("HOME")?.join(below)))
     }
 
-    /// Whether it is the person's own, and came with no project.
+    /// Tells whether it is the user's own, and came with no project.
     pub(super) fn is_own(&self) -> bool {
         matches!(self.at, At::Home { .. })
     }
 
-    /// The tables that servers stand in, from the outermost.
+    /// Returns the tables that servers stand in, from the outermost.
     pub(super) fn tables(&self) -> Vec<String> {
         let here = || environment::here().to_string_lossy().into_owned();
         let tables = self.tables.iter();
@@ -258,32 +258,32 @@ impl File {
             .collect()
     }
 
-    /// Whether somebody would put an entry there by hand.
+    /// Tells whether a person would put an entry there by hand.
     pub(super) fn is_for_hands(&self) -> bool {
         !self.tables.contains(&HERE)
     }
 }
 
-// What stands in a client's files already. They are read and never written.
+// The present content of a client's files, which are read and never written.
 
-/// Largest file of a client that is read, in bytes: some keep more in it than servers.
+/// The largest file of a client that is read, in bytes: some clients keep more in it than servers.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What a file says about the server.
+/// The result of a look for the server in a file.
 pub(super) enum Found {
     /// There is no such file.
     Absent,
-    /// It cannot be used as it is.
+    /// The file cannot be used as it is.
     Broken(String),
-    /// It has no entry of this name.
+    /// The file has no entry of this name.
     Nothing,
-    /// It has one, which is no program.
+    /// The file has an entry that starts no program.
     Elsewhere,
-    /// It has one.
+    /// The file has an entry that starts a program.
     Entry(Launch),
 }
 
-/// What is in a client's file.
+/// Looks for the server in a client's file.
 pub(super) fn look(client: &Client, file: &File, path: &Path, name: &str) -> Found {
     let text = match read(path) {
         Ok(text) => text,
@@ -313,7 +313,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Reads a file's text; an error says where, and nothing of the text, which may hold keys.
+/// Parses a file's text. An error says where, and shows nothing of the text, which may hold keys.
 fn parse(format: Format, text: &str) -> Result<Value, String> {
     match format {
         Format::Json if text.trim().is_empty() => Ok(Value::Null),
@@ -331,8 +331,8 @@ fn parse(format: Format, text: &str) -> Result<Value, String> {
     }
 }
 
-/// JSON as editors allow it: comments, and a comma behind the last of a list. Both become spaces,
-/// so that the lines stay what they are.
+/// Removes what editors allow in JSON: comments, and a comma after the last item of a list. Both
+/// become spaces, so that the line numbers stay the same.
 fn without_comments(text: &str) -> String {
     let mut out: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -401,7 +401,7 @@ fn to_launch(entry: &Value) -> Found {
 }
 
 impl Launch {
-    /// The value of an option, however it is spelled.
+    /// Returns the value of an option, however it is spelled.
     pub(super) fn option(&self, long: &str, short: Option<&str>) -> Option<&str> {
         let mut args = self.args.iter();
         let mut found = None;
@@ -418,7 +418,7 @@ impl Launch {
         found
     }
 
-    /// The folder of the store that the server is about.
+    /// Returns the folder of the store that the server uses.
     pub(super) fn store(&self) -> Option<PathBuf> {
         let said = self.option("--store", Some("-C")).map(str::to_owned);
         let said = said.or_else(|| self.env.get("AGEKEEP_STORE").cloned());
@@ -426,13 +426,13 @@ impl Launch {
         said.map(PathBuf::from).or_else(usual)
     }
 
-    /// Whether two start the same program.
+    /// Tells whether two start the same program.
     pub(super) fn is_same_program(&self, other: &Self) -> bool {
         self.program == other.program
             || is_same(Path::new(&self.program), Path::new(&other.program))
     }
 
-    /// Whether two are about the same store.
+    /// Tells whether two use the same store.
     pub(super) fn is_same_store(&self, other: &Self) -> bool {
         match (self.store(), other.store()) {
             (Some(one), Some(two)) => one == two || is_same(&one, &two),
@@ -440,7 +440,7 @@ impl Launch {
         }
     }
 
-    /// Whether two are the same to the letter.
+    /// Tells whether two are the same to the letter.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         self.program == other.program && self.args == other.args && self.env == other.env
     }
@@ -448,7 +448,7 @@ impl Launch {
 
 fn is_same(one: &Path, two: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
-    // A relative path is nothing by itself: clients start servers from anywhere.
+    // A relative path says nothing by itself, because clients start servers from anywhere.
     one.is_absolute() && real(one).is_some_and(|one| Some(one) == real(two))
 }
 

@@ -1,4 +1,4 @@
-//! `mcp-config --diagnose`: what stands in the client's files, and whether the server works when it is
+//! `mcp-config --diagnose`: checks the client's files, and whether the server works when it is
 //! started as the client starts it.
 
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch, client};
 
 /// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-11-25";
-/// What is viewed: it is always there.
+/// The path that the trial views, which is always there.
 const VIEWED: &str = "/memories";
 
-/// Tries everything, and says each step; 0 if all is well.
+/// Runs all checks and prints each; returns 0 if all is well.
 pub(super) fn run(
     global: &Global,
     client: &Client,
@@ -63,8 +63,8 @@ fn on_ground(launch: &Launch) -> Option<Check> {
     remark(&store).map(|text| Check::note("ground", text))
 }
 
-/// Looks into the client's files. Answers the entry that the client would start, where it is in a file
-/// of the person's own: what came with a folder of somebody else's is not run.
+/// Looks into the client's files. Returns the entry that the client would start, if it is in a file
+/// of the user's own: an entry that came with somebody else's folder is not run.
 fn in_files(
     client: &Client,
     name: &str,
@@ -78,7 +78,7 @@ fn in_files(
         let is_entry = matches!(found, Found::Entry(_));
         checks.extend(about_file(client, &path, name, printed, &found));
         if let Found::Entry(launch) = found {
-            // What a client puts in place of a variable is not known here.
+            // agekeep does not know what a client puts in place of a variable.
             let is_whole = !client.expands || !launch.has_variables();
             let can_be_tried = is_whole && (file.is_own() || launch.is_same_as(printed));
             if !decided && can_be_tried {
@@ -150,7 +150,7 @@ fn about_file(
     Some(check)
 }
 
-/// Starts the server, says what a client says, and ends it.
+/// Starts the server, talks to it as a client does, and ends it.
 fn talk(launch: &Launch, checks: &mut Vec<Check>) {
     let begun = Instant::now();
     let home = environment::folder_in("HOME");
@@ -223,7 +223,7 @@ fn converse(session: &mut Session, begun: Instant, checks: &mut Vec<Check>) -> T
     None
 }
 
-/// Whether a tool showed something.
+/// Checks that a tool showed something.
 fn viewed(answer: &Value) -> Result<(), Trouble> {
     let pieces = answer["content"].as_array().into_iter().flatten();
     let text: Vec<_> = pieces.filter_map(|piece| piece["text"].as_str()).collect();
@@ -235,13 +235,13 @@ fn viewed(answer: &Value) -> Result<(), Trouble> {
 
 // The steps of a trial: how each went, and what to do if it did not go well.
 
-/// Most characters that are shown of what another program said.
+/// Most characters that are shown of another program's output.
 const SHOWN_CHARACTERS_MAX: usize = 1_000;
 
-/// From here on people notice that a client waits.
+/// The time from which people notice that a client waits.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// One step.
+/// A step of the trial.
 pub(super) struct Check {
     step: &'static str,
     state: State,
@@ -249,7 +249,7 @@ pub(super) struct Check {
     fix: Option<String>,
 }
 
-/// How a step went.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Ok,
@@ -328,7 +328,8 @@ impl State {
     }
 }
 
-/// What another program said, fit to be shown: without secrets, control characters and great length.
+/// Makes another program's output fit to be shown: without secrets, control characters and great
+/// length.
 pub(super) fn shown(text: &str) -> String {
     let text: String = text.trim().chars().take(SHOWN_CHARACTERS_MAX).collect();
     let redactor = Redactor::of_policy(&Redaction::default());
@@ -340,7 +341,7 @@ pub(super) fn shown(text: &str) -> String {
     output::escaped(&text).into_owned()
 }
 
-/// Why a program could not be started.
+/// Explains why a program could not be started.
 pub(super) fn of_start(launch: &Launch, error: &io::Error) -> Check {
     let program = shown(&launch.program);
     let (what, fix) = match error.kind() {
@@ -364,7 +365,7 @@ pub(super) fn of_start(launch: &Launch, error: &io::Error) -> Check {
     Check::fault("start", what, fix)
 }
 
-/// Why an answer did not come.
+/// Explains why an answer did not come.
 pub(super) fn of_trouble(
     step: &'static str,
     trouble: &Trouble,
@@ -412,14 +413,14 @@ pub(super) fn of_trouble(
     }
 }
 
-/// Whether another process has the store to itself at this moment.
+/// Tells whether another process holds the store's lock at this moment.
 fn is_locked(launch: &Launch) -> bool {
     launch
         .store()
         .is_some_and(|store| Store::is_locked(store.as_ref()))
 }
 
-/// What a server says of itself, and how long it took.
+/// Checks what a server says of itself, and how long it took.
 pub(super) fn of_hello(answer: &Value, protocol: &str, took: Duration) -> Vec<Check> {
     let told = |value: &Value| shown(value.as_str().unwrap_or("nothing"));
     let (spoken, server) = (told(&answer["protocolVersion"]), &answer["serverInfo"]);
@@ -456,8 +457,8 @@ pub(super) fn of_hello(answer: &Value, protocol: &str, took: Duration) -> Vec<Ch
     checks
 }
 
-/// Has this program open the store under the same conditions, because it says best what is wrong.
-/// Nothing where that takes too long: the server will show.
+/// Has this program open the store under the same conditions, because it says best what is wrong;
+/// `None` if that takes too long, because the server will show it.
 pub(super) fn of_store(launch: &Launch) -> Option<Check> {
     let store = launch.store()?;
     let (succeeded, stderr) = carry_out(&status_of(launch, store.to_str()?)?)?;
@@ -471,7 +472,7 @@ pub(super) fn of_store(launch: &Launch) -> Option<Check> {
     Some(of_error(launch, &error.unwrap_or_default()))
 }
 
-/// What looks at the store with the keys that a server is started with.
+/// Makes the command that looks at the store with the keys that a server is started with.
 fn status_of(launch: &Launch, store: &str) -> Option<Launch> {
     let mut args: Vec<String> = ["status", "--json", "--store", store]
         .map(str::to_owned)
@@ -493,7 +494,7 @@ fn status_of(launch: &Launch, store: &str) -> Option<Launch> {
     })
 }
 
-/// Why a store does not open, for somebody who configures a client.
+/// Explains why a store does not open, for a person who configures a client.
 fn of_error(launch: &Launch, error: &Value) -> Check {
     let told = |key: &str, otherwise: &str| shown(error[key].as_str().unwrap_or(otherwise));
     let sources = ["AGEKEEP_PASSPHRASE_FILE", "AGEKEEP_PASSPHRASE_COMMAND"];
@@ -510,8 +511,8 @@ fn of_error(launch: &Launch, error: &Value) -> Check {
     }
 }
 
-/// Runs a command to its end: whether it succeeded, and what it said on standard error. Nothing at
-/// the end of patience.
+/// Runs a command to its end; returns whether it succeeded, and its standard error, or `None` if it
+/// took too long.
 fn carry_out(launch: &Launch) -> Option<(bool, String)> {
     let home = environment::folder_in("HOME");
     let mut child = bare_command(launch, home.as_ref().map(|home| home.as_os_str()))
@@ -530,9 +531,10 @@ fn carry_out(launch: &Launch) -> Option<(bool, String)> {
     by_itself.then(|| (status.success(), said.all()))
 }
 
-// What a store stands on: a folder that a program copies elsewhere, or another machine's disk.
+// The ground that a store stands on: a folder that a program copies elsewhere, or another machine's
+// disk.
 
-/// Folders that services copy to their machines, by how their names begin.
+/// The beginnings of the names of folders that services copy to their machines.
 const SYNCED: [&str; 10] = [
     "Dropbox",
     "OneDrive",
@@ -546,10 +548,10 @@ const SYNCED: [&str; 10] = [
     "Syncthing",
 ];
 
-/// What Syncthing puts into a folder that it copies.
+/// The entry that Syncthing puts into a folder that it copies.
 const SYNCTHING_MARK: &str = ".stfolder";
 
-/// File systems that are other machines', by how Linux names them.
+/// The file systems of other machines, by the names that Linux gives them.
 const REMOTE: [&str; 12] = [
     "nfs",
     "nfs4",
@@ -565,7 +567,7 @@ const REMOTE: [&str; 12] = [
     "davfs",
 ];
 
-/// What may go wrong where the store stands, in one sentence.
+/// Warns of what may go wrong where the store stands, in one sentence.
 pub(super) fn remark(store: &Path) -> Option<String> {
     let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
     if let Some(folder) = synced(&store) {
@@ -583,7 +585,7 @@ pub(super) fn remark(store: &Path) -> Option<String> {
     ))
 }
 
-/// The folder above a path that is copied elsewhere.
+/// Finds the folder above a path that is copied elsewhere.
 fn synced(store: &Path) -> Option<PathBuf> {
     let is_synced = |folder: &&Path| {
         let name = folder.file_name().and_then(|name| name.to_str());
@@ -593,7 +595,7 @@ fn synced(store: &Path) -> Option<PathBuf> {
     store.ancestors().find(is_synced).map(Path::to_owned)
 }
 
-/// The kind of the file system a path is on, where it is another machine's.
+/// Returns the kind of the file system a path is on, if it is another machine's.
 fn remote_kind<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mount = |line: &'a str| {
         let (before, after) = line.split_once(" - ")?;
@@ -601,7 +603,7 @@ fn remote_kind<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
         let kind = after.split(' ').next()?;
         path.starts_with(&at).then_some((at.len(), kind))
     };
-    // Of two at the same place the later one covers the other.
+    // Of two mounts at the same place the later one covers the other.
     let (_, kind) = mounts
         .lines()
         .filter_map(mount)
@@ -609,7 +611,7 @@ fn remote_kind<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     REMOTE.contains(&kind).then_some(kind)
 }
 
-/// A path as the kernel lists it: spaces and the like are three octal digits.
+/// Decodes a path as the kernel lists it: spaces and the like are three octal digits.
 fn unescaped(path: &str) -> String {
     [
         ("\\040", " "),

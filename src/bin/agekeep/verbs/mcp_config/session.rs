@@ -1,4 +1,4 @@
-//! One conversation with an MCP server over its standard input and output, with time limits.
+//! A conversation with an MCP server over its standard input and output, with time limits.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,19 +14,19 @@ use serde_json::{Value, json};
 use crate::terminal;
 use crate::verbs::mcp_config::Launch;
 
-/// How long each answer may take.
+/// The longest time for each answer, in seconds.
 pub(super) const ANSWER_SECONDS_MAX: u64 = 10;
-/// How long a server may take to end when its input does.
+/// The longest time that a server may take to end after its input does.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
-/// How long the last words of a program that has ended may take to be read.
+/// The longest wait for the last output of a program that has ended.
 const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
-/// Longest line that is read from a server, in bytes.
+/// The longest line that is read from a server, in bytes.
 const LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// How much is kept of what a server says on standard error, in bytes.
+/// Most bytes that are kept of a server's standard error.
 const STDERR_BYTES_MAX: usize = 4 * 1024;
-/// Lines that may wait to be looked at; a server that says more waits too.
+/// Most lines that may wait to be read; a server that writes more waits too.
 const LINES_WAITING_MAX: usize = 64;
-/// What a program finds in `PATH` that was not started from a shell.
+/// The `PATH` of a program that was not started from a shell.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// A server that was started. However the conversation ends, the server does not outlive it.
@@ -40,25 +40,25 @@ pub(super) struct Session {
     ended: Option<ExitStatus>,
 }
 
-/// What a server says on standard output.
+/// A line of a server's standard output.
 enum Line {
     Said(Vec<u8>),
     TooLong,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub(super) enum Trouble {
     /// The time is up.
     Late,
     /// The server is gone.
     Ended,
-    /// It answered that it cannot.
+    /// The server answered with an error of the protocol.
     Refused(String),
-    /// A tool answered in place of what was to be seen.
+    /// A tool answered with an error, or with no text.
     Answered(String),
 }
 
-/// A command as a client starts it that is no shell's child: few variables, and no folder.
+/// Makes a command as a client starts it that is no shell's child: few variables, and no folder.
 pub(super) fn bare_command(launch: &Launch, home: Option<&OsStr>) -> Command {
     let mut command = Command::new(&launch.program);
     command.env_clear().env("PATH", PATH);
@@ -97,7 +97,7 @@ impl Session {
         })
     }
 
-    /// Asks, and waits for the answer to that.
+    /// Sends a request, and waits for its answer.
     pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Trouble> {
         self.asked += 1;
         let id = self.asked;
@@ -113,7 +113,7 @@ impl Session {
             let Some(message) = self.read(line) else {
                 continue;
             };
-            // What the server asks or tells by itself has a method, and is no answer.
+            // A request or notification of the server's own has a method, and is no answer.
             if message.get("method").is_some() || message.get("id") != Some(&json!(id)) {
                 continue;
             }
@@ -124,25 +124,25 @@ impl Session {
         }
     }
 
-    /// Tells something that has no answer.
+    /// Sends a notification, which has no answer.
     pub(super) fn tell(&mut self, method: &str) -> Result<(), Trouble> {
         self.send(&json!({"jsonrpc": "2.0", "method": method}))
     }
 
-    /// The first thing on standard output that is no message of the protocol.
+    /// Returns the first thing on standard output that is no message of the protocol.
     pub(super) fn noise(&self) -> Option<&str> {
         self.noise.as_deref()
     }
 
-    /// Ends the server, and says how it ended by itself, if it did, and what it said on standard
-    /// error.
+    /// Ends the server. Returns its exit status, if it ended by itself, and its standard error.
     pub(super) fn end(mut self) -> (Option<ExitStatus>, String) {
         let by_itself = self.stop();
         let status = self.ended.filter(|_| by_itself);
         (status, self.stderr.all())
     }
 
-    /// Closes the server's input, gives it a moment, and ends it and what it started.
+    /// Closes the server's input, gives it a moment, and ends it and what it started. Tells whether
+    /// it ended by itself.
     fn stop(&mut self) -> bool {
         drop(self.input.take());
         if self.ended.is_some() {
@@ -159,7 +159,7 @@ impl Session {
 
     fn send(&mut self, message: &Value) -> Result<(), Trouble> {
         let input = self.input.as_mut().expect("it is open until the end");
-        // A line is far shorter than what a pipe holds, so this waits for nobody.
+        // A line is far shorter than what a pipe holds, so this does not block.
         writeln!(input, "{message}")
             .and_then(|()| input.flush())
             .map_err(|_| Trouble::Ended)
@@ -214,14 +214,14 @@ fn pass_on(output: impl Read, to: &SyncSender<Line>) {
     }
 }
 
-/// What a program says on standard error: the beginning of it.
+/// The beginning of a program's standard error.
 pub(super) struct Said {
     kept: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
 impl Said {
-    /// Listens from now on.
+    /// Starts to read it.
     pub(super) fn on(mut errors: impl Read + Send + 'static) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (sender, ended) = sync_channel(1);
@@ -238,8 +238,8 @@ impl Said {
         Self { kept, ended }
     }
 
-    /// All of it, once the program has ended. What it started and let go may still talk, and is
-    /// not waited for.
+    /// Returns what was read, once the program has ended. Processes that the program left behind
+    /// may still write, and are not waited for.
     pub(super) fn all(&self) -> String {
         let _ = self.ended.recv_timeout(LAST_WORDS_TIME_MAX);
         let kept = self.kept.lock().expect("nobody panics while holding it");

@@ -18,7 +18,7 @@ pub(super) fn run(global: &Global) -> Result<()> {
     output::line(&to_text(table))
 }
 
-/// Says what decides about one file.
+/// Prints what decides about one file.
 pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
     let mut store = global.open_to_look()?;
     let path = store.parse_path(shown)?;
@@ -81,14 +81,14 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
     output::line(&lines.join("\n"))
 }
 
-/// What is said of the memories of one part of the table.
+/// The fate of the memories that one part of the table is for.
 struct Fate {
     when: RuleWhen,
     grace: Window,
     then: Then,
 }
 
-/// Each rule: what it is for, and what it says.
+/// Lists the rules: what each is for, and the fate it decides.
 fn fates(table: &Expiration) -> impl Iterator<Item = (String, Fate)> + '_ {
     table.rules.iter().map(|rule| {
         let of = match &rule.of {
@@ -105,7 +105,7 @@ fn fates(table: &Expiration) -> impl Iterator<Item = (String, Fate)> + '_ {
     })
 }
 
-/// What is said of all that no rule is for.
+/// Returns the fate of all memories that no rule is for.
 fn otherwise(table: &Expiration) -> Fate {
     Fate {
         when: RuleWhen::UnaccessedFor(table.unaccessed_for),

@@ -1,8 +1,8 @@
 //! A `CronJob` for Kubernetes.
 //!
-//! The keys come from a Secret, and cannot be used where that is mounted. Its files belong to root;
-//! what lets another user read them is the pod's `fsGroup`, for which they become readable by that
-//! group, whatever `defaultMode` says, and a key file that others can read is refused. So a first
+//! The keys come from a Secret, and cannot be used where that is mounted: its files belong to root,
+//! and the pod's `fsGroup`, which lets another user read them, makes them readable by that group,
+//! whatever `defaultMode` says. agekeep refuses a key file that others can read. So a first
 //! container copies them, as the user of the sweep and for nobody else, to a folder in memory.
 
 use agekeep::error::{Error, Result};
@@ -26,12 +26,12 @@ const PLACEHOLDER: &str = concat!("registry.example/agekeep:", env!("CARGO_PKG_V
 
 const SECRET: &str = "agekeep-sweeper";
 
-/// Where the secret is mounted, and where its copies are.
+/// The mount of the secret; its copies are in [`KEYS_FOLDER`].
 const SECRET_FOLDER: &str = "/secret";
 const KEYS_FOLDER: &str = "/keys";
 
 impl K8s {
-    /// What keeps it from working as it is.
+    /// Says what keeps it from working as it is.
     pub(super) fn obstacle(&self) -> Option<String> {
         self.image.is_none().then(|| {
             format!("there is no image {PLACEHOLDER}: name one that has agekeep in it with --image")
@@ -56,7 +56,7 @@ pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<File> {
     })
 }
 
-/// A name that a person gave, as YAML reads it back.
+/// Checks a name that a person gave, and quotes it for YAML.
 fn checked(what: &'static str, name: &str) -> Result<String> {
     if name.is_empty() || name.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Err(Error::Invalid {
@@ -67,7 +67,7 @@ fn checked(what: &'static str, name: &str) -> Result<String> {
     Ok(quoted(name))
 }
 
-/// The sweep as the pod sees it.
+/// Returns the sweep as the pod sees it.
 fn in_pod(sweep: &Sweep) -> Sweep {
     let key = |name: &str| format!("{KEYS_FOLDER}/{name}");
     Sweep {
@@ -82,7 +82,7 @@ fn in_pod(sweep: &Sweep) -> Sweep {
     }
 }
 
-/// The keys of the secret, and the files of this machine that they are made from.
+/// Lists the keys of the secret, and the files of this machine that they are made from.
 fn secrets(sweep: &Sweep) -> Vec<(&'static str, &String)> {
     let mut all = vec![
         ("identity", &sweep.identity),
@@ -134,8 +134,8 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
     ))
 }
 
-/// An option of `kubectl`, which reads a list with commas in it, and takes a `=` for the end of the
-/// key.
+/// Makes an option of `kubectl`, which splits its value at commas, and takes a `=` for the end of
+/// the key.
 fn from_file(key: &str, path: &str) -> Result<String> {
     if path.contains('=') {
         return Err(Error::Invalid {
@@ -204,7 +204,7 @@ spec:
     )
 }
 
-/// What every container may do.
+/// The limits of every container.
 const CONFINED: &str = "              imagePullPolicy: IfNotPresent
               securityContext:
                 allowPrivilegeEscalation: false
@@ -298,7 +298,7 @@ fn volumes(sweep: &Sweep, claim: &str) -> String {
     )
 }
 
-/// A text in double quotes, which YAML reads as JSON does.
+/// Writes a text in double quotes, which YAML reads as JSON does.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -25,7 +25,7 @@ enum Unit {
     Timer,
 }
 
-/// Where units of the machine are put, and those of an account.
+/// The files for the units of the machine, and for those of an account.
 const NAMES: [[&str; 2]; 2] = [
     [
         "/etc/systemd/system/agekeep-expire.service",
@@ -52,7 +52,7 @@ FixedRandomDelay=true
 WantedBy=timers.target
 ";
 
-/// What needs no namespaces, and so works for a service manager of an account too.
+/// The restrictions that need no namespaces, and so work for a service manager of an account too.
 const CLOSED: &str = "\
 NoNewPrivileges=true
 RestrictAddressFamilies=none
@@ -70,8 +70,8 @@ LimitCORE=0
 UMask=0077
 ";
 
-/// What only the machine's service manager can do everywhere. `ProcSubset=pid` is not among it: the
-/// boot's id, by which a store knows an unclean stop, would be out of sight.
+/// The restrictions that only the machine's service manager can apply everywhere. `ProcSubset=pid`
+/// is not among them: it would hide the boot's id, by which a store knows an unclean stop.
 const CLOSED_BY_ROOT: &str = "\
 CapabilityBoundingSet=
 AmbientCapabilities=
@@ -87,7 +87,7 @@ ProtectProc=invisible
 ProtectSystem=strict
 ";
 
-/// The units that are asked for.
+/// Makes the units that are asked for.
 pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<File>> {
     if sweep.program.contains(['"', '\'', '\\']) {
         return Err(Error::Invalid {
@@ -112,7 +112,7 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<File>> {
     Ok(files)
 }
 
-/// What a person does with the units, as comments; nothing where one of them goes into its file.
+/// Writes the directions for the units, as comments; nothing if one unit is printed for its file.
 pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     if args.unit.is_some() {
         return String::new();
@@ -151,7 +151,7 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     )
 }
 
-/// What stands in the way of a service of the machine's.
+/// Says what stands in the way of a service of the machine.
 pub(super) fn obstacle(sweep: &Sweep, args: &Systemd) -> Option<String> {
     (!args.user && is_temporary(sweep)).then(|| {
         "something of it is below /tmp or /var/tmp, which is emptied at times; the service shares \
@@ -160,11 +160,11 @@ pub(super) fn obstacle(sweep: &Sweep, args: &Systemd) -> Option<String> {
     })
 }
 
-/// The keys are named by their paths. A copy by `LoadCredential=` can have an access list, which shows
-/// as a group that may read it, and such a key is refused.
+/// Writes the service. It names the keys by their paths: a copy by `LoadCredential=` can have an
+/// access list, which shows as a group that may read it, and agekeep refuses such a key.
 fn to_service(sweep: &Sweep, user: bool) -> String {
     let expire = sweep.expire();
-    // After `:` the variables of the environment are not put in: a `$` is a `$`.
+    // After `:` systemd does not put in variables of the environment: a `$` is a `$`.
     let program = quoted(&expire[0]);
     let words: Vec<_> = expire[1..].iter().map(|word| quoted(word)).collect();
     let variables = sweep.variables();
@@ -205,7 +205,7 @@ IOSchedulingPriority=7
     )
 }
 
-/// What it sees of the file system.
+/// Writes the settings for what the service sees of the file system.
 fn rooms(sweep: &Sweep) -> String {
     let (written, read) = (sweep.written(), sweep.read());
     let temporary = if is_temporary(sweep) {
@@ -244,7 +244,7 @@ fn is_temporary(sweep: &Sweep) -> bool {
     paths.any(|path| is_below(&path, &["/tmp", "/var/tmp"]))
 }
 
-/// Whether a path is in one of these folders, by its name or in truth.
+/// Tells whether a path is in one of these folders, by its name or once links are resolved.
 fn is_below(path: &str, folders: &[&str]) -> bool {
     folders.iter().any(|folder| {
         let in_truth = real(path).starts_with(real(folder));
@@ -252,7 +252,7 @@ fn is_below(path: &str, folders: &[&str]) -> bool {
     })
 }
 
-/// What a path leads to, as far as it is there.
+/// Resolves the links in a path, as far as it exists.
 fn real(path: &str) -> PathBuf {
     let path = Path::new(path);
     let there = path.ancestors().find_map(|above| {
@@ -272,7 +272,7 @@ fn all_quoted(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// A word as systemd reads it back: `%` begins a specifier, and a backslash an escape.
+/// Quotes a word for systemd, where `%` begins a specifier, and a backslash an escape.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+.,@/=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
