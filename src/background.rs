@@ -1,29 +1,29 @@
-//! Work that is done before it is asked for, on a thread of its own: what takes long and depends
-//! on nothing that is known only later.
+//! Precomputes values on a background thread: slow ones that need no later input.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// How many are kept ready.
+/// Most values that are kept ready.
 const READY_MAX: usize = 8;
 
-/// Values that are made one like the other, some of them ahead of time. A process that wants only
-/// one makes that itself; from the second on a thread keeps some ready. It ends with this.
+/// A source of interchangeable values, some of them made ahead of time. The first is made by the
+/// caller, for processes that need only one; from the second on a thread keeps some ready. Dropping
+/// this ends the thread.
 pub(crate) struct Ahead<T>(Mutex<Stage<T>>);
 
 enum Stage<T> {
-    /// Nobody has asked yet.
+    /// No value was requested yet.
     Unasked,
-    /// Somebody has, once.
+    /// A single value was requested.
     Asked,
     Running(Running<T>),
-    /// There is no thread to be had.
+    /// No thread could be started.
     Alone,
 }
 
 struct Running<T> {
-    /// Gone when the thread is to end.
+    /// The queue; dropping it ends the thread.
     ready: Option<Receiver<T>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,8 +35,8 @@ impl<T> Default for Ahead<T> {
 }
 
 impl<T: Send + 'static> Ahead<T> {
-    /// The next value: one that is ready, or one that `make` makes now. It is made by one and the
-    /// same `make` always, whichever caller brings it.
+    /// Returns a value that is ready, or makes one now. All callers must pass an equivalent `make`,
+    /// because the thread keeps using one of them.
     pub(crate) fn next(&self, make: impl Fn() -> T + Send + 'static) -> T {
         let mut stage = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*stage {
@@ -74,7 +74,7 @@ impl<T> Drop for Running<T> {
     fn drop(&mut self) {
         drop(self.ready.take());
         if let Some(thread) = self.thread.take() {
-            // It ends once it is done with the one it makes; had it panicked, it would be gone.
+            // The thread ends after the value it is making; after a panic it is gone already.
             let _ = thread.join();
         }
     }

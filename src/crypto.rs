@@ -1,4 +1,4 @@
-//! Keys and ciphers: age and SSH keys, signatures, digests, and the files that name people's keys.
+//! Keys and ciphers: age and SSH keys, signatures, digests, and the files that list members' keys.
 
 pub(crate) mod aead;
 pub(crate) mod base64;

@@ -1,4 +1,4 @@
-//! Which lines of one text became which of another, found in bounded time whatever the texts are.
+//! Line diffs between two texts, computed in bounded time for any input.
 
 mod anchor;
 pub(crate) mod blame;
@@ -12,24 +12,24 @@ use imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, Interner, Token}
 
 pub use self::unified::{DiffHunk, DiffLine, LineKind, TextDiff};
 
-/// Lines of two texts together up to which they are compared as a whole, as stock git does it.
-/// The search is quadratic where every other line changed, which is nothing at this size.
+/// Most lines of both texts together that are compared as a whole, as in stock git. The search is
+/// quadratic if every other line changed, which is fast enough at this size.
 const WHOLE_LINES_MAX: usize = 4096;
 
-/// The bytes of a line that say how far it is indented; no heuristic needs more.
+/// Bytes of a line that are examined for its indentation; no heuristic needs more.
 const INDENT_BYTES_MAX: usize = 256;
 
-/// A run of lines of one text that became a run of lines of another.
+/// A run of lines in one text that replaced a run of lines in another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The lines in the text before: from 0, without the end.
+    /// The lines in the text before, from 0, end excluded.
     pub(crate) before: Range<usize>,
-    /// The lines in the text after: from 0, without the end.
+    /// The lines in the text after, from 0, end excluded.
     pub(crate) after: Range<usize>,
 }
 
-/// The hunks that turn `before` into `after`, in order; between two there is always a line that
-/// stayed. A last line without its newline is another line than the same one with it.
+/// Computes the hunks that turn `before` into `after`, in order, separated by at least one
+/// unchanged line. A last line without a newline differs from the same line with one.
 pub(crate) fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     changed_lines(
         &before.split_inclusive('\n').collect::<Vec<_>>(),
@@ -37,17 +37,17 @@ pub(crate) fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     )
 }
 
-/// The lines of a text without their newlines; an empty text has none.
+/// Splits a text into lines without their newlines; an empty text has none.
 pub(crate) fn bare_lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').map(bare).collect()
 }
 
-/// A line without its newline.
+/// Strips the newline from a line.
 fn bare(line: &str) -> &str {
     line.strip_suffix('\n').unwrap_or(line)
 }
 
-/// The hunks between two texts that were cut into lines. How they were cut decides whether a
+/// Computes the hunks between two texts that are split into lines. The splitting decides whether a
 /// missing newline at the end is a difference.
 pub(crate) fn changed_lines(before: &[&str], after: &[&str]) -> Vec<Hunk> {
     let mut interner = Interner::new(0);
@@ -60,7 +60,7 @@ pub(crate) fn changed_lines(before: &[&str], after: &[&str]) -> Vec<Hunk> {
         let pairs = anchor::pairs(&numbers(&before), &numbers(&after), closest);
         diff = with_pairs(&pairs, before.len(), after.len());
     }
-    // Among equally good places for a run of lines, the one where people would put it.
+    // If a run of lines can slide, it goes where people expect it.
     let indent = |line| {
         let line: &str = interner[line];
         IndentLevel::for_ascii_line(line.bytes().take(INDENT_BYTES_MAX), 8)
@@ -69,7 +69,7 @@ pub(crate) fn changed_lines(before: &[&str], after: &[&str]) -> Vec<Hunk> {
     found(&diff)
 }
 
-/// The hunks between two lines that were cut into words.
+/// Computes the hunks between two lines that are split into words.
 fn changed_words(before: &[&str], after: &[&str]) -> Vec<Hunk> {
     let mut interner = Interner::new(0);
     let before = interned(&mut interner, before);
@@ -98,9 +98,9 @@ fn found(diff: &Diff) -> Vec<Hunk> {
         .collect()
 }
 
-/// The places that correspond in two short sequences, by the histogram of their numbers.
+/// Finds the matching positions in two short sequences with a histogram diff.
 fn closest(before: &[u32], after: &[u32]) -> Vec<(usize, usize)> {
-    // The search allocates for every number there is, so they are counted anew here.
+    // The diff allocates for every possible number, so they are renumbered here.
     let mut distinct: Vec<u32> = before.iter().chain(after).copied().collect();
     distinct.sort_unstable();
     distinct.dedup();
@@ -118,8 +118,8 @@ fn closest(before: &[u32], after: &[u32]) -> Vec<(usize, usize)> {
     unchanged(&found(&diff), before.len()).collect()
 }
 
-/// The lines that stayed, as pairs of their places before and after. `lines` is how many there
-/// were before.
+/// Iterates over the unchanged lines, as pairs of positions before and after. `lines` is the number
+/// of lines before.
 pub(crate) fn unchanged(hunks: &[Hunk], lines: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let starts =
         std::iter::once((0, 0)).chain(hunks.iter().map(|hunk| (hunk.before.end, hunk.after.end)));
@@ -132,8 +132,8 @@ pub(crate) fn unchanged(hunks: &[Hunk], lines: usize) -> impl Iterator<Item = (u
         .flat_map(|((before, after), end)| (before..end).zip(after..))
 }
 
-/// A diff in which exactly these pairs stayed: both of a pair get one number, every other place
-/// a number of its own, and of such sequences the common part is found in one pass.
+/// Makes a diff in which exactly these pairs are unchanged. Both members of a pair get one number,
+/// and every other position a number of its own, so the common part is found in one pass.
 fn with_pairs(pairs: &[(usize, usize)], before: usize, after: usize) -> Diff {
     let old: Vec<Token> = (0..before).map(token).collect();
     let mut new: Vec<Token> = (before..before + after).map(token).collect();
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_run_of_lines_is_put_where_people_would() {
-        // A new block slides to where its own blank line is, not that of the block after it.
+        // A new block slides to its own blank line, not to that of the next block.
         let before = "one:\n  a\n\nthree:\n  a\n";
         let after = "one:\n  a\n\ntwo:\n  a\n\nthree:\n  a\n";
         assert_eq!(ranges(before, after), [(3..3, 3..6)]);
@@ -191,7 +191,7 @@ mod tests {
             check(&before, &after)?;
         }
 
-        // Lines that occur often are searched in another way than others.
+        // The algorithm treats frequent lines differently.
         #[test]
         fn lines_outside_of_hunks_stayed_where_they_repeat(
             before in prop::collection::vec("[a-c]\n", 0..400),
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// That the hunks are in order, apart, and all that differs.
+    /// Checks that the hunks are in order, apart, and cover all differences.
     fn check(before: &str, after: &str) -> Result<(), TestCaseError> {
         let old: Vec<_> = before.split_inclusive('\n').collect();
         let new: Vec<_> = after.split_inclusive('\n').collect();
@@ -270,7 +270,7 @@ mod tests {
         lines.map(line).collect::<Vec<_>>().concat()
     }
 
-    /// So many lines, drawn from so many kinds.
+    /// Draws so many lines from so many kinds.
     fn drawn(seed: u64, lines: usize, kinds: u32) -> String {
         let mut state = seed;
         let mut draw = || {
@@ -284,7 +284,7 @@ mod tests {
             .collect()
     }
 
-    /// Texts for which a search can get out of hand, at a size where it would be felt.
+    /// Builds texts that make naive searches explode, large enough to notice.
     fn hard_cases() -> Vec<(&'static str, String, String)> {
         let named = |lines: usize, name: &str| text_of(0..lines, |line| format!("{line}{name}\n"));
         let every_second = |name: &str, kinds: usize| {
@@ -345,8 +345,8 @@ mod tests {
         ]
     }
 
-    // With optimization each takes some hundredths of a second; a search that is quadratic in
-    // these texts takes minutes.
+    // With optimization each takes some hundredths of a second; a search that is quadratic in these
+    // texts takes minutes.
     #[test]
     fn texts_that_are_hard_to_compare_end_quickly() {
         for (name, before, after) in hard_cases() {

@@ -1,12 +1,12 @@
-//! The file system: the one way to touch a file, making things durable, private modes, the lock.
+//! The file system: all access to files, durability, private modes, and the lock.
 //!
-//! Whoever can write to a store's folder can put a link, a pipe or a file without end in the place
-//! of any file in it. So a file is opened below a [`Folder`] that is open itself, by a [`Name`] of
-//! the format's own grammar: no link is followed, nothing waits, and what is no file, or longer than
-//! the format allows, is refused before a byte of it is read. Nothing is removed by a path.
+//! Anyone who can write to a store's folder can replace any file in it with a link, a pipe or an
+//! endless file. So a file is opened relative to an open [`Folder`], by a [`Name`] of the format's
+//! own grammar. No link is followed, no open blocks, and anything but a file within its size limit
+//! is refused before a byte of it is read. Nothing is removed by path.
 //!
 //! No other module of the library opens, makes, lists or removes a file: `tests/architecture.rs`
-//! looks for it.
+//! enforces it.
 
 mod folder;
 mod name;
@@ -32,61 +32,61 @@ pub(crate) use self::outside::{
 pub(crate) use crate::error::refused::{Kind, Refused};
 use crate::error::{Error, Result};
 
-/// Makes the bytes of a file durable. Its length was so before.
+/// Makes the bytes of a file durable, whose length is durable already.
 pub(crate) fn make_durable(file: &File, path: &Path) -> Result<()> {
     file.sync_data().map_err(Error::io("write", path))
 }
 
-/// Makes a file durable with its length.
+/// Makes the bytes and the length of a file durable.
 pub(crate) fn sync_file(file: &File) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// How many bytes an open file has now.
+/// Returns the length of an open file.
 pub(crate) fn length(file: &File) -> std::io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-/// The number of an open file, unlike that of any other there is.
+/// Returns the inode number of an open file.
 pub(crate) fn inode(file: &File) -> std::io::Result<u64> {
     use std::os::unix::fs::MetadataExt;
     Ok(file.metadata()?.ino())
 }
 
-/// Names the running boot of the machine: what was written before another boot may be torn.
-/// `None` where the system does not tell; then every start counts as another boot.
+/// Identifies the current boot of the machine: a file written before another boot may be torn.
+/// `None` if the system does not tell; then every start counts as another boot.
 pub(crate) fn boot() -> Option<[u8; 36]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     text.get(..36)?.try_into().ok()
 }
 
-// The kernel's lock on a store, and on the folder of its packs.
+// The kernel lock on a store, and the one on its folder of packs.
 
-/// How long a command waits for the other processes before it: two hundred writers that each
-/// take 50 ms are done in 10 s.
+/// Longest wait for the lock, in seconds: two hundred writers that each take 50 ms are done in 10
+/// s.
 pub(crate) const LOCK_WAIT_SECONDS_MAX: u64 = 120;
 
-/// How often it is asked whether to go on waiting, where that can change.
+/// Interval for checking whether to stop waiting.
 const GIVING_UP: Duration = Duration::from_millis(5);
 
-/// A kernel lock, held until dropped; it dies with its process.
+/// A kernel lock, held until dropped; the kernel releases it when the process ends.
 #[must_use = "the lock is free again when this is dropped"]
 pub(crate) struct Lock {
     _file: File,
-    /// The folder that the file is in. Somebody removes a file that looks left behind, and whoever
-    /// makes it again would lock another one; the folder stays the same.
+    /// A lock on the folder as well: if somebody deletes the lock file as stale and a process makes
+    /// it again, the two files would be two locks. The folder stays the same.
     _folder: Option<File>,
-    /// The folder, where another is at its path than the one that was known.
+    /// The locked folder, if the path led to another than the known one.
     moved: Option<Folder>,
 }
 
 impl Lock {
-    /// Waits for the lock of a store, in the order the kernel keeps, and gives up with
-    /// [`Error::Locked`] after [`LOCK_WAIT_SECONDS_MAX`]. It is of the folder that is at the path of
-    /// `root` now; where that is another than `root`, [`Self::moved`] has it.
+    /// Waits for the lock of a store, in the kernel's order. Fails with [`Error::Locked`] after
+    /// [`LOCK_WAIT_SECONDS_MAX`]. It locks the folder now at the path of `root`; if that is not
+    /// `root`, [`Self::moved`] returns it.
     pub(crate) fn acquire(root: &Folder) -> Result<Self> {
         let (now, moved) = root.at_its_path().map_err(Error::io("open", root.path()))?;
-        // A store that cannot be written can still be read, and the kernel locks any open file.
+        // A read-only store can still be read, and the kernel locks any open file.
         let file = now
             .open_or_make(&Name::LOCK, 0o600)
             .or_else(|refused| now.open_read(&Name::LOCK).map_err(|_| refused))
@@ -105,12 +105,12 @@ impl Lock {
         })
     }
 
-    /// The folder that is locked, where it is another than the one that was known.
+    /// Takes the locked folder, if it is not the known one.
     pub(crate) fn moved(&mut self) -> Option<Folder> {
         self.moved.take()
     }
 
-    /// Whether somebody has the lock of a store.
+    /// Tells whether a process holds the lock of a store.
     pub(crate) fn is_held(root: &Folder) -> bool {
         let tried = root
             .open_read(&Name::LOCK)
@@ -126,7 +126,7 @@ impl Lock {
         }
     }
 
-    /// Waits in the same way for a lock on a folder itself.
+    /// Waits for a lock on a folder itself, with the same time limit.
     pub(crate) fn of_folder(folder: &Folder) -> Result<Self> {
         let file = folder.again().and_then(Folder::into_file);
         let file = file.map_err(Error::io("open", folder.path()))?;
@@ -137,7 +137,7 @@ impl Lock {
         })
     }
 
-    /// The lock on a folder itself, if it is free now.
+    /// Takes the lock on a folder itself, if it is free now.
     pub(crate) fn try_acquire(folder: &Folder) -> Option<Self> {
         let file = folder.again().and_then(Folder::into_file).ok()?;
         file.try_lock().ok()?;
@@ -148,8 +148,8 @@ impl Lock {
         })
     }
 
-    /// Waits for the lock of a store in turn with the others, until `gives_up` says that it is too
-    /// late. That is asked every few milliseconds. `None` too where another folder is in its place.
+    /// Waits for the lock of a store in turn with others, and checks `gives_up` every few
+    /// milliseconds. `None` if it gives up, or if another folder is at the path.
     pub(crate) fn acquire_unless(root: &Folder, gives_up: impl Fn() -> bool) -> Option<Self> {
         let (now, moved) = root.at_its_path().ok()?;
         let file = now
@@ -170,8 +170,8 @@ impl Lock {
         }
     }
 
-    /// The wait itself happens on a thread of its own, because the kernel's has no time limit. If
-    /// it comes too late, nobody receives the file: it is dropped, and the lock with it.
+    /// Waits on a separate thread, because the kernel's wait has no time limit. A lock that comes
+    /// too late has no receiver, so the file is dropped and the lock with it.
     fn wait(file: File, path: &Path) -> Result<File> {
         let (sender, receiver) = mpsc::sync_channel(0);
         thread::spawn(move || {
@@ -189,7 +189,7 @@ impl Lock {
     }
 }
 
-// Files that are made durable on a thread of their own, while the answer goes out.
+// Background syncing, so that files become durable while the answer goes out.
 
 /// A file with bytes that are not yet durable.
 pub(crate) struct Unsynced {
@@ -198,32 +198,32 @@ pub(crate) struct Unsynced {
 }
 
 impl Unsynced {
-    /// Makes the bytes durable. The file's length was so before.
+    /// Makes the bytes durable. The file's length is durable already.
     pub(crate) fn sync(&self) -> Result<()> {
         make_durable(&self.file, &self.path)
     }
 }
 
-/// Makes files durable one after the other on a thread of its own, which ends with this.
+/// Syncs files in order on a background thread, which ends when this is dropped.
 #[derive(Default)]
 pub(crate) struct Behind {
-    /// Begins with the first file.
+    /// The thread, started for the first file.
     worker: Option<Worker>,
-    /// Whether a file was handed over whose end nobody waited for.
+    /// True if a sync was started and not yet waited for.
     begun: bool,
-    /// Of a file for which there was no thread.
+    /// The error of an earlier sync that was not reported yet.
     failed: Option<Error>,
 }
 
 struct Worker {
-    /// Gone when the thread is to end.
+    /// The queue; dropping it ends the thread.
     files: Option<mpsc::Sender<Unsynced>>,
     done: mpsc::Receiver<Result<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Behind {
-    /// Begins to make a file durable, once the one before is.
+    /// Starts to make a file durable, after waiting for the one before.
     pub(crate) fn start(&mut self, unsynced: Unsynced) {
         self.failed = self.wait().err();
         if self.worker.is_none() {
@@ -243,10 +243,10 @@ impl Behind {
         }
     }
 
-    /// Whether what was begun failed, so far as that is known without waiting.
+    /// Reports a failure of the started sync, if known without waiting.
     ///
     /// # Errors
-    /// Those of [`Self::wait`].
+    /// The errors of [`Self::wait`].
     pub(crate) fn check(&mut self) -> Result<()> {
         let worker = self.worker.as_ref().filter(|_| self.begun);
         if let Some(ended) = worker.and_then(|worker| worker.done.try_recv().ok()) {
@@ -256,10 +256,10 @@ impl Behind {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Waits until what was begun is durable.
+    /// Waits until the started sync is done.
     ///
     /// # Errors
-    /// [`Error::Io`] if it, or one before it that nobody waited for, did not become so.
+    /// [`Error::Io`] if it failed, or an earlier one that was not waited for.
     pub(crate) fn wait(&mut self) -> Result<()> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -279,7 +279,7 @@ impl Worker {
         let (answer, done) = mpsc::channel();
         let thread = thread::Builder::new().spawn(move || {
             for unsynced in received {
-                // Where nobody waits any more, nobody asks.
+                // The receiver is gone when nobody waits.
                 let _ = answer.send(unsynced.sync());
             }
         })?;
@@ -295,7 +295,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         drop(self.files.take());
         if let Some(thread) = self.thread.take() {
-            // A sync does not panic; if it did, there would be nothing left to do.
+            // A sync does not panic; if it did, nothing would be left to do.
             let _ = thread.join();
         }
     }

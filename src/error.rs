@@ -1,4 +1,4 @@
-//! What can go wrong with a store, said once: what happened, what to do, and the exit code.
+//! The errors of a store: each with a message, a hint and an exit code.
 
 mod faults;
 pub(crate) mod refused;
@@ -19,13 +19,13 @@ use crate::id::StoreId;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
-/// A command that is refused (a missing path, a text that is not unique) is an answer, not an
-/// error: it is recorded and the agent reads it. An `Error` means that the command could not be
-/// carried out or not be recorded; whatever was acknowledged before is safe.
+/// A refused command (a missing path, a text that is not unique) is an answer, not an error: it is
+/// recorded and the agent reads it. An `Error` means that the command could not be carried out or
+/// could not be recorded. Everything acknowledged before is safe.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// No store at this path.
+    /// No store exists at this path.
     NoStore {
         /// The folder that was looked at.
         path: PathBuf,
@@ -40,224 +40,225 @@ pub enum Error {
         /// The folder that holds other files.
         path: PathBuf,
     },
-    /// A store was to be made in a folder that belongs to another user.
+    /// `init` was to make a store in a folder that belongs to another user.
     NotYours {
         /// The folder.
         path: PathBuf,
-        /// The number of the user it belongs to.
+        /// The id of the user who owns it.
         owner: u32,
     },
     /// Another process held the store's lock for longer than the limit.
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// How long it was waited for, in seconds.
+        /// The time it waited, in seconds.
         waited_seconds: u64,
     },
     /// The operating system refused a read or write.
     Io {
-        /// What was being done, as a verb phrase.
+        /// The operation, as a verb phrase.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// The cause.
         source: io::Error,
     },
-    /// A key file is not there.
+    /// A key file does not exist.
     NoKeyFile {
-        /// What the file should hold: `identity` or `signing key`.
+        /// The kind of key that the file should hold: `identity` or `signing key`.
         what: &'static str,
-        /// Where it was expected.
+        /// The path where it was expected.
         path: PathBuf,
     },
-    /// A key file is there and cannot be used.
+    /// A key file exists but cannot be used.
     BadKeyFile {
-        /// What the file should hold.
+        /// The kind of key that the file should hold.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it cannot be used; never part of the key.
+        /// The reason; never part of the key.
         why: String,
     },
-    /// An identity, a recipient or a key file is of no use as it is.
+    /// An identity, a recipient or a key file cannot be used as it is.
     Key(KeyFault),
     /// The identity opens neither the epoch key nor the audit identity.
     NotARecipient {
-        /// The keyring file that stayed closed.
+        /// The keyring file that did not open.
         path: PathBuf,
     },
-    /// An auditor's identity opens audit records, and no content.
+    /// The identity is an auditor's: it opens audit records, but no content.
     NotAReader,
-    /// A change of who can open the store, or of its keys, is refused.
+    /// A change of the recipients or of the keys is refused.
     Membership(MembershipFault),
     /// The signing key is not in the store's `signers` file.
     NotASigner {
         /// The key's fingerprint (`SHA256:…`).
         fingerprint: String,
     },
-    /// A key may not sign now or does not, or `signers` stays as it is.
+    /// The key may not sign now or did not sign, or a change of `signers` is refused.
     Signing(SigningFault),
     /// The store was opened without a signing key, for reading only.
     NoSigningKey,
-    /// The keyring, or a file of it, is not there.
+    /// The keyring, or a file of it, does not exist.
     NoKeyring {
         /// The folder or the file that is missing.
         path: PathBuf,
-        /// Whether it is the folder, and so all of it.
+        /// True if the whole keyring folder is missing.
         is_whole: bool,
     },
-    /// The keyring has no entry for a memory that history knows.
+    /// The keyring has no entry for a memory in history.
     MissingKey {
         /// The memory id, 32 hexadecimal digits.
         memory: String,
     },
-    /// A format version this program does not know.
+    /// A format version that this program does not know.
     UnknownFormat {
-        /// The thing whose format it is.
+        /// The thing that has this format.
         what: String,
         /// The version found.
         found: String,
     },
-    /// Something does not hash, open, parse or fit where it stands.
+    /// Something does not hash, open or parse, or does not belong where it is.
     Damaged {
         /// The thing: a commit, an object, a keyring file, a memory.
         what: String,
-        /// What does not fit; never content.
+        /// The fault; never content.
         why: String,
-        /// What mends it, where that is known; without it, a backup does.
+        /// The way to repair it, if one is known; otherwise a backup helps.
         hint: Option<String>,
     },
     /// `refs/heads/main` points at a commit that the store's journal does not know.
     HeadMoved {
-        /// Where the ref points.
+        /// The commit the ref points at.
         found: String,
-        /// Where the journal ends.
+        /// The last commit in the journal.
         expected: String,
-        /// Whether the branch goes on from there.
+        /// True if the branch continues from that commit.
         ahead: bool,
     },
-    /// The store's history does not contain the newest moment that was seen of it.
+    /// History lacks the newest moment that was seen of the store.
     RolledBack {
-        /// The event that was seen.
+        /// The event of that moment.
         event: u64,
         /// Its commit.
         seen: String,
-        /// Where history ends now.
+        /// The newest commit in history now.
         found: String,
     },
-    /// Another store is at a place, or the same id with another history, than was seen there.
+    /// A path has another store than was seen there before, or one with the same id and another
+    /// history.
     AnotherStore {
-        /// The place.
+        /// The path.
         path: PathBuf,
-        /// Where the store that is known was seen: here, as a rule.
+        /// The path where the known store was seen, usually the same one.
         known_at: PathBuf,
-        /// The store that is known.
+        /// The known store.
         known: StoreId,
-        /// The store that is there now.
+        /// The store found now.
         found: StoreId,
     },
-    /// What was kept of a store's newest moment cannot be read.
+    /// The file that remembers a store's newest moment cannot be read.
     BadPin {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
-    /// A rollback was to be accepted, and there was none.
+    /// `accept_rollback` found no rollback to accept.
     NotRolledBack,
-    /// A store of format 1 that was not moved on yet, which only an owner's command does.
+    /// The store has format 1 and is not upgraded yet; only an owner's command upgrades it.
     OldFormat,
-    /// Something is gone for good, or must stay, or a sweep must not go on.
+    /// Data is erased for good, or is held, or a sweep must not continue.
     Retention(RetentionFault),
-    /// Plaintext is not written where it should go.
+    /// An export cannot be written to its destination.
     Export(ExportFault),
-    /// No moment in history is meant by a revision.
+    /// A revision names no moment in history.
     NoRevision {
         /// The revision as it was given.
         revision: String,
-        /// Why nothing fits.
+        /// The reason.
         why: String,
     },
-    /// The events that would be undone have changed no memory.
+    /// The events to undo changed no memory.
     NothingToUndo {
         /// The events, in words.
         selection: String,
     },
-    /// A short commit id fits several commits.
+    /// A short commit id matches several commits.
     Ambiguous {
         /// The revision as it was given.
         revision: String,
-        /// What fits, one line each.
+        /// The matches, one line each.
         candidates: Vec<String>,
     },
-    /// Nothing was at a path at that moment.
+    /// No memory was at a path at that moment.
     NotThere {
         /// The path.
         path: String,
         /// The moment, in words.
         when: String,
-        /// What can be done about it.
+        /// Advice on what to do.
         hint: String,
     },
-    /// No memory may be at a path: it leads out of `/memories`, or looks like what it is not.
+    /// A path is not allowed: it leads out of `/memories`, or looks like another path.
     DeniedPath {
-        /// What is wrong with it; never the path.
+        /// The fault in it; never the path.
         why: &'static str,
     },
-    /// An undo would overwrite what others did later, or bring back what cannot be.
+    /// An undo would overwrite later changes of others, or bring back something that cannot be.
     Conflict {
-        /// One sentence for each memory: which, why, and who is on top.
+        /// A sentence for each memory: which one, why, and whose change is newest.
         conflicts: Vec<String>,
     },
-    /// What an undo would do is no longer what its plan said.
+    /// An undo would no longer do what its plan said.
     PlanChanged {
-        /// The digest of the plan that was asked for.
+        /// The digest of the requested plan.
         wanted: String,
-        /// The digest of what would be done now.
+        /// The digest of the plan now.
         found: String,
     },
     /// The policy file cannot be used.
     Policy {
-        /// The line, counted from 1, where one is known.
+        /// The line, counted from 1, if known.
         line: Option<usize>,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
-    /// The policy was changed by somebody else while it was edited.
+    /// Another command changed the policy while it was edited.
     PolicyChanged,
-    /// Something given is over a limit, and was not read to its end.
+    /// An input exceeds a limit, and was not read to its end.
     TooLong {
-        /// What was given.
+        /// The input.
         what: &'static str,
         /// The limit, in bytes.
         bytes_max: usize,
     },
-    /// History takes as much as the policy lets it, and nothing more is written or recorded.
+    /// History is as large as the policy allows; nothing more is written or recorded.
     HistoryFull {
-        /// What it takes, in bytes.
+        /// The size of history, in bytes.
         bytes: u64,
         /// The limit.
         bytes_max: u64,
     },
-    /// A session was told that it recorded too many events, and goes on within the same minute.
+    /// A session continues after it exceeded the event limit, within the same minute.
     TooManyEvents {
-        /// The limit, for a minute.
+        /// The limit, in events per minute.
         events_max: u64,
     },
-    /// An argument of the caller's cannot be used.
+    /// An argument of the caller is invalid.
     Invalid {
         /// The argument.
         what: &'static str,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
 }
 
-/// The result of everything that touches a store.
+/// The result of every operation on a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A stable one-word name for programs.
+    /// Returns a stable one-word name for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -304,7 +305,7 @@ impl Error {
         }
     }
 
-    /// The process exit code, from the documented table in the README.
+    /// Returns the process exit code, from the documented table in the README.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -342,7 +343,7 @@ impl Error {
         }
     }
 
-    /// In words, what somebody asked of history and cannot have.
+    /// Formats the errors about history.
     fn fmt_of_history(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRolledBack => write!(f, "history was not turned back"),
@@ -383,8 +384,8 @@ impl Error {
         }
     }
 
-    /// Whether a memory does not open, as against a disk that cannot be read or a command that
-    /// cannot be carried out.
+    /// Tells whether the error is about one memory that does not open, as opposed to a disk that
+    /// cannot be read or a command that cannot be carried out.
     pub(crate) fn is_of_one_memory(&self) -> bool {
         matches!(
             self,
@@ -395,7 +396,7 @@ impl Error {
         )
     }
 
-    /// What the reader can do about it.
+    /// Returns advice on what to do about the error.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -440,7 +441,7 @@ impl Error {
         }
     }
 
-    /// The hint of an error for which it is always the same.
+    /// Returns the hint of an error whose hint never varies.
     fn fixed_hint(&self) -> &'static str {
         match self {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
@@ -533,7 +534,7 @@ impl Error {
         }
     }
 
-    /// What failed on the disk; or that what is there is no file of a store, and was not opened.
+    /// Maps an I/O error to an [`Error`]; a file that was [`Refused`] becomes [`Error::Damaged`].
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match Refused::in_error(&source) {
@@ -558,7 +559,7 @@ impl Error {
         }
     }
 
-    /// Damage of which it is known what mends it.
+    /// Builds a damage error with a hint that repairs it.
     pub(crate) fn damaged_with_hint(
         what: impl Into<String>,
         why: impl Into<String>,
@@ -572,8 +573,8 @@ impl Error {
     }
 }
 
-/// The numbers of "too many open files", of the whole machine and of a process, which have no name
-/// in the standard library.
+/// The error numbers of "too many open files", machine-wide (`ENFILE`) and per process (`EMFILE`),
+/// which have no name in the standard library.
 const OUT_OF_FILES: [i32; 2] = [23, 24];
 
 fn io_hint(source: &io::Error) -> &'static str {
@@ -701,7 +702,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The store that is known, and the one that is there now.
+/// Formats the error about the known store and the store found instead.
 fn fmt_another_store(
     f: &mut fmt::Formatter<'_>,
     path: &Path,

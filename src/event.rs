@@ -1,8 +1,8 @@
-//! The event: what the sealed record of a command says, and how it becomes a commit message.
+//! The event: the content of a command's sealed record, and its form as a commit message.
 //!
-//! A record never holds content. The path of a memory in it is sealed once more, under that
-//! memory's name key, so that erasing the key reaches it; a path that is no memory's is kept as it
-//! was asked for, under the audit identity alone.
+//! A record never holds content. A memory's path in it is sealed again under that memory's name
+//! key, so that erasing the key erases the path too. A path that belongs to no memory is kept as
+//! requested, under the audit identity alone.
 
 pub(crate) mod command;
 mod contents;
@@ -39,19 +39,19 @@ use crate::keyring::{KeyCommitment, Keyring};
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Finding, Kind, Redactor};
 
-/// The error of a command that a limit of the policy refused, as records name it.
+/// The error of a command that a policy limit refused, as records name it.
 pub(crate) const LIMIT_EXCEEDED: &str = "limit_exceeded";
-/// The format of the records that are written; those of format 1 say no replica and no keys.
+/// The format of new records; those of format 1 have no replica and no keys.
 const FORMAT: u32 = 2;
 /// Smallest size class of a record, in bytes of JSON.
 const SIZE_CLASS_MIN: usize = 512;
-/// Longest armored record, in bytes: so much for a record, which may list all that an erasure reaches,
-/// and so much more for each memory that it touches.
+/// Longest armored record, in bytes: a part for the record itself, which may list everything that
+/// an erasure reaches, and a part for each memory that it touches.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 const RECORD_BYTES_MAX_EACH: usize = 16 * 1024;
-/// Longest text kept of a path that was refused or is unknown, in characters.
+/// Longest text kept of a refused or unknown path, in characters.
 const ASKED_CHARACTERS_MAX: usize = 256;
-/// Longest text kept of each part of the context, in characters.
+/// Longest text kept of each context field, in characters.
 const CONTEXT_CHARACTERS_MAX: usize = 1_024;
 
 /// Most redactions that one record lists.
@@ -60,12 +60,12 @@ pub const REDACTIONS_MAX: usize = 1_000;
 /// Most runs of event numbers that one record lists as undone.
 pub const UNDONE_RUNS_MAX: usize = 1_000;
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It was carried out.
+    /// It succeeded.
     Ok,
     /// It failed: nothing there, nothing unique, over a limit.
     Error,
@@ -74,7 +74,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word in records and commit messages.
+    /// Returns the word in records and commit messages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ impl Outcome {
     }
 }
 
-/// What a command did to one memory. (Catalog files keep these by their order here.)
+/// The change that a command made to one memory. (Catalog files store it by its position here.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -94,7 +94,7 @@ pub enum Change {
     None,
     /// Its text was read.
     Read,
-    /// It was made.
+    /// It was created.
     Add,
     /// It has a new text.
     Edit,
@@ -102,11 +102,11 @@ pub enum Change {
     Move,
     /// It was deleted.
     Remove,
-    /// It was deleted, and is there again.
+    /// It was deleted, and exists again.
     Restore,
-    /// Its text, or an older one, was looked at by someone who looks after the store: no access.
+    /// An administrator looked at its text or an older one: no access.
     Look,
-    /// The same text was sealed anew, to a new key: no access.
+    /// The same text was sealed again, to a new key: no access.
     Reseal,
     /// It had expired, and was removed.
     Expire,
@@ -114,12 +114,12 @@ pub enum Change {
     Mark,
     /// It is gone, and its keys are destroyed.
     Erase,
-    /// Secrets in its text were replaced by markers, and what it was before is erased: no access.
+    /// Secrets in its text were replaced by markers, and earlier versions were erased: no access.
     Redact,
 }
 
 impl Change {
-    /// Whether it makes a version.
+    /// Tells whether it makes a version.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(
@@ -128,20 +128,20 @@ impl Change {
         )
     }
 
-    /// Whether the memory is not there any more after it.
+    /// Tells whether it removes the memory.
     #[must_use]
     pub fn removes(self) -> bool {
         matches!(self, Self::Remove | Self::Expire)
     }
 
-    /// Whether it changes what there is: it makes a version, or removes the memory.
+    /// Tells whether it makes a version or removes the memory.
     #[must_use]
     pub fn alters(self) -> bool {
         self.writes() || self.removes()
     }
 }
 
-/// A moment in history: the state as it was right after an event.
+/// A moment in history: the state right after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moment {
@@ -151,11 +151,11 @@ pub struct Moment {
     pub commit: ObjectId,
 }
 
-/// Who acted and why, as the caller says: recorded, not verified.
+/// The actor and purpose of a command as the caller states them: recorded, not verified.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
-    /// Who acted: an agent's, a person's or a program's name.
+    /// The actor: the name of an agent, a person or a program.
     pub actor: Option<String>,
     /// The session the command belongs to.
     pub session: Option<String>,
@@ -163,17 +163,17 @@ pub struct Context {
     pub tool_use_id: Option<String>,
     /// The program the command came through.
     pub client: Option<String>,
-    /// The trace it belongs to: a trace id of the W3C Trace Context, say.
+    /// The trace it belongs to, such as a trace id of W3C Trace Context.
     pub trace: Option<String>,
-    /// Why, in the caller's words.
+    /// The reason, in the caller's words.
     pub reason: Option<String>,
-    /// The door it came through: `cli`, `tool`, `mcp`, `library`.
+    /// The interface it came through: `cli`, `tool`, `mcp`, `library`.
     pub door: Option<&'static str>,
-    /// Whether it is an agent that looks back: what has expired is not there for it, in history
-    /// either. It is not recorded.
+    /// True if an agent looks at history: expired memories are hidden from it there too. It is not
+    /// recorded.
     pub of_agent: bool,
-    /// SHA-256 of the text the caller acts upon: the command is refused if the memory has moved
-    /// on, and succeeds unchanged if it already is what the command asks for.
+    /// SHA-256 of the text that the caller acts upon. The command is refused if the memory has
+    /// changed since, and succeeds unchanged if the memory already is as the command wants it.
     pub base_sha256: Option<Digest>,
 }
 
@@ -185,17 +185,17 @@ pub enum Place {
     Root,
     /// A memory's path, or that of a directory the memory is in. `None` if its name key is gone.
     Of(MemoryId, Option<MemoryPath>),
-    /// What was asked for, where it is no memory's path; cut short if very long.
+    /// A requested path that belongs to no memory; cut off if very long.
     Asked(String),
 }
 
-/// One memory an event touched.
+/// A memory that an event touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
     /// The memory.
     pub id: MemoryId,
-    /// What was done to it.
+    /// The change made to it.
     pub change: Change,
     /// Its path after the event; before it, for a removal. `None` if its name key is gone.
     pub path: Option<MemoryPath>,
@@ -203,35 +203,35 @@ pub struct Touch {
     pub version: u64,
     /// Bytes of text in that version.
     pub bytes: u64,
-    /// The blob of that version, and the SHA-256 of its ciphertext, where one was written.
+    /// The blob of that version and the SHA-256 of its ciphertext, if one was written.
     pub blob: Option<(ObjectId, Digest)>,
-    /// The earlier version of the same memory that this one goes back to, in whole or, after a
-    /// merge, in part.
+    /// The earlier version of the memory that this one goes back to, in whole or, after a merge, in
+    /// part.
     pub from: Option<u64>,
-    /// Why a sweep took it.
+    /// The reason why a sweep took it.
     pub because: Option<Because>,
 }
 
-/// A secret that was stripped before anything was kept: what it was, never its value.
+/// A secret that was stripped before anything was stored: its kind, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Redaction {
-    /// The kind, as it stands in the marker.
+    /// The kind, as in the marker.
     pub kind: String,
-    /// The line it stood in, counted from 1, in the text as the command would have left it.
+    /// Its line, counted from 1, in the text that the command would have left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// Where it stood, if not in a text: `path`, `new_path`, or a part of the context.
+    /// Its place outside a text: `path`, `new_path`, or a context field.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The keyed fingerprint in its marker, where the policy asks for one.
+    /// The keyed fingerprint in its marker, if the policy asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
 
 impl Redaction {
-    /// One in a text.
+    /// Builds the redaction of a finding in a text.
     pub(crate) fn in_text(finding: &Finding) -> Self {
         Self {
             kind: finding.kind.as_str().to_owned(),
@@ -241,7 +241,7 @@ impl Redaction {
         }
     }
 
-    /// One anywhere else.
+    /// Builds the redaction of a finding outside a text.
     pub(crate) fn elsewhere(kind: &Kind, place: &str) -> Self {
         Self {
             kind: kind.as_str().to_owned(),
@@ -256,25 +256,25 @@ impl Redaction {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its number: 0 for `init`, one more each time.
+    /// The event number: 0 for `init`, then one more each time.
     pub number: u64,
     /// SHA-256 of the parent commit object; `None` for the first.
     pub parent: Option<Digest>,
     /// The tree of its commit.
     pub tree: ObjectId,
-    /// When, by the store's clock, in milliseconds.
+    /// The time by the store's clock, in milliseconds.
     pub time: DateTime<Utc>,
-    /// How far the clock was behind the event before, in milliseconds, if it was.
+    /// How far the clock was behind the event before, in milliseconds, if at all.
     pub clock_behind_ms: Option<u64>,
-    /// The command's name on the wire, or the verb of the command line.
+    /// The command's wire name, or its verb on the command line.
     pub command: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The one-word name of the error, where there was one.
+    /// The one-word name of the error, if any.
     pub error: Option<String>,
-    /// The door it came through.
+    /// The interface it came through.
     pub door: String,
-    /// Who acted, as the caller says.
+    /// The actor, as the caller says.
     pub actor: Option<String>,
     /// The session, as the caller says.
     pub session: Option<String>,
@@ -286,51 +286,51 @@ pub struct Event {
     pub trace: Option<String>,
     /// The reason, as the caller says.
     pub reason: Option<String>,
-    /// The path the command named first.
+    /// The first path of the command.
     pub path: Option<Place>,
-    /// The path a rename named second.
+    /// The second path of a rename.
     pub new_path: Option<Place>,
     /// The memories it touched.
     pub memories: Vec<Touch>,
-    /// The version of the rules that were looked for; `None` in events older than redaction.
+    /// The version of the redaction rules in use; `None` in events older than redaction.
     pub rules: Option<u32>,
-    /// What was stripped before anything was kept, at most [`REDACTIONS_MAX`] of it.
+    /// The secrets stripped before anything was stored, at most [`REDACTIONS_MAX`] of them.
     pub redactions: Vec<Redaction>,
-    /// The moments in history that it read from, or went back to: at most two.
+    /// The moments in history that it read or went back to, at most two.
     pub at: Vec<Moment>,
-    /// The events it undid, as runs of numbers with both ends, at most [`UNDONE_RUNS_MAX`].
+    /// The events it undid, as inclusive runs of numbers, at most [`UNDONE_RUNS_MAX`].
     pub undone: Vec<(u64, u64)>,
-    /// The newest moment that was known, and is no longer in history: for `accept_rollback`.
+    /// The newest known moment that history no longer contains: for `accept_rollback`.
     pub lost: Option<Moment>,
-    /// Who was let in or out, by the name in `recipients` or `signers`.
+    /// The affected member, by the name in `recipients` or `signers`.
     pub member: Option<String>,
-    /// The hold that begins or ends with it.
+    /// The hold it adds or lifts.
     pub hold: Option<HoldChange>,
-    /// What was erased.
+    /// The erasure it carried out.
     pub receipt: Option<Receipt>,
-    /// Whether the sweep was told to go by a clock that had gone back, or leapt ahead.
+    /// True if a sweep was told to accept a clock that had gone back or leapt ahead.
     pub clock_accepted: bool,
-    /// Which machine's copy of the store recorded it; `None` in events of format 1.
+    /// The replica that recorded it; `None` in events of format 1.
     pub replica: Option<ReplicaId>,
-    /// The keys in force from it on, where it changes them.
+    /// The keys in force from this event on, if it changes them.
     pub(crate) keys: Option<KeyCommitment>,
 }
 
-/// Shows nothing of what the caller said.
+/// Hides everything that the caller said.
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Context(…)")
     }
 }
 
-/// Shows what a commit shows in the clear.
+/// Shows only what a commit shows in the clear.
 impl std::fmt::Debug for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Event({} {})", self.number, self.subject())
     }
 }
 
-/// Shows which kind it is, not the path.
+/// Shows the kind, not the path.
 impl std::fmt::Debug for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -342,13 +342,13 @@ impl std::fmt::Debug for Place {
 }
 
 impl Place {
-    /// What was asked for, bounded.
+    /// Builds the place of a requested path, cut to the limit.
     pub(crate) fn asked(text: &str) -> Self {
         Self::Asked(bounded(text, ASKED_CHARACTERS_MAX))
     }
 }
 
-/// Cuts a text that came from outside to at most `characters_max` characters, visibly.
+/// Cuts an untrusted text to at most `characters_max` characters, visibly.
 pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
     match text.char_indices().nth(characters_max) {
         None => text.to_owned(),
@@ -356,7 +356,7 @@ pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// What a caller says of itself, as records keep it: redacted, then cut short.
+/// The caller's context as records store it: redacted, then cut to the limit.
 pub(crate) struct Said {
     pub(crate) actor: Option<String>,
     pub(crate) session: Option<String>,
@@ -367,7 +367,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Reads a context, and adds to `redactions` what was stripped from it.
+    /// Converts a context, adding what was stripped from it to `redactions`.
     pub(crate) fn of(
         context: &Context,
         redactor: &Redactor,
@@ -391,33 +391,33 @@ impl Said {
 }
 
 impl Event {
-    /// The commit's first line: the command and its outcome, nothing else.
+    /// Returns the commit's first line: the command and its outcome.
     pub(crate) fn subject(&self) -> String {
         format!("{} {}", self.command, self.outcome.as_str())
     }
 
-    /// Whether its commit has another tree than the one before: it is the first, it writes or
-    /// removes a memory, or it changes the policy.
+    /// Tells whether its commit's tree differs from the parent's: it is the first, it writes or
+    /// removes a memory, or it changes a public file.
     pub(crate) fn changes_tree(&self) -> bool {
         let alters = |touch: &Touch| touch.change.alters();
         self.number == 0 || self.decides().is_some() || self.memories.iter().any(alters)
     }
 
-    /// Whether it refused a command because its session had recorded too many events: then what was
-    /// asked for is not looked at, and no path is named.
+    /// Tells whether it refused a command because its session had recorded too many events. Such an
+    /// event names no path, because the request was not examined.
     pub(crate) fn refuses_too_many(&self) -> bool {
         self.error.as_deref() == Some(LIMIT_EXCEEDED)
             && self.path.is_none()
             && self.memories.is_empty()
     }
 
-    /// Whether it is one that destroys keys, or marks memories for that.
+    /// Tells whether its command may destroy keys of memories, or mark memories for that.
     pub(crate) fn erases(&self) -> bool {
         let such = [ERASE_COMMAND, EXPIRE_COMMAND, REDACT_COMMAND];
         self.outcome == Outcome::Ok && such.contains(&self.command.as_str())
     }
 
-    /// Whether it is one that may put other keys in force.
+    /// Tells whether its command may change the keys in force.
     pub(crate) fn may_change_keys(&self) -> bool {
         let such = [
             "init",
@@ -429,8 +429,8 @@ impl Event {
         self.erases() || (self.outcome == Outcome::Ok && such.contains(&self.command.as_str()))
     }
 
-    /// Whether it does no more than destroy keys of memories that earlier events have marked or
-    /// erased, as its receipt says of each; `are_begun` answers whether they have.
+    /// Tells whether it only destroys keys of memories that earlier events have marked or erased,
+    /// as its receipt says of each; `are_begun` verifies that they have.
     pub(crate) fn completes(
         &self,
         are_begun: impl FnOnce(&[Erased]) -> Result<bool>,
@@ -450,7 +450,7 @@ impl Event {
         Ok(is_such && are_begun(&receipt.memories)?)
     }
 
-    /// The public file it puts in place anew.
+    /// Returns the public file that it replaces.
     pub(crate) fn decides(&self) -> Option<PublicFile> {
         PublicFile::changed_by(&self.command).filter(|_| self.outcome == Outcome::Ok)
     }
@@ -465,8 +465,8 @@ impl Event {
         memories + &chain
     }
 
-    /// The whole commit message: subject, sealed record, trailers. `name_key` answers the keys of
-    /// memories that have no entry in the keyring yet.
+    /// Builds the commit message: subject, sealed record, trailers. `name_key` returns the keys of
+    /// memories that have no keyring entry yet.
     pub(crate) fn to_message<'a>(
         &self,
         keyring: &'a Keyring,
@@ -492,12 +492,12 @@ impl Event {
         ))
     }
 
-    /// Reads a commit message: opens the record, and checks that subject and trailers say the same.
+    /// Parses a commit message: opens the record, and verifies that subject and trailers match it.
     pub(crate) fn from_message(message: &str, keyring: &Keyring) -> Result<Self, EventFault> {
         Self::open(message, &PathOpener::strict(keyring))
     }
 
-    /// As [`Self::from_message`], for one that reads many.
+    /// Like [`Self::from_message`], with an opener for many messages.
     pub(crate) fn open(message: &str, opener: &PathOpener<'_>) -> Result<Self, EventFault> {
         let message = Message::split(message)?;
         let event = message.open(opener)?;
@@ -506,7 +506,7 @@ impl Event {
     }
 }
 
-/// A commit message taken apart; not opened, and nothing in it believed.
+/// The parts of a commit message, not yet opened or verified.
 pub(crate) struct Message<'a> {
     pub(crate) subject: &'a str,
     armored: &'a str,
@@ -542,7 +542,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Checks that subject and trailers say what the record says, byte for byte.
+    /// Verifies that subject and trailers match the record, byte for byte.
     pub(crate) fn check(&self, event: &Event) -> Result<(), &'static str> {
         if self.trailers != event.trailers() {
             return Err("its trailers do not match its record");
@@ -554,13 +554,13 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Why a commit message is no event.
+/// The reasons why a commit message is not a valid event.
 #[derive(Debug)]
 pub(crate) enum EventFault {
-    /// Its record does not open.
+    /// The record does not open.
     Closed(&'static str),
     Damaged(&'static str),
-    /// Written by a format version not known here.
+    /// The record has an unknown format version.
     Unknown(u32),
 }
 
@@ -571,7 +571,7 @@ impl From<&'static str> for EventFault {
 }
 
 impl EventFault {
-    /// The error about the commit that has the message.
+    /// Builds the error about the commit with this message.
     pub(crate) fn of(self, commit: ObjectId) -> Error {
         let what = format!("commit {commit}");
         match self {
@@ -584,7 +584,8 @@ impl EventFault {
     }
 }
 
-/// Why a record does not parse. The version first: another one may have other fields.
+/// Finds out why a record does not parse. The version comes first: another version may have other
+/// fields.
 fn unread(plain: &[u8]) -> EventFault {
     match serde_json::from_slice::<Format>(plain) {
         Ok(format) if !(1..=FORMAT).contains(&format.agekeep) => {
@@ -594,18 +595,18 @@ fn unread(plain: &[u8]) -> EventFault {
     }
 }
 
-/// The one field every format version has.
+/// The only field that every format version has.
 #[derive(Deserialize)]
 struct Format {
     agekeep: u32,
 }
 
-/// The one spelling of a time in records and answers: UTC, milliseconds, `Z` (RFC 3339).
+/// Formats a time for records and answers: UTC, milliseconds, `Z` (RFC 3339).
 pub(crate) fn rfc3339(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// [`rfc3339`] for what is printed as JSON.
+/// Serializes a time like [`rfc3339`], for JSON output.
 pub(crate) fn as_rfc3339<S: serde::Serializer>(
     time: &DateTime<Utc>,
     serializer: S,

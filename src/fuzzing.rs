@@ -1,8 +1,8 @@
-//! Laws that every reader of outside bytes keeps: one function for each target in `fuzz/`.
+//! Properties of every parser of outside bytes: one function for each target in `fuzz/`.
 //!
-//! A function takes any bytes for what its parser reads, and panics where a law is broken: that
-//! what is accepted is written back as it was, that limits hold, that nothing is lost. It is
-//! compiled for `cargo fuzz`, and for the tests, which try the seeds and so what was once found.
+//! A function feeds arbitrary bytes to its parser, and panics if a property is violated: accepted
+//! input is written back the same, limits hold, nothing is lost. It is compiled for `cargo fuzz`,
+//! and for the tests, which run the seeds, including all earlier findings.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::collections::BTreeSet;
@@ -22,8 +22,8 @@ use crate::error::Error;
 use crate::policy::{self, Policy};
 use crate::redact::{Redactor, config};
 
-/// Takes `text` for one of a memory: its redaction ends, twice is as once, and what is no finding
-/// stays.
+/// Redacts `text` as a memory's: redaction ends, is idempotent, and leaves everything but findings
+/// unchanged.
 pub fn redact(text: &str) {
     let redactor = Redactor::default();
     let Ok(once) = redactor.redact("/memories/a.md", &Text::from(text)) else {
@@ -37,8 +37,8 @@ pub fn redact(text: &str) {
     }
 }
 
-/// Takes `text` for a policy, with and without the lines that name the store: what is accepted is
-/// within its bounds, is written back the same, and can be followed.
+/// Reads `text` as a policy, with and without the lines that name the store. An accepted policy is
+/// within its bounds, is written back the same, and can be applied.
 pub fn policy(text: &str) {
     match Policy::parse_file(text) {
         Ok((store, policy)) => {
@@ -83,7 +83,7 @@ fn assert_within_bounds(policy: &Policy) {
     assert!(policy.redaction.rules.len() <= config::RULES_MAX);
 }
 
-/// Its own rules are tried where each of their literals stands.
+/// Asserts that redaction by its own rules is idempotent, on a text with each of their literals.
 fn assert_can_be_followed(policy: &Policy) {
     let redaction = &policy.redaction;
     if *redaction == config::Redaction::default() {
@@ -99,8 +99,8 @@ fn assert_can_be_followed(policy: &Policy) {
     }
 }
 
-/// Takes `text` for the `signers` file: what is accepted is written back to the same bytes, and who
-/// is in it can sign and stands in it once.
+/// Reads `text` as the `signers` file. An accepted file is written back to the same bytes, and its
+/// signers can sign and are unique.
 pub fn signers(text: &str) {
     let Ok(signers) = Signers::parse(text) else {
         return;
@@ -116,7 +116,7 @@ pub fn signers(text: &str) {
     assert!(!names.is_empty(), "nobody may write");
 }
 
-/// Takes `text` for the `recipients` file: what is accepted is written back to the same bytes.
+/// Reads `text` as the `recipients` file. An accepted file is written back to the same bytes.
 pub fn recipients(text: &str) {
     if let Ok(members) = recipients::parse(text) {
         assert_eq!(recipients::to_file(&members), text);
@@ -144,7 +144,7 @@ mod tests {
         names
     }
 
-    /// What opens the records among the seeds.
+    /// Opens the keys for the records among the seeds.
     fn keys() -> Keys {
         let file = root().join("fixtures/format-v1/TEST-ONLY-identity.txt");
         let identity = Identity::parse(&fs::read_to_string(file).expect("readable"));

@@ -1,4 +1,4 @@
-//! Names that never change: of a store, a replica of it, and a memory. All are random.
+//! Permanent random ids: of a store, of a replica of it, and of a memory.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ macro_rules! id {
         pub struct $name(pub(crate) [u8; $bytes]);
 
         impl $name {
-            /// A new id from the operating system's random source.
+            /// Generates an id from the operating system's random source.
             pub(crate) fn random() -> Self {
                 Self(random())
             }
 
-            /// Reads the one canonical spelling: lowercase hexadecimal digits.
+            /// Parses the canonical form: lowercase hexadecimal digits.
             #[must_use]
             pub fn from_hex(text: &str) -> Option<Self> {
                 hex_bytes(text).map(Self)
@@ -52,17 +52,18 @@ macro_rules! id {
 }
 
 id!(
-    /// The lasting name of a store, bound into every key entry and sealed path.
+    /// The permanent id of a store, bound into every key entry and sealed path.
     StoreId, 16 bytes, 32 digits
 );
 id!(
-    /// The lasting name of a memory: the same through edits and renames; a file made again after
-    /// a delete is a new memory. It says nothing about path or content.
+    /// The permanent id of a memory, unchanged by edits and renames. A file created again after a
+    /// delete is a new memory. The id reveals nothing about path or content.
     MemoryId, 16 bytes, 32 digits
 );
 
 id!(
-    /// The lasting name of one machine's copy of a store: of its keyring, whose keys are no other's.
+    /// The permanent id of a replica, one machine's copy of a store: its keyring has keys of its
+    /// own.
     ReplicaId, 8 bytes, 16 digits
 );
 
@@ -71,7 +72,7 @@ id!(
 pub struct ObjectId(pub(crate) [u8; 20]);
 
 impl ObjectId {
-    /// Reads 40 lowercase hexadecimal digits.
+    /// Parses 40 lowercase hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         hex_bytes(text).map(Self)
@@ -104,14 +105,14 @@ impl<'de> Deserialize<'de> for ObjectId {
     }
 }
 
-/// `N` bytes from the operating system's random source.
+/// Returns `N` bytes from the operating system's random source.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has random bytes");
     bytes
 }
 
-/// Reads exactly `2 * N` lowercase hexadecimal digits.
+/// Parses exactly `2 * N` lowercase hexadecimal digits.
 pub(crate) fn hex_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |b: u8| match b {
         b'0'..=b'9' => Some(b - b'0'),
@@ -129,7 +130,7 @@ pub(crate) fn hex_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Writes bytes as lowercase hexadecimal digits.
+/// Formats bytes as lowercase hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
     let mut out = String::with_capacity(2 * bytes.len());

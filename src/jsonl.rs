@@ -1,4 +1,4 @@
-//! Memory-tool calls as JSON, in the three shapes callers have them, and the answers to them.
+//! Memory-tool calls as JSON, in three shapes, and their answers.
 //!
 //! | a call | its answer |
 //! |---|---|
@@ -22,14 +22,14 @@ use crate::memory_tool::command::Command;
 use crate::store::Store;
 use crate::store::answer::Answer;
 
-/// What goes back to the caller: written out, the answer with the caller's id to the letter.
+/// The answer to a caller. Serialized, it has the caller's id verbatim.
 #[non_exhaustive]
 pub struct Reply {
-    /// The answer, in the shape that fits the call. A number in its id may be a rounded one.
+    /// The answer, in the shape of the call. A number in its id may be rounded.
     pub json: Value,
-    /// The id as the caller wrote it, where that is not what `json` says.
+    /// The id as the caller wrote it, if `json` may differ.
     id: Option<Box<RawValue>>,
-    /// The exit code of the error because of which the command could not be recorded, and so was not
+    /// The exit code of the error that kept the command from being recorded, and so from being
     /// carried out.
     pub unrecorded: Option<u8>,
 }
@@ -48,9 +48,9 @@ impl Serialize for Reply {
     }
 }
 
-/// Carries out calls given as JSON, in their order, until there is none at the moment, and answers
-/// each of them, whatever it is: those that are there before the first is durable become durable
-/// with it. `defaults` fills in what a call's own context does not say.
+/// Carries out calls given as JSON, in order, until the iterator ends, and answers every one. Calls
+/// that arrive before the first is durable become durable together with it. `defaults` provides
+/// context fields that a call does not set.
 #[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub fn answer(
     store: &mut Store,
@@ -81,15 +81,15 @@ pub fn answer(
         .collect()
 }
 
-/// The answer to a line over the limit, which was not read.
+/// Builds the answer to a line over the limit, which was not read.
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Reply {
     let why = format!("the line is longer than {bytes_max} bytes");
     Shape::Bare.fault("limit_exceeded", &why, None)
 }
 
-/// What went wrong with a store and what can be done, in words a model may read: no path of this
-/// machine is in them.
+/// Explains an error of a store and the way out, in words that a model may read: no path of this
+/// machine is among them.
 #[must_use]
 pub fn explain(error: &Error) -> String {
     let text = public_text(error);
@@ -106,7 +106,7 @@ pub fn explain(error: &Error) -> String {
         Error::Key(KeyFault::NotPrivate { what, .. }) => format!(
             "{text} (whoever set up this memory can close the {what} to others with `chmod go=`)"
         ),
-        // What only people may do, a hint that names a file, or one for the command line.
+        // Their hints are for people only, name a file, or are for the command line.
         Error::Invalid { .. }
         | Error::DeniedPath { .. }
         | Error::NotThere { .. }
@@ -122,7 +122,7 @@ pub fn explain(error: &Error) -> String {
     }
 }
 
-/// An error in words a model may read: no path of this machine.
+/// Formats an error in words that a model may read: without a path of this machine.
 fn public_text(error: &Error) -> String {
     match error {
         Error::Io { doing, source, .. } => format!("the store cannot {doing} a file: {source}"),
@@ -150,8 +150,8 @@ fn public_text(error: &Error) -> String {
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
         Error::HistoryFull { .. } => format!("{error}; a person has to raise it"),
-        // What a session is told that goes on, and what only the people who look after a store can
-        // ask for.
+        // A session that continues over the limit, and errors that only administrative commands
+        // cause.
         Error::DeniedPath { .. }
         | Error::NoRevision { .. }
         | Error::NothingToUndo { .. }
@@ -183,21 +183,21 @@ fn public_text(error: &Error) -> String {
     }
 }
 
-/// How a call came, and so how it is answered.
+/// The shape of a call, which its answer follows.
 enum Shape {
-    /// The input alone.
+    /// Only the input.
     Bare,
-    /// With the caller's id, or null.
+    /// An envelope with the caller's id, or null.
     Envelope(Id),
     /// A `tool_use` block with this id.
     Block(Id),
 }
 
-/// What a caller knows its answer by.
+/// The id by which a caller recognizes its answer.
 #[derive(Default)]
 struct Id {
     value: Value,
-    /// As it was written, where the value may say something else.
+    /// The verbatim id, if the value may differ.
     written: Option<Box<RawValue>>,
 }
 
@@ -228,7 +228,7 @@ impl Shape {
         let (json, id) = match self {
             Self::Bare => (plain(&Value::Null), None),
             Self::Envelope(id) => (plain(&id.value), id.written),
-            // The Messages API takes these fields and no others.
+            // The Messages API accepts only these fields.
             Self::Block(id) => {
                 let json = json!({
                     "type": "tool_result",
@@ -250,7 +250,7 @@ impl Shape {
 fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     let none = || Shape::Bare;
     let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
-    // A byte-order mark is what some programs begin a file with.
+    // Some programs begin a file with a byte-order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (value, fault) = match serde_json::from_str(text) {
         Ok(value) => (value, None),
@@ -298,8 +298,8 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     })
 }
 
-/// Takes the call's id and tells its shape. What has a `command` of its own is a bare input, and
-/// its other fields are unknown ones.
+/// Takes the call's id and determines its shape. An object with its own `command` is a bare input,
+/// and its other fields are unknown ones.
 fn shape_of(fields: &mut Map<String, Value>, line: &str) -> Shape {
     if fields.contains_key("command") {
         return Shape::Bare;
@@ -318,7 +318,7 @@ fn shape_of(fields: &mut Map<String, Value>, line: &str) -> Shape {
     }
 }
 
-/// Whether there is a number in it that may not be the one that was written.
+/// Tells whether it contains a number that may be inexact.
 fn has_inexact(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_f64(),
@@ -328,18 +328,18 @@ fn has_inexact(value: &Value) -> bool {
     }
 }
 
-/// The id in a line as it stands there; of several the last, which is the one that counts.
+/// Returns the verbatim id in a line. If there are several, the last counts.
 fn written_id(line: &str) -> Option<Box<RawValue>> {
     let read = |line: &str| {
         let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).ok()?;
         Some((*fields.get("id")?).to_owned())
     };
     let id = read(line).or_else(|| read(&without_lone_surrogates(line)))?;
-    // An answer is one line, also for who takes a carriage return for an end.
+    // An answer is one line, even for callers that end lines at a carriage return.
     (!id.get().contains(['\n', '\r'])).then_some(id)
 }
 
-/// The command of an input that may get its name from the tool called.
+/// Parses the command of an input, whose name may come from the called tool.
 fn command_of(tool: Option<&str>, input: Value) -> Command {
     match (tool, input) {
         (Some(name @ ("memory_read" | "memory_write")), Value::Object(fields)) => {
@@ -355,10 +355,10 @@ fn command_of(tool: Option<&str>, input: Value) -> Command {
     }
 }
 
-/// Takes over what a call's own `context` object says; what it does not name stays.
+/// Takes over the fields of a call's own `context` object; other fields stay.
 ///
 /// # Errors
-/// In words for the caller, if it is not an object or a part of it is not what it has to be.
+/// A message for the caller, if it is not an object or one of its fields is invalid.
 pub fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), String> {
     let mut fields = match asked {
         None | Some(Value::Null) => return Ok(()),
@@ -390,9 +390,9 @@ pub fn fill_context(context: &mut Context, asked: Option<Value>) -> Result<(), S
     Ok(())
 }
 
-/// What a line of JSON says whose only fault is half a surrogate pair: some languages send such
-/// strings, and their callers wait for an answer with the right id. What asks for something with it is
-/// to be refused, and recorded.
+/// Parses a line of JSON whose only fault is a lone surrogate. Some languages send such strings,
+/// and their callers wait for an answer with the right id. The caller has to refuse and record any
+/// request in it.
 #[must_use]
 pub fn despite_surrogates(text: &str) -> Option<Value> {
     serde_json::from_str(&without_lone_surrogates(text)).ok()

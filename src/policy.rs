@@ -19,43 +19,43 @@ use crate::redact;
 use crate::redact::config::Redaction;
 use crate::redact::{Glob, Place, reading};
 
-/// The format of the stores that are made; one of format 1 is read, and moved on by the first command
-/// of an owner.
+/// The format of new stores. A store of format 1 is still read, and is upgraded by the first
+/// command of an owner.
 pub const FORMAT: u32 = 2;
 
-/// Largest text of one memory, in bytes, unless the policy says otherwise.
+/// Largest text of one memory, in bytes, unless the policy sets another.
 pub const MEMORY_BYTES: usize = 2 * 1024 * 1024;
-/// Longest answer to `view`, in characters: what the memory tool tells a model to expect.
+/// Longest answer to `view`, in characters, which the memory tool announces to models.
 pub const VIEW_CHARACTERS: usize = 16_000;
 /// Most lines of a file that `view` shows; the number is part of the memory tool's contract.
 pub const LINES: usize = 999_999;
-/// Most memories in one store.
+/// Most memories in a store.
 pub const MEMORIES: usize = 100_000;
-/// Most bytes of ciphertext in history: what fits on a small disk beside everything else.
+/// Most bytes of ciphertext in history, so that a store fits on a small disk.
 pub const HISTORY_BYTES: u64 = 16 * 1024 * 1024 * 1024;
-/// Longest line a door accepts, in bytes: room for a memory of the default size whose every byte
-/// is spelled as a six-byte JSON escape, and its envelope.
+/// Longest line that an interface accepts, in bytes: room for a memory of the default size whose
+/// every byte is a six-byte JSON escape, and its envelope.
 pub const REQUEST_BYTES: usize = 16 * 1024 * 1024;
 
-/// Most bytes of text that one rename of a directory seals anew: what is held in memory at once,
-/// and what keeps other processes waiting.
+/// Most bytes of text that one rename of a directory seals again: they are in memory at once, and
+/// other processes wait meanwhile.
 pub const MOVE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The largest number a policy can say: what every reader of TOML knows.
+/// Largest number in a policy: every TOML parser supports it.
 const NUMBER_MAX: usize = usize::MAX / 2;
-/// Longest policy that is read, in bytes.
+/// Longest policy that is parsed, in bytes.
 pub const POLICY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The largest value a policy may give `history_bytes`: what every reader of TOML knows.
+/// Largest `history_bytes` in a policy: every TOML parser supports it.
 const HISTORY_BYTES_MAX: u64 = i64::MAX as u64;
-/// The smallest value a policy may give `path_bytes`: `/memories/` and a short name.
+/// Smallest `path_bytes` in a policy: `/memories/` and a short name.
 pub const PATH_BYTES_MIN: usize = 32;
-/// The smallest value a policy may give `request_bytes`: a call with a long path and no text.
+/// Smallest `request_bytes` in a policy: a call with a long path and no text.
 pub const REQUEST_BYTES_MIN: usize = 1_024;
-/// The largest value a policy may give `request_bytes`.
+/// Largest `request_bytes` in a policy.
 pub const REQUEST_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// The bounds on everything that comes from outside; the `[limits]` table of the policy.
+/// The limits on all outside input; the `[limits]` table of the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -75,14 +75,13 @@ pub struct Limits {
     /// Longest path, in bytes.
     #[serde(deserialize_with = "path_bytes")]
     pub path_bytes: usize,
-    /// Longest line a door accepts, in bytes.
+    /// Longest line that an interface accepts, in bytes.
     #[serde(deserialize_with = "request_bytes")]
     pub request_bytes: usize,
     /// Most bytes of ciphertext in history; 0 means no limit.
     #[serde(deserialize_with = "history_bytes")]
     pub history_bytes: u64,
-    /// Most events that the agents' commands of one session record within a minute; 0 means no
-    /// limit.
+    /// Most events per minute from the agent commands of one session; 0 means no limit.
     #[serde(deserialize_with = "session_events_per_minute")]
     pub session_events_per_minute: usize,
 }
@@ -102,22 +101,23 @@ impl Default for Limits {
     }
 }
 
-/// How the commands behave where the contract leaves a choice; the `[tool]` table of the policy.
+/// The behaviour of commands where the memory tool's contract leaves a choice; the `[tool]` table
+/// of the policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Tool {
-    /// Lets `create` overwrite a file (never a directory). Off unless said.
+    /// Lets `create` overwrite a file (never a directory). Off by default.
     pub create_overwrites: bool,
 }
 
-/// Where the keyring is, so that content and keys can have backups of their own; the `[keyring]`
+/// The place of the keyring, so that content and keys can be backed up separately; the `[keyring]`
 /// table of the policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct KeyringPlace {
-    /// An absolute path; without one it is the folder `keyring` in the store.
+    /// An absolute path; the default is the folder `keyring` in the store.
     #[serde(deserialize_with = "absolute", skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
@@ -127,7 +127,7 @@ impl KeyringPlace {
         *self == Self::default()
     }
 
-    /// The folder of the keyring of the store at `root`.
+    /// Returns the keyring folder of the store at `root`.
     pub(crate) fn folder_of(&self, root: &Path) -> PathBuf {
         match &self.folder {
             Some(folder) => folder.into(),
@@ -145,30 +145,30 @@ fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     })
 }
 
-/// What the owner decides when making a store: the policy without the lines that name the store.
+/// The owner's part of a policy: the file without the lines that name the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Policy {
-    /// The bounds on everything that comes from outside.
+    /// The limits on all outside input.
     #[serde(deserialize_with = "reading::table")]
     pub limits: Limits,
-    /// How the commands behave.
+    /// The behaviour of commands.
     #[serde(deserialize_with = "reading::table")]
     pub tool: Tool,
-    /// Where the keyring is.
+    /// The place of the keyring.
     #[serde(
         deserialize_with = "reading::table",
         skip_serializing_if = "KeyringPlace::is_default"
     )]
     pub keyring: KeyringPlace,
-    /// What is done with secrets.
+    /// The treatment of secrets.
     #[serde(
         deserialize_with = "reading::table",
         skip_serializing_if = "Redaction::is_default"
     )]
     pub redaction: Redaction,
-    /// What goes away by itself.
+    /// The expiry of memories.
     #[serde(
         deserialize_with = "reading::table",
         skip_serializing_if = "Expiration::is_default"
@@ -176,13 +176,13 @@ pub struct Policy {
     pub expiration: Expiration,
 }
 
-/// The one line every format version has.
+/// The only line that every format version has.
 #[derive(Deserialize)]
 struct Format {
     format: u32,
 }
 
-/// The whole file, as it stands in the tree of every commit.
+/// The whole file, as in the tree of every commit.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyFile {
@@ -213,7 +213,7 @@ struct PolicyFile {
 }
 
 impl Policy {
-    /// Reads the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]`,
+    /// Parses the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]`,
     /// `[redaction]` and `[expiration]`, all optional.
     ///
     /// # Errors
@@ -226,11 +226,11 @@ impl Policy {
         toml::from_str(text).map_err(|e| fault(text, &e))
     }
 
-    /// Reads the owner's part of a policy as [`Policy::parse`] does, and tries what it says: the
+    /// Parses the owner's part of a policy like [`Policy::parse`], and tests its rules: the
     /// patterns of a `gitleaks.toml`, and the examples of the owner's own rules.
     ///
     /// # Errors
-    /// As for [`Policy::parse`]; also for the first rule that does not do what it says.
+    /// The errors of [`Policy::parse`]; also for the first rule that fails its test.
     pub fn parse_and_try(text: &str) -> Result<Self> {
         let policy = Self::parse(text)?;
         match redact::try_policy(&policy.redaction) {
@@ -242,7 +242,7 @@ impl Policy {
         }
     }
 
-    /// Writes the owner's part of a policy, as [`Policy::parse`] reads it.
+    /// Formats the owner's part of a policy, as [`Policy::parse`] reads it.
     ///
     /// # Panics
     /// Never: every part of a policy has a TOML form.
@@ -251,9 +251,9 @@ impl Policy {
         toml::to_string(self).expect("numbers, booleans, strings and lists have a TOML form")
     }
 
-    /// Reads the file of a store and the id it names.
+    /// Parses the file of a store; returns the store id in it too.
     pub(crate) fn parse_file(text: &str) -> Result<(StoreId, Self)> {
-        // The version first: another one may have other tables.
+        // The version comes first: another version may have other tables.
         Self::format_of(text)?;
         let file: PolicyFile = toml::from_str(text).map_err(|e| fault(text, &e))?;
         let policy = Self {
@@ -266,7 +266,7 @@ impl Policy {
         Ok((file.store, policy))
     }
 
-    /// The format version that the file of a store says.
+    /// Reads the format version in the file of a store.
     pub(crate) fn format_of(text: &str) -> Result<u32> {
         let Format { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
         if (1..=FORMAT).contains(&format) {
@@ -278,11 +278,11 @@ impl Policy {
         })
     }
 
-    /// Writes the file of a store.
+    /// Formats the file of a store.
     ///
     /// # Errors
-    /// [`Error::Policy`] if it would not be read back as it is: a caller can have put together what
-    /// no file says, and no store opens by a file like that.
+    /// [`Error::Policy`] if the file would not read back the same: a caller can build a policy that
+    /// no file can express, and such a file would open no store.
     pub(crate) fn to_file(&self, store: StoreId) -> Result<String> {
         let file = PolicyFile {
             format: FORMAT,
@@ -304,10 +304,10 @@ impl Policy {
     }
 }
 
-/// Checks a glob: one that can fit no memory is a mistake too.
+/// Validates a glob. A glob that can match no memory is an error too.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// Returns the fault.
 pub(crate) fn check_glob(text: &str) -> Result<(), String> {
     const SHOWN_MAX: usize = 200;
     let is_name = |name: &str| {
@@ -325,7 +325,7 @@ pub(crate) fn check_glob(text: &str) -> Result<(), String> {
     ))
 }
 
-/// Reads a number within bounds.
+/// Defines a function that reads a number within bounds.
 macro_rules! bounded {
     ($name:ident: $number:ty, $low:expr, $high:expr) => {
         fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$number, D::Error> {
@@ -353,7 +353,7 @@ fn fault(text: &str, error: &toml::de::Error) -> Error {
     }
 }
 
-/// What a parser has to say, in the words of TOML; to serde a date is a map with a private key.
+/// Rewords a parser's message for TOML; for serde a date is a map with a private key.
 fn message(error: &toml::de::Error, is_date: bool) -> String {
     let said = error.message();
     if said.contains("$__toml_private") {
@@ -364,9 +364,9 @@ fn message(error: &toml::de::Error, is_date: bool) -> String {
         .replacen("type: sequence,", "type: array,", 1)
 }
 
-// The lines of a policy on which things stand.
+// The line numbers of parts of a policy.
 
-/// What is looked for: only where it stands, and nothing of what it is.
+/// The parts of a policy whose lines are wanted: only their spans, not their values.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Stands {
@@ -387,13 +387,13 @@ struct RuleStands {
     kept: Vec<Spanned<IgnoredAny>>,
 }
 
-/// The line, counted from 1, on which a byte of the text stands.
+/// Returns the line, counted from 1, of a byte in the text.
 fn line_at(text: &str, at: usize) -> usize {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.split(|byte| *byte == b'\n').count()
 }
 
-/// The line of a place in a policy.
+/// Returns the line of a place in a policy.
 fn line_of(text: &str, place: Place) -> Option<usize> {
     let redaction = toml::from_str::<Stands>(text).ok()?.redaction;
     let rule = |at: usize| redaction.rules.get(at);

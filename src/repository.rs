@@ -1,8 +1,8 @@
-//! The bare git repository: objects by name, and one ref. The only module that names `git2`.
+//! The bare git repository: objects by name, and one ref. The only module that uses `git2`.
 //!
-//! No configuration, hook, template or replace ref of a user, the system or the store itself is
-//! read: objects, packs and the ref are files with a documented form, and libgit2 is asked only for
-//! the names of objects.
+//! It reads no git configuration of the user, the system or the store itself, no hook, no template
+//! and no replace ref. Objects, packs and the ref are files in documented formats, and libgit2 only
+//! computes object names.
 
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
@@ -26,7 +26,7 @@ use crate::id::ObjectId;
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
-/// The folders of an empty repository, each before those in it.
+/// The folders of an empty repository, each before the folders inside it.
 const MADE: [Name; 6] = [
     Name::OBJECTS,
     Name::OBJECTS_INFO,
@@ -36,8 +36,8 @@ const MADE: [Name; 6] = [
     Name::TAGS,
 ];
 
-/// The configuration stock git finds. Repacking by `git gc` is safe; packing the ref is not,
-/// because that deletes a file which this program replaces.
+/// The configuration for stock git. Repacking by `git gc` is safe; packing the ref is not, because
+/// that deletes a file which agekeep replaces.
 pub(crate) const CONFIG: &str = "\
 [core]
 \trepositoryformatversion = 0
@@ -58,36 +58,36 @@ pub(crate) const CONFIG: &str = "\
 /// The git side of a store.
 pub(crate) struct Repository {
     root: Folder,
-    /// Finds an object that is whole nowhere else.
+    /// Looks up recent objects in the journal when they are whole nowhere else.
     recent: Recent,
-    /// Opened when it is first needed.
+    /// The `objects` folder, opened on first use.
     objects: OnceCell<Folder>,
-    /// What was packed when it was last looked at.
+    /// The packs as last listed.
     packs: RefCell<Option<Packs>>,
-    /// The large commit that was read last, such as one that sealed every memory anew: whoever opens
-    /// a store reads the newest commit several times.
+    /// The last large commit that was read, such as one that resealed every memory: opening a store
+    /// reads the newest commit several times.
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
-    /// Made when the first object is read.
+    /// The loose object reader, created on first use.
     reader: RefCell<Option<Reader>>,
-    /// Objects that are yet to be written, in the order they came.
+    /// Objects waiting to be written, in order of arrival.
     held: RefCell<Vec<Object>>,
 }
 
-/// Finds an object by its name in what was recorded last: in the journal, of the store in this folder.
+/// Looks up an object by its name among the recent ones in the journal of the store in a folder.
 pub(crate) type Recent = fn(&Folder, ObjectId) -> Result<Option<Object>>;
 
-/// Bytes from which on a commit is worth being kept in memory.
+/// Smallest commit that is cached, in bytes.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// What strict reading of an object finds: nothing is mended, and nothing taken from elsewhere.
+/// The result of a strict read, which repairs nothing and takes nothing from elsewhere.
 pub(crate) enum Strict {
     Whole(Kind, Vec<u8>),
     Missing,
-    /// With what a torn or changed file still holds, as far as it inflates.
+    /// The reason, and the bytes that a torn or changed file still inflates to.
     Damaged(String, Vec<u8>),
 }
 
-/// The name of an object: SHA-1 over its kind, length and bytes.
+/// Computes the name of an object: SHA-1 over its kind, length and bytes.
 pub(crate) fn name(kind: Kind, bytes: &[u8]) -> ObjectId {
     name_of(kind.into(), bytes)
 }
@@ -104,12 +104,12 @@ fn name_of(kind: Type, bytes: &[u8]) -> ObjectId {
 }
 
 impl Object {
-    /// The blob of a sealed version.
+    /// Makes the blob of a sealed version.
     pub(crate) fn sealed(sealed: Sealed) -> Self {
         Self::named(Kind::Blob, sealed.into_bytes())
     }
 
-    /// A blob that is public by design: `agekeep.toml`, `recipients`, `signers`.
+    /// Makes a blob that is public by design: `agekeep.toml`, `recipients`, `signers`.
     pub(crate) fn public(text: &str) -> Self {
         Self::named(Kind::Blob, text.into())
     }
@@ -132,7 +132,7 @@ impl Object {
 }
 
 impl Repository {
-    /// Makes an empty repository: SHA-1 object format, refs as files.
+    /// Creates an empty repository: SHA-1 object format, refs as files.
     pub(crate) fn create(root: &Folder, recent: Recent) -> Result<Self> {
         for folder in &MADE {
             let made = root.make_folder(folder, 0o700);
@@ -159,7 +159,7 @@ impl Repository {
         Ok(Self::of_whatever_is_there(root, recent))
     }
 
-    /// The repository in a folder, even if parts of it are missing: for looking into damage.
+    /// Opens the repository in a folder even if parts of it are missing, to examine damage.
     pub(crate) fn of_whatever_is_there(root: &Folder, recent: Recent) -> Self {
         Self {
             root: root.clone(),
@@ -172,7 +172,7 @@ impl Repository {
         }
     }
 
-    /// The folder of objects.
+    /// Returns the `objects` folder.
     fn objects(&self) -> io::Result<&Folder> {
         if let Some(open) = self.objects.get() {
             return Ok(open);
@@ -181,7 +181,7 @@ impl Repository {
         Ok(self.objects.get_or_init(|| opened))
     }
 
-    /// The commit the branch points at; `None` if there is no such ref or its file is torn.
+    /// Reads the commit the branch points at; `None` if the ref is missing or its file is torn.
     pub(crate) fn head(&self) -> Result<Option<ObjectId>> {
         match self.root.read(&Name::BRANCH) {
             Ok(text) => {
@@ -193,7 +193,7 @@ impl Repository {
         }
     }
 
-    /// The branch as `git pack-refs` leaves it.
+    /// Reads the branch from `packed-refs`, where `git pack-refs` puts it.
     fn packed_head(&self) -> Result<Option<ObjectId>> {
         let text = match self.root.read(&Name::PACKED_REFS) {
             Ok(text) => String::from_utf8_lossy(&text).into_owned(),
@@ -209,20 +209,20 @@ impl Repository {
 
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
-        // Beside the ref itself, stock git would take the other file for a branch.
+        // The spare file lies outside `refs/`, where stock git would take it for a branch.
         let text = format!("{id}\n");
         self.root
             .exchange(&Name::BRANCH_BEFORE, &Name::BRANCH, text.as_bytes())
     }
 
-    /// Writes an object anew, whatever stands in its place. Not yet durable.
+    /// Writes an object, replacing any file in its place. Not yet durable.
     pub(crate) fn write(&self, object: &Object) -> Result<()> {
         self.objects()
             .and_then(|objects| loose::write(objects, object))
             .map_err(self.object_fault("write", object.id))
     }
 
-    /// What an error with the file of an object is.
+    /// Maps an I/O error on an object's file to an [`Error`].
     fn object_fault(
         &self,
         doing: &'static str,
@@ -232,23 +232,24 @@ impl Repository {
         Error::io(doing, &objects.join(Name::object(id).as_str()))
     }
 
-    /// What an error with the folder of objects is.
+    /// Maps an I/O error on the `objects` folder to an [`Error`].
     fn objects_fault(&self) -> impl FnOnce(io::Error) -> Error + use<> {
         self.root.fault("read", &Name::OBJECTS)
     }
 
-    /// Forgets where the branch pointed before. That file's name may become durable as the branch's
-    /// before its bytes do: so none may be older than the journal that tells what the branch may be.
+    /// Removes `main.before`, the file that the branch is exchanged with. A crash may leave it
+    /// under the branch's name with its old bytes, so those must not be older than the journal,
+    /// which tells where the branch may point.
     pub(crate) fn forget_branch_before(&self) -> Result<()> {
         match self.root.remove(&Name::BRANCH_BEFORE) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            // What is no file does not become the branch.
+            // Only a regular file can become the branch.
             Err(_) if !self.root.has_kind(&Name::BRANCH_BEFORE, disk::Kind::File) => Ok(()),
             done => done.map_err(self.root.fault("remove", &Name::BRANCH_BEFORE)),
         }
     }
 
-    /// Removes a repository that was being made: the objects and folders that one has by then.
+    /// Removes a half-made repository: the objects and folders it has by then.
     pub(crate) fn remove_made(&self) {
         if let Ok(objects) = self.objects() {
             for id in loose::all(objects).unwrap_or_default() {
@@ -265,12 +266,12 @@ impl Repository {
         }
     }
 
-    /// Takes objects into account that will be written once the command is durable that made them.
+    /// Holds objects in memory until the command that made them is durable. Reads find them.
     pub(crate) fn hold(&self, objects: Vec<Object>) {
         self.held.borrow_mut().extend(objects);
     }
 
-    /// Gives back the objects that were held.
+    /// Takes the held objects out.
     pub(crate) fn let_go(&self) -> Vec<Object> {
         self.held.take()
     }
@@ -281,7 +282,7 @@ impl Repository {
         Some((object.kind, object.bytes.clone()))
     }
 
-    /// Removes objects that a process was killed over.
+    /// Removes the temporary files of killed writers.
     pub(crate) fn remove_asides(&self) {
         if let Ok(objects) = self.objects() {
             objects.remove_asides();
@@ -294,7 +295,7 @@ impl Repository {
         self.root.sync_file_system()
     }
 
-    /// Reads a blob of ciphertext.
+    /// Reads a sealed blob.
     pub(crate) fn sealed(&self, id: ObjectId) -> Result<Sealed> {
         Sealed::parse(self.read(id, Kind::Blob)?)
             .map_err(|_| Error::damaged(format!("blob {id}"), "it is not an age file"))
@@ -311,7 +312,7 @@ impl Repository {
         object::parse_tree(&self.read(id, Kind::Tree)?).ok_or_else(|| foreign_entries(id))
     }
 
-    /// The blobs of the files with these names in a tree; `None` for one that is not there.
+    /// Finds the blobs of the named files in a tree; `None` for a file that is absent.
     pub(crate) fn files_in<const N: usize>(
         &self,
         tree: ObjectId,
@@ -321,7 +322,7 @@ impl Repository {
             .ok_or_else(|| foreign_entries(tree))
     }
 
-    /// Reads a commit, and the bytes it hashes.
+    /// Reads a commit, parsed and as raw bytes.
     pub(crate) fn commit(&self, id: ObjectId) -> Result<(Commit, Vec<u8>)> {
         let known = match &*self.large.borrow() {
             Some((known, bytes)) if *known == id => Some(bytes.clone()),
@@ -345,7 +346,7 @@ impl Repository {
         }
     }
 
-    /// Checks that an object is there and whole.
+    /// Verifies that an object is present and whole.
     pub(crate) fn check(&self, id: ObjectId) -> Result<()> {
         self.read_any(id).map(drop)
     }
@@ -359,7 +360,7 @@ impl Repository {
         Ok(bytes)
     }
 
-    /// Reads an object from wherever it is whole: its file, a pack, or the journal.
+    /// Reads an object from any place where it is whole: its loose file, a pack, or the journal.
     fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
         if let Some(held) = self.read_held(id) {
             return Ok(held);
@@ -398,7 +399,8 @@ impl Repository {
         read(self.reader.borrow_mut().get_or_insert_with(Reader::new))
     }
 
-    /// Reads an object as its file or pack has it, checks its hash, and mends nothing.
+    /// Reads an object from its loose file or pack and verifies its hash, without repairing
+    /// anything.
     pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<Strict> {
         for look_again in [false, true] {
             match self.read_loose(id)? {
@@ -426,7 +428,7 @@ impl Repository {
         Ok(Strict::Missing)
     }
 
-    /// What a damaged entry of a pack still holds, as far as it can be read.
+    /// Reads the bytes that a damaged pack entry still yields.
     fn salvage_packed(&self, id: ObjectId, why: String) -> Result<Strict> {
         let rest = match self.read_packed(id, false, false)? {
             Packed::Whole(_, bytes) => bytes,
@@ -435,8 +437,8 @@ impl Repository {
         Ok(Strict::Damaged(why, rest))
     }
 
-    /// The beginning of an object, unchecked, or all of it where it is packed; anything else as
-    /// [`Self::read_strictly`] has it.
+    /// Reads the beginning of a loose object, or all of a packed one, unchecked. Falls back to
+    /// [`Self::read_strictly`].
     pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
         if let Ok(objects) = self.objects()
             && let Some((kind, bytes)) = self.reading(|reader| reader.peek(objects, id))
@@ -452,7 +454,7 @@ impl Repository {
         self.read_strictly(id)
     }
 
-    /// The parent that a commit names, unchecked.
+    /// Reads the parent that a commit names, unchecked.
     pub(crate) fn peek_parent(&self, id: ObjectId) -> Result<Option<ObjectId>> {
         match self.peek(id)? {
             Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes),
@@ -462,7 +464,8 @@ impl Repository {
         .ok_or_else(|| Error::damaged(format!("commit {id}"), "it cannot be read"))
     }
 
-    /// Whether objects of another folder are said to be part of it.
+    /// Tells whether the repository borrows objects from another folder
+    /// (`objects/info/alternates`).
     fn borrows(&self) -> bool {
         let objects = self.objects();
         objects.is_ok_and(|objects| objects.has(&Name::ALTERNATES))
@@ -473,8 +476,8 @@ impl Repository {
         packs.is_ok_and(|packs| !packs.is_empty())
     }
 
-    /// What was torn since, or swept away by stock git before a ref reached it, is in the journal
-    /// if it is recent, and is written anew from there.
+    /// Restores an object from the journal, if it is recent enough to be there. It may have been
+    /// torn since, or pruned by stock git before a ref reached it.
     fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
         let found = (self.recent)(&self.root, id)?;
         let object = found.ok_or_else(|| self.lost(id, why))?;
@@ -482,7 +485,7 @@ impl Repository {
         Ok((object.kind, object.bytes))
     }
 
-    /// An object is whole nowhere; it may be in a pack that only lacks its index.
+    /// Builds the error for an object that is whole nowhere; its pack may only lack an index.
     fn lost(&self, id: ObjectId, why: &str) -> Error {
         let object = format!("object {id}");
         match self.without_index() {
@@ -497,7 +500,7 @@ impl Repository {
         Some((folder, pack))
     }
 
-    /// What keeps packs from being read: the one that has no index, where that is it.
+    /// Maps an error in reading packs: to the pack without an index, if that is the cause.
     fn pack_fault(&self, error: io::Error) -> Error {
         let pack = pack::is_content_fault(&error).then(|| self.without_index());
         match pack.flatten() {
@@ -506,12 +509,12 @@ impl Repository {
         }
     }
 
-    /// The one object whose name begins with these digits; `None` if there is none, or several, or
-    /// not enough can be read to tell.
+    /// Finds the only object whose name begins with these digits. `None` if there is none, if there
+    /// are several, or if too little can be read to tell.
     pub(crate) fn only_one_named(&self, digits: &str) -> Option<ObjectId> {
         let mut found = loose::named(self.objects().ok()?, digits).ok()?;
         if self.has_packs() {
-            // Opened anew: there may be packs that were not there before.
+            // Lists the packs anew, because some may have been added.
             let packs = self.list_packs().ok()?;
             found.extend(packs.named(digits).ok()?);
         }
@@ -519,7 +522,7 @@ impl Repository {
         found.iter().all(|other| *other == first).then_some(first)
     }
 
-    /// Whether an object is in its place; whether it is whole shows when it is read.
+    /// Tells whether an object is present, without checking that it is whole.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
         Ok(self
             .objects()
@@ -528,9 +531,8 @@ impl Repository {
             || self.in_packs(true, |packs| packs.has(id))?)
     }
 
-    /// Reads an object that is packed, and unless it is not `checked` makes sure that it hashes to
-    /// its name. Packs come and go while somebody repacks, so what is not found is looked for once
-    /// more among the packs that are there now (`look_again`).
+    /// Reads a packed object; if `checked`, it must hash to its name. A repack may move objects
+    /// between packs meanwhile: `look_again` lists the packs anew first.
     fn read_packed(&self, id: ObjectId, look_again: bool, checked: bool) -> Result<Packed> {
         let fits = |kind, bytes: &[u8]| !checked || name_of(kind, bytes) == id;
         self.in_packs(look_again, |packs| packs.read(id, fits))
@@ -567,18 +569,18 @@ impl Repository {
         }
     }
 
-    /// The folder of packs, which stock git sweeps away when it is empty.
+    /// Opens the folder of packs, which stock git deletes when it is empty.
     fn pack_folder(&self) -> io::Result<Folder> {
         self.objects()?.sub(&Name::PACKS)
     }
 
-    /// For messages.
+    /// Returns the path of the folder of packs, for messages.
     fn pack_path(&self) -> PathBuf {
         self.root.path_of(&Name::OBJECTS_PACK)
     }
 }
 
-/// The index of a pack is gone or torn, and so something is not found.
+/// Builds the error for an object that is not found because a pack's index is missing or torn.
 fn unindexed(folder: &Folder, pack: PackId, what: &str) -> Error {
     let index = folder.path_of(&pack.index());
     let pack = folder.path_of(&pack.pack());

@@ -1,4 +1,5 @@
-//! The plaintext of one version: a header line that binds it to its place, then the text.
+//! The plaintext of a version: a header line that binds it to its memory, path and number, then the
+//! text.
 //!
 //! ```text
 //! {"agekeep":1,"id":"…","path":"/memories/…","version":3,"pad":"   "}⏎
@@ -37,7 +38,7 @@ struct Header<'a> {
     pad: std::borrow::Cow<'a, str>,
 }
 
-/// Where a version belongs.
+/// The memory, path and number of a version.
 #[derive(Clone)]
 pub(crate) struct Place<'a> {
     pub(crate) id: MemoryId,
@@ -45,20 +46,20 @@ pub(crate) struct Place<'a> {
     pub(crate) version: u64,
 }
 
-/// Why a version did not open.
+/// The reasons why a version does not open.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum VersionFault {
     Closed(OpenFault),
-    /// Written by a format version not known here.
+    /// The header has an unknown format version.
     Unknown(u32),
-    /// The header is not one, or the text is not UTF-8.
+    /// The header is invalid, or the text is not UTF-8.
     Malformed,
     /// A whole version of another memory, path or number: swapped or replayed.
     Misplaced,
 }
 
 impl VersionFault {
-    /// The error that says where it was found.
+    /// Builds the error for a version at this place.
     pub(crate) fn at(&self, place: &Place<'_>) -> Error {
         let what = format!("version {} of the memory {}", place.version, place.id);
         let why = match self {
@@ -76,13 +77,12 @@ impl VersionFault {
     }
 }
 
-/// Seals a text as the version that belongs at `place`.
+/// Seals a text as the version at `place`.
 pub(crate) fn seal(begun: Begun, place: &Place<'_>, redacted: &Redacted) -> Sealed {
     begun.seal(&plaintext(place, redacted.text()))
 }
 
-/// Seals a text that was kept before as the version that belongs at `place`: to a new key, and as
-/// it is.
+/// Seals an earlier text unchanged to a new key, as the version at `place`.
 pub(crate) fn reseal(key: &SealKey, place: &Place<'_>, kept: &Text) -> Sealed {
     key.seal(&plaintext(place, kept))
 }
@@ -108,7 +108,7 @@ fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
     plain
 }
 
-/// Opens a version with one of the keys of its memory, and checks that it belongs at `place`.
+/// Opens a version with one of its memory's keys, and verifies that it belongs at `place`.
 pub(crate) fn open(
     keys: &[SealKey],
     place: &Place<'_>,
@@ -147,16 +147,16 @@ fn check_header(line: &[u8], place: &Place<'_>) -> Result<(), VersionFault> {
     Ok(())
 }
 
-/// What a version adds to history, as near as the length of its text tells: who knows no path or key
-/// comes to the same number.
+/// Estimates the bytes that a version adds to history from the length of its text alone, so that a
+/// reader without paths and keys gets the same number.
 pub(crate) fn history_bytes(text_bytes: u64) -> u64 {
-    // No version has a longer text, whatever its record says.
+    // No version has a longer text, even if its record claims so.
     let text =
         usize::try_from(text_bytes).map_or(MEMORY_BYTES_MAX, |text| text.min(MEMORY_BYTES_MAX));
     size_class(text + AROUND_TEXT_BYTES, SIZE_CLASS_MIN) as u64
 }
 
-/// What stands around the text of a version, about: its header, and that of the age file.
+/// Approximate overhead of a version, in bytes: its header, and that of the age file.
 const AROUND_TEXT_BYTES: usize = 512;
 
 #[cfg(test)]

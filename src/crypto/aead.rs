@@ -1,8 +1,8 @@
-//! Sealing of small fixed things with XChaCha20-Poly1305.
+//! Authenticated encryption of short values with XChaCha20-Poly1305.
 //!
 //! Every sealed value is a fresh 24-byte random nonce, the ciphertext and a 16-byte tag. Each use
-//! has its own label in the associated data, so that a value sealed for one purpose never opens
-//! for another.
+//! has its own label in the associated data, so that a value sealed for one purpose never opens for
+//! another.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -10,10 +10,10 @@ use zeroize::Zeroizing;
 
 use crate::id::random;
 
-/// Bytes that sealing adds: nonce and tag.
+/// Overhead of a sealed value, in bytes: nonce and tag.
 pub(crate) const OVERHEAD: usize = 24 + 16;
 
-/// A 256-bit key; wiped when dropped, and it has no `Debug`.
+/// A 256-bit key, wiped when dropped. It has no `Debug`.
 pub(crate) struct Key(Zeroizing<[u8; 32]>);
 
 impl Key {
@@ -30,12 +30,12 @@ impl Key {
         Some(Self(key))
     }
 
-    /// The same key once more.
+    /// Copies the key.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())
     }
 
-    /// Whether it is the same key.
+    /// Tells whether both keys are the same.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0 == other.0
     }
@@ -44,7 +44,7 @@ impl Key {
         &self.0
     }
 
-    /// Seals `plain`; `context` is authenticated and not kept.
+    /// Seals `plain`. `context` is the associated data: authenticated, but not stored.
     pub(crate) fn seal(&self, context: &[u8], plain: &[u8]) -> Vec<u8> {
         let nonce: [u8; 24] = random();
         let payload = Payload {
@@ -58,7 +58,7 @@ impl Key {
         [&nonce[..], &sealed].concat()
     }
 
-    /// Opens what [`Self::seal`] made under the same context; nothing else.
+    /// Opens a value that [`Self::seal`] made with the same context; `None` for any other.
     pub(crate) fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let (nonce, body) = sealed.split_at_checked(24)?;
         let payload = Payload {

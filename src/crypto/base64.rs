@@ -1,4 +1,4 @@
-//! Base64 (RFC 4648) of keys and small ciphertexts inside JSON, in constant time.
+//! Constant-time base64 (RFC 4648) of keys and short ciphertexts inside JSON.
 
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use zeroize::Zeroizing;
@@ -15,12 +15,12 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Base64Unpadded::decode_vec(text).ok()
 }
 
-/// With padding, as signed notes have it.
+/// Encodes with padding, as in signed notes.
 pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     Base64::encode_string(bytes)
 }
 
-/// Decodes what has its padding.
+/// Decodes base64 with padding.
 pub(crate) fn decode_padded(text: &str) -> Option<Vec<u8>> {
     Base64::decode_vec(text).ok()
 }

@@ -13,13 +13,13 @@ use crate::id::{hex, hex_bytes};
 pub struct Digest(pub(crate) [u8; 32]);
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Hashes `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
-    /// The digest of pieces, one after the other.
+    /// Hashes the concatenation of pieces.
     pub(crate) fn of_pieces(pieces: &[&[u8]]) -> Self {
         let mut hasher = sha2::Sha256::new();
         for piece in pieces {
@@ -28,19 +28,19 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// Begins the digest of what comes piece by piece.
+    /// Starts a digest over pieces that arrive one by one.
     pub(crate) fn begin() -> Begun {
         Begun(sha2::Sha256::new())
     }
 
-    /// Reads 64 lowercase hexadecimal digits.
+    /// Parses 64 lowercase hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         hex_bytes(text).map(Self)
     }
 }
 
-/// A digest of which not all pieces have come.
+/// An incremental digest.
 pub(crate) struct Begun(sha2::Sha256);
 
 impl Begun {
@@ -53,7 +53,7 @@ impl Begun {
     }
 }
 
-/// A keyed digest: HMAC-SHA-256 (RFC 2104) of pieces, each with its length before it.
+/// Computes HMAC-SHA-256 (RFC 2104) over pieces, each prefixed with its length.
 pub(crate) fn keyed(key: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
     let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key).expect("a key of any length");
     for piece in pieces {

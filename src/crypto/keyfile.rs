@@ -1,4 +1,4 @@
-//! Key files of a person or machine: reading them, and making them where there are none.
+//! Key files of a person or machine: reading them, and creating missing ones.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,19 +22,20 @@ const SIGNING_KEY: &str = "signing key";
 /// Reads an age identity file that needs no passphrase.
 ///
 /// # Errors
-/// As for [`unlock_identity`]; [`KeyFault::NoPassphrase`] if it needs one.
+/// The errors of [`unlock_identity`]; [`KeyFault::NoPassphrase`] if the file needs a passphrase.
 pub fn read_identity(path: &Path) -> Result<Identity> {
     let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
     unlock_identity(path, &nobody)
 }
 
 /// Reads an age identity file of any kind: lines of X25519 and plugin identities, an SSH private
-/// key, or either of them encrypted with a passphrase, for which `unlock` is asked here and never
-/// again. It also answers what plugins ask when they are used.
+/// key, or either of them encrypted with a passphrase. `unlock` is asked for the passphrase now and
+/// never again. It also answers later questions of plugins.
 ///
 /// # Errors
-/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
-/// [`Error::BadKeyFile`] if it holds no identity, [`KeyFault::WrongPassphrase`] if it stays locked.
+/// [`Error::NoKeyFile`] if the file does not exist, [`KeyFault::NotPrivate`] if others can read or
+/// write it, [`Error::BadKeyFile`] if it holds no identity, [`KeyFault::WrongPassphrase`] if the
+/// passphrase does not open it.
 pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
     let (bytes, open) = read_whole(IDENTITY, path)?;
     let marks = [
@@ -48,7 +49,7 @@ pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity
             .windows(mark.len())
             .any(|piece| piece == mark.as_bytes())
     };
-    // Of any other file there is something else to say than who can read it.
+    // Any other file has a worse fault than its mode.
     if open && marks.iter().any(has) {
         return Err(not_private(IDENTITY, path));
     }
@@ -61,8 +62,8 @@ pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity
 /// Reads an OpenSSH private key file.
 ///
 /// # Errors
-/// [`Error::NoKeyFile`] if it is not there, [`KeyFault::NotPrivate`] if others can use it,
-/// [`Error::BadKeyFile`] if it holds no unencrypted Ed25519 key.
+/// [`Error::NoKeyFile`] if the file does not exist, [`KeyFault::NotPrivate`] if others can read or
+/// write it, [`Error::BadKeyFile`] if it holds no unencrypted Ed25519 key.
 pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
     match found_in(path)? {
         Found::Key(key) => Ok(*key),
@@ -71,14 +72,14 @@ pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
     }
 }
 
-/// Reads the file that says which key signs: a private key, or a public one (`.pub`), with which the
-/// ssh-agent behind `agent` signs. A private one behind a passphrase is the agent's too, or, where
-/// there is none, `unlock` is asked. Whether the agent has the key shows when there is something to
-/// sign.
+/// Reads the file that names the signing key: a private key, or a public key (`.pub`), with which
+/// the ssh-agent at `agent` signs. The agent also signs for a private key with a passphrase;
+/// without an agent, `unlock` is asked for the passphrase. The agent is first contacted when there
+/// is something to sign.
 ///
 /// # Errors
-/// As for [`read_signing_key`]; [`KeyFault::NoPassphrase`] or, if it does not open the key,
-/// [`KeyFault::WrongPassphrase`].
+/// The errors of [`read_signing_key`]; [`KeyFault::NoPassphrase`] if there is no passphrase;
+/// [`KeyFault::WrongPassphrase`] if it does not open the key.
 pub fn find_signing_key(
     path: &Path,
     agent: Option<&Path>,
@@ -116,19 +117,19 @@ fn found_in(path: &Path) -> Result<Found> {
     Found::parse(text).map_err(|why| bad(SIGNING_KEY, path, why))
 }
 
-/// Makes an identity file unless there is one; says whether it did.
+/// Creates an identity file unless one exists. Returns true if it did.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be written.
+/// [`Error::Io`] if the file cannot be written.
 pub fn make_identity(path: &Path) -> Result<bool> {
     disk::make_secret(path, || Identity::generate().to_file())
 }
 
-/// Makes a signing key file, and its public half in a `.pub` file beside it, unless there is one;
-/// says whether it did.
+/// Creates a signing key file, and its public half in a `.pub` file beside it, unless the former
+/// exists. Returns true if it did.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be written.
+/// [`Error::Io`] if a file cannot be written.
 pub fn make_signing_key(path: &Path) -> Result<bool> {
     let made = disk::make_secret(path, || SigningKey::generate().to_file())?;
     if made {
@@ -153,7 +154,7 @@ fn not_private(what: &'static str, path: &Path) -> Error {
     Error::Key(KeyFault::NotPrivate { what, path })
 }
 
-/// Reads a key file; says whether others can use it too.
+/// Reads a key file; the second value tells whether others can read or write it.
 fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bool)> {
     let missing = |e: io::Error| match e.kind() {
         io::ErrorKind::NotFound => Error::NoKeyFile {
@@ -167,7 +168,7 @@ fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bo
     if length > KEY_FILE_BYTES_MAX as u64 {
         return Err(bad(what, path, "it is no small file"));
     }
-    // All of the room at once: a buffer that grows leaves copies behind.
+    // Allocates the full size: a growing buffer leaves copies behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
     file.read_to_end(&mut bytes).map_err(missing)?;

@@ -1,23 +1,23 @@
-//! The `recipients` file: who can open the store, each with a role and a name.
+//! The `recipients` file: the members who can open the store, each with a role and a name.
 //!
-//! One line each: `reader owner age1…`.
+//! One line for each member: `reader owner age1…`.
 
 use std::str::FromStr;
 
 use crate::crypto::seal::Recipient;
 
-/// What a recipient can open.
+/// The permission of a recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
     /// Content and audit records.
     Reader,
-    /// Audit records alone: who did what, when, to which path.
+    /// Audit records only: who did what, when, to which path.
     Auditor,
 }
 
 impl Role {
-    /// The word in the file.
+    /// Returns the word in the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -38,34 +38,35 @@ impl FromStr for Role {
     }
 }
 
-/// Somebody who can open the store.
+/// A member: a person or machine that can open the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
-    /// What they can open.
+    /// The member's role.
     pub role: Role,
-    /// 1 to 64 of `A-Za-z0-9._-@`, a letter or digit first.
+    /// The name: 1 to 64 of `A-Za-z0-9._-@`, a letter or digit first.
     pub name: String,
-    /// Their public age key.
+    /// The public age key.
     pub recipient: Recipient,
 }
 
-/// Whether this can be the name of a member: as a signer's can be.
+/// Verifies that a text can be a member's name. The rules are those for signers, and a secret is
+/// refused.
 pub(crate) fn check_name(text: &str) -> Result<(), &'static str> {
-    // The file is public and stays in history: an argument in the wrong place must not.
+    // The file is public and stays in history, so a misplaced secret must not get into it.
     if crate::crypto::sign::is_secret(text) {
         return Err("it is a secret");
     }
     crate::crypto::sign::check_name(text)
 }
 
-/// To whom `epoch.age` is sealed.
+/// Lists the recipients of `epoch.age`.
 pub(crate) fn readers(members: &[Member]) -> Vec<Recipient> {
     let readers = members.iter().filter(|member| member.role == Role::Reader);
     readers.map(|member| member.recipient.clone()).collect()
 }
 
-/// To whom `audit.age` is sealed.
+/// Lists the recipients of `audit.age`.
 pub(crate) fn everyone(members: &[Member]) -> Vec<Recipient> {
     members
         .iter()
@@ -73,7 +74,7 @@ pub(crate) fn everyone(members: &[Member]) -> Vec<Recipient> {
         .collect()
 }
 
-/// What those can open who have one of these keys: as readers, if they are that too.
+/// Returns the role of the holder of these keys; reader, if several roles match.
 pub(crate) fn role_of(members: &[Member], keys: &[Recipient]) -> Option<Role> {
     let own = members
         .iter()
@@ -82,7 +83,7 @@ pub(crate) fn role_of(members: &[Member], keys: &[Recipient]) -> Option<Role> {
         .min_by_key(|role| *role != Role::Reader)
 }
 
-/// Writes the file.
+/// Formats the file.
 pub(crate) fn to_file(members: &[Member]) -> String {
     members.iter().map(line_of).collect()
 }
@@ -92,8 +93,8 @@ fn line_of(member: &Member) -> String {
     format!("{role} {name} {}\n", member.recipient)
 }
 
-/// Reads the file: lines as [`to_file`] writes them, to the byte; every name and every recipient
-/// once, and one reader at least.
+/// Parses the file: lines exactly as [`to_file`] writes them; every name and every recipient once,
+/// and at least one reader.
 pub(crate) fn parse(text: &str) -> Result<Vec<Member>, String> {
     let mut members: Vec<Member> = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {

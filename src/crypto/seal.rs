@@ -1,8 +1,7 @@
 //! Sealing with age: versions to their memory's own key, records to the audit identity, keyring
-//! files to people. The only module that names the
-//! `age` crate.
+//! files to members. The only module that uses the `age` crate.
 //!
-//! [`Sealed`] is the one type the repository accepts as content, and only this module makes it:
+//! [`Sealed`] is the only type that the repository accepts as content. Only this module makes one:
 //! by sealing, or by parsing the whole header of an age v1 file.
 
 mod identity;
@@ -26,32 +25,32 @@ pub use self::unlock::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wan
 use crate::crypto::digest::Digest;
 use crate::error::{Error, KeyFault};
 
-/// Characters of an age X25519 identity in its Bech32 form: `AGE-SECRET-KEY-1` and 58 more.
+/// Length of an age X25519 identity in Bech32, in characters: `AGE-SECRET-KEY-1` and 58 more.
 pub(crate) const IDENTITY_CHARACTERS: usize = 74;
 
 /// Ciphertext: a whole age v1 file.
 #[derive(Clone)]
 pub(crate) struct Sealed(Vec<u8>);
 
-/// Why something did not open.
+/// The reasons why a ciphertext does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenFault {
-    /// Not an age file, cut short, or changed.
+    /// Not an age file, truncated, or changed.
     Damaged,
-    /// A whole age file, for somebody else.
+    /// A whole age file that is sealed to another key.
     WrongKey,
 }
 
 impl Sealed {
-    /// Accepts bytes that begin with a whole age v1 header; anything else is not ciphertext.
+    /// Accepts bytes that begin with a whole age v1 header, and no others.
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, OpenFault> {
         age::Decryptor::new_buffered(&bytes[..]).map_err(|_| OpenFault::Damaged)?;
         Ok(Self(bytes))
     }
 
-    /// Seals `plain` with what was made ready for its recipients.
+    /// Encrypts `plain` with an encryptor that is set up for its recipients.
     fn write(encryptor: age::Encryptor, plain: &[u8]) -> Self {
-        // The header with its random padding stanza stays under 600 bytes for one recipient; the
+        // The header with its random grease stanza stays under 600 bytes for one recipient; the
         // stream adds 16 bytes for each 64 KiB.
         let mut out = Vec::with_capacity(plain.len() + plain.len() / 4096 + 600);
         encryptor
@@ -68,8 +67,8 @@ impl Sealed {
         &self.0
     }
 
-    /// To how many it is sealed, as its header says: a stanza that age adds to keep readers tolerant
-    /// is nobody's.
+    /// Counts the recipients in the header, without the grease stanzas that age adds to keep
+    /// readers tolerant.
     pub(crate) fn stanzas(&self) -> usize {
         let lines = self.0.split(|b| *b == b'\n');
         lines
@@ -86,7 +85,7 @@ impl Sealed {
         self.0
     }
 
-    /// SHA-256 of the ciphertext, which the event record keeps.
+    /// Returns the SHA-256 of the ciphertext, which the event record holds.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(&self.0)
     }
@@ -101,9 +100,9 @@ impl OpenFault {
     }
 }
 
-/// An X25519 identity the store makes for itself: a memory's, or the audit identity.
+/// An X25519 identity that the store generates: a memory's, or the audit identity.
 ///
-/// Its public half is as secret as the private one: who does not have it cannot forge a version.
+/// The public half is as secret as the private one: nobody without it can forge a version.
 pub(crate) struct SealKey(x25519::Identity);
 
 impl SealKey {
@@ -111,27 +110,27 @@ impl SealKey {
         Self(x25519::Identity::generate())
     }
 
-    /// The same key once more.
+    /// Copies the key.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())
     }
 
-    /// Reads the Bech32 form, as `age -i` does.
+    /// Parses the Bech32 form, as in `age -i` files.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         x25519::Identity::from_str(text).ok().map(Self)
     }
 
-    /// The Bech32 form, [`IDENTITY_CHARACTERS`] long.
+    /// Formats the key in Bech32, [`IDENTITY_CHARACTERS`] long.
     pub(crate) fn to_text(&self) -> Zeroizing<String> {
         Zeroizing::new(self.0.to_string().expose_secret().to_owned())
     }
 
-    /// The public half in its Bech32 form.
+    /// Formats the public half in Bech32.
     pub(crate) fn public_text(&self) -> String {
         self.0.to_public().to_string()
     }
 
-    /// Begins an age file. That takes longer than the rest, and needs nothing of what it will hold.
+    /// Starts an age file. This takes longer than the rest, and does not depend on the plaintext.
     pub(crate) fn begin(&self) -> Begun {
         let recipient = self.0.to_public();
         let recipients = std::iter::once(&recipient as &dyn age::Recipient);
@@ -149,7 +148,7 @@ impl SealKey {
         Self::open_with_any(std::slice::from_ref(self), sealed)
     }
 
-    /// Opens an age file with the first of `keys` that fits.
+    /// Opens an age file with the first matching key.
     pub(crate) fn open_with_any(
         keys: &[Self],
         sealed: &Sealed,
@@ -159,7 +158,7 @@ impl SealKey {
     }
 }
 
-/// An age file that is begun: its header, and the key of what it will hold. It seals one thing.
+/// A started age file: its header and its file key. It seals one plaintext.
 pub(crate) struct Begun(age::Encryptor);
 
 impl Begun {
@@ -168,7 +167,7 @@ impl Begun {
         Sealed::write(self.0, plain)
     }
 
-    /// Seals `plain` into its ASCII-armored form, for a commit message.
+    /// Seals `plain` as ASCII armor, for a commit message.
     pub(crate) fn seal_armored(self, plain: &[u8]) -> String {
         let mut out = Vec::new();
         let armored =
@@ -184,12 +183,12 @@ impl Begun {
     }
 }
 
-/// Opens an armored age file with the first of `keys` that fits.
+/// Opens an armored age file with the first matching key.
 pub(crate) fn open_armored(
     armored: &str,
     keys: &[SealKey],
 ) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-    // Most of what is read is sealed to the newest, which is last.
+    // Most records are sealed to the newest key, which is last.
     let newest_first = keys.iter().rev();
     let identities: Vec<&dyn age::Identity> = newest_first.map(|k| &k.0 as _).collect();
     let reader = BufReader::new(ArmoredReader::new(armored.as_bytes()));
@@ -211,23 +210,23 @@ fn decrypt(
 ) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
     let decryptor = age::Decryptor::new_buffered(input)?;
     let mut reader = decryptor.decrypt(identities.iter().copied())?;
-    // The plaintext is shorter than the ciphertext: the buffer never grows and leaves no copy.
+    // The plaintext is shorter than the ciphertext, so the buffer never grows and leaves no copy.
     let mut plain = Zeroizing::new(Vec::with_capacity(capacity));
     let read = reader.read_to_end(&mut plain);
     read.map_err(|_| DecryptError::InvalidMac)?;
     Ok(plain)
 }
 
-/// The program that age runs for a plugin.
+/// Returns the program that age runs for a plugin.
 fn program(plugin: &str) -> String {
     format!("age-plugin-{plugin}")
 }
 
-/// A plugin's failure. Its words come from outside and stay short.
+/// Builds the error of a failed plugin. Its message is untrusted and is kept short.
 fn plugin_failed(plugin: String, why: &str) -> Error {
-    /// Enough for a sentence or two.
+    /// Room for a sentence or two.
     const CHARACTERS_MAX: usize = 400;
-    // The age crate sets texts from outside apart with these marks of text direction.
+    // The age crate isolates foreign texts with these directional marks.
     let why = why
         .chars()
         .filter(|c| !matches!(c, '\u{2068}' | '\u{2069}'));
@@ -235,9 +234,9 @@ fn plugin_failed(plugin: String, why: &str) -> Error {
     Error::Key(KeyFault::PluginFailed { plugin, why })
 }
 
-/// The PADMÉ size class of `size` (Nikitin et al., "Reducing Metadata Leakage from Encrypted
-/// Files", 2019), at least `min`: rounding up so that only O(log log size) bits of the size show,
-/// at a cost of at most 12 %.
+/// Rounds a size up to its PADMÉ class (Nikitin et al., "Reducing Metadata Leakage from Encrypted
+/// Files", 2019), at least `min`. Only O(log log size) bits of the size show, at a cost of at most
+/// 12 %.
 pub(crate) fn size_class(size: usize, min: usize) -> usize {
     let size = size.max(min).max(2);
     let exponent = size.ilog2();
@@ -321,7 +320,7 @@ mod tests {
 
     #[test]
     fn no_type_that_holds_a_key_can_be_printed() {
-        /// Whether a type has `Debug`: the trait's constant counts where there is no other.
+        /// Tells whether a type has `Debug`: the trait's constant applies if there is no other.
         macro_rules! has_debug {
             ($type:ty) => {{
                 #[allow(dead_code, reason = "used for types that lack it")]

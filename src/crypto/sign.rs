@@ -1,5 +1,5 @@
-//! Signatures over commits, as git makes and checks them, and over notes. With the files below it,
-//! the only module that names `ssh_key`, `signature` and `ed25519_dalek`.
+//! Signatures over commits, as git makes and verifies them, and over notes. With its submodules,
+//! the only module that uses `ssh_key`, `signature` and `ed25519_dalek`.
 
 mod agent;
 mod authority;
@@ -23,8 +23,8 @@ use crate::error::{Error, Result, SigningFault};
 /// The signature namespace git uses (gitformat-signature, `ssh-keygen -Y sign -n git`).
 const NAMESPACE: &str = "git";
 
-/// What a secret that is given for a public key may begin with or hold: the marks of PEM files, of
-/// the inside of an OpenSSH one, and of age identities.
+/// Texts that betray a secret given in place of a public key: marks of PEM files, of the inside of
+/// OpenSSH ones, and of age identities.
 const SECRET_MARKS: [&str; 4] = [
     "private key-----",
     "b3blbnnzac1rzxktdje",
@@ -32,37 +32,37 @@ const SECRET_MARKS: [&str; 4] = [
     "age-plugin-",
 ];
 
-/// An Ed25519 key that signs commits: a key file's, or one that an ssh-agent holds.
+/// An Ed25519 key that signs commits, from a key file or in an ssh-agent.
 pub struct SigningKey {
     public: PublicKey,
     holder: Holder,
 }
 
-/// Who has the private half.
+/// The holder of the private half.
 enum Holder {
     File {
         key: Box<PrivateKey>,
-        /// The same, ready to sign: to make it of the file's key takes as long as a signature.
+        /// The same key, ready to sign: converting it takes as long as a signature.
         signer: Box<ed25519_dalek::SigningKey>,
     },
     Agent(Agent),
 }
 
-/// What stands in a file that is to say which key signs.
+/// The content of a file that names the signing key.
 pub(crate) enum Found {
     /// A private key that can be used as it is.
     Key(Box<SigningKey>),
-    /// A private key behind a passphrase.
+    /// A private key encrypted with a passphrase.
     Locked(Box<LockedKey>),
-    /// A public key: an agent has to hold the private one.
+    /// A public key, whose private half an agent must hold.
     Public(VerifyingKey),
 }
 
 impl Found {
-    /// Reads an OpenSSH private key file, or an OpenSSH public key line.
+    /// Parses an OpenSSH private key file, or an OpenSSH public key line.
     ///
     /// # Errors
-    /// Says why the file cannot be used, never what stands in it.
+    /// Returns the reason why the file cannot be used, never its content.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if is_public(text) {
             return VerifyingKey::parse(text).map(Self::Public);
@@ -80,28 +80,28 @@ impl Found {
     }
 }
 
-/// A private key behind a passphrase. Its public half is known all the same.
+/// A private key encrypted with a passphrase; its public half is known.
 pub(crate) struct LockedKey(PrivateKey);
 
 impl LockedKey {
-    /// The key itself.
+    /// Decrypts the key.
     ///
     /// # Errors
-    /// Says that the passphrase does not open it.
+    /// Returns an error if the passphrase does not open it.
     pub(crate) fn open(&self, passphrase: &str) -> Result<SigningKey, String> {
         let opened = self.0.decrypt(passphrase);
         let key = opened.map_err(|_| "the passphrase does not open it".to_owned())?;
         SigningKey::of_file(key)
     }
 
-    /// The public half, which stands in the file in the clear.
+    /// Returns the public half, which the file holds unencrypted.
     pub(crate) fn verifying_key(&self) -> VerifyingKey {
         VerifyingKey(bare(self.0.public_key()))
     }
 }
 
 impl SigningKey {
-    /// Makes a new key from the operating system's random source.
+    /// Generates a new key from the operating system's random source.
     #[must_use]
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn generate() -> Self {
@@ -110,10 +110,10 @@ impl SigningKey {
             .expect("its halves belong together")
     }
 
-    /// Reads an OpenSSH private key file that holds an unencrypted Ed25519 key.
+    /// Parses an OpenSSH private key file with an unencrypted Ed25519 key.
     ///
     /// # Errors
-    /// Says why the file cannot be used, never what stands in it.
+    /// Returns the reason why the file cannot be used, never its content.
     pub fn parse(text: &str) -> Result<Self, String> {
         match Found::parse(text)? {
             Found::Key(key) => Ok(*key),
@@ -122,8 +122,8 @@ impl SigningKey {
         }
     }
 
-    /// A key that the ssh-agent behind `socket` signs with; nothing is asked of the agent before
-    /// there is something to sign. `file` is what `ssh-add` would be told to add.
+    /// Refers to a key in the ssh-agent at `socket`, which is not contacted before there is
+    /// something to sign. `file` is the argument for `ssh-add` in hints.
     pub(crate) fn in_agent(key: VerifyingKey, socket: Option<&Path>, file: PathBuf) -> Self {
         Self {
             public: key.0,
@@ -144,8 +144,8 @@ impl SigningKey {
         })
     }
 
-    /// The file to keep, in OpenSSH's private key format; where an agent holds the key, its public
-    /// half, which names it.
+    /// Formats the key file, in OpenSSH's private key format; for a key in an agent, its public
+    /// half, which identifies it.
     #[must_use]
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn to_file(&self) -> Zeroizing<String> {
@@ -157,19 +157,19 @@ impl SigningKey {
         }
     }
 
-    /// The public half as one OpenSSH line, without a comment.
+    /// Formats the public half as an OpenSSH line, without a comment.
     #[must_use]
     pub fn public_line(&self) -> String {
         public_line(&self.public)
     }
 
-    /// The fingerprint as `ssh-keygen -l` shows it.
+    /// Returns the fingerprint as `ssh-keygen -l` shows it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.public.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// Signs a commit object, as it is without its `gpgsig` header.
+    /// Signs a commit object without its `gpgsig` header.
     pub(crate) fn sign(&self, commit: &[u8]) -> Result<String> {
         let signed = SshSig::signed_data(NAMESPACE, HashAlg::Sha512, commit)
             .expect("a digest has a form in a signature");
@@ -180,14 +180,14 @@ impl SigningKey {
         Ok(signature)
     }
 
-    /// Signs bytes with Ed25519 alone (RFC 8032). What is signed so must not be mistakable for
-    /// what [`Self::sign`] signs, which begins with `SSHSIG`, nor for what an agent signs to log in
-    /// somewhere, which begins with the length of a session id, a zero byte.
+    /// Signs bytes with plain Ed25519 (RFC 8032). They must differ from everything that
+    /// [`Self::sign`] signs, which begins with `SSHSIG`, and from everything an agent signs for a
+    /// login, which begins with the length of a session id, a zero byte.
     pub(crate) fn sign_bare(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         Ok(self.raw(bytes)?.as_bytes().to_vec())
     }
 
-    /// The one way to a signature. What an agent answers counts only if it is one.
+    /// Makes every signature. An agent's answer is verified.
     fn raw(&self, bytes: &[u8]) -> Result<Signature> {
         let agent = match &self.holder {
             Holder::File { signer, .. } => {
@@ -212,7 +212,7 @@ impl SigningKey {
             .ok_or_else(|| fault(agent::Fault::False))
     }
 
-    /// The public half.
+    /// Returns the public half.
     pub(crate) fn verifying_key(&self) -> VerifyingKey {
         VerifyingKey(self.public.clone())
     }
@@ -223,11 +223,11 @@ impl SigningKey {
 pub struct VerifyingKey(PublicKey);
 
 impl VerifyingKey {
-    /// Reads one OpenSSH public key line, as it stands in a `.pub` file; its comment is passed
-    /// over.
+    /// Parses an OpenSSH public key line, as in a `.pub` file, ignoring the comment.
     ///
     /// # Errors
-    /// Says why it cannot be used, and of what was given no more than the kind of key.
+    /// Returns the reason why it cannot be used, which repeats no more of the input than the kind
+    /// of key.
     pub fn parse(text: &str) -> Result<Self, String> {
         if is_secret(text) {
             return Err("it is a private key, which nobody but its holder may have".into());
@@ -247,48 +247,49 @@ impl VerifyingKey {
             .ok_or_else(|| "it is not a whole OpenSSH public key".into())
     }
 
-    /// The fingerprint as `ssh-keygen -l` shows it.
+    /// Returns the fingerprint as `ssh-keygen -l` shows it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.0.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// The key as one OpenSSH line, without a comment.
+    /// Formats the key as an OpenSSH line, without a comment.
     #[must_use]
     pub fn public_line(&self) -> String {
         public_line(&self.0)
     }
 
-    /// Its 32 bytes (RFC 8032); `None` if it is not an Ed25519 key.
+    /// Returns its 32 bytes (RFC 8032); `None` if it is not an Ed25519 key.
     pub(crate) fn bytes(&self) -> Option<[u8; 32]> {
         self.0.key_data().ed25519().map(|key| key.0)
     }
 
-    /// Whether this is a signature by [`SigningKey::sign_bare`] over these bytes.
+    /// Verifies a signature made by [`SigningKey::sign_bare`] over these bytes.
     pub(crate) fn verifies(&self, bytes: &[u8], signature: &[u8]) -> bool {
         Signature::new(Algorithm::Ed25519, signature)
             .is_ok_and(|signature| verifies(&self.0, bytes, &signature))
     }
 }
 
-/// Whether a text is what no public key has in it: part of a private key or of an age identity.
+/// Tells whether a text holds a part of a private key or of an age identity, which no public key
+/// has.
 #[must_use]
 pub fn is_secret(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     SECRET_MARKS.iter().any(|mark| small.contains(mark))
 }
 
-/// Whether a text is an OpenSSH public key line of any kind.
+/// Tells whether a text is an OpenSSH public key line of any kind.
 #[must_use]
 pub fn is_public(text: &str) -> bool {
     !is_secret(text) && kind_of(text.trim_start()).is_some()
 }
 
-/// The key that made a signature which is right; whether its holder may write is another question.
+/// The key of a valid signature; its holder may still lack the right to write.
 pub(crate) struct SignedBy(PublicKey);
 
 impl SignedBy {
-    /// Checks the signature over a commit object without its `gpgsig` header.
+    /// Verifies the signature over a commit object without its `gpgsig` header.
     pub(crate) fn check(commit: &[u8], signature: &str) -> Option<Self> {
         let signature = SshSig::from_pem(signature).ok()?;
         let key = PublicKey::from(signature.public_key().clone());
@@ -299,13 +300,13 @@ impl SignedBy {
         Some(Self(key))
     }
 
-    /// The key's fingerprint as `ssh-keygen -l` shows it.
+    /// Returns the key's fingerprint as `ssh-keygen -l` shows it.
     pub(crate) fn fingerprint(&self) -> String {
         self.0.fingerprint(HashAlg::Sha256).to_string()
     }
 }
 
-/// The first word of a public key line, if it is the name of a kind of key.
+/// Returns the first word of a public key line, if it is a key type.
 fn kind_of(line: &str) -> Option<&str> {
     let (kind, _) = line.split_once(' ')?;
     let begins = ["ssh-", "ecdsa-", "sk-", "webauthn-"];
@@ -318,7 +319,7 @@ fn verifies(key: &PublicKey, bytes: &[u8], signature: &Signature) -> bool {
     signature.algorithm() == Algorithm::Ed25519 && key.key_data().verify(bytes, signature).is_ok()
 }
 
-/// The key without a comment.
+/// Strips the comment from a key.
 fn bare(key: &PublicKey) -> PublicKey {
     PublicKey::new(key.key_data().clone(), "")
 }

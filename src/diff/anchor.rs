@@ -1,19 +1,19 @@
-//! Long sequences cut at places that surely correspond, so that only short pieces are searched.
+//! Splitting long sequences at certain matches, so that only short pieces are searched.
 
 use std::ops::Range;
 
-/// What may be spent on searching pieces, each counted as its length squared: its worst case.
-/// That is one piece of 32,768 lines, or any number of shorter ones; it takes well under a second.
-/// A piece for which nothing is left counts as replaced, which is true, if not the shortest truth.
+/// The budget for searching pieces, each counted as its length squared, the worst case. It covers
+/// one piece of 32,768 lines, or any number of shorter ones, in well under a second. A piece beyond
+/// the budget counts as replaced, which is correct, if not minimal.
 const WORK_MAX: usize = 1 << 30;
 
-/// Rounds of cutting, each with how often a line may occur to be an anchor. A line that occurs
-/// once on both sides is the best one. The second round finds lines that are alone between the
-/// anchors of the first; the last takes lines that occur equally often, in their order.
+/// The rounds of splitting, each with the most occurrences of a line that may be an anchor. A line
+/// that occurs once on both sides is the best anchor. The second round finds lines that are unique
+/// between the anchors of the first; the last takes lines that occur equally often, in order.
 const ROUNDS: [usize; 3] = [1, 1, usize::MAX];
 
-/// Pairs of places whose numbers are equal, rising on both sides. `search` is asked for the pairs
-/// of pieces that are short enough.
+/// Returns pairs of positions with equal numbers, increasing on both sides. `search` finds the
+/// pairs of pieces that are short enough.
 pub(super) fn pairs(
     before: &[u32],
     after: &[u32],
@@ -39,7 +39,7 @@ struct Cutter<'n, F> {
 }
 
 impl<F: Fn(&[u32], &[u32]) -> Vec<(usize, usize)>> Cutter<'_, F> {
-    /// Adds the pairs of a piece: its common ends at once, the rest between anchors.
+    /// Adds the pairs of a piece: its common ends directly, the rest between anchors.
     fn cut(&mut self, before: Range<usize>, after: Range<usize>, rounds: &[usize]) {
         let (head, tail) = common_ends(&self.before[before.clone()], &self.after[after.clone()]);
         self.pairs
@@ -88,7 +88,7 @@ impl<F: Fn(&[u32], &[u32]) -> Vec<(usize, usize)>> Cutter<'_, F> {
     }
 }
 
-/// How many numbers at the start, and of the rest at the end, are the same.
+/// Counts the equal numbers at the start, and at the end of the rest.
 fn common_ends(before: &[u32], after: &[u32]) -> (usize, usize) {
     let same = |(one, other): &(&u32, &u32)| one == other;
     let head = before.iter().zip(after).take_while(same).count();
@@ -96,8 +96,8 @@ fn common_ends(before: &[u32], after: &[u32]) -> (usize, usize) {
     (head, rest.take_while(same).count())
 }
 
-/// Numbers that occur equally often on both sides, at most so many times, paired in their order:
-/// of these pairs the longest row that rises on both sides.
+/// Pairs numbers that occur equally often on both sides, at most `occurrences_max` times, in order.
+/// Returns the longest increasing subsequence of these pairs.
 fn anchors(before: &[u32], after: &[u32], occurrences_max: usize) -> Vec<(usize, usize)> {
     let (before, after) = (by_number(before), by_number(after));
     let mut candidates = Vec::new();
@@ -116,17 +116,18 @@ fn anchors(before: &[u32], after: &[u32], occurrences_max: usize) -> Vec<(usize,
     longest_rise(&candidates)
 }
 
-/// The numbers with their places, sorted by both.
+/// Lists the numbers with their positions, sorted by both.
 fn by_number(sequence: &[u32]) -> Vec<(u32, usize)> {
     let mut places: Vec<_> = sequence.iter().copied().zip(0..).collect();
     places.sort_unstable();
     places
 }
 
-/// Of pairs that rise in their first member, the longest row that also rises in the second.
+/// Finds the longest subsequence increasing in the second member, among pairs that increase in the
+/// first.
 fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For every length the pair that ends a row of it with the lowest second member, and for
-    // every pair the one before it in its row.
+    // For every length, the pair that ends such a subsequence with the lowest second member; and
+    // for every pair, its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {

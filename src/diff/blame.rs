@@ -1,19 +1,19 @@
-//! Which version of a text wrote each of its lines.
+//! Line blame: the version of a text that wrote each line.
 
 use std::collections::BTreeMap;
 
 use crate::Text;
 use crate::diff::{bare_lines, changed_lines, unchanged};
 
-/// The lines of a text with the versions that wrote them, brought forward version by version.
+/// The lines of a text with the versions that wrote them, carried forward version by version.
 ///
-/// A line that stayed from the version before keeps its origin. A version that goes back to an
-/// earlier one (a restore, a revert, a rollback) did not write what it brings back: those lines
-/// have the origin they had there. A line is the same with and without a newline at its end, so
-/// who adds a note after the last one did not write that one.
+/// An unchanged line keeps its origin. A version that goes back to an earlier one (a restore, a
+/// revert, a rollback) did not write the lines it brings back: they keep the origin they had there.
+/// A newline at the end of a line makes no difference, so appending a note does not rewrite the
+/// line before it.
 ///
 /// It holds the newest text, and of the versions that will be gone back to only the origins, in
-/// runs, until the last that needs them.
+/// runs, until their last use.
 pub(crate) struct Blame {
     text: Text,
     origins: Vec<u32>,
@@ -21,27 +21,27 @@ pub(crate) struct Blame {
     remembered: BTreeMap<u32, Remembered>,
 }
 
-/// An earlier version that a version goes back to.
+/// An earlier version that a later one goes back to.
 #[derive(Clone, Copy)]
 pub(crate) struct Earlier<'t> {
-    /// Its place among the versions, from 0.
+    /// Its position among the versions, from 0.
     pub(crate) version: u32,
     /// Its text.
     pub(crate) text: &'t Text,
 }
 
-/// The origins of a version's lines, for those that go back to it.
+/// The origins of a version's lines, for versions that go back to it.
 #[derive(Default)]
 struct Remembered {
-    /// How many still will.
+    /// The number of remaining uses.
     uses: usize,
-    /// An origin and how many lines in a row have it.
+    /// An origin, and the number of consecutive lines that have it.
     runs: Vec<(u32, usize)>,
 }
 
 impl Blame {
-    /// Begins with version 0. `gone_back_to` names the version that is gone back to once for each
-    /// version that does; a version it does not name is not remembered.
+    /// Starts with version 0. `gone_back_to` lists the earlier version for each version that goes
+    /// back to one; only listed versions are remembered.
     pub(crate) fn new(first: Text, gone_back_to: impl IntoIterator<Item = u32>) -> Self {
         let mut remembered = BTreeMap::<u32, Remembered>::new();
         for version in gone_back_to {
@@ -57,8 +57,8 @@ impl Blame {
         blame
     }
 
-    /// Goes on to the next version. Of its lines that are new, those that stayed from `earlier`
-    /// have the origin they had there, if that version was named at the beginning.
+    /// Advances to the next version. New lines that also occur in `earlier` get their origins from
+    /// there, if that version was listed at the start.
     pub(crate) fn step(&mut self, text: Text, earlier: Option<Earlier>) {
         self.version += 1;
         let lines = bare_lines(text.as_str());
@@ -84,13 +84,13 @@ impl Blame {
         self.remember();
     }
 
-    /// Whether the newest version has a line that no version before it is known to have written.
+    /// Tells whether the newest version has a line that it wrote itself, as far as known.
     pub(crate) fn has_new(&self) -> bool {
         self.origins.contains(&self.version)
     }
 
-    /// Gives lines that seem new to another earlier version that has them. After a merge the lines
-    /// that an undo brought back may be of any version it went over.
+    /// Attributes seemingly new lines to another earlier version that has them. After a merge, the
+    /// lines that an undo brought back may come from any version it undid.
     pub(crate) fn claim(&mut self, earlier: Earlier) {
         let lines = bare_lines(self.text.as_str());
         let known = |origin: &u32| Some(*origin).filter(|origin| *origin != self.version);
@@ -109,17 +109,17 @@ impl Blame {
         self.remember();
     }
 
-    /// Lets go of a version that was named at the beginning, for one use.
+    /// Releases one use of a listed version.
     pub(crate) fn forget(&mut self, version: u32) {
         drop(self.recall(version));
     }
 
-    /// For each line of the newest text, the version that wrote it, from 0.
+    /// Returns, for each line of the newest text, the version that wrote it, from 0.
     pub(crate) fn origins(&self) -> &[u32] {
         &self.origins
     }
 
-    /// The newest text.
+    /// Returns the newest text.
     pub(crate) fn text(&self) -> &Text {
         &self.text
     }
@@ -131,7 +131,7 @@ impl Blame {
         }
     }
 
-    /// The origins of an earlier version's lines, which are forgotten with the last use.
+    /// Takes the origins of an earlier version's lines, and drops them on the last use.
     fn recall(&mut self, version: u32) -> Vec<u32> {
         let Some(remembered) = self.remembered.get_mut(&version) else {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Blame {
     }
 }
 
-/// Gives lines that stayed from `before` the origins they had there, unless they have one.
+/// Copies the origins of lines unchanged since `before`, unless a line has one already.
 fn inherit(origins: &mut [Option<u32>], lines: &[&str], before: &[&str], known: &[u32]) {
     let hunks = changed_lines(before, lines);
     for (from, to) in unchanged(&hunks, before.len()) {
@@ -162,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
     use std::time::Instant;
 
-    /// Versions as their texts, each with the version it goes back to.
+    /// Computes the blame of versions, given as texts with the version each goes back to.
     fn blamed(versions: &[(&str, Option<u32>)]) -> Vec<u32> {
         let texts: Vec<Text> = versions.iter().map(|(text, _)| (*text).into()).collect();
         let mut blame = Blame::new(
@@ -189,7 +189,7 @@ mod tests {
         );
         assert_eq!(blamed(&[("a\n", None), ("", None), ("a\n", None)]), [2]);
         assert_eq!(blamed(&[("", None)]), [0; 0]);
-        // The line moved, and is as new there as any other.
+        // The moved line counts as new.
         assert_eq!(
             blamed(&[("a\nb\nc\n", None), ("b\nc\na\n", None)]),
             [0, 0, 1]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(with(("a\nb\nc\n", Some(1))), [0, 0, 1]);
         assert_eq!(with(("a\nb\nc\n", None)), [3, 3, 3]);
         assert_eq!(with(("a\nnew\nc\ngone\n", Some(1))), [0, 3, 1, 2]);
-        // Back to a version that had gone back itself.
+        // Back to a version that had itself gone back.
         let twice = [
             ("a\n", None),
             ("b\n", None),
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(blame.origins(), [2]);
     }
 
-    /// Who wrote a line, asked of each version anew.
+    /// Finds the origin of a line recursively, by comparing versions anew.
     fn naive(versions: &[(String, Option<usize>)], version: usize, line: usize) -> usize {
         let stayed_from = |earlier: usize| {
             let (before, after) = (
@@ -292,7 +292,7 @@ mod tests {
             lines[version * 7 % 500] = format!("note of version {version}");
             blame.step(whole(&lines), None);
         }
-        // A tenth of a second is the aim with optimization; a test build is allowed for.
+        // The goal is a tenth of a second with optimization; test builds are slower.
         assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
         for version in 1..=500usize {
             assert_eq!(blame.origins()[version * 7 % 500] as usize, version);

@@ -1,23 +1,23 @@
-//! Which words of a removed line and of the added line that corresponds to it differ.
+//! Word emphasis: the words that differ between a removed line and its corresponding added line.
 
 use std::ops::Range;
 
 use super::{Hunk, changed_words};
 
-/// Byte ranges of a line, rising and apart.
+/// Byte ranges of a line, increasing and disjoint.
 pub(super) type Ranges = Vec<Range<usize>>;
 
-/// What may be spent on the words of one diff: words compared when lines are matched, and words
-/// squared when two lines are compared. That is hunks of some hundred lines on each side or lines
-/// of a thousand words, and some hundredths of a second; what is beyond has no emphasis, which is
-/// only an aid to the eye.
+/// The budget for the words of one diff: the words compared when lines are matched, and the square
+/// of the words when two lines are compared. It covers hunks of some hundred lines on each side or
+/// lines of a thousand words, in some hundredths of a second. Anything beyond gets no emphasis,
+/// which is only a visual aid.
 const WORK_MAX: usize = 1 << 22;
 
-/// Of how many hundredths the parts two lines share must be at least for the rest to be worth
-/// pointing out. Of lines that share less, the emphasis would be on nearly everything.
+/// Smallest share of two lines that must be common for emphasis, in percent. Below that, nearly
+/// everything would be emphasized.
 const SHARED_PERCENT_MIN: usize = 50;
 
-/// Finds the words that differ until the work for one diff is spent.
+/// Finds differing words until the budget of one diff is spent.
 pub(super) struct Emphasis {
     work_left: usize,
 }
@@ -29,8 +29,9 @@ impl Emphasis {
         }
     }
 
-    /// For each removed and each added line of a hunk, without newlines, what differs from the
-    /// line that corresponds to it. A line without one that is similar enough has nothing.
+    /// Finds, for each removed and each added line of a hunk, the ranges that differ from its
+    /// corresponding line. Lines come without newlines; one without a similar counterpart has no
+    /// ranges.
     pub(super) fn of(&mut self, removed: &[&str], added: &[&str]) -> (Vec<Ranges>, Vec<Ranges>) {
         let mut old = vec![Ranges::new(); removed.len()];
         let mut new = vec![Ranges::new(); added.len()];
@@ -49,7 +50,7 @@ impl Emphasis {
         (old, new)
     }
 
-    /// The pairs of similar lines, in the order of both sides, that together share the most.
+    /// Pairs similar lines, in order on both sides, so that the pairs share as much as possible.
     fn correspondence(&mut self, removed: &[Line], added: &[Line]) -> Vec<(usize, usize)> {
         let words = |lines: &[Line]| lines.iter().map(|line| line.words.len() + 1).sum::<usize>();
         let work = words(removed)
@@ -58,7 +59,8 @@ impl Emphasis {
         if !self.affords(work) {
             return Vec::new();
         }
-        // The most that can be shared by the lines from one place on, for every pair of places.
+        // The most bytes that the lines from two positions on can share, for every pair of
+        // positions.
         let width = added.len() + 1;
         let mut most = vec![0; (removed.len() + 1) * width];
         let mut shared = vec![0; removed.len() * width];
@@ -97,13 +99,13 @@ fn square(words: usize) -> usize {
     words.saturating_mul(words)
 }
 
-/// A line in words.
+/// A line split into words.
 struct Line<'t> {
-    /// The words in their order; together they are the line.
+    /// The words in order; together they are the line.
     words: Vec<&'t str>,
-    /// Those that are no space, sorted.
+    /// The words other than spaces, sorted.
     sorted: Vec<&'t str>,
-    /// The bytes that are no space.
+    /// The number of bytes in them.
     weight: usize,
 }
 
@@ -119,7 +121,7 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Whether so many shared bytes make the two lines similar.
+    /// Tells whether this number of shared bytes makes the two lines similar.
     fn is_like(&self, other: &Self, shared: usize) -> bool {
         shared * 100 >= SHARED_PERCENT_MIN * self.weight.max(other.weight)
     }
@@ -129,8 +131,8 @@ fn blank(word: &str) -> bool {
     word.starts_with(char::is_whitespace)
 }
 
-/// A line cut into runs of letters and digits, runs of spaces, and single other characters.
-/// Scripts that put no space between words have each character for itself.
+/// Splits a line into runs of letters and digits, runs of spaces, and single other characters. In
+/// scripts without spaces between words, each character is a word.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -168,7 +170,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// The bytes of the words two lines have in common in any order, or 0 if that is too little.
+/// Counts the bytes of the words that two lines share in any order; 0 if they are too few.
 fn similarity(one: &Line, other: &Line) -> usize {
     let mut shared = 0;
     let mut others = other.sorted.iter().peekable();
@@ -185,7 +187,7 @@ fn similarity(one: &Line, other: &Line) -> usize {
     }
 }
 
-/// What differs in two lines, or nothing if the words they share in the same order are too few.
+/// Finds the differing ranges of two lines; `None` if they share too few words in the same order.
 fn differences(one: &Line, other: &Line) -> Option<(Ranges, Ranges)> {
     let hunks = changed_words(&one.words, &other.words);
     let changed: usize = hunks
@@ -205,8 +207,8 @@ fn differences(one: &Line, other: &Line) -> Option<(Ranges, Ranges)> {
     })
 }
 
-/// The bytes that runs of words cover. Runs with nothing but space between them are one, because
-/// a phrase that changed reads as one.
+/// Converts runs of words to byte ranges. Runs separated only by spaces are joined, because a
+/// changed phrase reads as one.
 fn joined(words: &[&str], runs: impl Iterator<Item = Range<usize>>) -> Ranges {
     let mut ranges = Ranges::new();
     let (mut place, mut byte) = (0, 0);
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The lines with what differs in brackets.
+    /// Puts the emphasized parts of lines in brackets.
     fn marked(lines: &[&str], ranges: &[Ranges]) -> Vec<String> {
         let mark = |(line, ranges): (&&str, &Ranges)| {
             let mut out = (*line).to_owned();
@@ -304,7 +306,7 @@ mod tests {
             ("the cat sat", "the dog ran away"),
             ("", "new"),
             ("   ", "  x"),
-            // The same words in another order share them, but nothing would be left to read.
+            // The same words in another order: similar, but nothing would be left to read.
             ("alpha beta gamma delta", "delta gamma beta alpha"),
         ] {
             assert_eq!(pair(removed, added), (removed.into(), added.into()));

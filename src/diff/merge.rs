@@ -1,27 +1,27 @@
-//! Two changes of one text made one, line by line, wherever their order is certain.
+//! Three-way merge of texts, line by line, as far as the order is certain.
 
 use std::ops::Range;
 
 use crate::diff::{Hunk, bare_lines, changed_lines};
 
-/// Lines of ours that theirs changed otherwise.
+/// Lines of ours that conflict with a change of theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clash {
-    /// The lines in the text of ours: from 1, without the end. Empty if ours has none there, and
-    /// then the clash is before the line of that number.
+    /// The lines in the text of ours, from 1, end excluded. If ours has no lines there, the range
+    /// is empty, and the conflict is before the line of that number.
     pub(crate) lines: Range<usize>,
 }
 
-/// The text with what `ours` and `theirs` each changed in `base`, or where they clash.
+/// Merges the changes that `ours` and `theirs` each made to `base`, or returns their conflicts.
 ///
 /// Lines that one side changed are taken from it; the same change on both sides is taken once;
-/// different changes of the same lines clash. Changes that only touch are both made, which is
-/// finer than stock git: memories are lists of notes, a line each, and the note after the one
-/// that is undone is nobody's conflict. Two different insertions at one place clash, and so do
-/// changes that touch and bring the same line, because then one of them may be of the other.
+/// different changes of the same lines conflict. Adjacent changes are both made, which is finer
+/// than stock git: memories are lists of notes, one on each line, and a note after the undone one
+/// is no conflict. Two different insertions at the same place conflict. So do adjacent changes that
+/// bring in the same line, because one of them may belong to the other.
 ///
-/// Whether the text ends with a newline is merged for itself: a line is the same line with and
-/// without it. So "a, b" with c appended merges with "a", whatever ends each of them.
+/// The newline at the end of the text is merged separately: a line is the same with and without it.
+/// So "a, b" with c appended merges with "a", whatever the endings are.
 pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Vec<Clash>> {
     let newline = ends_with_newline(base, ours, theirs);
     let base = bare_lines(base);
@@ -52,23 +52,23 @@ pub(crate) fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Vec<
     }
 }
 
-/// The places of the two sides in arrays.
+/// The indices of the two sides in arrays.
 const OURS: usize = 0;
 const THEIRS: usize = 1;
 
-/// The texts in lines, and what each side changed.
+/// The base text in lines, and the two changed texts.
 struct Merge<'t> {
     base: Vec<&'t str>,
     sides: [Side<'t>; 2],
 }
 
-/// One of the two changed texts.
+/// A changed text.
 struct Side<'t> {
     lines: Vec<&'t str>,
     hunks: Vec<Hunk>,
 }
 
-/// Lines of the base, and the hunks of each side that change them, by their places in its list.
+/// Lines of the base, with the index ranges of the hunks of each side that change them.
 #[derive(Clone)]
 struct Region {
     base: Range<usize>,
@@ -84,7 +84,7 @@ impl<'t> Side<'t> {
 }
 
 impl Region {
-    /// Regions that follow each other, as one.
+    /// Joins consecutive regions.
     fn all(regions: &[Self]) -> Self {
         let (first, last) = (&regions[0], &regions[regions.len() - 1]);
         let hunks = |side: usize| first.hunks[side].start..last.hunks[side].end;
@@ -94,19 +94,19 @@ impl Region {
         }
     }
 
-    /// Whether there is no line between the two that stayed.
+    /// Tells whether no unchanged line separates the two.
     fn touches(&self, next: &Self) -> bool {
         next.base.start <= self.base.end
     }
 
-    /// Whether the two change the same line, or both insert at the same place.
+    /// Tells whether the two change the same line, or both insert at the same place.
     fn overlaps(&self, next: &Self) -> bool {
         next.base.start < self.base.end || next.base == self.base
     }
 }
 
 impl<'t> Merge<'t> {
-    /// What was changed, in order; what can only be decided together is one region.
+    /// Lists the changed regions in order, joining those that must be decided together.
     fn regions(&self) -> Vec<Region> {
         let mut regions: Vec<Region> = Vec::new();
         for change in self.changes() {
@@ -125,8 +125,8 @@ impl<'t> Merge<'t> {
             .collect()
     }
 
-    /// Every hunk as a region, in the order of the base; an insertion comes before a change of
-    /// the line it is in front of.
+    /// Lists every hunk as a region, in the order of the base. An insertion comes before a change
+    /// of the line after it.
     fn changes(&self) -> Vec<Region> {
         let side = |side: usize| {
             let hunks = self.sides[side].hunks.iter();
@@ -146,7 +146,7 @@ impl<'t> Merge<'t> {
         changes.into_iter().map(region).collect()
     }
 
-    /// Whether two regions bring a line in common that is not blank.
+    /// Tells whether two regions bring in a common line that is not blank.
     fn bring_the_same(&self, one: &Region, other: &Region) -> bool {
         let mut known = self.brought(one);
         known.sort_unstable();
@@ -154,7 +154,7 @@ impl<'t> Merge<'t> {
         lines.any(|line| known.binary_search(&line).is_ok())
     }
 
-    /// The lines the hunks of a region bring, but blank ones.
+    /// Lists the lines that the hunks of a region bring in, except blank ones.
     fn brought(&self, region: &Region) -> Vec<&'t str> {
         let sides = self.sides.iter().zip(&region.hunks);
         sides
@@ -167,7 +167,7 @@ impl<'t> Merge<'t> {
             .collect()
     }
 
-    /// The lines of a region if only one side changed it or both made the same of it.
+    /// Returns the lines of a region, if only one side changed it or both changed it alike.
     fn agreed(&self, region: &Region) -> Option<&[&'t str]> {
         let lines = |side: usize| &self.sides[side].lines[self.places(side, region)];
         let (ours, theirs) = (lines(OURS), lines(THEIRS));
@@ -185,10 +185,10 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// The lines of a side that stand for a region of the base.
+    /// Finds the lines of a side that correspond to a region of the base.
     fn places(&self, side: usize, region: &Region) -> Range<usize> {
         let Side { lines, hunks } = &self.sides[side];
-        // Up to its next hunk a side has the lines of the base, so they are equally far from it.
+        // Up to its next hunk a side equals the base, so the distances to the hunk are equal.
         let place = |line: usize, next: usize| match hunks.get(next) {
             Some(hunk) => hunk.after.start - (hunk.before.start - line),
             None => lines.len() - (self.base.len() - line),
@@ -198,8 +198,8 @@ impl<'t> Merge<'t> {
     }
 }
 
-/// Whether the merged text ends with a newline: as the side does that changed it. A text without
-/// lines says nothing about it. Where there was none before and the sides differ, it does.
+/// Tells whether the merged text ends with a newline: as in the side that changed it. An empty text
+/// does not count. If an empty base has sides that differ, it does.
 fn ends_with_newline(base: &str, ours: &str, theirs: &str) -> bool {
     let ending = |text: &str| (!text.is_empty()).then(|| text.ends_with('\n'));
     let base = ending(base);
@@ -212,8 +212,7 @@ fn ends_with_newline(base: &str, ours: &str, theirs: &str) -> bool {
     ending.unwrap_or(true)
 }
 
-/// The lines as a text. A blank line at the end always has its newline: it would not be there
-/// without.
+/// Joins the lines. A blank last line always gets its newline: it would vanish without.
 fn joined(lines: &[&str], newline: bool) -> String {
     let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
     for line in lines {
@@ -246,14 +245,14 @@ mod tests {
             ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
             ("a\nb\n", "A\nb\n", "a\nB\n", "A\nB\n"),
             ("a\nb\n", "b\n", "a\n", ""),
-            // Undo of a note after which another was added, and of one in the middle.
+            // Undoing a note after which another was added, and one in the middle.
             ("a\nb\n", "a\nb\nc\n", "a\n", "a\nc\n"),
             ("a\nb\nc\n", "a\nb\nx\nc\ny\n", "a\nc\n", "a\nx\nc\ny\n"),
             // An insertion before, after, and on both sides of a line the other replaced.
             ("a\nb\n", "x\na\nb\n", "A\nb\n", "x\nA\nb\n"),
             ("a\nb\n", "a\nx\nb\n", "A\nb\n", "A\nx\nb\n"),
             ("a\nb\n", "x\na\ny\nb\n", "A\nb\n", "x\nA\ny\nb\n"),
-            // The same on both sides, alone and next to another change.
+            // The same change on both sides, alone and beside another change.
             ("a\n", "a\nx\n", "a\nx\n", "a\nx\n"),
             ("a\nb\nc\n", "A\nb\nc\n", "A\nb\nC\n", "A\nb\nC\n"),
         ] {
@@ -271,18 +270,18 @@ mod tests {
             // Two insertions at one place.
             ("a\n", "a\nx\n", "a\ny\n", vec![(2, 3)]),
             ("", "x\n", "y\n", vec![(1, 2)]),
-            // An insertion in the middle of what the other replaced.
+            // An insertion inside the lines that the other side replaced.
             ("a\nb\n", "a\nx\nb\n", "c\n", vec![(1, 4)]),
-            // The same change, but of how many lines is not: theirs may be one change, or two.
+            // The same change, of an uncertain number of lines: theirs may be one change or two.
             ("a\nb\nc\n", "A\nb\nc\n", "A\nB\nc\n", vec![(1, 3)]),
-            // Two clashes, and a change between them that is none.
+            // Two conflicts, and a change between them without a conflict.
             (
                 "a\nm\nn\no\nb\n",
                 "1\nm\nN\no\n2\n",
                 "3\nm\nn\no\n4\n",
                 vec![(1, 2), (5, 6)],
             ),
-            // The line one side inserted may be the one the other brought with its own change.
+            // The line that one side inserted may be part of the other side's change.
             ("a\nb\n", "new\na\nb\n", "new\nA\nb\n", vec![(1, 3)]),
             ("a\nb\n", "a\nb\nnew\n", "a\nB\nnew\n", vec![(2, 4)]),
         ] {
@@ -317,7 +316,7 @@ mod tests {
         }
     }
 
-    /// What stock git makes of it; `None` if it finds a conflict.
+    /// Merges with stock git; `None` on a conflict.
     fn merged_by_git(base: &str, ours: &str, theirs: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (name, text) in [("base", base), ("ours", ours), ("theirs", theirs)] {
@@ -336,10 +335,10 @@ mod tests {
         (code == 0).then(|| String::from_utf8(output.stdout).expect("text"))
     }
 
-    /// Whether there is one shortest way only to make one text of the other, and ours is that.
+    /// Tells whether the shortest edit between two texts is unique, and equals our diff.
     fn is_certain(before: &[&str], after: &[&str]) -> bool {
-        // The length of the longest common row of lines, and how many rows have it, from each
-        // pair of places on. A row is counted by the pairs it takes.
+        // The length of the longest common subsequence from each pair of positions on, and the
+        // number of subsequences that have it. A subsequence is identified by its pairs.
         let width = after.len() + 1;
         let mut rows = vec![(0usize, 1u64); (before.len() + 1) * width];
         for from in (0..before.len()).rev() {
@@ -350,7 +349,7 @@ mod tests {
                 let mut ways = 0;
                 ways += if down.0 == skipped { down.1 } else { 0 };
                 ways += if right.0 == skipped { right.1 } else { 0 };
-                // Rows that take neither place were counted twice.
+                // Subsequences that take neither position were counted twice.
                 ways -= if both.0 == skipped { both.1 } else { 0 };
                 rows[at] = (skipped, ways);
                 if before[from] == after[to] {
@@ -382,7 +381,7 @@ mod tests {
         })
     }
 
-    /// A text of different lines, and two that each differ from it in some of them.
+    /// Generates a text of distinct lines, and two edited versions of it.
     fn edits() -> impl Strategy<Value = (String, String, String)> {
         let edit = || prop::collection::vec((0usize..12, 0u8..6), 0..4);
         (0usize..12, edit(), edit(), any::<[bool; 3]>()).prop_map(|(lines, ours, theirs, ended)| {
@@ -442,9 +441,9 @@ mod tests {
             }
         }
 
-        // What git merges, ours merges, to the same bytes, where it is certain which lines stayed.
-        // Where a line that occurs several times makes it uncertain, git may choose other lines
-        // than the histogram does, and then so may the merge.
+        // If git merges, the result is the same here, provided that the unchanged lines are
+        // certain. If a repeated line makes them uncertain, git may match other lines than the
+        // histogram diff does, and the merges may differ.
         #[test]
         fn what_git_merges_is_merged_to_the_same((base, ours, theirs) in prop_oneof![
             edits(), (text(), text(), text()),

@@ -1,4 +1,4 @@
-//! What changed between two texts as people read it: hunks of lines with three lines around them.
+//! Unified diffs for people: hunks with three lines of context.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,32 +7,32 @@ use super::emphasis::{Emphasis, Ranges};
 use super::{Hunk, bare, hunks};
 use crate::Text;
 
-/// The lines shown before and after a change.
+/// Lines of context before and after a change.
 const CONTEXT_LINES: usize = 3;
 
-/// What changed between two texts, line by line. `Debug` shows counts only.
+/// The differences between two texts, line by line. `Debug` shows only counts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextDiff {
     hunks: Vec<DiffHunk>,
 }
 
-/// Changes that are near to each other, with up to three lines that stayed around each.
+/// A group of nearby changes, with up to three lines of context around each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffHunk {
-    /// The lines it covers in the text before, counted from 0, without the end.
+    /// The range of lines in the text before, from 0, end excluded.
     pub before: Range<usize>,
-    /// The lines it covers in the text after, counted from 0, without the end.
+    /// The range of lines in the text after, from 0, end excluded.
     pub after: Range<usize>,
-    /// Its lines in order; of one change, the removed lines come before the added ones.
+    /// The lines in order; within a change, removed lines come before added ones.
     pub lines: Vec<DiffLine>,
 }
 
-/// One line of a [`DiffHunk`].
+/// A line of a [`DiffHunk`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffLine {
-    /// Whether it stayed, went or came.
+    /// The kind: context, removed or added.
     pub kind: LineKind,
     /// Its number in the text before, from 1; `None` for an added line.
     pub before: Option<usize>,
@@ -40,15 +40,15 @@ pub struct DiffLine {
     pub after: Option<usize>,
     /// The line without its newline.
     pub text: Text,
-    /// Whether no newline follows it, as can be at the end of a text.
+    /// True if no newline follows it, which is possible at the end of a text.
     pub unterminated: bool,
-    /// The bytes of `text` that differ from the line it corresponds to on the other side: whole
-    /// words, rising and apart. Empty where no line corresponds: lines do that if they share at
-    /// least half of their words by size, and very long ones are not compared.
+    /// The byte ranges of `text` that differ from the corresponding line on the other side: whole
+    /// words, increasing and disjoint. Empty if no line corresponds. Corresponding lines share at
+    /// least half of their words by size; very long lines are not compared.
     pub emphasis: Vec<Range<usize>>,
 }
 
-/// What happened to a line.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// It is in both texts.
@@ -60,7 +60,7 @@ pub enum LineKind {
 }
 
 impl TextDiff {
-    /// What turns `before` into `after`. A missing newline at the end is a difference.
+    /// Computes the diff from `before` to `after`. A missing newline at the end is a difference.
     pub(crate) fn of(before: &Text, after: &Text) -> Self {
         let (before, after) = (before.as_str(), after.as_str());
         let changes = hunks(before, after);
@@ -79,25 +79,25 @@ impl TextDiff {
         }
     }
 
-    /// The changes, in the order of the text.
+    /// Returns the hunks, in the order of the text.
     #[must_use]
     pub fn hunks(&self) -> &[DiffHunk] {
         &self.hunks
     }
 
-    /// Whether the texts are the same.
+    /// Tells whether the texts are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hunks.is_empty()
     }
 
-    /// How many lines came.
+    /// Returns the number of added lines.
     #[must_use]
     pub fn added(&self) -> usize {
         self.count(LineKind::Added)
     }
 
-    /// How many lines went.
+    /// Returns the number of removed lines.
     #[must_use]
     pub fn removed(&self) -> usize {
         self.count(LineKind::Removed)
@@ -108,11 +108,11 @@ impl TextDiff {
         lines.filter(|line| line.kind == kind).count()
     }
 
-    /// The body of a unified diff: what follows the `---` and `+++` lines, as `patch` and
-    /// `git apply` take it. Empty if the texts are the same.
+    /// Formats the body of a unified diff, without the `---` and `+++` lines, for `patch` and `git
+    /// apply`. Empty if the texts are equal.
     #[must_use]
     pub fn unified(&self) -> Text {
-        // Room for all of it at once: text that is outgrown would stay behind in memory.
+        // Allocates the full size: outgrown buffers would leave text behind in memory.
         let lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
         let room: usize = lines
             .map(|line| {
@@ -145,17 +145,17 @@ impl fmt::Debug for TextDiff {
     }
 }
 
-/// What follows a line that ends its text without a newline.
+/// The marker after a last line without a newline.
 const NO_NEWLINE: &str = "\\ No newline at end of file\n";
 
-/// The longest header: four numbers of twenty digits and what is around them.
+/// Longest header, in bytes: four numbers of twenty digits and the characters around them.
 const HEADER_BYTES_MAX: usize = 4 * 20 + 14;
 
 impl DiffHunk {
-    /// The header in a unified diff, with its newline.
+    /// Formats the header of a unified diff, with its newline.
     #[must_use]
     pub fn header(&self) -> String {
-        // The number of a range without lines is that of the line before it.
+        // An empty range has the number of the line before it.
         let start = |range: &Range<usize>| range.start + usize::from(!range.is_empty());
         format!(
             "@@ -{},{} +{},{} @@\n",
@@ -194,7 +194,7 @@ impl DiffLine {
     }
 }
 
-/// Two texts in lines, their newlines included, of which hunks are shown.
+/// Two texts in lines, newlines included, from which hunks are built.
 struct Shown<'t> {
     before: Vec<&'t str>,
     after: Vec<&'t str>,
@@ -202,7 +202,7 @@ struct Shown<'t> {
 }
 
 impl Shown<'_> {
-    /// Changes that are near to each other, and the lines around them.
+    /// Builds a hunk of nearby changes with their context.
     fn hunk(&mut self, changes: &[Hunk]) -> DiffHunk {
         let (first, last) = (&changes[0], &changes[changes.len() - 1]);
         let above = first.before.start.min(CONTEXT_LINES);

@@ -1,4 +1,4 @@
-//! An open folder, and what is done with the files in it: always by a [`Name`], never by a path.
+//! An open folder, and the operations on its files: always by a [`Name`], never by a path.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,43 +18,44 @@ use crate::disk::outside;
 use crate::error::refused::{Kind, Refused, What};
 use crate::error::{Error, Result};
 
-/// A folder that is open: a file in it is a file in this folder, whatever becomes of the path.
+/// An open folder: its files stay the same whatever happens to the path.
 ///
-/// No link below it is followed, and nothing is opened but files that are no longer than the format
-/// allows. What is refused is an error that [`Error::io`] makes [`Error::Damaged`].
+/// No link below it is followed, and only files within the format's size limits are opened.
+/// Refusals are errors that [`Error::io`] turns into [`Error::Damaged`].
 #[derive(Clone)]
 pub(crate) struct Folder {
     descriptor: Arc<OwnedFd>,
-    /// Where it was opened, for messages.
+    /// The path where it was opened, for messages.
     path: PathBuf,
 }
 
-/// What stands in a folder under a name.
+/// The metadata of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) kind: Kind,
     pub(crate) bytes: u64,
-    /// Unlike that of any other file there is.
+    /// The inode number.
     pub(crate) inode: u64,
     pub(crate) changed: SystemTime,
-    /// What who may do with it.
+    /// The permission bits.
     pub(crate) mode: u32,
     pub(crate) owner: u32,
 }
 
-/// Something in a folder, whatever it is called: it can be looked at, and not opened as a file.
+/// An entry of a folder, under any name: its metadata can be read, but it cannot be opened as a
+/// file.
 pub(crate) struct Found {
     pub(crate) name: OsString,
     pub(crate) look: Look,
 }
 
-/// So deep below a folder nothing of a store is.
+/// Most levels of folders that are counted below a folder; no store is deeper.
 const DEPTH_MAX: u32 = 32;
-/// What is only for the owner.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
 impl Look {
-    /// Whether others can use it.
+    /// Tells whether others have any access.
     pub(crate) fn is_open_to_others(&self) -> bool {
         self.mode & OTHERS != 0
     }
@@ -74,13 +75,12 @@ impl Look {
 }
 
 impl Folder {
-    /// Opens the folder at a path that a person or the policy named. Links on the way to it are
-    /// whose path it is.
+    /// Opens the folder at a path that a person or the policy chose; links on the way are followed.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         Self::opened(path, OFlags::empty())
     }
 
-    /// The same, where no link leads from the last folder on the way to it.
+    /// Like [`Self::at`], but the last part of the path must not be a link.
     pub(crate) fn at_itself(path: &Path) -> io::Result<Self> {
         Self::opened(path, OFlags::NOFOLLOW)
     }
@@ -99,7 +99,7 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in it.
+    /// Opens a folder inside it.
     pub(crate) fn sub(&self, name: &Name) -> io::Result<Self> {
         let opened = outside::folder(self.fd(), name.as_str());
         Ok(Self {
@@ -108,7 +108,7 @@ impl Folder {
         })
     }
 
-    /// The same folder, opened once more: a lock on the one is none on the other.
+    /// Opens the same folder again: the two descriptors lock independently.
     pub(super) fn again(&self) -> io::Result<Self> {
         let opened = outside::folder(self.fd(), ".").map_err(outside::io_error)?;
         Ok(Self {
@@ -117,7 +117,8 @@ impl Folder {
         })
     }
 
-    /// The folder that is at its path now, opened once more; and once again, where it is another.
+    /// Opens the folder now at its path. The second value is that folder again, if it is not this
+    /// one.
     pub(super) fn at_its_path(&self) -> io::Result<(Self, Option<Self>)> {
         let now = Self::at(&self.path)?;
         let moved = if now.is(self)? {
@@ -128,7 +129,7 @@ impl Folder {
         Ok((now, moved))
     }
 
-    /// Its descriptor, as the standard library has it.
+    /// Converts its descriptor to a standard file.
     pub(super) fn into_file(self) -> io::Result<File> {
         Ok(match Arc::try_unwrap(self.descriptor) {
             Ok(owned) => owned.into(),
@@ -140,17 +141,17 @@ impl Folder {
         self.descriptor.as_fd()
     }
 
-    /// Where it was opened. For messages, and for other processes.
+    /// Returns the path where it was opened, for messages and for other processes.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What a file in it is called in messages.
+    /// Returns the path of a file in it, for messages.
     pub(crate) fn path_of(&self, name: &Name) -> PathBuf {
         self.path.join(name.as_str())
     }
 
-    /// What an error in doing something with a file in it is.
+    /// Maps an I/O error on a file in it to an [`Error`].
     pub(crate) fn fault(
         &self,
         doing: &'static str,
@@ -159,7 +160,7 @@ impl Folder {
         Error::io(doing, &self.path_of(name))
     }
 
-    /// Whether it is the same folder as another, by whatever path.
+    /// Tells whether it is the same folder as another, whatever their paths.
     pub(crate) fn is(&self, other: &Self) -> io::Result<bool> {
         let number = |folder: &Self| -> io::Result<_> {
             let found = rustix::fs::fstat(folder.fd())?;
@@ -170,14 +171,14 @@ impl Folder {
 
     // ---- Opening files ----
 
-    /// Opens a file to be read.
+    /// Opens a file for reading.
     pub(crate) fn open_read(&self, name: &Name) -> io::Result<File> {
         let file = self.open(name, OFlags::RDONLY, 0)?;
         self.check(name, &file)?;
         Ok(file)
     }
 
-    /// Opens a file that is written in place. One that has other names too is refused: it would
+    /// Opens a file to write it in place. A file with other hard links is refused: writing would
     /// change a file elsewhere.
     pub(crate) fn open_write(&self, name: &Name) -> io::Result<File> {
         let file = self.open(name, OFlags::RDWR, 0)?;
@@ -185,15 +186,15 @@ impl Folder {
         Ok(file)
     }
 
-    /// As [`Self::open_write`], and makes the file if there is none.
+    /// Like [`Self::open_write`], but creates a missing file.
     pub(crate) fn open_or_make(&self, name: &Name, mode: u32) -> io::Result<File> {
         let file = self.open(name, OFlags::RDWR | OFlags::CREATE, mode)?;
         self.check_own(name, &file)?;
         Ok(file)
     }
 
-    /// As [`Self::open_write`]; where it cannot be written, opens it to be read, and answers why, as
-    /// the operating system's error number.
+    /// Like [`Self::open_write`]; if the file cannot be written, opens it for reading and returns
+    /// the operating system's error number too.
     pub(crate) fn open_write_or_read(&self, name: &Name) -> io::Result<(File, Option<i32>)> {
         match self.open_write(name) {
             Err(e) if Refused::in_error(&e).is_none() && e.raw_os_error().is_some() => {
@@ -211,12 +212,12 @@ impl Folder {
         }
     }
 
-    /// Makes a file that must not be there yet, and opens it.
+    /// Creates a file, which must not exist yet, and opens it.
     pub(crate) fn create_new(&self, name: &Name, mode: u32) -> io::Result<File> {
         self.open(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, mode)
     }
 
-    /// Everything in a file.
+    /// Reads a whole file.
     pub(crate) fn read(&self, name: &Name) -> io::Result<Vec<u8>> {
         let file = self.open(name, OFlags::RDONLY, 0)?;
         let length = self.check(name, &file)?;
@@ -235,7 +236,7 @@ impl Folder {
             .map_err(|e| self.explain(name, e, Kind::File))
     }
 
-    /// Refuses what is no file, or too long; answers its length.
+    /// Refuses anything but a file within its size limit; returns its length.
     fn check(&self, name: &Name, file: &File) -> io::Result<u64> {
         let found = file.metadata()?;
         self.check_kind(name, found.mode())?;
@@ -245,7 +246,7 @@ impl Folder {
         Ok(found.len())
     }
 
-    /// As [`Self::check`], for a file that is written in place.
+    /// Like [`Self::check`], for a file that is written in place.
     fn check_own(&self, name: &Name, file: &File) -> io::Result<()> {
         self.check(name, file)?;
         let names = file.metadata()?.nlink();
@@ -268,7 +269,7 @@ impl Folder {
         Refused::error(self.path_of(name), What::Longer { bytes_max })
     }
 
-    /// Says what stands in the way, where that is what an error came of.
+    /// Finds what is in the way on the path, if that caused the error.
     fn explain(&self, name: &Name, error: Errno, wanted: Kind) -> io::Error {
         if !outside::is_of_kind(error) {
             return outside::io_error(error);
@@ -292,9 +293,9 @@ impl Folder {
         outside::io_error(error)
     }
 
-    // ---- Looking ----
+    // ---- Metadata and listing ----
 
-    /// What stands under a name; a link counts as itself. `None` if there is nothing.
+    /// Returns the metadata of an entry, without following a link; `None` if there is none.
     pub(crate) fn look(&self, name: &Name) -> io::Result<Option<Look>> {
         let (above, last) = self.above(name)?;
         match rustix::fs::statat(above.fd(), last, AtFlags::SYMLINK_NOFOLLOW) {
@@ -304,12 +305,12 @@ impl Folder {
         }
     }
 
-    /// Whether anything at all stands under a name, as far as that can be told.
+    /// Tells whether an entry exists, as far as can be told.
     pub(crate) fn has(&self, name: &Name) -> bool {
         matches!(self.look(name), Ok(Some(_)))
     }
 
-    /// Whether something stands under a name; what is no such thing is refused.
+    /// Tells whether an entry of this kind exists; another kind is refused.
     pub(crate) fn has_that_is(&self, name: &Name, wanted: Kind) -> io::Result<bool> {
         match self.look(name)?.map(|found| found.kind) {
             None => Ok(false),
@@ -321,22 +322,22 @@ impl Folder {
         }
     }
 
-    /// Whether a file stands under a name, or a folder.
+    /// Tells whether an entry exists and has this kind.
     pub(crate) fn has_kind(&self, name: &Name, kind: Kind) -> bool {
         matches!(self.look(name), Ok(Some(found)) if found.kind == kind)
     }
 
-    /// The number of the file under a name, unlike that of any other; `None` if there is none.
+    /// Returns the inode number of a file; `None` if there is no such file.
     pub(crate) fn inode(&self, name: &Name) -> Option<u64> {
         let found = self.look(name).ok().flatten()?;
         (found.kind == Kind::File).then_some(found.inode)
     }
 
-    /// Everything that stands in it, whatever it is called.
+    /// Lists the names of all entries.
     pub(crate) fn list(&self) -> io::Result<Vec<OsString>> {
         let mut found = Vec::new();
         let entries = match Dir::read_from(self.fd()) {
-            // In one that was removed meanwhile there is nothing.
+            // A folder that was removed meanwhile is empty.
             Err(Errno::NOENT) => return Ok(found),
             entries => entries?,
         };
@@ -349,7 +350,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Everything that stands in it, with what it is. What is gone meanwhile is passed over.
+    /// Lists all entries with their metadata, skipping any that disappear meanwhile.
     pub(crate) fn look_at_all(&self) -> io::Result<Vec<Found>> {
         let mut all = Vec::new();
         for name in self.list()? {
@@ -365,7 +366,7 @@ impl Folder {
         Ok(all)
     }
 
-    /// Opens a folder that was found in it.
+    /// Opens a folder found in it.
     pub(crate) fn enter(&self, found: &Found) -> io::Result<Self> {
         let opened = rustix::fs::openat(self.fd(), &found.name, outside::FOLDER, Mode::empty());
         Ok(Self {
@@ -374,7 +375,7 @@ impl Folder {
         })
     }
 
-    /// What all files below it have in bytes, as their lengths say.
+    /// Adds up the lengths of all files below it, in bytes.
     pub(crate) fn bytes_below(&self) -> io::Result<u64> {
         self.bytes_to(DEPTH_MAX)
     }
@@ -393,13 +394,13 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Takes away what others may do with it.
+    /// Removes all permissions of group and others.
     pub(crate) fn close_to_others(&self) -> io::Result<()> {
         close_to_others(self.fd())
     }
 
-    /// Takes away what others may do with a file or folder that was found in it. What is neither is
-    /// left as it is, and so is a file that is one elsewhere too.
+    /// Removes all permissions of group and others from a file or folder found in it. A file with
+    /// other hard links is refused.
     pub(crate) fn close_found(&self, found: &Found) -> io::Result<()> {
         let flags = outside::FILE | OFlags::RDONLY;
         let opened = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty())?;
@@ -412,12 +413,12 @@ impl Folder {
         close_to_others(opened)
     }
 
-    /// What it is itself.
+    /// Returns its own metadata.
     pub(crate) fn look_at_itself(&self) -> io::Result<Look> {
         Ok(Look::of(&rustix::fs::fstat(self.fd())?))
     }
 
-    /// The names in it that `parse` knows.
+    /// Lists the names that `parse` accepts.
     pub(crate) fn list_of<T>(&self, parse: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
         let names = self.list()?;
         Ok(names
@@ -426,9 +427,9 @@ impl Folder {
             .collect())
     }
 
-    // ---- Changing what is in it ----
+    // ---- Changing entries ----
 
-    /// The folder that a name's last part is in, and that part.
+    /// Opens the folder that holds the last part of a name; returns that part too.
     fn above<'a>(&self, name: &'a Name) -> io::Result<(Self, &'a str)> {
         let (above, last) = name.split();
         let Some(above) = above else {
@@ -442,7 +443,7 @@ impl Folder {
         Ok((folder, last))
     }
 
-    /// Makes a folder in it, if there is none.
+    /// Makes a folder in it, unless it exists.
     pub(crate) fn make_folder(&self, name: &Name, mode: u32) -> io::Result<()> {
         let (above, last) = self.above(name)?;
         match rustix::fs::mkdirat(above.fd(), last, Mode::from_raw_mode(mode)) {
@@ -451,13 +452,13 @@ impl Folder {
         }
     }
 
-    /// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
+    /// Replaces a file atomically: a reader sees the old bytes or the new ones. Not yet durable.
     pub(crate) fn replace(&self, name: &Name, bytes: &[u8], mode: u32) -> Result<()> {
         self.put(name, bytes, mode, false)
             .map_err(self.fault("write", name))
     }
 
-    /// As [`Self::replace`], and durable when it returns.
+    /// Like [`Self::replace`], and durable when it returns.
     pub(crate) fn replace_durably(&self, name: &Name, bytes: &[u8], mode: u32) -> Result<()> {
         self.put(name, bytes, mode, true)
             .map_err(self.fault("write", name))?;
@@ -476,10 +477,11 @@ impl Folder {
             .inspect_err(|_| drop(self.remove(&aside)))
     }
 
-    /// Puts a small file in place whole by exchanging it with another, which then holds what was
-    /// there. Unlike a rename over a file, that makes no file system hurry to write either.
+    /// Replaces a small file atomically by exchanging it with another, which then holds the old
+    /// bytes. Unlike a rename over a file, an exchange makes no file system write either one out
+    /// early.
     pub(crate) fn exchange(&self, other: &Name, name: &Name, bytes: &[u8]) -> Result<()> {
-        // There is nothing yet to exchange it with, or the file system does not know how to.
+        // There may be no file to exchange with, or the file system does not support it.
         self.try_exchange(other, name, bytes).or_else(|_| {
             drop(self.remove(other));
             self.replace(name, bytes, 0o644)
@@ -489,7 +491,7 @@ impl Folder {
     #[cfg(target_os = "linux")]
     fn try_exchange(&self, other: &Name, name: &Name, bytes: &[u8]) -> io::Result<()> {
         use rustix::fs::{RenameFlags, renameat_with};
-        // What is none of ours is thrown away, and never written through.
+        // A foreign file is removed, and never written through.
         let file = self.open_or_make(other, 0o644).or_else(|_| {
             self.remove(other)?;
             self.create_new(other, 0o644)
@@ -512,12 +514,12 @@ impl Folder {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives a file or folder another name, in place of what has that.
+    /// Renames a file or folder, replacing the target.
     pub(crate) fn rename(&self, from: &Name, to: &Name) -> io::Result<()> {
         self.rename_into(from, self, to)
     }
 
-    /// Gives a file or folder a name in another folder.
+    /// Renames a file or folder into another folder.
     pub(crate) fn rename_into(&self, from: &Name, folder: &Self, to: &Name) -> io::Result<()> {
         let (above, last) = self.above(from)?;
         let (to_above, to_last) = folder.above(to)?;
@@ -525,29 +527,29 @@ impl Folder {
             .map_err(|e| folder.explain(to, e, Kind::File))
     }
 
-    /// Gives a folder the name that a person chose for it.
+    /// Renames a folder to the name that a person chose.
     pub(crate) fn rename_out(&self, from: &Name, to: &OsStr) -> io::Result<()> {
         rustix::fs::renameat(self.fd(), from.as_str(), self.fd(), to).map_err(outside::io_error)
     }
 
-    /// Takes that back.
+    /// Reverts [`Self::rename_out`].
     pub(crate) fn rename_back(&self, from: &OsStr, to: &Name) -> io::Result<()> {
         rustix::fs::renameat(self.fd(), from, self.fd(), to.as_str()).map_err(outside::io_error)
     }
 
-    /// Gives a file one more name, which nothing may have.
+    /// Adds a hard link to a file; the new name must be free.
     pub(super) fn link(&self, from: &Name, to: &Name) -> io::Result<()> {
         let (from, to) = (from.as_str(), to.as_str());
         rustix::fs::linkat(self.fd(), from, self.fd(), to, AtFlags::empty())
             .map_err(outside::io_error)
     }
 
-    /// Removes a file, or a link, but not a folder.
+    /// Removes a file or a link, but not a folder.
     pub(crate) fn remove(&self, name: &Name) -> io::Result<()> {
         self.unlink(name, AtFlags::empty())
     }
 
-    /// Removes a folder that is empty.
+    /// Removes an empty folder.
     pub(crate) fn remove_folder(&self, name: &Name) -> io::Result<()> {
         self.unlink(name, AtFlags::REMOVEDIR)
     }
@@ -557,25 +559,25 @@ impl Folder {
         rustix::fs::unlinkat(above.fd(), last, flags).map_err(outside::io_error)
     }
 
-    /// Removes what a process that was killed left aside. Called with the lock held, so that nobody
-    /// is about to use it; what cannot be removed does no harm.
+    /// Removes temporary files of killed processes. The caller holds the lock, so none is in use.
+    /// Failures are harmless.
     pub(crate) fn remove_asides(&self) {
         for aside in self.list_of(Name::aside).unwrap_or_default() {
             drop(self.remove(&aside));
         }
     }
 
-    /// Makes the names in it durable.
+    /// Makes the names in it durable (fsync).
     pub(crate) fn sync(&self) -> Result<()> {
         self.sync_names().map_err(Error::io("sync", &self.path))
     }
 
-    /// As [`Self::sync`], where the error is told otherwise.
+    /// Like [`Self::sync`], with the raw error.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
         rustix::fs::fsync(self.fd()).map_err(outside::io_error)
     }
 
-    /// Makes a file in it durable, whoever wrote it.
+    /// Makes a file in it durable, even if another process wrote it.
     pub(crate) fn sync_file(&self, name: &Name) -> io::Result<()> {
         self.open_read(name)?.sync_all()
     }
@@ -599,7 +601,7 @@ impl Folder {
         self.sync()
     }
 
-    /// Makes everything written to its file system so far durable.
+    /// Makes everything written to its file system so far durable (`syncfs`).
     #[cfg(target_os = "linux")]
     pub(crate) fn sync_file_system(&self) -> Result<()> {
         rustix::fs::syncfs(self.fd())
@@ -614,7 +616,7 @@ fn close_to_others(opened: impl AsFd) -> io::Result<()> {
     rustix::fs::fchmod(opened, private).map_err(outside::io_error)
 }
 
-/// The kind of thing that the system says is there.
+/// Converts a file type.
 pub(super) fn kind_of(found: FileType) -> Kind {
     match found {
         FileType::RegularFile => Kind::File,

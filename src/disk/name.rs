@@ -1,6 +1,6 @@
-//! What files and folders of a store are called: a grammar, so that no byte of a file becomes a path.
+//! The names of files and folders in a store: a grammar, so that no byte of a file becomes a path.
 //!
-//! docs/format.md, section 1, gives the same names, and section 9 how long each file can be.
+//! docs/format.md lists the names in section 1, and the size limits in section 9.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,25 +12,24 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Most entries of `ring` and of `names`.
+/// Most entries of `ring`, and of `names`.
 pub(crate) const KEY_ENTRIES_MAX: u32 = 1 << 24;
-/// Most objects that the index of a pack names.
+/// Most objects in the index of a pack.
 pub(crate) const PACK_OBJECTS_MAX: u32 = 1 << 25;
-/// Most bytes of the journal.
+/// Largest journal, in bytes.
 pub(crate) const JOURNAL_BYTES_MAX: u64 = GIB;
 
-/// Begins the name of a file that is not yet in its place. Stock git sweeps up such names in its
-/// object folders.
+/// Prefix of a temporary file. Stock git deletes stale files with such names in its object folders.
 const ASIDE: &str = "tmp_agekeep_";
-/// Begins the name of a folder in which a store is made.
+/// Prefix of a folder in which a store is being made.
 const BUILDING: &str = ".agekeep-init-";
-/// Begins the name of a folder in which a keyring is made ready.
+/// Prefix of a folder in which a keyring is being prepared.
 const NEXT: &str = "next-";
 
-/// What a file or folder is called below a folder of the store, and how long the file can be.
+/// The name of a file or folder below a folder of the store, with its size limit.
 ///
-/// There is no way to make one of any text: only of the names that the format has. A slash is in
-/// the few that say so here, never in what was read.
+/// It cannot be made from arbitrary text, only from the names in the format. Only a few constants
+/// contain a slash, never a name that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {
     text: Cow<'static, str>,
@@ -51,7 +50,7 @@ impl Name {
     pub(crate) const HEAD: Self = file("HEAD", 4 * KIB);
     pub(crate) const CONFIG: Self = file("config", 64 * KIB);
     pub(crate) const BRANCH: Self = file("refs/heads/main", 4 * KIB);
-    /// What the branch is exchanged with: where it pointed one record before. It means nothing.
+    /// The file that the branch is exchanged with: the branch one record before. Nothing reads it.
     pub(crate) const BRANCH_BEFORE: Self = file("main.before", 4 * KIB);
     pub(crate) const PACKED_REFS: Self = file("packed-refs", 16 * MIB);
     pub(crate) const JOURNAL: Self = file("journal", JOURNAL_BYTES_MAX);
@@ -86,50 +85,50 @@ impl Name {
     pub(crate) const RING: Self = file("ring", 128 + KEY_ENTRIES_MAX as u64 * 130);
     pub(crate) const NAMES: Self = file("names", 128 + KEY_ENTRIES_MAX as u64 * 88);
 
-    // In a keyring that is made ready.
+    // In a keyring that is being prepared.
     pub(crate) const FOR: Self = file("for", 4 * KIB);
     pub(crate) const RESEALED: Self = file("resealed", KEY_ENTRIES_MAX as u64 * 202);
 
-    /// The loose file of an object, in `objects`: two digits, a slash, and thirty-eight.
+    /// Returns the loose file of an object, in `objects`: two digits, a slash, and thirty-eight.
     pub(crate) fn object(id: ObjectId) -> Self {
         let digits = hex(&id.0);
         let text = format!("{}/{}", &digits[..2], &digits[2..]);
         named(text, 256 * MIB + MIB)
     }
 
-    /// The folder of the objects whose names begin with this byte, in `objects`.
+    /// Returns the fan-out folder of the objects whose names begin with this byte, in `objects`.
     pub(crate) fn fan(first: u8) -> Self {
         named(hex(&[first]), 0)
     }
 
-    /// The folder of a keyring that is made ready, in the keyring.
+    /// Returns the folder of a keyring that is being prepared, in the keyring.
     pub(crate) fn next(id: NextId) -> Self {
         named(format!("{NEXT}{id}"), 0)
     }
 
-    /// The file at a path outside the store that a person or the program chose: it may be called
-    /// anything. `None` if the path names none.
+    /// Returns the file name of a chosen path outside the store, which may be any name. `None` if
+    /// the path has none.
     pub(super) fn chosen(path: &Path) -> Option<Self> {
         let text = path.file_name()?.to_str()?;
         Some(named(text.to_owned(), u64::MAX))
     }
 
-    /// A new name for what is not yet in its place.
+    /// Returns a new name for a temporary file.
     pub(crate) fn new_aside() -> Self {
         named(format!("{ASIDE}{}", new_digits()), u64::MAX)
     }
 
-    /// The name of what a process that was killed left aside, if it is one.
+    /// Parses the name of a temporary file, which a killed process may have left.
     pub(crate) fn aside(found: &str) -> Option<Self> {
         prefixed(found, ASIDE)
     }
 
-    /// A new name for a folder in which a store is made.
+    /// Returns a new name for a folder in which a store is made.
     pub(crate) fn new_building() -> Self {
         named(format!("{BUILDING}{}", new_digits()), 0)
     }
 
-    /// The name of a folder in which a store is or was made, if it is one.
+    /// Parses the name of a folder in which a store is or was made.
     pub(crate) fn building(found: &str) -> Option<Self> {
         prefixed(found, BUILDING)
     }
@@ -138,12 +137,12 @@ impl Name {
         &self.text
     }
 
-    /// Most bytes that the file can have.
+    /// Returns the largest allowed length of the file, in bytes.
     pub(crate) fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// The folder that it is in, where it says one, and what it is called there.
+    /// Splits the name into the folder, if it has one, and the last part.
     pub(super) fn split(&self) -> (Option<&str>, &str) {
         match self.text.rsplit_once('/') {
             Some((above, last)) => (Some(above), last),
@@ -157,7 +156,7 @@ fn named(text: String, bytes_max: u64) -> Name {
     Name { text, bytes_max }
 }
 
-/// Sixteen digits that nobody has used.
+/// Returns sixteen random digits.
 fn new_digits() -> String {
     hex(&crate::id::random::<8>())
 }
@@ -167,7 +166,7 @@ fn prefixed(found: &str, prefix: &str) -> Option<Name> {
     Some(named(format!("{prefix}{}", hex(&digits)), u64::MAX))
 }
 
-/// The id of a keyring that is made ready: 32 lowercase hexadecimal digits, and nothing else.
+/// The id of a keyring that is being prepared: exactly 32 lowercase hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NextId([u8; 16]);
 
@@ -176,12 +175,12 @@ impl NextId {
         Self(crate::id::random())
     }
 
-    /// The id that a key entry of the journal names; `None` if it is none.
+    /// Parses the id in a key entry of the journal.
     pub(crate) fn parse(digits: &[u8]) -> Option<Self> {
         hex_bytes(std::str::from_utf8(digits).ok()?).map(Self)
     }
 
-    /// The id in the name of a folder, if it is the name of such a keyring.
+    /// Parses the id in a folder name of such a keyring.
     pub(crate) fn of_folder(found: &str) -> Option<Self> {
         Self::parse(found.strip_prefix(NEXT)?.as_bytes())
     }
@@ -193,17 +192,17 @@ impl std::fmt::Display for NextId {
     }
 }
 
-/// A pack: 40 lowercase hexadecimal digits. Stock git names a pack after its checksum.
+/// The id of a pack: 40 lowercase hexadecimal digits. Stock git names a pack after its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PackId(pub(crate) [u8; 20]);
 
 impl PackId {
-    /// What stock git keeps beside a pack. The index comes first: without it a pack is not looked at.
+    /// The extensions of stock git's files beside a pack. The index comes first: without it a pack
+    /// is ignored.
     pub(crate) const BESIDE: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "promisor"];
 
-    /// A name that no pack had before. Stock git, which repacks without asking for a lock, removes
-    /// the packs that were there when it began, by their names: one that was made again under its
-    /// old name would go with them.
+    /// Makes a new name. Stock git repacks without taking a lock, and removes the packs that
+    /// existed when it began, by name: a pack made again under an old name would be removed too.
     pub(crate) fn random() -> Self {
         Self(crate::id::random())
     }
@@ -212,24 +211,25 @@ impl PackId {
         self.file("pack", 1 << 40)
     }
 
-    /// The index: header and fan-out, three or four numbers for each object, two checksums.
+    /// Returns the index. Its size limit counts header and fan-out, three or four numbers for each
+    /// object, and two checksums.
     pub(crate) fn index(self) -> Name {
         self.file("idx", 1032 + u64::from(PACK_OBJECTS_MAX) * 36 + 40)
     }
 
-    /// Whose being there says that the pack is to stay.
+    /// Returns the file whose existence protects the pack.
     pub(crate) fn keep(self) -> Name {
         self.file("keep", 64 * KIB)
     }
 
-    /// Everything that can be beside it, the index first.
+    /// Returns all possible files beside it, the index first.
     pub(crate) fn beside(self) -> impl Iterator<Item = Name> {
         Self::BESIDE
             .into_iter()
             .map(move |ending| self.file(ending, u64::MAX))
     }
 
-    /// The pack of which a file has this ending, if it is one.
+    /// Parses the pack id in a file name with this extension.
     pub(crate) fn of_file(found: &str, ending: &str) -> Option<Self> {
         let digits = found.strip_suffix(ending)?.strip_suffix('.')?;
         hex_bytes(digits.strip_prefix("pack-")?).map(Self)

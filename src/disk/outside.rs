@@ -1,6 +1,6 @@
-//! Files outside a store, at a path that a person chose: keys, and what was seen of a store.
+//! Files outside a store, at a path that a person chose: keys, and the pin of a store.
 //!
-//! Links on the way to them are whose path it is; what is there has to be a file all the same.
+//! Links on the way to a chosen path are followed, but its end must be a regular file.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,8 +20,8 @@ use crate::disk::name::Name;
 use crate::error::refused::{Kind, Refused, What};
 use crate::error::{Error, Result};
 
-/// Opens a file at a path to be read, also where a link leads there: a secret that is mounted into a
-/// container is one. Answers its length and mode too.
+/// Opens a chosen file for reading, through links too: a secret mounted into a container is a link.
+/// Returns its length and mode too.
 pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -33,7 +33,7 @@ pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
     Ok((file, found.len(), found.mode()))
 }
 
-/// Opens a file of agekeep's own outside a store: a link to one is none, and it has no other name.
+/// Opens an agekeep file outside a store. Links and files with other hard links are refused.
 pub(crate) fn open_plain(path: &Path, write: bool) -> io::Result<File> {
     let (folder, name) = place(path)?;
     if write {
@@ -43,7 +43,7 @@ pub(crate) fn open_plain(path: &Path, write: bool) -> io::Result<File> {
     }
 }
 
-/// Reads such a file whole, if it has no more than so many bytes.
+/// Reads an agekeep file outside a store, if it has at most `bytes_max` bytes.
 pub(crate) fn read_plain(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open_plain(path, false)?;
@@ -56,7 +56,7 @@ pub(crate) fn read_plain(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a secret file whole or not at all, and never over another; says whether it did.
+/// Writes a secret file atomically, unless one exists. Returns true if it did.
 pub(crate) fn make_secret(
     path: &Path,
     content: impl FnOnce() -> Zeroizing<String>,
@@ -86,35 +86,35 @@ pub(crate) fn make_secret(
     }
 }
 
-/// Puts a file in place whole: a reader sees the old bytes or the new ones. Not yet durable.
+/// Replaces a file atomically: a reader sees the old bytes or the new ones. Not yet durable.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let (folder, name) = place(path).map_err(Error::io("write", path))?;
     folder.replace(&name, bytes, mode)
 }
 
-/// As [`replace`], and durable when it returns.
+/// Like [`replace`], and durable when it returns.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let (folder, name) = place(path).map_err(Error::io("write", path))?;
     folder.replace_durably(&name, bytes, mode)
 }
 
-/// As [`replace_durably`], at a path that a person chose: a link may lead to its folder.
+/// Like [`replace_durably`], at a chosen path: its folder may be reached through a link.
 pub(crate) fn replace_chosen_durably(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let (folder, name) = chosen_place(path).map_err(Error::io("write", path))?;
     folder.replace_durably(&name, bytes, mode)
 }
 
-/// Makes a folder, and those above it.
+/// Makes a folder and its parents.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Error::io("make", path))
 }
 
-/// The user that this process acts as, as a number.
+/// Returns the effective user id of this process.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Makes a folder only its owner can enter.
+/// Makes a folder, and its parents, that only the owner can enter.
 pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -123,7 +123,7 @@ pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
         .map_err(Error::io("make", path))
 }
 
-/// As [`make_private_folder`], and the names of all folders it makes are durable.
+/// Like [`make_private_folder`], and makes the names of all new folders durable.
 pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
     let there = |path: &&Path| path.is_dir() || path.as_os_str().is_empty();
     let existing = path.ancestors().find(there);
@@ -140,12 +140,12 @@ pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A path from the root of the file system on.
+/// Makes a path absolute.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }
 
-/// Removes a file of agekeep's own outside a store. One that is not there is removed already.
+/// Removes an agekeep file outside a store. A missing file is not an error.
 pub(crate) fn remove_plain(path: &Path) -> Result<()> {
     let removed = place(path).and_then(|(folder, name)| folder.remove(&name));
     match removed {
@@ -154,13 +154,13 @@ pub(crate) fn remove_plain(path: &Path) -> Result<()> {
     }
 }
 
-/// The folder that a file is in, open, and what it is called there.
+/// Opens the folder of a file; returns the file's name too.
 fn chosen_place(path: &Path) -> io::Result<(Folder, Name)> {
     let name = Name::chosen(path).ok_or(io::ErrorKind::InvalidFilename)?;
     Ok((Folder::at(&above(path))?, name))
 }
 
-/// The same of a file of agekeep's own, whose folder is no link to another.
+/// Like [`chosen_place`], for an agekeep file, whose folder must not be a link.
 fn place(path: &Path) -> io::Result<(Folder, Name)> {
     let name = Name::chosen(path).ok_or(io::ErrorKind::InvalidFilename)?;
     let above = above(path);
@@ -182,9 +182,9 @@ fn above(path: &Path) -> PathBuf {
     }
 }
 
-// Opening a file below a folder: no link on the way, nothing but a file at the end, no waiting.
+// Opening a file below a folder: no link on the way, only a regular file at the end, no blocking.
 
-/// What every file is opened with. A named pipe that is opened so does not wait for its other end.
+/// The flags for every file. With them, opening a named pipe does not wait for its other end.
 pub(super) const FILE: OFlags = OFlags::NONBLOCK
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW)
@@ -194,7 +194,7 @@ pub(super) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW);
 
-/// Opens what may be a file, by names that follow one another.
+/// Opens a path that may be a file, relative to a folder.
 pub(super) fn file(
     folder: BorrowedFd<'_>,
     path: &str,
@@ -204,7 +204,7 @@ pub(super) fn file(
     beneath(folder, path, flags | FILE, mode).map(File::from)
 }
 
-/// Opens a folder, by names that follow one another.
+/// Opens a folder by a path relative to another.
 pub(super) fn folder(folder: BorrowedFd<'_>, path: &str) -> rustix::io::Result<OwnedFd> {
     beneath(folder, path, FOLDER, Mode::empty())
 }
@@ -215,14 +215,14 @@ fn beneath(
     flags: OFlags,
     mode: Mode,
 ) -> rustix::io::Result<OwnedFd> {
-    // One name leads through nothing that could be a link.
+    // A single name leads through no link.
     if !path.contains('/') {
         return retry_on_intr(|| rustix::fs::openat(folder, path, flags, mode));
     }
     at_once(folder, path, flags, mode)
 }
 
-/// Whether the kernel does not know `openat2`, so that it need not be asked again.
+/// True once the kernel turned out not to know `openat2`.
 #[cfg(target_os = "linux")]
 static IS_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
@@ -238,15 +238,15 @@ fn at_once(
         return step_by_step(folder, path, flags, mode);
     }
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    // It refuses a mode where nothing is made, which `openat` passes over.
+    // Unlike `openat`, it refuses a mode if no file is created.
     let mode = if flags.contains(OFlags::CREATE) {
         mode
     } else {
         Mode::empty()
     };
     match retry_on_intr(|| rustix::fs::openat2(folder, path, flags, mode, resolve)) {
-        // An older kernel, or a filter that does not know the call. (Where the file itself may not be
-        // opened, the steps say so again.)
+        // An older kernel, or a filter that blocks the call. (If the file itself may not be opened,
+        // the fallback fails the same way.)
         Err(refused @ (Errno::NOSYS | Errno::PERM)) => {
             IS_UNKNOWN.store(refused == Errno::NOSYS, Ordering::Relaxed);
             step_by_step(folder, path, flags, mode)
@@ -265,7 +265,7 @@ fn at_once(
     step_by_step(folder, path, flags, mode)
 }
 
-/// Opens each folder on the way.
+/// Opens each folder on the way in turn.
 pub(super) fn step_by_step(
     folder: BorrowedFd<'_>,
     path: &str,
@@ -283,8 +283,8 @@ pub(super) fn step_by_step(
     retry_on_intr(|| rustix::fs::openat(from, rest, flags, mode))
 }
 
-/// Whether an error can come of what stands in the place of a file or folder, rather than of the disk
-/// or of the right to use it.
+/// Tells whether an error can be due to the kind of thing in the place of a file or folder, rather
+/// than to the disk or to permissions.
 pub(super) fn is_of_kind(error: Errno) -> bool {
     matches!(
         error,
@@ -292,7 +292,7 @@ pub(super) fn is_of_kind(error: Errno) -> bool {
     )
 }
 
-/// As the standard library has it.
+/// Converts to the standard library's error.
 pub(super) fn io_error(error: Errno) -> io::Error {
     error.into()
 }

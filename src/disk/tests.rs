@@ -1,4 +1,5 @@
-//! What is refused in the place of a file, wherever it stands, and what is never touched.
+//! Foreign things in the place of a file: all of them are refused, and files elsewhere stay
+//! untouched.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +14,7 @@ use crate::id::ObjectId;
 
 const OBJECT: ObjectId = ObjectId([0xab; 20]);
 
-/// A store's folder, and beside it what is somebody else's.
+/// A store's folder, beside a folder with foreign files.
 struct Scene {
     temporary: tempfile::TempDir,
     folder: Folder,
@@ -45,7 +46,7 @@ impl Scene {
     }
 }
 
-/// What is said of a file that is not opened, read or written.
+/// Collects the refusals of all ways to open, read or write a file.
 fn refusals(folder: &Folder, name: &Name) -> Vec<String> {
     let why = |opened: std::io::Result<()>| {
         let error = opened.expect_err("it is not refused");
@@ -105,7 +106,7 @@ fn a_link_in_the_place_of_any_folder_above_a_file_is_refused() {
     );
 }
 
-/// What an older kernel and other systems do, and one that knows `openat2`.
+/// Covers the fallback for older kernels and other systems, and `openat2`.
 #[test]
 fn a_path_is_opened_step_by_step_as_at_once() {
     use std::os::fd::AsFd;
@@ -138,7 +139,7 @@ fn what_is_no_file_is_refused_at_once() {
         assert_refused(&scene.folder, name, "it is a socket, not a file");
         drop(socket);
         fs::remove_file(scene.path(name)).expect("there");
-        // Only the administrator can make one.
+        // Only root can make a device.
         if mknodat(
             CWD,
             scene.path(name),

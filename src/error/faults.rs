@@ -1,24 +1,24 @@
-//! What can be wrong with the keys a person brings: locked, for others too, or out of reach.
+//! Faults of keys, exports, membership, retention and signing.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why an identity, a recipient or a key file is of no use.
+/// The reasons why an identity, a recipient or a key file cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// A key or passphrase file can be read or written by others than its owner.
+    /// Others than its owner can read or write a key or passphrase file.
     NotPrivate {
-        /// What the file holds.
+        /// The content of the file, in words.
         what: &'static str,
         /// The file.
         path: PathBuf,
     },
-    /// A passphrase is needed, and there is none to be had.
+    /// A passphrase is needed, and none is available.
     NoPassphrase {
-        /// What it is needed for.
+        /// The thing it unlocks.
         wanted: String,
-        /// Why there is none.
+        /// The reason why there is none.
         why: String,
     },
     /// The passphrase does not open the identity file.
@@ -26,19 +26,19 @@ pub enum KeyFault {
         /// The identity file.
         path: PathBuf,
     },
-    /// A plugin of age is needed, and its program is not there.
+    /// The program of an age plugin does not exist.
     MissingPlugin {
         /// The program.
         plugin: String,
     },
-    /// A plugin of age did not do its part.
+    /// An age plugin failed.
     PluginFailed {
         /// The program.
         plugin: String,
-        /// What it said, or how it ended.
+        /// Its message, or how it ended.
         why: String,
     },
-    /// Only a plugin knows the recipient of this identity, and nobody has said it.
+    /// Only a plugin knows the recipient of this identity, and none was given.
     NoRecipient {
         /// The plugin's program.
         plugin: String,
@@ -134,27 +134,27 @@ impl fmt::Display for KeyFault {
     }
 }
 
-// Why nothing is written to where an export should go.
+// Faults of the destination of an export.
 
-/// Why an export does not begin.
+/// The reasons why an export does not begin.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExportFault {
-    /// Something is there already.
+    /// Something is in its place already.
     InTheWay {
-        /// Where the export should be.
+        /// The destination of the export.
         path: PathBuf,
-        /// What is there.
+        /// The kind of thing in its place.
         what: &'static str,
     },
-    /// What is written there may be committed and pushed by whoever works in it.
+    /// The destination is in a work tree of git, whose users may commit and push it.
     WorkTree {
-        /// Where the export should be.
+        /// The destination of the export.
         path: PathBuf,
-        /// The folder that is a work tree of git.
+        /// The root of the work tree.
         of: PathBuf,
     },
-    /// The file system cannot hold two memories side by side: it takes their names for one.
+    /// The file system takes the names of two memories for the same.
     OneName {
         /// The path of the second.
         path: String,
@@ -211,41 +211,41 @@ impl fmt::Display for ExportFault {
     }
 }
 
-// Why nobody is let in or out.
+// Faults of a change of members.
 
-/// Why a change of who can open a store, or of its keys, is refused.
+/// The reasons why a change of the recipients, or of the keys, is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MembershipFault {
-    /// Somebody of that name, or with that recipient, is a member already.
+    /// A member has that name or that recipient already.
     Already {
         /// Their name.
         name: String,
         /// `reader` or `auditor`.
         role: &'static str,
     },
-    /// There is no member of that name.
+    /// No member has that name.
     Nobody {
-        /// The name that was asked for, if it could be one.
+        /// The requested name, if it is a valid one.
         name: Option<String>,
     },
-    /// Without this reader nobody could read.
+    /// The last reader cannot be removed.
     LastReader {
         /// Their name.
         name: String,
     },
-    /// A member would remove themselves: they would have made the keys they must not know.
+    /// Members cannot remove themselves: they would have made the keys that they must not know.
     Oneself {
         /// Their name.
         name: String,
     },
-    /// Another command began to change the keys meanwhile.
+    /// Another command began to change the keys at the same time.
     Overtaken,
-    /// There are two keyrings, and what is recorded would be in one of them alone.
+    /// There are two keyrings, and a record would reach only one of them.
     TwoKeyrings {
-        /// The folder the caller said.
+        /// The folder that the caller names.
         said: PathBuf,
-        /// The folder the policy says.
+        /// The folder that the policy names.
         policy: PathBuf,
     },
 }
@@ -322,9 +322,9 @@ impl fmt::Display for MembershipFault {
     }
 }
 
-// What can go wrong with what goes away: erased memories, holds, and sweeps that must not go on.
+// Faults of retention: erased memories, holds, and sweeps that must not continue.
 
-/// Why something is gone, or stays.
+/// The reasons why data is gone, or has to stay.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RetentionFault {
@@ -332,40 +332,41 @@ pub enum RetentionFault {
     Erased {
         /// The memory id, 32 hexadecimal digits.
         memory: String,
-        /// The event that erased it, or, while a reader has yet to destroy its keys, that says so.
+        /// The event that erased it; or the event that marked it, while a reader has yet to destroy
+        /// its keys.
         event: u64,
     },
-    /// A hold keeps memories from going away.
+    /// A hold protects memories.
     Held {
-        /// The memories, by path or id, the first few of them.
+        /// The first few of the memories, by path or id.
         memories: Vec<String>,
-        /// How many there are.
+        /// The number of held memories.
         total: usize,
         /// The hold on the first.
         hold: u64,
     },
-    /// There is no such hold.
+    /// No hold has this number.
     NoHold {
         /// Its number.
         hold: u64,
     },
-    /// There are as many holds as there may be.
+    /// The number of holds is at its limit.
     TooManyHolds {
         /// The limit.
         max: usize,
     },
-    /// One sweep would take more than the policy lets it.
+    /// A sweep would take more than the policy allows.
     SweepLimit {
-        /// What would expire.
+        /// The number of memories that would expire.
         expire: usize,
-        /// What would be erased.
+        /// The number of memories that would be erased.
         erase: usize,
         /// The limit for each.
         max: usize,
     },
-    /// The clock cannot be believed.
+    /// The clock cannot be trusted.
     Clock {
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
     /// The event has no receipt.
@@ -373,9 +374,9 @@ pub enum RetentionFault {
         /// The event, in words.
         what: String,
     },
-    /// More would be erased at once than one record can list.
+    /// The erasure is too large for the list in one record.
     TooMuch {
-        /// Versions that would be erased.
+        /// The number of versions that would be erased.
         versions: usize,
         /// The limit.
         max: usize,
@@ -473,22 +474,22 @@ impl fmt::Display for RetentionFault {
     }
 }
 
-// What can go wrong with who may write, and with an ssh-agent that is to sign.
+// Faults of signers, and of an ssh-agent that should sign.
 
-/// Why a key may not sign or does not, or why `signers` stays as it is.
+/// The reasons why a key may not sign or does not, or why `signers` is not changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SigningFault {
-    /// The signing key is a signer's, and not at this time.
+    /// The signing key belongs to a signer, but is not valid at this time.
     NotValid {
         /// The signer's name.
         name: String,
         /// The key's fingerprint (`SHA256:…`).
         fingerprint: String,
-        /// From when or until when it is, in words.
+        /// The start or end of its validity, in words.
         when: String,
     },
-    /// The signer's role does not go as far as the command.
+    /// The signer's role does not permit the command.
     NotAllowed {
         /// The signer's name.
         name: String,
@@ -497,9 +498,9 @@ pub enum SigningFault {
         /// The command, as records name it.
         command: String,
     },
-    /// A name or key that is to become a signer's is one already.
+    /// A new signer has a name or key that is taken.
     Exists {
-        /// What is there already, in words.
+        /// The taken name or key, in words.
         what: String,
     },
     /// No signer has this name.
@@ -507,7 +508,7 @@ pub enum SigningFault {
         /// The name.
         name: String,
     },
-    /// Without this owner nobody could say any more who may write.
+    /// The last owner cannot be removed: nobody else could change the signers.
     Last {
         /// The signer's name.
         name: String,
@@ -516,9 +517,9 @@ pub enum SigningFault {
     Agent {
         /// The key's fingerprint (`SHA256:…`).
         fingerprint: String,
-        /// Why not.
+        /// The reason.
         why: String,
-        /// What can be done about it.
+        /// Advice on what to do.
         hint: String,
     },
 }
@@ -602,7 +603,7 @@ impl fmt::Display for SigningFault {
     }
 }
 
-/// Says in words that a signer of a role may not record something.
+/// Formats the refusal of a record that a signer's role does not permit.
 pub(crate) fn not_allowed(name: &str, role: &str, what: &str) -> String {
     format!("{name} has the role {role}, which may not record {what}")
 }

@@ -1,24 +1,24 @@
-//! What is in the place of a file and is none of ours: it is told, and not opened.
+//! Refused files: foreign things in the place of a store's file, which are reported and not opened.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something stands where the format has a file or folder, and it is not used.
+/// A thing in the place of a file or folder of the format that is not used.
 #[derive(Debug)]
 pub(crate) struct Refused {
     path: PathBuf,
     what: What,
 }
 
-/// What is wrong with it.
+/// The faults of a refused file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// It is another kind of thing than a file, or than a folder.
+    /// It is not a file, or not a folder.
     Kind { found: Kind, wanted: Kind },
-    /// It has more bytes than the format gives it.
+    /// It is longer than the format allows.
     Longer { bytes_max: u64 },
-    /// It has other names too, and is written in place.
+    /// It has other hard links, and would be written in place.
     Linked { names: u64 },
 }
 
@@ -31,7 +31,7 @@ impl What {
     }
 }
 
-/// What there can be in a folder.
+/// The kinds of thing in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -60,7 +60,7 @@ impl Refused {
         io::Error::new(io::ErrorKind::InvalidData, Self { path, what })
     }
 
-    /// What an error of the disk says of a file that was refused, if that is what it is.
+    /// Returns the refused file that an I/O error carries, if any.
     pub(crate) fn in_error(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -69,7 +69,7 @@ impl Refused {
         &self.path
     }
 
-    /// What is wrong with it, in words.
+    /// Returns the fault, in words.
     pub(crate) fn why(&self) -> String {
         match self.what {
             What::Kind { found, wanted } => {

@@ -1,53 +1,53 @@
-//! The commands of the people who look after a store, and the public files.
+//! The administrative commands, and the public files.
 
 use crate::crypto::sign::SignerRole;
 use crate::error::Result;
 use crate::event::{Erased, Event, Touch};
 
-/// The command of an event that changes the policy: no door lets an agent give it.
+/// The command of an event that changes the policy: no interface lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
 
-/// The command of an event that moves a store on from format 1.
+/// The command of an event that upgrades a store from format 1.
 pub(crate) const UPGRADE_COMMAND: &str = "upgrade";
 
-/// The command of an event that lets somebody write.
+/// The command of an event that adds a signer.
 pub(crate) const SIGNERS_ADD: &str = "signers_add";
 
-/// The command of an event after which somebody may not write any more.
+/// The command of an event that removes a signer.
 pub(crate) const SIGNERS_RM: &str = "signers_rm";
 
-/// The command of an event that gives a signer another role.
+/// The command of an event that changes a signer's role.
 pub(crate) const SIGNERS_SET: &str = "signers_set";
 
 /// The command of an event that accepts a history without the newest moment that was seen of it.
 pub(crate) const ACCEPT_COMMAND: &str = "accept_rollback";
 
-/// The commands of events that add a member, and that remove one.
+/// The commands of events that add and remove a member.
 pub(crate) const ADD_MEMBER_COMMAND: &str = "recipients_add";
 pub(crate) const REMOVE_MEMBER_COMMAND: &str = "recipients_rm";
 
 /// The command of an event that gives memories new keys.
 pub(crate) const REKEY_COMMAND: &str = "rekey";
 
-/// The command of an event that removes what has expired.
+/// The command of an event that removes expired memories.
 pub(crate) const EXPIRE_COMMAND: &str = "expire";
 
-/// The command of an event that destroys keys of memories, or marks them for it.
+/// The command of an event that destroys keys of memories, or marks memories for that.
 pub(crate) const ERASE_COMMAND: &str = "erase";
 
-/// The command of an event that redacts a memory, and erases what it was before.
+/// The command of an event that redacts a memory and erases its earlier versions.
 pub(crate) const REDACT_COMMAND: &str = "redact";
 
-/// The commands of events by which a hold begins, and by which one ends.
+/// The commands of events that add and lift a hold.
 pub(crate) const HOLD_ADD_COMMAND: &str = "hold_add";
 pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
 
-/// The commands of events that say who took texts out: of a moment, and of all of history.
+/// The commands of events that export texts: of one moment, and of all history.
 pub(crate) const EXPORT_COMMAND: &str = "export";
 pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 
-/// The commands of the people who look after a store, as records name them: none is a memory
-/// command, and no door lets an agent give one.
+/// The administrative commands, as records name them: none is a memory command, and no interface
+/// lets an agent give one.
 pub const OWNER_COMMANDS: [&str; 28] = [
     "init",
     UPGRADE_COMMAND,
@@ -79,7 +79,7 @@ pub const OWNER_COMMANDS: [&str; 28] = [
     EXPORT_HISTORY_COMMAND,
 ];
 
-/// A file that is public by design, and that only a command which says so may change.
+/// A file that is public by design. Only the commands for it may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicFile {
     Policy,
@@ -90,7 +90,7 @@ pub(crate) enum PublicFile {
 impl PublicFile {
     pub(crate) const ALL: [Self; 3] = [Self::Policy, Self::Recipients, Self::Signers];
 
-    /// Its name at the root of every tree.
+    /// Returns its name at the root of every tree.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Policy => "agekeep.toml",
@@ -99,7 +99,7 @@ impl PublicFile {
         }
     }
 
-    /// The file that a command of this name changes.
+    /// Returns the file that a command changes.
     pub(crate) fn changed_by(command: &str) -> Option<Self> {
         match command {
             POLICY_COMMAND | UPGRADE_COMMAND => Some(Self::Policy),
@@ -110,21 +110,22 @@ impl PublicFile {
     }
 }
 
-// What each role of a signer may record.
+// The permissions of each signer role.
 
-/// Tells whether a signer of this role may record a command. Nobody may record one that is not known.
+/// Tells whether a signer of this role may record a command. Nobody may record an unknown command.
 pub(crate) fn may_record(role: SignerRole, command: &str) -> bool {
     roles_of(command).contains(&role)
 }
 
-/// Tells whether a signer of this role may destroy keys where earlier events said so already.
+/// Tells whether a signer of this role may destroy keys that earlier events decided to destroy.
 pub(crate) fn may_complete(role: SignerRole) -> bool {
     role != SignerRole::Auditor
 }
 
-/// Says what in an event a role may not record: its command, or that it takes away what a hold keeps.
+/// Names what in an event a role may not record: its command, or the removal of what a hold
+/// protects.
 ///
-/// `is_held` answers whether a touch does that, in the state before the event; `are_begun`,
+/// `is_held` tells whether a touch removes held data, in the state before the event; `are_begun`,
 /// whether earlier events have marked or erased all of some memories.
 pub(crate) fn not_permitted(
     role: SignerRole,
@@ -144,15 +145,15 @@ pub(crate) fn not_permitted(
     Ok(takes_held.then(|| format!("{command} of what a hold keeps")))
 }
 
-/// The roles that may record a command.
+/// Returns the roles that may record a command.
 fn roles_of(command: &str) -> &'static [SignerRole] {
     use SignerRole::{Auditor, Owner, Sweeper, Writer};
     match command {
-        // Looks, and what one has seen of a store that was turned back: they change nothing.
+        // Reading, and accepting a rolled-back store: these change nothing.
         "view_at" | "show" | "diff" | "blame" | "log" | "grep" | "scan" | ACCEPT_COMMAND => {
             &[Owner, Writer, Sweeper, Auditor]
         }
-        // The memory tool, undoing what came through it, and taking it out.
+        // The memory tool, undoing its commands, and exporting.
         "view"
         | "create"
         | "str_replace"
@@ -184,7 +185,7 @@ fn roles_of(command: &str) -> &'static [SignerRole] {
     }
 }
 
-/// A command for a sentence. One that is not known is somebody else's text, and not repeated.
+/// Names a command in a sentence. An unknown command is foreign text and is not repeated.
 pub(crate) fn named(command: &str) -> &str {
     if roles_of(command).is_empty() {
         "a command that is not known here"

@@ -1,7 +1,7 @@
-//! What the record of each command holds, and no more.
+//! The rules for the content of each command's record.
 //!
-//! Whether a signer may give a command is asked by its name. So nothing may come in under a name
-//! that such a command does not do, and a command that was not carried out does nothing.
+//! Signers are authorized by command name. So a record may hold only what its command does, and the
+//! record of a command that was not carried out may hold no change.
 
 use std::collections::HashSet;
 
@@ -13,17 +13,17 @@ use super::command::{
 use super::{Change, Event, HoldChange, Outcome, Place};
 use crate::id::MemoryId;
 
-/// What a record holds that its command never does, and of which memory, where it is one.
+/// A part of a record that its command never produces, with the memory it is about, if any.
 pub(crate) type Misfit = (Option<MemoryId>, &'static str);
 
-/// The changes of memories that a command records; `None` for one that is not known.
+/// Returns the changes that a command records; `None` for an unknown command.
 fn changes_of(command: &str) -> Option<&'static [Change]> {
     use Change::{
         Add, Edit, Erase, Expire, Look, Mark, Move, None, Read, Redact, Remove, Reseal, Restore,
     };
     Some(match command {
         "view" | "memory_read" => &[None, Read],
-        // What has expired makes way for what is written to its path.
+        // An expired memory gives way to one that is written to its path.
         "create" | "memory_write" => &[None, Add, Edit, Expire],
         "str_replace" | "insert" => &[None, Edit],
         "delete" => &[None, Remove],
@@ -50,13 +50,13 @@ fn changes_of(command: &str) -> Option<&'static [Change]> {
     })
 }
 
-/// Whether a command may change a memory; one that is not known may.
+/// Tells whether a command may change a memory; an unknown command may.
 pub(crate) fn may_alter(command: &str) -> bool {
     changes_of(command).is_none_or(|all| all.iter().any(|change| change.alters()))
 }
 
-/// Whether a command may leave the place of a memory in the tree as it is, when it was as it was
-/// before; one that is not known may.
+/// Tells whether a command may take a memory from one state in the tree, there or absent, to
+/// another; an unknown command may.
 pub(crate) fn may_leave(command: &str, was_there: bool, is_there: bool) -> bool {
     let fits = |change: &Change| match (was_there, is_there) {
         (false, _) => matches!(change, Change::Add | Change::Restore),
@@ -66,7 +66,7 @@ pub(crate) fn may_leave(command: &str, was_there: bool, is_there: bool) -> bool 
     changes_of(command).is_none_or(|all| all.iter().any(fits))
 }
 
-/// Whether changes of memories are what a command records, and as many of them as it does.
+/// Tells whether a command makes such changes of memories, and so many of them.
 fn is_done_by(command: &str, changes: &[Change]) -> bool {
     let all = changes_of(command).unwrap_or_default();
     let count = |such: fn(Change) -> bool| changes.iter().filter(|change| such(**change)).count();
@@ -83,7 +83,7 @@ fn is_done_by(command: &str, changes: &[Change]) -> bool {
 }
 
 impl Event {
-    /// What its record holds that its command never does: every reader refuses such an event.
+    /// Finds what the record holds that its command never does. Every reader refuses such an event.
     pub(crate) fn misfit(&self) -> Option<Misfit> {
         let changes: Vec<Change> = self.memories.iter().map(|touch| touch.change).collect();
         if self.outcome != Outcome::Ok && !self.changes_nothing(&changes) {
@@ -103,7 +103,7 @@ impl Event {
         self.other_misfit().or_else(|| self.receipt_misfit())
     }
 
-    /// Whether it says nothing but what it was about.
+    /// Tells whether the event changes nothing.
     fn changes_nothing(&self, changes: &[Change]) -> bool {
         changes.iter().all(|change| *change == Change::None)
             && self.hold.is_none()
@@ -115,7 +115,7 @@ impl Event {
             && !self.clock_accepted
     }
 
-    /// What it says that is about no memory, where its command says no such thing.
+    /// Finds a field, apart from the memories, that does not belong to the command.
     fn other_misfit(&self) -> Option<Misfit> {
         let command = self.command.as_str();
         let holds = match &self.hold {
@@ -153,8 +153,8 @@ impl Event {
         Some((None, what))
     }
 
-    /// Where a receipt does not say what the rest of its record does: it is about the memories that
-    /// are erased, and those of which older versions are.
+    /// Finds a mismatch between the receipt and the rest of the record: the receipt lists the
+    /// memories that are erased, and those whose older versions are.
     fn receipt_misfit(&self) -> Option<Misfit> {
         let of = |changes: &[Change]| -> HashSet<MemoryId> {
             let touches = self.memories.iter();

@@ -1,4 +1,4 @@
-//! Laws of the record of an event: as JSON once it is open, and in the message of its commit.
+//! Properties of event records: as JSON once opened, and in commit messages.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::fs;
@@ -12,14 +12,14 @@ use crate::id::StoreId;
 use crate::keyring::Keyring;
 use crate::store::Identity;
 
-/// What opens records.
+/// The keys that open records.
 pub struct Keys(Keyring);
 
 impl Keys {
-    /// Opens the keyring of whatever store it belongs to.
+    /// Opens a keyring, of any store.
     ///
     /// # Errors
-    /// As for the store itself.
+    /// The same as for opening the store itself.
     pub fn open(keyring: &Path, identity: &Identity) -> Result<Self> {
         let ring = fs::read(keyring.join("ring")).map_err(Error::io("read", keyring))?;
         let store = ring.get(16..32).and_then(|id| id.try_into().ok());
@@ -29,8 +29,8 @@ impl Keys {
     }
 }
 
-/// Takes `json` for a record that was opened: what is read is written back the same, as JSON and,
-/// where every path in it opened, as the message of a commit.
+/// Reads `json` as an opened record. An accepted record is written back the same, as JSON and, if
+/// every path in it opened, as a commit message.
 pub fn record(keys: &Keys, json: &[u8]) {
     let Ok(record) = serde_json::from_slice::<RecordJson>(json) else {
         return;
@@ -50,7 +50,7 @@ pub fn record(keys: &Keys, json: &[u8]) {
         .expect("every key is there");
     match Event::from_message(&message, &keys.0) {
         Ok(again) => assert!(again == event, "another event was read back"),
-        // No message can say a command with an empty line in it.
+        // A message cannot hold a command with an empty line in it.
         Err(_) => assert!(event.command.contains('\n'), "its own message is not read"),
     }
 }
@@ -61,8 +61,7 @@ fn every_path_opened(event: &Event) -> bool {
         && event.path.iter().chain(&event.new_path).all(opened)
 }
 
-/// Takes `text` for the message of a commit: the one that is accepted says, byte for byte, what
-/// its record says.
+/// Reads `text` as a commit message. An accepted message matches its record byte for byte.
 pub fn message(keys: &Keys, text: &str) {
     let Ok(event) = Event::from_message(text, &keys.0) else {
         return;

@@ -1,4 +1,4 @@
-//! The record of an event as JSON, in which every path is sealed once more.
+//! The record of an event as JSON, with every path sealed once more.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,11 +19,10 @@ use crate::id::{MemoryId, ReplicaId};
 use crate::keyring::{KeyCommitment, Keyring};
 use crate::memory_tool::path::{MemoryPath, PATH_BYTES_MAX};
 
-/// Most bytes of text that a version says it has: no object is longer.
+/// Most bytes of text that a version may claim: no object is longer.
 const TEXT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// The largest number of an event or a version: more than there can be, and far from where one more
-/// would be none.
+/// Largest number of an event or a version: more than can occur, and far from overflow.
 const NUMBER_MAX: u64 = 1 << 48;
 
 /// The record as JSON.
@@ -98,7 +97,7 @@ enum PlaceJson {
 struct TouchJson {
     id: String,
     change: Change,
-    /// Nothing for an erased memory: there is no key to seal it under.
+    /// Empty for an erased memory, which has no key to seal it under.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     path: String,
     version: u64,
@@ -166,7 +165,7 @@ impl RecordJson {
             })
         };
         Ok(Self {
-            // One of format 1 stays what it is.
+            // A format 1 record stays one.
             agekeep: event.replica.map_or(1, |_| FORMAT),
             event: event.number,
             parent: event.parent,
@@ -295,20 +294,20 @@ impl PlaceJson {
 /// Opens the paths in a record.
 pub(crate) struct PathOpener<'a> {
     pub(super) keyring: &'a Keyring,
-    /// Takes note of memories of which a path does not open, where reading goes on all the same.
+    /// Collects the memories whose paths do not open, if reading should continue regardless.
     closed: Option<&'a RefCell<Vec<MemoryId>>>,
-    /// Name keys that were opened before, where they are kept.
+    /// The cache of opened name keys, if enabled.
     known: Option<RefCell<NameKeys>>,
 }
 
-/// Each key stays where it is when there are more: what grows leaves copies behind.
+/// Boxed, so that keys stay in place: a growing table leaves copies behind.
 type NameKeys = HashMap<MemoryId, Box<Key>>;
 
-/// Most name keys that are kept open: they take some hundred bytes each.
+/// Most cached name keys: they take some hundred bytes each.
 const NAME_KEYS_MAX: usize = 16_384;
 
 impl<'a> PathOpener<'a> {
-    /// One for which a path that does not open is a fault of the record.
+    /// Treats a path that does not open as a fault of the record.
     pub(super) fn strict(keyring: &'a Keyring) -> Self {
         Self {
             keyring,
@@ -317,8 +316,8 @@ impl<'a> PathOpener<'a> {
         }
     }
 
-    /// As [`Self::strict`], for many records in a row: it keeps the keys it has opened, so nothing
-    /// may change in the keyring meanwhile.
+    /// Like [`Self::strict`], for many records in a row. It caches opened keys, so the keyring must
+    /// not change meanwhile.
     pub(crate) fn remembering(keyring: &'a Keyring) -> Self {
         Self {
             known: Some(RefCell::default()),
@@ -326,7 +325,7 @@ impl<'a> PathOpener<'a> {
         }
     }
 
-    /// One that goes on without such a path, and says whose it is.
+    /// Skips a path that does not open, and notes the memory.
     pub(crate) fn noting(keyring: &'a Keyring, closed: &'a RefCell<Vec<MemoryId>>) -> Self {
         Self {
             keyring,
@@ -339,7 +338,7 @@ impl<'a> PathOpener<'a> {
     fn open(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
         match (self.open_path(id, sealed), self.closed) {
             (Err(why), Some(closed)) => {
-                // A damaged entry is the keyring's fault, and said where that is checked.
+                // A damaged entry is a fault of the keyring, and reported by its own check.
                 if why != ENTRY_FAULT {
                     closed.borrow_mut().push(id);
                 }

@@ -1,4 +1,4 @@
-//! What an event says of retention: why a sweep took a memory, what is held, and what was erased.
+//! Retention in events: the reasons of sweeps, holds, and erasures.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 
-/// What no erasure reaches, one sentence each: every receipt says it.
+/// The limits of every erasure, one sentence each, as in every receipt.
 pub const NOT_REACHED: [&str; 6] = [
     "copies of the keyring made before this, also by a backup, a snapshot or the disk itself: with \
      one of them and a reader's identity of that time, content and paths open in any copy of the \
@@ -22,51 +22,51 @@ pub const NOT_REACHED: [&str; 6] = [
     "text in other memories that says the same",
 ];
 
-/// Why a sweep took a memory.
+/// The reasons why a sweep took a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Because {
-    /// It was neither read nor written for the time the policy gives.
+    /// It was neither read nor written for the time that the policy sets.
     Unaccessed {
-        /// When it was last read or written.
+        /// Its last access.
         #[serde(with = "text")]
         since: DateTime<Utc>,
-        /// The time the policy gave, in seconds.
+        /// The time that the policy set, in seconds.
         seconds: i64,
-        /// The rule that says so, counted from 1; `None` for the table's own window.
+        /// The rule, counted from 1; `None` for the window of the table itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<usize>,
     },
-    /// The policy named the time.
+    /// The policy set an expiry time.
     ExpiresAt {
         /// That time.
         #[serde(with = "text")]
         at: DateTime<Utc>,
-        /// The rule that says so, counted from 1.
+        /// The rule, counted from 1.
         rule: usize,
     },
-    /// A sweep had removed it, and the time in which it could be brought back is over.
+    /// A sweep had removed it, and the grace period is over.
     GraceOver {
         /// The event that removed it.
         removed: u64,
-        /// The time the policy gave, in seconds.
+        /// The grace period of the policy, in seconds.
         seconds: i64,
     },
 }
 
-/// What a hold is on.
+/// The scope of a hold.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum HoldOn {
-    /// One memory, wherever it is.
+    /// A memory, whatever its path.
     Memory(MemoryId),
-    /// Every memory whose path a glob fits, or did when the hold began or since.
+    /// Every memory whose path matches the glob, or did when the hold began or since.
     Glob(String),
 }
 
-/// Shows which kind it is: a glob can say what paths do.
+/// Shows the kind only: a glob can reveal as much as a path.
 impl fmt::Debug for HoldOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,56 +76,57 @@ impl fmt::Debug for HoldOn {
     }
 }
 
-/// What an event does about holds.
+/// The change that an event makes to holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum HoldChange {
-    /// A hold begins; it goes by the number of this event.
+    /// Adds a hold, which is numbered like this event.
     Add(HoldOn),
-    /// The hold of that number ends.
+    /// Lifts the hold of that number.
     Lift(u64),
 }
 
-/// Proof of an erasure, in the signed record of the event that did it.
+/// The proof of an erasure, in the signed record of its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// The number of the epoch key before and after: the one before is destroyed.
+    /// The number of the epoch key before and after; the former is destroyed.
     pub epoch: (u64, u64),
     /// The number of the names key before and after.
     pub names: (u64, u64),
-    /// Each memory, and what of it is gone.
+    /// The memories, and what is gone of each.
     pub memories: Vec<Erased>,
-    /// Versions that were tried with the keys that are left, and did not open.
+    /// The number of versions that were tried with the remaining keys, and did not open.
     pub versions: u64,
-    /// Records that named the erased memories, tried likewise: no path in them opens.
+    /// The number of records naming the erased memories that were tried likewise; no path in them
+    /// opens.
     pub records: u64,
-    /// Records of calls that asked for such a path when no memory was there: they still show it.
+    /// The number of records that still show such a path, requested when no memory was there.
     pub asked: u64,
-    /// What this does not reach, one sentence each.
+    /// The limits of the erasure, one sentence each.
     pub not_reached: Vec<String>,
 }
 
-/// What is gone of one memory.
+/// The erased part of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Erased {
     /// The memory.
     pub memory: MemoryId,
-    /// The blobs of the versions that do not open any more, oldest first.
+    /// The blobs of the versions that no longer open, oldest first.
     pub blobs: Vec<ObjectId>,
-    /// The version that is kept, sealed to a fresh identity, where only what was before it is gone.
+    /// The version that is kept, sealed to a fresh identity, if only its predecessors are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<u64>,
-    /// The event that marked it for erasure, or that had erased it before its keys came back.
+    /// The event that marked it for erasure, or that erased it before its keys came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
 }
 
-/// A time as records keep it.
+/// The form of a time in records.
 mod text {
     use super::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serializer};

@@ -1,4 +1,4 @@
-//! Laws of calls as JSON lines.
+//! Properties of calls as JSON lines.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use super::{Call, Shape, has_inexact, parse, without_lone_surrogates};
 use crate::event::Context;
 use crate::memory_tool::command::Command;
 
-/// Takes `line` for a call: it is a call or a fault that is answered in one line with the caller's
-/// own id, and the same call in another spelling says the same.
+/// Reads `line` as a call. A call or a fault is answered in one line with the caller's own id, and
+/// the same call in another spelling has the same meaning.
 pub fn wire(line: &[u8]) {
     let value = serde_json::from_slice::<Value>(line);
     match parse(line, &Context::default()) {
@@ -34,7 +34,7 @@ pub fn wire(line: &[u8]) {
     }
 }
 
-/// The answer is one line, in the shape of the call.
+/// Asserts that the answer is one line, in the shape of the call.
 fn assert_answers(shape: Shape, why: &str, asked: &Value) {
     let expected = match &shape {
         Shape::Bare => &Value::Null,
@@ -52,7 +52,7 @@ fn assert_answers(shape: Shape, why: &str, asked: &Value) {
     assert!(serde_json::from_str::<Value>(&written).is_ok_and(|value| value == reply.json));
 }
 
-/// The same JSON without its spaces and escapes is the same call.
+/// Asserts that the same JSON without spaces and escapes is the same call.
 fn assert_same(call: &Call, value: &Value) {
     if has_inexact(value) {
         return;
@@ -63,14 +63,14 @@ fn assert_same(call: &Call, value: &Value) {
     assert!(call.context == again.context);
 }
 
-/// How many bytes of the caller's a command holds.
+/// Counts the caller's bytes in a command.
 fn spoken_bytes(command: &Command) -> usize {
     let texts = said(command);
     let texts = texts.as_array().expect("a list").iter().skip(2);
     texts.filter_map(Value::as_str).map(str::len).sum()
 }
 
-/// A command as a list: name, what is no text, texts.
+/// Lists the parts of a command: its name, its other parameters, its texts.
 fn said(command: &Command) -> Value {
     let name = command.name();
     match command {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::Text;
 
-/// One memory-tool call. Paths are as the caller wrote them; nothing has been checked yet.
+/// A memory-tool call. Its paths are as the caller wrote them, and nothing is validated yet.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Command {
@@ -15,29 +15,29 @@ pub enum Command {
         /// First and last line, counted from 1; a last line of −1 means to the end.
         range: Option<(i64, i64)>,
     },
-    /// Makes a file.
+    /// Creates a file.
     Create {
         /// The new file.
         path: String,
         /// Its text.
         file_text: Text,
     },
-    /// Replaces the one occurrence of a text.
+    /// Replaces the only occurrence of a text.
     StrReplace {
         /// The file.
         path: String,
         /// The text that must occur exactly once.
         old_str: Text,
-        /// What takes its place.
+        /// The replacement.
         new_str: Text,
     },
-    /// Puts whole lines after a line.
+    /// Inserts whole lines after a line.
     Insert {
         /// The file.
         path: String,
         /// The line, 0 for the start of the file.
         insert_line: i64,
-        /// The lines.
+        /// The lines to insert.
         insert_text: Text,
     },
     /// Deletes a file, or a directory with everything in it.
@@ -49,34 +49,34 @@ pub enum Command {
     Rename {
         /// The file or directory.
         old_path: String,
-        /// Its new place, which must be free.
+        /// The new path, which must be free.
         new_path: String,
     },
-    /// `memory_read`: the text of one file, or every path when none is named.
+    /// `memory_read`: the text of a file, or all paths if none is given.
     Read {
         /// The file, relative to the memory directory.
         path: Option<String>,
     },
-    /// `memory_write`: the whole text of a file, new or not.
+    /// `memory_write`: the whole text of a file, new or existing.
     Write {
         /// The file, relative to the memory directory.
         path: String,
         /// Its text.
         content: Text,
     },
-    /// A call that names no command, or whose parameters do not fit. It changes nothing and is
-    /// recorded like every other.
+    /// A call that names no command, or whose parameters are invalid. It changes nothing and is
+    /// recorded like any other.
     Malformed {
-        /// The command, where it is one of the eight.
+        /// The command, if it is one of the eight.
         command: Option<&'static str>,
-        /// What is wrong, in words for the model that called; never a value of its.
+        /// The fault, in words for the calling model; never one of its values.
         why: String,
-        /// The path it named, where one can be told: it is judged before anything else.
+        /// The path in the call, if there is one: it is checked before anything else.
         path: Option<String>,
     },
 }
 
-/// The names of the commands, as the wire knows them.
+/// The wire names of the commands.
 pub const NAMES: [&str; 8] = [
     "view",
     "create",
@@ -89,9 +89,9 @@ pub const NAMES: [&str; 8] = [
 ];
 
 impl Command {
-    /// Reads the input of a memory-tool call: an object with `command` and its parameters.
+    /// Parses the input of a memory-tool call: an object with `command` and its parameters.
     ///
-    /// Unknown fields are ignored. What does not fit becomes [`Command::Malformed`], so that it is
+    /// Unknown fields are ignored. Invalid input becomes [`Command::Malformed`], so that it is
     /// answered and recorded.
     #[must_use]
     pub fn from_json(input: Value) -> Self {
@@ -111,7 +111,7 @@ impl Command {
         }
     }
 
-    /// Reads the parameters of the command `name`.
+    /// Parses the parameters of the command `name`.
     #[must_use]
     pub fn from_fields(name: &str, fields: Map<String, Value>) -> Self {
         let Some(name) = NAMES.iter().find(|n| **n == name) else {
@@ -130,8 +130,8 @@ impl Command {
         })
     }
 
-    /// The command as one that is not carried out, because of what came with it or who asks; it
-    /// is recorded all the same. `why` is for the model that called, and holds no value of its.
+    /// Turns the command into a malformed one, because of other input or of its caller. It is not
+    /// carried out, but recorded. `why` is for the calling model, and contains none of its values.
     #[must_use]
     pub fn spoiled(self, why: String) -> Self {
         let command = NAMES.into_iter().find(|name| *name == self.name());
@@ -148,7 +148,7 @@ impl Command {
         Self::Malformed { command, why, path }
     }
 
-    /// The name on the wire; `unknown` for a call that names none.
+    /// Returns the wire name; `unknown` for a call that names none.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -165,7 +165,7 @@ impl Command {
     }
 }
 
-/// Shows which command it is, and nothing of what the caller wrote.
+/// Shows the name of the command, and nothing that the caller wrote.
 impl std::fmt::Debug for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Command({})", self.name())
@@ -180,8 +180,8 @@ fn malformed(command: Option<&'static str>, why: impl Into<String>) -> Command {
     }
 }
 
-/// The parameters of one call, taken out one by one. Strings are moved, not copied, so that the
-/// only buffer that holds a text is the one that is wiped.
+/// The parameters of a call, taken out one by one. Strings are moved, not copied, so that the only
+/// buffer with a text in it is wiped.
 struct Fields {
     name: &'static str,
     fields: Map<String, Value>,
@@ -267,11 +267,11 @@ impl Fields {
     }
 }
 
-/// An integer, also when spelled as an integral float, as some languages do.
+/// Reads an integer, or an integral float, as some languages write it.
 fn integer(value: &Value) -> Option<i64> {
     let float = || value.as_f64().filter(|float| float.fract() == 0.0);
     let exact = value.as_i64().or_else(|| value.as_u64().map(|_| i64::MAX));
-    // Past 64 bits the nearest end of them is as far beyond any file as the number itself.
+    // Beyond 64 bits the value saturates: no file has as many lines.
     #[allow(clippy::cast_possible_truncation)]
     exact.or_else(|| float().map(|float| float as i64))
 }

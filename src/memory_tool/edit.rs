@@ -1,4 +1,4 @@
-//! Pure work on text: numbering, ranges, replacing, inserting. Lines are split on `\n` only.
+//! Text operations: numbering, ranges, replacing, inserting. Lines are split on `\n` only.
 
 use std::fmt::Write;
 
@@ -7,35 +7,35 @@ use crate::Text;
 /// Lines shown before and after the start of a replacement.
 const SNIPPET_CONTEXT_LINES: usize = 2;
 
-/// Why a `view_range` shows nothing.
+/// An invalid `view_range`, with the number of lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RangeFault {
     pub(crate) lines: usize,
 }
 
-/// Why a replacement was not made.
+/// The reasons why a replacement failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplaceFault {
     Empty,
     NotFound,
-    /// The line, counted from 1, on which each occurrence starts.
+    /// The lines, counted from 1, where the occurrences start.
     Several(Vec<usize>),
 }
 
-/// Why nothing was inserted: the file has this many lines.
+/// An invalid line for an insertion, with the number of lines of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InsertFault {
     pub(crate) lines: usize,
 }
 
-/// The number of lines as `view` counts them: a final newline starts one more, empty line.
+/// Counts lines as `view` does: a final newline starts one more, empty line.
 pub(crate) fn line_count(text: &str) -> usize {
     1 + text.bytes().filter(|b| *b == b'\n').count()
 }
 
 /// Appends the numbered lines `from..=to` (counted from 1) to `out`, which begins with a heading
-/// line. No more than `characters_max` characters in all (0 = no limit): past that the text is cut
-/// at a line end, and a last line says which lines are shown and how to see more.
+/// line. The result has at most `characters_max` characters (0 = no limit). Longer text is cut at a
+/// line end, and a last line says which lines are shown and how to see more.
 pub(crate) fn number_lines(
     mut out: String,
     text: &str,
@@ -84,7 +84,7 @@ fn cut_line(out: &mut String, excess: usize) {
     out.truncate(at);
 }
 
-/// The first and last line a `view_range` asks for, both counted from 1.
+/// Resolves a `view_range` to its first and last line, both counted from 1.
 pub(crate) fn resolve_range(
     text: &str,
     range: Option<(i64, i64)>,
@@ -106,7 +106,7 @@ pub(crate) fn resolve_range(
     Ok((start, end))
 }
 
-/// Replaces the one occurrence of `old`; answers the new text and the line, counted from 1, where
+/// Replaces the only occurrence of `old`. Returns the new text and the line, counted from 1, where
 /// the replacement starts.
 pub(crate) fn replace(text: &str, old: &str, new: &str) -> Result<(Text, usize), ReplaceFault> {
     if old.is_empty() {
@@ -137,14 +137,14 @@ fn occurrence_lines(text: &str, old: &str) -> Vec<usize> {
         .collect()
 }
 
-/// The lines around the start of a replacement, numbered, below `heading`.
+/// Formats the numbered lines around the start of a replacement, below `heading`.
 pub(crate) fn snippet(heading: &str, text: &str, line: usize, characters_max: usize) -> Text {
     let from = line.saturating_sub(SNIPPET_CONTEXT_LINES).max(1);
     let to = (line + SNIPPET_CONTEXT_LINES).min(line_count(text));
     number_lines(heading.to_owned(), text, from, to, characters_max)
 }
 
-/// Puts `insert` as whole lines after line `after`; 0 is the start.
+/// Inserts `insert` as whole lines after line `after`; 0 is the start.
 pub(crate) fn insert(text: &str, after: i64, insert: &str) -> Result<Text, InsertFault> {
     let lines = text.strip_suffix('\n').map_or_else(
         || if text.is_empty() { 0 } else { line_count(text) },

@@ -1,13 +1,13 @@
-//! What `view` shows of a directory: two levels, sizes, hidden names left out.
+//! Directory listings of `view`: two levels, with sizes, without hidden names.
 
 use std::collections::BTreeMap;
 
 use crate::memory_tool::path::MemoryPath;
 
-/// Levels below the directory that are shown.
+/// Levels shown below the directory.
 const DEPTH: usize = 2;
 
-/// One line of the listing: a directory or a file with the bytes of text in or below it.
+/// A row of the listing: a directory or file, with the bytes of text in or below it.
 #[derive(Default)]
 struct Row {
     bytes: u64,
@@ -15,7 +15,7 @@ struct Row {
     below: BTreeMap<String, Row>,
 }
 
-/// Renders a directory, shown as `shown`, from every memory below it.
+/// Formats a directory, shown as `shown`, from all memories below it.
 pub(crate) fn render<'a>(
     shown: &str,
     directory: &MemoryPath,
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// Bytes for a reader: `512B`, `1.5K`, `2.0K`, `1.0M`; never `1024.0K`.
+/// Formats a size for people: `512B`, `1.5K`, `2.0K`, `1.0M`; never `1024.0K`.
 fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes}B");

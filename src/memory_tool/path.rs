@@ -1,58 +1,57 @@
-//! From text to [`MemoryPath`]: the one canonical form of a path, or the reason it is refused.
+//! Parsing of paths into [`MemoryPath`], the canonical form, or a reason for refusal.
 
 use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The directory every memory lives under.
+/// The directory that contains every memory.
 pub const ROOT: &str = "/memories";
 
 /// Longest path, in bytes of its NFC form.
 pub const PATH_BYTES: usize = 1_024;
-/// Longest single name in a path, in bytes: what every common file system can hold on export.
+/// Longest name in a path, in bytes: every common file system can hold it on export.
 pub const SEGMENT_BYTES: usize = 255;
-/// Most names in one path, `memories` included.
+/// Most names in a path, `memories` included.
 pub const SEGMENTS: usize = 20;
-/// The largest value a policy may give `path_bytes`.
+/// Largest `path_bytes` in a policy.
 pub const PATH_BYTES_MAX: usize = 4_096;
 
-/// How often a percent-encoding is undone before the path is refused as a disguise.
+/// Most rounds of percent-decoding before the path is refused as a disguise.
 const DECODE_ROUNDS_MAX: usize = 8;
 
 /// A canonical path: `/memories` or below it, in Unicode NFC, with no empty, `.` or `..` segment.
 ///
-/// Only text decides; there is no disk to resolve against.
+/// Only its text counts; it is not resolved on any disk.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryPath(String);
 
-/// Why a path is refused.
+/// The reasons to refuse a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PathFault {
-    /// Not `/memories` and not below it.
+    /// It is neither `/memories` nor below it.
     Outside,
-    /// A `..` in some spelling.
+    /// It contains a `..` in some spelling.
     Escapes,
-    /// A character, named here, that no path may hold.
+    /// It contains this forbidden character.
     Forbidden(&'static str),
-    /// Over a limit, said here.
+    /// It exceeds this limit.
     TooLong(String),
 }
 
 impl MemoryPath {
-    /// The directory `/memories` itself.
+    /// Returns the directory `/memories`.
     #[must_use]
     pub fn root() -> Self {
         Self(ROOT.into())
     }
 
-    /// Reads a path as a caller wrote it, which a new memory may have; `bytes_max` is the policy's
-    /// limit.
+    /// Parses a caller's path under the rules for new memories. `bytes_max` is the policy's limit.
     pub(crate) fn parse(text: &str, bytes_max: usize) -> Result<Self, PathFault> {
         Self::parse_without(forbidden, text, bytes_max)
     }
 
-    /// Reads a path that a memory may have: stores made by earlier versions have names with blanks
-    /// and invisible characters that no new one may have.
+    /// Parses a path under the rules for existing memories: stores of earlier versions have names
+    /// with blanks and invisible characters that are forbidden in new ones.
     pub(crate) fn parse_kept(text: &str, bytes_max: usize) -> Result<Self, PathFault> {
         Self::parse_without(always_forbidden, text, bytes_max)
     }
@@ -62,7 +61,7 @@ impl MemoryPath {
         text: &str,
         bytes_max: usize,
     ) -> Result<Self, PathFault> {
-        // Measured before anything walks over it, and again on the NFC form below.
+        // Checked before any scan, and again on the NFC form below.
         if text.len() > 4 * bytes_max {
             return Err(too_long(bytes_max));
         }
@@ -86,19 +85,19 @@ impl MemoryPath {
         Self::measured(path, bytes_max)
     }
 
-    /// Reads a path that a memory may have, by the rules of the memory tool; `None` if it has none.
-    /// The policy of a store may allow fewer bytes.
+    /// Parses a path that a memory may have, under the memory tool's rules; `None` if it is
+    /// invalid. A store's policy may allow fewer bytes.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::parse_kept(text, PATH_BYTES).ok()
     }
 
-    /// A path this store sealed: it was canonical when it was written.
+    /// Wraps a path that this store sealed, which was canonical when written.
     pub(crate) fn from_canonical(path: String) -> Self {
         Self(path)
     }
 
-    /// The path of the memory `self` after a move of the directory `from` to `to`.
+    /// Moves the path of a memory along with its directory, from `from` to `to`.
     pub(crate) fn moved(
         &self,
         from: &Self,
@@ -125,19 +124,19 @@ impl MemoryPath {
         Ok(Self(path))
     }
 
-    /// The canonical text.
+    /// Returns the canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this is `/memories` itself.
+    /// Tells whether this is `/memories` itself.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0 == ROOT
     }
 
-    /// Whether this path is strictly below `directory`.
+    /// Tells whether this path is strictly below `directory`.
     #[must_use]
     pub fn is_below(&self, directory: &Self) -> bool {
         self.0
@@ -145,13 +144,13 @@ impl MemoryPath {
             .is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The path relative to `/memories`, without a leading slash.
+    /// Returns the path relative to `/memories`, without a leading slash.
     #[must_use]
     pub fn relative(&self) -> &str {
         self.0[ROOT.len()..].trim_start_matches('/')
     }
 
-    /// Every directory above this path, nearest first, without the root.
+    /// Iterates over all directories above this path, nearest first, without the root.
     pub(crate) fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         let inside = ROOT.len() + 1;
         self.0
@@ -162,14 +161,14 @@ impl MemoryPath {
     }
 }
 
-/// Paths are kept from logs: `Debug` shows that there is one, not which.
+/// Keeps paths out of logs: `Debug` hides the path.
 impl std::fmt::Debug for MemoryPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("MemoryPath(…)")
     }
 }
 
-/// The path as a caller wrote it, with the characters no path may hold spelled out.
+/// Escapes forbidden characters in a caller's path.
 pub(crate) fn visible(text: &str) -> String {
     text.chars()
         .fold(String::with_capacity(text.len()), |mut out, c| {
@@ -186,13 +185,13 @@ fn too_long(bytes_max: usize) -> PathFault {
     PathFault::TooLong(format!("a path has at most {bytes_max} bytes"))
 }
 
-/// Names the reason a character may not stand in a path, if there is one.
+/// Returns the reason why a character is forbidden in paths, if it is.
 type Forbidden = fn(char) -> Option<&'static str>;
 
-/// What no new path may hold.
+/// Returns the reason why a character is forbidden in new paths, if it is.
 fn forbidden(c: char) -> Option<&'static str> {
     always_forbidden(c).or_else(|| match c {
-        // Unicode calls it a symbol, and it is drawn as a blank.
+        // Unicode calls it a symbol, but it is drawn as a blank.
         '\u{2800}' => Some(BLANK),
         ' ' => None,
         c if c.is_whitespace() => Some(BLANK),
@@ -203,17 +202,17 @@ fn forbidden(c: char) -> Option<&'static str> {
 
 const BLANK: &str = "a blank that is no plain space";
 
-/// What no path ever held.
+/// Returns the reason why a character was always forbidden, if it was.
 fn always_forbidden(c: char) -> Option<&'static str> {
     match c {
         '\\' => Some("a backslash"),
         '\0' => Some("a NUL"),
         '\u{2028}' | '\u{2029}' => Some("a line or paragraph separator"),
-        // Bidi controls (Unicode UAX #9): they reorder what a reader sees.
+        // Bidi controls (Unicode UAX #9) reorder the visible text.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => {
             Some("a text-direction control")
         }
-        // Interlinear annotations; Unicode does not call these three ignorable.
+        // Interlinear annotations, which Unicode does not call ignorable.
         '\u{fff9}'..='\u{fffb}' => Some("an invisible character"),
         c if c.is_control() => Some("a control character"),
         c if is_ignorable(c) && !LATER_FORBIDDEN.iter().any(|range| range.contains(&c)) => {
@@ -223,14 +222,14 @@ fn always_forbidden(c: char) -> Option<&'static str> {
     }
 }
 
-/// Whether a character has no width, which makes two different names look the same.
+/// Tells whether a character is invisible: it would make two different names look alike.
 fn is_ignorable(c: char) -> bool {
     let after = IGNORABLE.partition_point(|(first, _)| *first <= c);
     after.checked_sub(1).is_some_and(|at| c <= IGNORABLE[at].1)
 }
 
-/// `Default_Ignorable_Code_Point` (Unicode 16, DerivedCoreProperties.txt), in order. A joiner or a
-/// variation selector stands in some emoji: these are no names here.
+/// `Default_Ignorable_Code_Point` (Unicode 16, DerivedCoreProperties.txt), in order. Emoji with a
+/// joiner or a variation selector are therefore not allowed in names.
 const IGNORABLE: [(char, char); 17] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -251,7 +250,7 @@ const IGNORABLE: [(char, char); 17] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// Ignorable characters that earlier versions let through: variation selectors, and controls of
+/// Ignorable characters that earlier versions allowed: variation selectors, and controls of
 /// shorthand and of music.
 const LATER_FORBIDDEN: [RangeInclusive<char>; 3] = [
     '\u{fe00}'..='\u{fe0f}',
@@ -259,8 +258,8 @@ const LATER_FORBIDDEN: [RangeInclusive<char>; 3] = [
     '\u{1d173}'..='\u{1d17a}',
 ];
 
-/// Refuses `..` in every spelling that some later reader of the path could undo: percent-encoding
-/// in any nesting, compatibility characters (`‥`, full-width dots) and slash look-alikes.
+/// Refuses `..` in every spelling that a later reader of the path might decode: nested
+/// percent-encoding, compatibility characters (`‥`, full-width dots) and slash look-alikes.
 fn refuse_traversal(text: &str, forbidden: Forbidden) -> Result<(), PathFault> {
     if has_parent_segment(text) {
         return Err(PathFault::Escapes);
@@ -290,7 +289,7 @@ fn refuse_traversal(text: &str, forbidden: Forbidden) -> Result<(), PathFault> {
     Err(PathFault::Escapes)
 }
 
-/// Whether bytes hold an overlong form such as `%c0%ae`, an old spelling of a dot.
+/// Tells whether bytes contain an overlong form such as `%c0%ae`, an old spelling of a dot.
 fn is_overlong(bytes: &[u8]) -> bool {
     let three = |w: &[u8]| w[0] == 0xe0 && (0x80..0xa0).contains(&w[1]);
     let four = |w: &[u8]| w[0] == 0xf0 && (0x80..0x90).contains(&w[1]);
@@ -313,8 +312,8 @@ fn has_parent_segment(text: &str) -> bool {
     folded.split('/').any(|segment| segment.trim() == "..")
 }
 
-/// Undoes one layer of `%xx` and `%uxxxx`; `None` when there is none. An escape that stands for a
-/// separator or a dot is refused at once, wherever it stands.
+/// Decodes one layer of `%xx` and `%uxxxx`; `None` if there is none. An escape for a separator or a
+/// dot is refused at once, in any position.
 fn percent_decoded(bytes: &[u8]) -> Result<Option<Vec<u8>>, PathFault> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -339,7 +338,7 @@ fn percent_decoded(bytes: &[u8]) -> Result<Option<Vec<u8>>, PathFault> {
     Ok(found.then_some(out))
 }
 
-/// The character code after a `%`, and how many bytes it takes.
+/// Reads the character code after a `%`, and the bytes consumed.
 fn escape(tail: &[u8]) -> Option<(char, usize)> {
     let (digits, length) = match tail.first() {
         Some(b'u' | b'U') => (tail.get(1..5)?, 5),

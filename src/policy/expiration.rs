@@ -1,5 +1,5 @@
-//! The `[expiration]` table of the policy: what goes away by itself, when, and for how long it can
-//! still be brought back.
+//! The `[expiration]` table of the policy: which memories expire, when, and how long they can be
+//! restored.
 
 mod ruling;
 mod window;
@@ -22,34 +22,35 @@ use crate::redact::{Glob, reading};
 /// Most rules, and most globs in `keep`.
 pub const RULES_MAX: usize = 10_000;
 
-/// The largest share of its memories that one sweep takes from a store unasked, in percent, unless
-/// the policy says otherwise.
+/// Default for the largest share of a store's memories that one sweep removes without confirmation,
+/// in percent.
 const SHARE_MAX: u8 = 25;
-/// So many memories a sweep may always take where the policy gives a share: of a few, any is much.
+/// The number of memories that a sweep may always remove if the policy sets a share: in a small
+/// store, any number is a large share.
 const SHARE_LEAST: usize = 10;
 
-/// When memories expire, and what becomes of them; the `[expiration]` table of the policy.
+/// When memories expire, and what happens to them; the `[expiration]` table of the policy.
 ///
-/// What a `keep` glob fits never expires. For all else the first of `rules` that fits decides, in
-/// the order they are written; where none does, `unaccessed_for` of the table itself.
+/// A memory that matches a `keep` glob never expires. Otherwise the first matching rule of `rules`
+/// decides, in their order; if none matches, the table's own `unaccessed_for` does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Expiration {
-    /// A memory expires that was neither read nor written for so long. Never, unless said.
+    /// How long a memory may go without a read or write before it expires. Never, by default.
     #[serde(skip_serializing_if = "Lifetime::is_never")]
     pub unaccessed_for: Lifetime,
-    /// How long a memory that a sweep removed can be brought back before it may be erased, counted
-    /// from the sweep. 30 days unless said.
+    /// How long a memory removed by a sweep can be restored before it may be erased, counted from
+    /// the sweep. 30 days by default.
     pub grace: Window,
-    /// What follows when the grace has passed.
+    /// The action when the grace period is over.
     pub then: Then,
-    /// Globs over whole paths that never expire.
+    /// Globs over whole paths of memories that never expire.
     #[serde(deserialize_with = "keep", skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<String>,
-    /// How many memories one sweep may remove unless it is told `--yes`.
+    /// Most memories that one sweep may remove without `--yes`.
     pub sweep_max: SweepMax,
-    /// Exceptions, the first that fits first.
+    /// The exceptions; the first that matches decides.
     #[serde(deserialize_with = "rules", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ExpirationRule>,
 }
@@ -67,24 +68,24 @@ impl Default for Expiration {
     }
 }
 
-/// What becomes of an expired memory when its grace has passed.
+/// The fate of an expired memory when its grace period is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Then {
-    /// It stays deleted, and in history.
+    /// It stays deleted, but remains in history.
     Delete,
-    /// Its key is destroyed: it is gone from history too.
+    /// Its key is destroyed: history no longer opens either.
     Erase,
 }
 
-/// The most memories one sweep may remove: a number, or a share such as `"25%"` of those there
-/// are, of which 10 are always allowed, unless it is none at all.
+/// Most memories that one sweep may remove: a number, or a share such as `"25%"` of all memories. A
+/// share other than 0 % always allows 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SweepMax {
-    /// So many.
+    /// A number of memories.
     Count(usize),
-    /// So many of a hundred.
+    /// A percentage of all memories.
     Share(u8),
 }
 
@@ -93,15 +94,15 @@ impl Expiration {
         *self == Self::default()
     }
 
-    /// The first glob in `keep` that fits a path: what is there never expires.
+    /// Returns the first glob in `keep` that matches a path: a memory there never expires.
     #[must_use]
     pub fn keeps(&self, path: &MemoryPath) -> Option<&str> {
         let fits = |glob: &&String| Glob::parse(glob).is_ok_and(|glob| glob.fits(path.as_str()));
         self.keep.iter().find(fits).map(String::as_str)
     }
 
-    /// Has one memory expire at a time, or at none: as the first of the rules, and in place of
-    /// those that gave it a time before, whose `grace` and `then` it keeps.
+    /// Sets or removes the expiry time of one memory, as the first of the rules. It replaces
+    /// earlier rules that gave the memory a time, and keeps their `grace` and `then`.
     pub fn expire_at(&mut self, memory: MemoryId, at: Option<DateTime<Utc>>) {
         let gives_time =
             |rule: &ExpirationRule| rule.of == RuleFor::Memory(memory) && rule.when.is_a_time();
@@ -133,7 +134,7 @@ impl<'de> Deserialize<'de> for Then {
 }
 
 impl SweepMax {
-    /// How many of `memories` one sweep may remove.
+    /// Returns how many of `memories` one sweep may remove.
     #[must_use]
     pub fn of(self, memories: usize) -> usize {
         match self {
@@ -168,7 +169,7 @@ impl<'de> Deserialize<'de> for SweepMax {
     }
 }
 
-/// What a [`SweepMax`] is read from.
+/// The visitor that reads a [`SweepMax`].
 struct SweepMaxForm;
 
 impl Visitor<'_> for SweepMaxForm {
@@ -219,30 +220,30 @@ fn within_max(count: &mut usize, what: &str) -> Result<(), String> {
     Ok(())
 }
 
-// One `[[expiration.rules]]`: which memories, and when they expire.
+// Expiration rules.
 
-/// One `[[expiration.rules]]`: which memories, and when they expire.
+/// An `[[expiration.rules]]` entry: a set of memories, and when they expire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RuleTable", into = "RuleTable")]
 #[non_exhaustive]
 pub struct ExpirationRule {
-    /// What it is for.
+    /// The memories it applies to.
     pub of: RuleFor,
-    /// When that expires.
+    /// When they expire.
     pub when: RuleWhen,
-    /// Its own `grace`.
+    /// Its own `grace`, if any.
     pub grace: Option<Window>,
-    /// Its own `then`.
+    /// Its own `then`, if any.
     pub then: Option<Then>,
 }
 
-/// Which memories a rule is for.
+/// The memories that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleFor {
-    /// Those whose path a glob fits.
+    /// All memories whose path matches a glob.
     Path(String),
-    /// One memory, wherever it is.
+    /// A memory, whatever its path.
     Memory(MemoryId),
 }
 
@@ -250,14 +251,14 @@ pub enum RuleFor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleWhen {
-    /// When neither read nor written for so long, or never.
+    /// After this time without a read or write, or never.
     UnaccessedFor(Lifetime),
-    /// At that time, whoever reads them. A policy keeps milliseconds.
+    /// At this time, whether or not they are read. A policy keeps milliseconds.
     At(DateTime<Utc>),
 }
 
 impl RuleWhen {
-    /// At a time, as exact as a policy keeps it.
+    /// Cuts a time to the precision of a policy.
     fn at(time: DateTime<Utc>) -> Self {
         Self::At(time.trunc_subsecs(3))
     }
@@ -267,7 +268,7 @@ impl RuleWhen {
     }
 }
 
-/// A rule as it stands in the file.
+/// A rule in the form of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
@@ -305,7 +306,7 @@ fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryId>
     })
 }
 
-/// A time with its offset, as TOML writes one or as text.
+/// Reads a time with its offset, as a TOML date or as text.
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
     let text = match toml::Value::deserialize(deserializer)? {
         toml::Value::Datetime(time) => time.to_string(),
@@ -415,7 +416,7 @@ mod tests {
             table.rules[1].when,
             RuleWhen::At(time("2027-01-03T00:00:00Z"))
         );
-        // A rule that gives no time is the owner's own.
+        // A rule without a time is the owner's own.
         table.rules[1].when = RuleWhen::UnaccessedFor(Lifetime::Never);
         table.expire_at(own, None);
         table.expire_at(other, None);

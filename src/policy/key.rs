@@ -1,4 +1,4 @@
-//! The keys of a policy one by one: what each of them says, and another value for one.
+//! The keys of a policy: reading and changing single values.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value};
 use super::{Policy, message};
 use crate::error::{Error, Result};
 
-/// What holds for a key that a policy does not write out.
+/// The default of a key that a policy does not contain.
 #[derive(Clone, Copy)]
 enum Unsaid {
-    /// It is always written out.
+    /// No default: the key is always written.
     Said,
     /// An empty list.
     Empty,
     /// `never`.
     Never,
-    /// There is no value.
+    /// No value.
     Nothing,
 }
 
 use Unsaid::{Empty, Never, Nothing, Said};
 
-/// Every key there is, table by table, in the order in which a policy has them.
+/// All keys by table, in the order of a policy.
 const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
     (
         "limits",
@@ -65,10 +65,10 @@ const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
     ),
 ];
 
-/// What says how secrets look, and so may look like one.
+/// The keys whose values describe secrets, and so may look like one.
 const PATTERNS: [&str; 6] = ["gitleaks", "regex", "shape", "literals", "found", "kept"];
 
-/// Most characters of what is no key that a message shows, and that is compared with the keys.
+/// Most characters of an invalid key that a message shows and that are compared with the keys.
 const SHOWN_MAX: usize = 60;
 
 /// The dotted name of a table of the policy, such as `limits`, or of a key in one, such as
@@ -80,7 +80,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Every key there is: each table, and behind it what is in it.
+    /// Iterates over all keys: each table, followed by its keys.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLES.into_iter().flat_map(|(table, names)| {
             let inside = names.iter().map(|(name, _)| Some(*name));
@@ -90,15 +90,15 @@ impl Key {
         })
     }
 
-    /// The keys that are tables.
+    /// Iterates over the keys that are tables.
     pub fn tables() -> impl Iterator<Item = Self> {
         Self::all().filter(|key| key.name.is_none())
     }
 
-    /// Reads a dotted key.
+    /// Parses a dotted key.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the nearest key there is, or all that there are.
+    /// [`Error::Invalid`] names the most similar keys, or all keys.
     pub fn parse(text: &str) -> Result<Self> {
         let found = Self::all().find(|key| key.to_string() == text);
         found.ok_or_else(|| Error::Invalid {
@@ -115,7 +115,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Why a text is no key: what it may be meant for, also without its table.
+/// Explains that a text is not a key, and names similar keys, which may lack their table.
 fn no_key(text: &str) -> String {
     let distance = |key: &Key| {
         let name = key.name.map(|name| steps(text, name));
@@ -141,7 +141,7 @@ fn no_key(text: &str) -> String {
     )
 }
 
-/// How many letters must be changed, added or dropped to make one text of the other.
+/// Computes the edit distance of two texts, in letters changed, added or dropped.
 fn steps(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -157,8 +157,8 @@ fn steps(one: &str, other: &str) -> usize {
 }
 
 impl Policy {
-    /// What the policy says for a key, whether it stands in its file or not; null where it says
-    /// nothing.
+    /// Returns the value in force for a key, even if the file does not contain it; null if there is
+    /// none.
     #[must_use]
     pub fn value(&self, key: Key) -> Value {
         let table = self.table(key.table);
@@ -168,10 +168,10 @@ impl Policy {
         }
     }
 
-    /// The policy with another value for a key: TOML, or where it is none, a text as it is.
+    /// Changes the value of a key. The value is TOML, or else a plain text.
     ///
     /// # Errors
-    /// [`Error::Policy`] names the key, if the whole is no policy with that value.
+    /// [`Error::Policy`] names the key, if the policy is invalid with that value.
     pub fn with(&self, key: Key, value: &str) -> Result<Self> {
         let written = value.trim().parse();
         let value = written.unwrap_or_else(|_| toml::Value::String(value.to_owned()));
@@ -192,7 +192,7 @@ impl Policy {
         changed.map_err(|e| fault(&message(&e, is_date)))
     }
 
-    /// Writes the owner's part of a policy with every key that has a value, as [`Policy::parse`]
+    /// Formats the owner's part of a policy with every key that has a value, as [`Policy::parse`]
     /// reads it.
     #[must_use]
     pub fn to_full_toml(&self) -> String {
@@ -202,8 +202,8 @@ impl Policy {
         tables.join("\n")
     }
 
-    /// What the policy says for a key, as people and shells read it: a text without quotes, a table
-    /// with its heading, and otherwise TOML; nothing where it says nothing.
+    /// Formats the value in force for a key, for people and shells: a text without quotes, a table
+    /// with its heading, anything else as TOML. Empty if there is no value.
     #[must_use]
     pub fn value_text(&self, key: Key) -> String {
         match self.value(key) {
@@ -214,7 +214,7 @@ impl Policy {
         }
     }
 
-    /// Its texts, each with its key, without patterns and their examples.
+    /// Collects its texts, each with its key, without patterns and their examples.
     pub(crate) fn texts(&self) -> Vec<(Key, String)> {
         let mut texts = Vec::new();
         for key in Key::all().filter(|key| key.name.is_some_and(|name| !PATTERNS.contains(&name))) {
@@ -225,7 +225,7 @@ impl Policy {
         texts
     }
 
-    /// A table with all its keys.
+    /// Returns a table with all its keys.
     fn table(&self, name: &str) -> Map<String, Value> {
         let said = match name {
             "limits" => serde_json::to_value(&self.limits),
@@ -264,7 +264,7 @@ fn gather_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// A table with its heading, and behind it the arrays of tables in it.
+/// Formats a table with its heading, followed by its arrays of tables.
 fn table_text(name: &str, table: &Map<String, Value>) -> String {
     let (mut text, mut arrays) = (format!("[{name}]\n"), String::new());
     for (key, value) in table {
@@ -286,8 +286,8 @@ fn line(key: &str, value: &Value) -> String {
     format!("{key} = {}\n", toml_text(value))
 }
 
-/// A value as TOML has it behind a key: in one line, but for texts of several, and with a line for
-/// each table in an array.
+/// Formats a value as TOML: in one line, except for multi-line texts, and with a line for each
+/// table in an array.
 #[must_use]
 pub fn toml_text(value: &Value) -> String {
     match value {
@@ -384,7 +384,7 @@ expires_at = 2027-01-31T00:00:00+01:00
         }
     }
 
-    /// What the parser takes and what is listed are the same keys.
+    /// The parser accepts exactly the listed keys.
     #[test]
     fn every_key_is_one() {
         for (table, names) in TABLES {

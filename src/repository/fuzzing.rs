@@ -1,4 +1,4 @@
-//! Laws of git objects: loose files, packs, trees and commits.
+//! Properties of git objects: loose files, packs, trees and commits.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 pub use super::pack::fuzzing::pack;
@@ -6,8 +6,8 @@ pub use super::pack::fuzzing::pack;
 use super::loose::{inflate, stored};
 use super::object::{Kind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree};
 
-/// Takes `bytes` for a loose file, and for what is in one: what is accepted is all of it, in the
-/// one form there is.
+/// Reads `bytes` as a loose file and as the content of one. An accepted file is complete, with
+/// nothing after it, and in canonical form.
 pub fn loose(bytes: &[u8]) {
     if let Ok(Some((kind, content))) = inflate(bytes) {
         assert!(content.len() <= 256 * 1024 * 1024, "over the limit");
@@ -31,8 +31,8 @@ fn assert_reads_back(kind: Kind, content: &[u8]) {
     assert!(again.is_some_and(|again| again == (kind, content.to_vec())));
 }
 
-/// Takes `bytes` for a tree and for a commit: what is accepted is written back to the same bytes,
-/// from what was read alone.
+/// Reads `bytes` as a tree and as a commit. An accepted object encodes back to the same bytes from
+/// its parsed fields alone.
 pub fn object(bytes: &[u8]) {
     if let Some(tree) = parse_tree(bytes) {
         assert!(tree.len() <= bytes.len() / 28, "more than it can hold");

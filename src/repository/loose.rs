@@ -1,7 +1,7 @@
-//! Loose object files: written whole, read with bounds, and never trusted without their hash.
+//! Loose object files: written whole, read with limits, and trusted only by their hash.
 //!
-//! libgit2 hangs on a loose object that is cut short and takes an empty file for a written one, so
-//! it never sees a loose file of ours: they are read and written here.
+//! libgit2 hangs on a truncated loose object and takes an empty file for a written one, so agekeep
+//! reads and writes its loose files itself.
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -14,53 +14,53 @@ use crate::disk::{self, Folder, Name};
 use crate::id::ObjectId;
 use crate::id::{hex, hex_bytes};
 
-/// Largest object that is read, in bytes: the record of a directory of 100,000 memories, with room.
+/// Largest object that is read, in bytes: room for the record of a directory of 100,000 memories.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// How often a write is tried again because its folder was swept away meanwhile.
+/// Most retries of a write whose folder stock git has deleted meanwhile.
 const SWEPT_TRIES_MAX: u32 = 20;
 
-/// Most that is looked at of an object that is not whole: the headers of a commit, with room.
+/// Most bytes that are salvaged from a damaged object: room for the headers of a commit.
 const SALVAGE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Longest loose header: kind, length, NUL.
+/// Longest loose header, in bytes: kind, length, NUL.
 const HEADER_BYTES_MAX: usize = 32;
 
-/// Read at once of every object: its header, and of a commit its tree and parent.
+/// Bytes that are first inflated of every object: its header, and the tree and parent of a commit.
 const START_BYTES: usize = 256;
 
-/// What holds the beginning of an object, however badly it was deflated.
+/// File bytes that always cover [`START_BYTES`], however badly they were deflated.
 const PEEKED_FILE_BYTES: usize = 1024;
 
-/// Files from this size on, and objects over the other one, are read as a stream. A root tree has
-/// some 8 KiB, and few commits have as much.
+/// Files of this size or more, and objects over the other limit, are read as a stream. A root tree
+/// has some 8 KiB, and few commits have as much.
 const SMALL_FILE_BYTES_MAX: usize = 32 * 1024;
 const SMALL_BYTES_MAX: usize = 64 * 1024;
 
-/// An object of more than so many bytes is none of a store's if its file would have to swell to more
-/// than so many times its length: ciphertext does not shrink, and no tree is that large.
+/// An object larger than this is refused if it claims more than `SHRINK_MAX` times the length of
+/// its file: ciphertext does not compress, and no tree of a store is that large.
 const SHRUNK_BYTES_MIN: u64 = 4 * 1024 * 1024;
 const SHRINK_MAX: u64 = 100;
 
-/// Most that one stored block of a zlib stream holds.
+/// Most bytes in one stored block of a zlib stream.
 const STORED_BYTES_MAX: usize = 65_535;
-/// The lowest level of zlib with codes of its own for each text.
+/// The lowest zlib level with dynamic Huffman codes.
 const DENSE_LEVEL: u32 = 2;
 
-/// Room for what zlib adds to a small object that does not shrink.
+/// Room for the zlib overhead of a small object that does not compress.
 const DEFLATED_ROOM_BYTES: usize = 128;
 
 /// Most bytes that are reserved for an object before it is read.
 const ROOM_BYTES: usize = 1 << 20;
 
-/// What a loose file turned out to be.
+/// The result of reading a loose file.
 pub(super) enum Loose {
     Absent,
     Whole(Kind, Vec<u8>),
     Damaged(&'static str),
 }
 
-/// The objects whose names begin with these digits, of which there are two at least.
+/// Lists the objects whose names begin with these digits, at least two.
 pub(super) fn named(objects: &Folder, digits: &str) -> io::Result<Vec<ObjectId>> {
     let (first, start) = digits.split_at(2);
     let Some([byte]) = hex_bytes(first) else {
@@ -76,7 +76,7 @@ pub(super) fn named(objects: &Folder, digits: &str) -> io::Result<Vec<ObjectId>>
     })
 }
 
-/// Every file that has the place of an object.
+/// Lists every object that has a loose file.
 pub(super) fn all(objects: &Folder) -> io::Result<Vec<ObjectId>> {
     let mut found = Vec::new();
     for first in 0..=u8::MAX {
@@ -85,20 +85,19 @@ pub(super) fn all(objects: &Folder) -> io::Result<Vec<ObjectId>> {
     Ok(found)
 }
 
-/// Removes the file of an object, which is elsewhere too.
+/// Removes the loose file of an object that is stored elsewhere too.
 pub(super) fn remove(objects: &Folder, id: ObjectId) {
     drop(objects.remove(&Name::object(id)));
 }
 
-/// Removes folders that have no object left; a writer makes them again.
+/// Removes fan-out folders without objects; a writer makes them again.
 pub(super) fn remove_empty_folders(objects: &Folder) {
     for first in 0..=u8::MAX {
         drop(objects.remove_folder(&Name::fan(first)));
     }
 }
 
-/// Reads loose files one after the other through the same memory: most are small, and then making
-/// room for each costs more than reading it.
+/// Reads loose files with reused buffers: most are small, and allocating costs more than reading.
 pub(super) struct Reader {
     inflater: Decompress,
     file: Vec<u8>,
@@ -114,12 +113,12 @@ impl Reader {
         }
     }
 
-    /// Reads a loose object and checks that it is all there.
+    /// Reads a loose object and verifies its length and hash.
     pub(super) fn read(&mut self, objects: &Folder, id: ObjectId) -> io::Result<Loose> {
         let mut file = match objects.open_read(&Name::object(id)) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
-            // Another thing is in its place, which another copy of it may make good.
+            // Another kind of file is in its place; a whole copy may be elsewhere.
             Err(e) if is_content_fault(&e) => {
                 return Ok(Loose::Damaged("it has no file of its own"));
             }
@@ -136,7 +135,7 @@ impl Reader {
                 "it says that it is far longer than its file",
             ));
         }
-        // Whatever is large or not whole is read as a stream, which also tells what is wrong.
+        // Streams a large or damaged file, which also finds the fault.
         let found = match inflate(BufReader::new(self.file[..length].chain(file))) {
             Ok(found) => found,
             Err(e) if is_content_fault(&e) => None,
@@ -149,18 +148,19 @@ impl Reader {
         })
     }
 
-    /// Whether an object says that it has more bytes than a file of this length can hold of what a
-    /// store keeps; of its file so much is in memory.
+    /// Tells whether an object claims more bytes than a file of `file_bytes` can hold of a store's
+    /// data. The first `length` bytes of the file are in the buffer.
     fn promises_too_much(&mut self, length: usize, file_bytes: u64) -> bool {
         let promised = self.begin(length).map_or(0, |(_, bytes, _)| bytes);
         promised > SHRUNK_BYTES_MIN && promised / SHRINK_MAX > file_bytes
     }
 
-    /// The kind of the object in memory and its length as its header says, and what follows that.
+    /// Inflates the start of the object in the buffer: its kind, its claimed length, and its first
+    /// bytes.
     fn begin(&mut self, length: usize) -> Option<(Kind, u64, &[u8])> {
         self.inflater.reset(true);
         let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
-        // An error ends what can be had, and what was inflated before it is counted.
+        // A corrupt stream ends here; bytes inflated before that count.
         let _ = self.inflater.decompress(file, start, FlushDecompress::None);
         let inflated = usize::try_from(self.inflater.total_out()).ok()?;
         let (header, begun) = split_header(&self.content[..inflated])?;
@@ -168,8 +168,7 @@ impl Reader {
         Some((kind, bytes, begun))
     }
 
-    /// What [`inflate`] answers for the file in memory, if that is all of it, it is small, and
-    /// nothing is wrong with it.
+    /// Inflates the file in the buffer like [`inflate`], if it is complete, small and intact.
     fn inflate_small(&mut self, length: usize) -> Option<(Kind, &[u8])> {
         let file = self
             .file
@@ -187,8 +186,8 @@ impl Reader {
         (whole && bytes.len() as u64 == promised).then_some((kind, bytes))
     }
 
-    /// The beginning of an object, of which nothing is checked: `None` if its file is not there or
-    /// does not begin like one.
+    /// Reads the beginning of an object, unchecked. `None` if its file is missing or does not begin
+    /// like an object.
     pub(super) fn peek(&mut self, objects: &Folder, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
         let mut file = objects.open_read(&Name::object(id)).ok()?;
         let length = file.read(&mut self.file[..PEEKED_FILE_BYTES]).ok()?;
@@ -197,12 +196,12 @@ impl Reader {
     }
 }
 
-/// What a torn or changed file still holds behind its header, as far as it inflates.
+/// Inflates the bytes after the header that a torn or changed file still yields.
 pub(super) fn salvage(objects: &Folder, id: ObjectId) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(file) = objects.open_read(&Name::object(id)) {
         let mut inflated = ZlibDecoder::new(BufReader::new(file)).take(SALVAGE_BYTES_MAX);
-        // An error ends what can be had.
+        // A corrupt stream ends here.
         let _ = inflated.read_to_end(&mut bytes);
     }
     let header = bytes.iter().take(HEADER_BYTES_MAX).position(|b| *b == 0);
@@ -216,7 +215,7 @@ fn is_content_fault(error: &io::Error) -> bool {
     )
 }
 
-/// Inflates `kind length NUL bytes` and no more; `None` if it is anything else.
+/// Inflates `kind length NUL bytes`; `None` for any other form, or for bytes beyond that.
 pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
     let mut inflated = ZlibDecoder::new(file);
     let mut start = [0; START_BYTES];
@@ -227,7 +226,7 @@ pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8
     let Some((kind, length)) = parse_header(header) else {
         return Ok(None);
     };
-    // What a header promises is not reserved beyond what most objects have.
+    // Caps the allocation: the header may claim any length.
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(ROOM_BYTES) + 1);
     bytes.extend_from_slice(begun);
     let rest = (length + 1).saturating_sub(begun.len() as u64);
@@ -236,7 +235,7 @@ pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8
     Ok((bytes.len() as u64 == length && after == 0).then_some((kind, bytes)))
 }
 
-/// Reads until the buffer is full or there is no more.
+/// Reads until the buffer is full or the input ends.
 fn read_most(inflated: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < buffer.len() {
@@ -248,7 +247,7 @@ fn read_most(inflated: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-/// The header before the first NUL, and what follows it.
+/// Splits the header, which ends at the first NUL, from the rest.
 fn split_header(start: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = start.iter().take(HEADER_BYTES_MAX).position(|b| *b == 0)?;
     Some((&start[..end], &start[end + 1..]))
@@ -258,17 +257,17 @@ fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
     let (name, length) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
     let bytes: u64 = length.parse().ok().filter(|n| *n <= OBJECT_BYTES_MAX)?;
-    // One spelling only: no sign and no zeros before it.
+    // One spelling only: no sign, no leading zeros.
     (bytes.to_string() == length).then_some((kind, bytes))
 }
 
-/// Writes an object over whatever stands in its place. Not yet durable.
+/// Writes an object, replacing any file in its place. Not yet durable.
 pub(super) fn write(objects: &Folder, object: &Object) -> io::Result<()> {
     let header = format!("{} {}\0", object.kind.name(), object.bytes.len());
     let file = stored(&[header.as_bytes(), &object.bytes].concat());
     let mut tries = 0;
     loop {
-        // Stock git sweeps away empty folders, and on request files that are not in their place.
+        // Stock git deletes empty folders, and stray files on request.
         match put(objects, object.id, &file) {
             Err(e) if e.kind() == io::ErrorKind::NotFound && tries < SWEPT_TRIES_MAX => tries += 1,
             done => return done,
@@ -276,8 +275,9 @@ pub(super) fn write(objects: &Folder, object: &Object) -> io::Result<()> {
     }
 }
 
-/// A zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4): a loose object soon becomes part of
-/// a pack, and until then deflating it costs more than it saves. Ciphertext does not shrink at all.
+/// Wraps bytes in a zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4). A loose object soon
+/// moves to a pack, and until then deflating costs more than it saves. Ciphertext does not compress
+/// at all.
 pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
     let blocks = bytes.len().div_ceil(STORED_BYTES_MAX).max(1);
     let mut out = Vec::with_capacity(bytes.len() + 5 * blocks + 6);
@@ -296,12 +296,12 @@ pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Deflates objects one after the other with the same memory: most are small, and then making room
-/// for the tables of zlib costs more than the work.
+/// Deflates objects with reused zlib state: most are small, and allocating the tables of zlib costs
+/// more than the work.
 pub(super) struct Writer {
-    /// Ciphertext does not shrink.
+    /// For blobs: ciphertext does not compress.
     stored: Compress,
-    /// Trees and commits do a little.
+    /// For trees and commits, which compress a little.
     fast: Compress,
 }
 
@@ -313,8 +313,8 @@ impl Writer {
         }
     }
 
-    /// As [`Self::new`], for what is kept for long: fitting what stands for each byte to a text saves a
-    /// quarter of all base64, of which commits mostly are, and takes twice the time.
+    /// Like [`Self::new`], for objects that are kept long. Dynamic Huffman codes save a quarter of
+    /// all base64, which is most of a commit, and take twice the time.
     pub(super) fn dense() -> Self {
         Self {
             fast: Compress::new(Compression::new(DENSE_LEVEL), true),
@@ -387,7 +387,8 @@ mod tests {
         matches!(found, Loose::Whole(..))
     }
 
-    /// A flipped bit may fall on one that zlib does not use; what must not be is another content.
+    /// Tells whether a damaged file reads as another object. A flipped bit may be one that zlib
+    /// ignores.
     fn is_another(objects: &Folder, object: &Object) -> bool {
         match Reader::new().read(objects, object.id).expect("readable") {
             Loose::Whole(kind, bytes) => kind != object.kind || bytes != object.bytes,

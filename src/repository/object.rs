@@ -1,11 +1,11 @@
-//! Git objects as bytes: names, trees, commits (gitformat-loose, git-cat-file(1)).
+//! Git objects as bytes: names, trees and commits (gitformat-loose, git-cat-file(1)).
 
 use std::collections::BTreeMap;
 use std::iter;
 
 use crate::id::ObjectId;
 
-/// The kinds of object a store has.
+/// The object kinds in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Blob,
@@ -25,7 +25,7 @@ impl Kind {
     }
 }
 
-/// An object that has its name.
+/// An object together with its name.
 #[derive(Clone)]
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
@@ -33,7 +33,7 @@ pub(crate) struct Object {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// One entry of a tree: a file, or a folder one level down.
+/// An entry of a tree: a file, or a folder one level down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) folder: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
 /// A tree: names in git's order, which for names that share no prefix is byte order.
 pub(crate) type Tree = BTreeMap<String, Entry>;
 
-/// Writes a tree object.
+/// Encodes a tree object.
 pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
     let mut out = Vec::with_capacity(tree.len() * 64);
     for (name, entry) in tree {
@@ -55,14 +55,14 @@ pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
     out
 }
 
-/// Reads a tree object; only plain files and folders, in order.
+/// Parses a tree object of plain files and folders, in order.
 pub(crate) fn parse_tree(bytes: &[u8]) -> Option<Tree> {
     let named = |entry: Option<(&str, Entry)>| entry.map(|(name, entry)| (name.to_owned(), entry));
     entries(bytes).map(named).collect()
 }
 
-/// The blobs of the files with these names in a tree object, all of which is read as
-/// [`parse_tree`] does; `None` for one that is not there.
+/// Finds the blobs of the named files in a tree object; `None` for a file that is absent. The whole
+/// tree is checked, as by [`parse_tree`].
 pub(crate) fn find_files<const N: usize>(
     bytes: &[u8],
     names: [&str; N],
@@ -79,7 +79,7 @@ pub(crate) fn find_files<const N: usize>(
     Some(found)
 }
 
-/// The entries of a tree object that another does not have; as far as they are a store's.
+/// Lists the entries of a tree object that another tree lacks, skipping malformed entries.
 pub(crate) fn entries_not_in<'a>(
     bytes: &'a [u8],
     other: &'a [u8],
@@ -91,7 +91,8 @@ pub(crate) fn entries_not_in<'a>(
     })
 }
 
-/// The entries of a tree object, in order; a last `None` where one is not a store's.
+/// Iterates over the entries of a tree object in order; ends with `None` at one that a store would
+/// not write.
 fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
     let mut last = "";
     iter::from_fn(move || {
@@ -105,7 +106,7 @@ fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
     })
 }
 
-/// The first entry of a tree object, and what comes after it.
+/// Splits the first entry of a tree object from the rest.
 fn split_entry(bytes: &[u8]) -> Option<(&str, Entry, &[u8])> {
     let (folder, rest) = match bytes.strip_prefix(b"40000 ") {
         Some(rest) => (true, rest),
@@ -118,20 +119,20 @@ fn split_entry(bytes: &[u8]) -> Option<(&str, Entry, &[u8])> {
     (!name.is_empty() && !name.contains('/')).then_some((name, Entry { folder, id }, rest))
 }
 
-/// A commit of a store: one line of history, one signer.
+/// A commit of a store: at most one parent, and one signer.
 pub(crate) struct Commit {
     pub(crate) tree: ObjectId,
     pub(crate) parent: Option<ObjectId>,
-    /// Name, address and time of author and committer, who are one.
+    /// The name, address and time of the author, who is also the committer.
     pub(crate) author: String,
-    /// The object without its `gpgsig` header: what was signed.
+    /// The signed bytes: the object without its `gpgsig` header.
     pub(crate) signed_bytes: Vec<u8>,
     pub(crate) signature: String,
     pub(crate) message: String,
 }
 
-/// Writes a commit object without a signature; `author` is name, address and time, and the
-/// committer is the same.
+/// Encodes a commit object without a signature. `author` is name, address and time, and serves as
+/// committer too.
 pub(crate) fn encode_commit(
     tree: ObjectId,
     parent: Option<ObjectId>,
@@ -142,7 +143,7 @@ pub(crate) fn encode_commit(
     format!("tree {tree}\n{parent}author {author}\ncommitter {author}\n\n{message}").into_bytes()
 }
 
-/// Puts a signature into a commit object, in the header git keeps it in.
+/// Inserts a signature into a commit object as its `gpgsig` header.
 pub(crate) fn add_signature(unsigned: &[u8], signature: &str) -> Vec<u8> {
     let end = headers_end(unsigned).expect("a commit has an empty line after its headers");
     let folded = signature.trim_end().replace('\n', "\n ");
@@ -155,7 +156,7 @@ pub(crate) fn add_signature(unsigned: &[u8], signature: &str) -> Vec<u8> {
     out
 }
 
-/// Where the empty line after the headers begins.
+/// Finds the empty line after the headers.
 fn headers_end(commit: &[u8]) -> Option<usize> {
     commit
         .windows(2)
@@ -163,7 +164,7 @@ fn headers_end(commit: &[u8]) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-/// Reads a commit object as this store writes them: one parent at most, signed, in UTF-8.
+/// Parses a commit object in the form a store writes: at most one parent, signed, UTF-8.
 pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     let end = headers_end(bytes)?;
     let headers = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -196,21 +197,21 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
         signature: after[..signature_end].replace("\n ", "\n"),
         message: message.to_owned(),
     };
-    // One form only: what was read, put together again, is what was hashed.
+    // One form only: the parsed commit, encoded again, must equal the hashed bytes.
     (add_signature(&commit.signed_bytes, &commit.signature) == bytes).then_some(commit)
 }
 
-/// What can be made out of the headers of any commit, however strange or torn.
+/// The fields that can be read from the headers of any commit, even a foreign or torn one.
 pub(crate) struct Outline {
     pub(crate) tree: ObjectId,
-    /// The first of its parents.
+    /// The first parent.
     pub(crate) parent: Option<ObjectId>,
     pub(crate) signed: bool,
-    /// Whether it can be seen to have no parent.
+    /// True if the commit visibly has no parent.
     pub(crate) begins_history: bool,
 }
 
-/// Reads the outline of a commit object that need not be a store's, nor whole.
+/// Parses the outline of a commit object, which may be foreign or torn.
 pub(crate) fn outline(bytes: &[u8]) -> Option<Outline> {
     let headers = &bytes[..headers_end(bytes).unwrap_or(bytes.len())];
     let mut lines = headers.split(|b| *b == b'\n');
@@ -317,7 +318,7 @@ mod tests {
             let at = cut.min(signed.len());
             signed.splice(at..at, insert.bytes());
             if let Some(commit) = parse_commit(&signed) {
-                // Whatever is accepted is put together again from what was read.
+                // An accepted commit encodes back to the same bytes.
                 prop_assert_eq!(add_signature(&commit.signed_bytes, &commit.signature), signed);
             }
         }

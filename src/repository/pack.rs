@@ -1,8 +1,8 @@
-//! Packs: many objects in one file, each found by an index beside it (gitformat-pack(5)).
+//! Packs: many objects in one file with an index beside it (gitformat-pack(5)).
 //!
-//! Stock git reads what is written here, and what it packs is read here. libgit2 does neither: it
-//! looks for deltas in ciphertext too, hangs on a torn loose file that stands beside a pack, and
-//! keeps hundreds of megabytes of what it has read.
+//! Stock git reads the packs written here, and packs of stock git are read here. libgit2 is used
+//! for neither: it searches ciphertext for deltas too, hangs on a torn loose file beside a pack,
+//! and caches hundreds of megabytes.
 
 mod delta;
 #[cfg(any(fuzzing, test))]
@@ -24,7 +24,7 @@ pub(super) use crate::repository::pack::set::merge_small;
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Most bytes that are made on the way to an object, from one delta to the next.
+/// Most bytes that a chain of deltas may produce in total on the way to one object.
 const CHAIN_BYTES_MAX: u64 = 2 * OBJECT_BYTES_MAX;
 
 const MAGIC: &[u8; 4] = b"PACK";
@@ -32,12 +32,11 @@ const VERSION: u32 = 2;
 const HEADER_BYTES: usize = 12;
 const TRAILER_BYTES: usize = 20;
 
-/// How an entry says that it is a delta: against one that stands before it in the pack, or against
-/// one that it names.
+/// The entry types of deltas: the base is given by its distance back in the pack, or by its name.
 const BY_OFFSET: u8 = 6;
 const BY_NAME: u8 = 7;
 
-/// The kinds of object that git has. A store has no tags; somebody with stock git may.
+/// The object kinds of git. A store has no tags, but a user of stock git may add some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Commit = 1,
@@ -52,7 +51,7 @@ impl Type {
         all.into_iter().find(|kind| *kind as u8 == code)
     }
 
-    /// The kind, if it is one that a store has.
+    /// Returns the kind, if stores have it.
     pub(super) fn kind(self) -> Option<Kind> {
         match self {
             Self::Commit => Some(Kind::Commit),
@@ -73,7 +72,7 @@ impl From<Kind> for Type {
     }
 }
 
-/// Writes how an entry begins: what it is, and how many bytes it inflates to.
+/// Writes the start of an entry: its type and inflated size.
 fn put_start(out: &mut Vec<u8>, code: u8, size: usize) {
     let mut rest = size >> 4;
     let mut byte = (code << 4) | (low(size) & 0x0f);
@@ -85,12 +84,12 @@ fn put_start(out: &mut Vec<u8>, code: u8, size: usize) {
     out.push(byte);
 }
 
-/// The lowest byte of a number.
+/// Returns the lowest byte of a number.
 fn low(number: usize) -> u8 {
     number.to_le_bytes()[0]
 }
 
-/// Reads how an entry begins: what it is, its size inflated, and how many bytes that took.
+/// Parses the start of an entry: its type, its inflated size, and the bytes consumed.
 fn parse_start(bytes: &[u8]) -> Option<(u8, u64, usize)> {
     let first = *bytes.first()?;
     let (mut size, mut shift, mut at) = (u64::from(first & 0x0f), 4, 1);
@@ -106,7 +105,7 @@ fn parse_start(bytes: &[u8]) -> Option<(u8, u64, usize)> {
     Some(((first >> 4) & 0x07, size, at))
 }
 
-/// Writes how far before an entry its base begins.
+/// Writes the distance from an entry back to its base.
 fn put_distance(out: &mut Vec<u8>, distance: u64) {
     let mut bytes = vec![distance.to_le_bytes()[0] & 0x7f];
     let mut rest = distance >> 7;
@@ -119,7 +118,7 @@ fn put_distance(out: &mut Vec<u8>, distance: u64) {
     out.extend_from_slice(&bytes);
 }
 
-/// Reads such a distance, and how many bytes it took.
+/// Parses the distance to a base, and the bytes consumed.
 fn parse_distance(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut byte = *bytes.first()?;
     let (mut distance, mut at) = (u64::from(byte & 0x7f), 1);
@@ -157,8 +156,8 @@ mod tests {
         (0..bytes).map(|_| next()).collect()
     }
 
-    /// What a store writes in so many commands, oldest first: a version of one of a few memories, of
-    /// its folder, of the root, and a commit.
+    /// Builds the objects of so many commands, oldest first: each writes a version of one of a few
+    /// memories, its folder, the root, and a commit.
     fn history(commands: usize) -> Vec<Object> {
         let mut objects = Vec::new();
         let mut folders: BTreeMap<u8, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
@@ -218,7 +217,7 @@ mod tests {
         assert!(matches!(absent, Packed::Absent));
     }
 
-    /// As libgit2 has it.
+    /// Asserts that libgit2 reads the same objects.
     fn assert_known_to_another(objects_folder: &std::path::Path, objects: &[Object]) {
         let odb = git2::Odb::new().expect("makes one");
         let folder = objects_folder.to_str().expect("UTF-8");
@@ -332,10 +331,10 @@ mod tests {
         assert!(matches!(found, Packed::Absent), "no index, no pack");
     }
 
-    /// The object that [`refusal`] asks for.
+    /// The object that [`refusal`] reads.
     const REFUSED: ObjectId = ObjectId([7; 20]);
 
-    /// Why an object is refused that stands at an offset of a pack of these bytes.
+    /// Returns the reason why the object at an offset of a malformed pack is refused.
     fn refusal(mut file: Vec<u8>, offset: usize) -> String {
         let (_root, folder) = folders();
         file.extend_from_slice(&[0; TRAILER_BYTES]);
@@ -350,7 +349,7 @@ mod tests {
         }
     }
 
-    /// Such a chain takes as much memory as it is long, and as each of its deltas inflates to.
+    /// Such a chain would need memory for its length and for each of its inflated deltas.
     #[test]
     fn deltas_that_never_come_to_an_end_are_refused() {
         for bytes in [1, 64 << 20] {
@@ -364,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Each of them is no larger than an object may be, and all together would take minutes.
+    /// Each object is within the size limit; all together would take minutes.
     #[test]
     fn deltas_that_make_far_too_much_are_refused_before_they_are_applied() {
         let deflate = |bytes: &[u8]| loose::Writer::new().deflate(Kind::Blob, b"", bytes);
@@ -413,7 +412,7 @@ mod tests {
         let objects = history(400);
         for piece in objects.chunks(20) {
             write(&folder, piece);
-            // Its time says which is newer.
+            // Packs are ordered by file time.
             std::thread::sleep(std::time::Duration::from_millis(2));
             merge_small(&folder, || u64::MAX).expect("merges");
             assert!(files(&folder).expect("lists").len() <= 8);

@@ -1,4 +1,4 @@
-//! Gathering: everything loose and every pack become one pack, in order from the newest commit.
+//! Repacking: all loose objects and packs become one pack, ordered from the newest commit.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -10,18 +10,18 @@ use crate::repository::object::Object;
 use crate::repository::pack::{Pack, PackFile, Packed, Tools, Type, Writer};
 use crate::repository::{Loose, Repository, loose, name, name_of, object, pack};
 
-/// What a store's objects are kept in.
+/// The number of packs and loose objects in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) packs: u64,
     pub(crate) loose: u64,
 }
 
-/// What there is to gather.
+/// The packs and loose objects to gather.
 struct Parts {
     packs: Vec<PackFile>,
     loose: Vec<ObjectId>,
-    /// The names of all objects, in order, and whether each was seen to.
+    /// The names of all objects, in order; `done` marks those that were handled.
     names: Vec<ObjectId>,
     done: Vec<bool>,
 }
@@ -34,7 +34,7 @@ impl Parts {
         for file in files.into_iter().filter(|file| !file.kept) {
             match Pack::at(&folder, file.id).names() {
                 Ok(more) => names.extend(more),
-                // Stock git has just put what it held into another, which stays as it is.
+                // Stock git has just merged it into another pack, which stays as it is.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 Err(e) => return Err(e),
             }
@@ -50,37 +50,37 @@ impl Parts {
         })
     }
 
-    /// Whether an object is among them and comes for the first time.
+    /// Marks an object as handled; tells whether it is among the parts and was not handled before.
     fn begin(&mut self, id: ObjectId) -> bool {
         let at = self.names.binary_search(&id);
         at.is_ok_and(|at| !std::mem::replace(&mut self.done[at], true))
     }
 
-    /// Whether there is nothing left to do for an object: it was seen to, or is not among them.
+    /// Tells whether an object was handled or is not among the parts.
     fn is_done(&self, id: ObjectId) -> bool {
         let at = self.names.binary_search(&id);
         at.map_or(true, |at| self.done[at])
     }
 
-    /// Whether they are one pack already.
+    /// Tells whether the parts are at most one pack.
     fn are_one(&self) -> bool {
         self.loose.is_empty() && self.packs.len() <= 1
     }
 }
 
-/// One pack in the making.
+/// A pack being gathered.
 struct Gathering<'a> {
     repository: &'a Repository,
     parts: Parts,
     writer: Writer,
     torn: Vec<ObjectId>,
-    /// The version of each folder that was written last, by its name.
+    /// The last written version of each folder, by its name.
     folders: HashMap<String, Vec<u8>>,
     progress: &'a mut dyn FnMut(u64, u64),
 }
 
 impl Repository {
-    /// How many packs there are, and how many loose objects.
+    /// Counts the packs and the loose objects.
     pub(crate) fn tally(&self) -> Result<Tally> {
         let counted = || {
             Ok(match self.pack_folder() {
@@ -94,16 +94,16 @@ impl Repository {
         })
     }
 
-    /// The loose objects.
+    /// Lists the loose objects.
     pub(crate) fn loose(&self) -> Result<Vec<ObjectId>> {
         let found = self.objects().and_then(loose::all);
         found.map_err(self.objects_fault())
     }
 
-    /// Makes one pack of all packs and of these loose objects, from `head` back, and then removes
-    /// what is in it. What is not whole stays where it is, and is answered. Called in turn with
-    /// others who write packs. The branch leads to the loose objects already, or they are in nobody's
-    /// use: stock git takes what is in a pack and what no branch leads to for garbage.
+    /// Merges all packs and these loose objects into one pack, from `head` back, and removes the
+    /// originals. Returns the objects that are not whole; they stay in place. The caller holds the
+    /// lock on the folder of packs. The loose objects have to be reachable from the branch, or
+    /// unused: stock git takes a packed object that no branch reaches for garbage.
     pub(crate) fn gather(
         &self,
         head: ObjectId,
@@ -143,7 +143,8 @@ impl Repository {
         Ok(torn)
     }
 
-    /// Reads an object from wherever it is whole, and mends nothing; `None` if that is nowhere.
+    /// Reads an object from any place where it is whole, without repairing; `None` if there is
+    /// none.
     fn whole(&self, id: ObjectId) -> Result<Option<(Type, Vec<u8>)>> {
         for look_again in [false, true] {
             if let Loose::Whole(kind, bytes) = self.read_loose(id)? {
@@ -156,7 +157,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Removes what the new pack has. A pack with something in it that is not whole stays.
+    /// Removes the originals of the new pack. A pack with a damaged object stays.
     fn remove_gathered(&self, folder: &Folder, placed: PackId, parts: &Parts, torn: &[ObjectId]) {
         let torn: HashSet<&ObjectId> = torn.iter().collect();
         for file in &parts.packs {
@@ -172,13 +173,14 @@ impl Repository {
             }
             loose::remove_empty_folders(objects);
         }
-        // What is left over does no harm.
+        // Leftovers are harmless.
         drop(pack::remove_orphans(folder, placed));
     }
 }
 
 impl Gathering<'_> {
-    /// Adds an object if it is there and is not in yet; answers its bytes, if it is of this kind.
+    /// Adds an object if it is whole and not in the pack yet. Returns its bytes, if it is of the
+    /// wanted type.
     fn add(&mut self, id: ObjectId, wanted: Type) -> Result<Option<Vec<u8>>> {
         let first = self.parts.begin(id);
         let Some((kind, bytes)) = self.repository.whole(id)? else {
@@ -196,7 +198,8 @@ impl Gathering<'_> {
         Ok((kind == wanted).then_some(bytes))
     }
 
-    /// Adds commits from the newest back, each with what it brought. What cannot be read ends that.
+    /// Adds commits from the newest back, each with the objects it brought. An unreadable commit
+    /// ends the walk.
     fn follow(&mut self, head: ObjectId) -> Result<()> {
         let mut next = Some(head);
         let mut newer: Option<(ObjectId, Vec<u8>)> = None;
@@ -217,7 +220,7 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// Adds what a root tree has and the one after it has not.
+    /// Adds the entries of a root tree that the next newer one lacks.
     fn add_entries(&mut self, root: &[u8], newer: &[u8]) -> Result<()> {
         for (name, entry) in object::entries_not_in(root, newer) {
             if !entry.folder {
@@ -243,7 +246,7 @@ impl Gathering<'_> {
         self.add(id, Type::Blob).map(drop)
     }
 
-    /// Adds what history does not lead to.
+    /// Adds the objects that history does not reach.
     fn take_the_rest(&mut self) -> Result<()> {
         for at in 0..self.parts.names.len() {
             self.add_unseen(self.parts.names[at])?;
@@ -252,7 +255,7 @@ impl Gathering<'_> {
     }
 }
 
-/// Reads everything in a new pack back, before what it was made of goes.
+/// Reads every object of a new pack back, before its originals are removed.
 fn check(
     folder: &Folder,
     placed: PackId,
@@ -280,10 +283,10 @@ fn check(
     Ok(())
 }
 
-// Packing what the journal holds, and what of it is in its place as a file too.
+// Packing the objects of the journal, and removing their loose files.
 
 impl Repository {
-    /// Makes a pack of objects, durable and in its place, in this order. Answers what is in it.
+    /// Writes objects to a durable pack, in this order. Returns the names of the objects in it.
     pub(crate) fn pack<'a>(
         &self,
         objects: impl Iterator<Item = &'a Object> + Clone,
@@ -308,7 +311,7 @@ impl Repository {
         Ok(ids)
     }
 
-    /// Removes the files of objects that are in a pack.
+    /// Removes the loose files of packed objects.
     pub(crate) fn remove_loose(&self, ids: &HashSet<ObjectId>) {
         let Ok(objects) = self.objects() else { return };
         for id in ids {
@@ -316,20 +319,20 @@ impl Repository {
         }
     }
 
-    /// The folder of packs. Somebody may have swept away an empty one.
+    /// Opens the folder of packs, making it again if it was deleted as empty.
     pub(super) fn made_pack_folder(&self) -> io::Result<Folder> {
         self.objects()?.make_folder(&Name::PACKS, 0o777)?;
         self.pack_folder()
     }
 
-    /// What an error in writing a pack is.
+    /// Maps an I/O error in writing a pack to an [`Error`].
     pub(super) fn writing_fault(&self) -> impl FnOnce(io::Error) -> Error + use<> {
         Error::io("write a pack in", &self.pack_path())
     }
 
-    /// Removes what the machine went down over: files of objects that a pack has whole, which are
-    /// torn, or were removed before and are there again; and torn files that history up to `head`
-    /// does not lead to, of a command that was to write many objects and did not get to its record.
+    /// Removes leftovers of a crash: loose files of objects that are whole in a pack (torn files,
+    /// or removed ones that came back), and torn files that history up to `head` does not reach,
+    /// from a command that crashed before its record.
     pub(crate) fn remove_left_over(&self, head: ObjectId) -> Result<()> {
         let objects = self.objects().map_err(self.objects_fault())?;
         let (has_packs, mut torn) = (self.has_packs(), HashSet::new());
@@ -340,14 +343,14 @@ impl Repository {
                 torn.insert(id);
             }
         }
-        // Where history is damaged itself, everything stays as it was found.
+        // If history itself is damaged, everything stays as it is.
         if !torn.is_empty() && self.spare(head, &mut torn).is_ok() {
             self.remove_loose(&torn);
         }
         Ok(())
     }
 
-    /// Takes out of some objects those that history up to `head` leads to.
+    /// Removes from `ids` the objects that history up to `head` reaches.
     fn spare(&self, head: ObjectId, ids: &mut HashSet<ObjectId>) -> Result<()> {
         let (mut next, mut seen) = (Some(head), HashSet::new());
         while let Some(id) = next {
@@ -382,7 +385,7 @@ impl Repository {
     /// Makes the branch durable.
     pub(crate) fn sync_head(&self) -> Result<()> {
         match self.root.sync_file(&Name::BRANCH) {
-            // Packed by stock git, which made that durable.
+            // Stock git packed the ref, and made that durable.
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             synced => synced.map_err(self.root.fault("sync", &Name::BRANCH))?,
         }
@@ -390,20 +393,20 @@ impl Repository {
         heads.map_err(self.root.fault("sync", &Name::HEADS))?.sync()
     }
 
-    /// Who writes packs takes turns, without keeping anybody from commands; `None` if it is
-    /// somebody else's turn.
+    /// Takes the lock for writing packs, which does not block commands; `None` if another process
+    /// has it.
     pub(crate) fn turn_to_pack(&self) -> Option<Lock> {
         Lock::try_acquire(&self.pack_folder().ok()?)
     }
 
-    /// Waits for the turn.
+    /// Waits for the lock for writing packs.
     pub(crate) fn wait_to_pack(&self) -> Result<Lock> {
         let folder = self.made_pack_folder().map_err(self.writing_fault())?;
         Lock::of_folder(&folder)
     }
 
-    /// Removes packs that a process was killed over, unless another is writing one now. Called with
-    /// the store's lock held.
+    /// Removes temporary pack files of killed processes, unless a pack is being written now. The
+    /// caller holds the store's lock.
     pub(crate) fn remove_pack_asides(&self) {
         if let Some(turn) = self.turn_to_pack() {
             if let Ok(folder) = self.pack_folder() {
@@ -413,7 +416,7 @@ impl Repository {
         }
     }
 
-    /// Makes one pack of many small ones, where none becomes larger than it may now.
+    /// Merges small packs, none into one larger than `bytes_max`.
     pub(crate) fn merge_packs(&self, bytes_max: impl Fn() -> u64) -> Result<()> {
         let merged = self.pack_folder();
         merged

@@ -1,4 +1,4 @@
-//! Laws of the header that binds a version to its place.
+//! Properties of the header that binds a version to its place.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use serde_json::Value;
@@ -9,13 +9,13 @@ use crate::crypto::seal::size_class;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 
-/// The place that plaintexts are read at.
+/// The place at which plaintexts are opened.
 const ID: MemoryId = MemoryId([0x3f; 16]);
 const PATH: &str = "/memories/notes/\u{e9} \"a\".md";
 const VERSION: u64 = 3;
 
-/// Takes `bytes` for the plaintext of a version: what is accepted says where it belongs, to a
-/// reader that knows nothing of this one too; and, where they are a text, writes them as one.
+/// Reads `bytes` as the plaintext of a version. An accepted one names its place, also for an
+/// independent JSON parser. Valid UTF-8 is also written as a text and read back.
 pub fn version(bytes: &[u8]) {
     let path = MemoryPath::from_canonical(PATH.to_owned());
     let place = Place {
@@ -37,7 +37,7 @@ pub fn version(bytes: &[u8]) {
             assert_eq!(text.as_str().as_bytes(), &bytes[line.len() + 1..]);
         }
         Err(VersionFault::Unknown(format)) => {
-            // What stands in the fields of another format is not looked at.
+            // The other fields of an unknown format are ignored.
             assert_ne!(format, FORMAT);
             if let Ok(header) = serde_json::from_slice::<Value>(line) {
                 assert_eq!(header["agekeep"], format);

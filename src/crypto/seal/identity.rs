@@ -24,30 +24,30 @@ const SCRYPT_LOG_N_MAX: u8 = 20;
 const ENCRYPTED: &[u8] = b"age-encryption.org/";
 const ENCRYPTED_ARMORED: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
-/// The age identities of a person or machine, as an identity file holds them: X25519, plugin or SSH.
+/// The age identities in an identity file of a person or machine: X25519, plugin or SSH.
 ///
-/// Whatever needed a passphrase is open already. It has no `Debug`, and is wiped when dropped.
+/// All of them are unlocked. It has no `Debug`, and is wiped when dropped.
 #[derive(Clone)]
 pub struct Identity {
     keys: Arc<Vec<Key>>,
-    /// What the caller says the recipient is.
+    /// The recipient as the caller states it.
     given: Option<Recipient>,
-    /// What a comment in the file says the recipient is.
+    /// The recipient as a comment in the file states it.
     noted: Option<Recipient>,
     unlock: Arc<dyn Unlock>,
 }
 
-/// One of them.
+/// A single identity.
 enum Key {
     X25519(x25519::Identity),
     Ssh(Box<openssh::Key>),
-    /// For the plugin to make something of.
+    /// An identity that only its plugin can use.
     Plugin(plugin::Identity),
 }
 
-/// Why an identity file gives no identity.
+/// The reasons why an identity file yields no identity.
 pub(crate) enum Unusable {
-    /// What is wrong with it, never what stands in it.
+    /// The fault, without any content of the file.
     Because(String),
     /// It could not be unlocked.
     Failed(Error),
@@ -72,26 +72,26 @@ impl Unusable {
     }
 }
 
-/// Why an identity did not open something.
+/// The reasons why an identity did not open a file.
 pub(crate) enum Unopened {
-    /// It is damaged, or for somebody else.
+    /// It is damaged, or sealed to another key.
     Fault(OpenFault),
-    /// A plugin could not be asked, or failed.
+    /// A plugin could not run, or failed.
     Failed(Error),
 }
 
 impl Identity {
-    /// Makes a new X25519 identity.
+    /// Generates a new X25519 identity.
     #[must_use]
     pub fn generate() -> Self {
         Self::of(vec![Key::X25519(x25519::Identity::generate())], None)
     }
 
-    /// Reads the text of an identity file that needs no passphrase: lines of `AGE-SECRET-KEY-1…` and
+    /// Parses an identity file that needs no passphrase: lines of `AGE-SECRET-KEY-1…` and
     /// `AGE-PLUGIN-…`, comments and blank lines; or one SSH private key.
     ///
     /// # Errors
-    /// Says what is wrong and in which line, never what stands in it.
+    /// Returns the fault and its line, never content of the file.
     pub fn parse(text: &str) -> Result<Self, String> {
         let unlock: Arc<dyn Unlock> = Arc::new(Unattended);
         Self::read(text.as_bytes(), Path::new("it"), &unlock).map_err(|unusable| match unusable {
@@ -100,8 +100,7 @@ impl Identity {
         })
     }
 
-    /// Reads the content of an identity file of any kind, and unlocks it. `path` is what the caller
-    /// is asked a passphrase for.
+    /// Reads an identity file of any kind, and unlocks it. `path` is for the passphrase prompt.
     pub(crate) fn read(
         bytes: &[u8],
         path: &Path,
@@ -146,16 +145,15 @@ impl Identity {
         }
     }
 
-    /// The same identity, with what the caller says is its recipient: only a plugin knows that of
-    /// its identities.
+    /// Sets the recipient of the identity. Only a plugin knows the recipient of its own identities.
     #[must_use]
     pub fn with_recipient(mut self, recipient: Recipient) -> Self {
         self.given = Some(recipient);
         self
     }
 
-    /// The file to keep, with the recipient as a comment, as `age-keygen` writes it: of the X25519
-    /// identities, which are the ones made here.
+    /// Formats the X25519 identities as a file, each with its recipient in a comment, as
+    /// `age-keygen` writes it. Generated identities are always X25519.
     #[must_use]
     pub fn to_file(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(200 * self.keys.len()));
@@ -170,7 +168,7 @@ impl Identity {
         text
     }
 
-    /// The public half of the first identity: `age1…` or an SSH public key.
+    /// Returns the public half of the first identity: `age1…` or an SSH public key.
     ///
     /// # Errors
     /// [`KeyFault::NoRecipient`] if only a plugin knows it.
@@ -188,7 +186,7 @@ impl Identity {
         }
     }
 
-    /// The first identity, where it is one made here, in its Bech32 form: `AGE-SECRET-KEY-1…`.
+    /// Returns the first identity in Bech32 (`AGE-SECRET-KEY-1…`), if it is an X25519 identity.
     #[must_use]
     pub fn to_secret_line(&self) -> Option<Zeroizing<String>> {
         match self.keys.first() {
@@ -199,14 +197,14 @@ impl Identity {
         }
     }
 
-    /// The public halves that can be told without asking a plugin.
+    /// Returns the public halves that are known without running a plugin.
     pub(crate) fn recipients(&self) -> Vec<Recipient> {
         let said = self.given.iter().chain(&self.noted).cloned();
         self.own_recipients().chain(said).collect()
     }
 
-    /// The public halves of the keys that are here: what is sealed to them opens, whatever somebody
-    /// says of others.
+    /// Returns the public halves of the keys held here. Files sealed to them are sure to open,
+    /// unlike those for recipients that are only stated.
     pub(crate) fn own_recipients(&self) -> impl Iterator<Item = Recipient> {
         self.keys.iter().filter_map(|key| match key {
             Key::X25519(identity) => Some(identity.to_public().into()),
@@ -215,13 +213,13 @@ impl Identity {
         })
     }
 
-    /// Answers what plugins ask while something is sealed to a recipient of theirs.
+    /// Returns the answers to plugins while a file is sealed to their recipients.
     pub(crate) fn unlock(&self) -> &Arc<dyn Unlock> {
         &self.unlock
     }
 
-    /// Opens what is sealed to any of the identities. Plugins are asked last, because they may want
-    /// a person's hand.
+    /// Opens a file that is sealed to any of the identities. Plugins run last, because they may
+    /// require a person's action.
     pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
         let (bytes, len) = (sealed.as_bytes(), sealed.as_bytes().len());
         let own: Vec<&dyn age::Identity> = self.keys.iter().filter_map(Key::as_age).collect();
@@ -259,7 +257,7 @@ impl Identity {
                     let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
                     Unopened::Failed(plugin_failed(program(name), &said.join("; ")))
                 }
-                // The file is in memory, so what broke is the conversation with the plugin.
+                // The file is in memory, so the plugin's connection failed.
                 DecryptError::Io(_) => Unopened::Failed(plugin_failed(program(name), "it stopped")),
                 error => Unopened::Fault(OpenFault::of(&error)),
             }
@@ -291,7 +289,7 @@ impl Key {
     }
 }
 
-/// One line of an identity file; the error says what is wrong with it.
+/// Parses a line of an identity file; the error is the fault in it.
 fn key_of(line: &str) -> Result<Key, &'static str> {
     if let Ok(identity) = x25519::Identity::from_str(line) {
         return Ok(Key::X25519(identity));
@@ -308,7 +306,7 @@ fn key_of(line: &str) -> Result<Key, &'static str> {
     })
 }
 
-/// The recipient that a comment names, as `age-keygen` and plugins write it.
+/// Parses the recipient in a comment, as written by `age-keygen` and plugins.
 fn named(comment: &str) -> Option<Recipient> {
     let (label, text) = comment.split_once(':')?;
     let label = label.trim();
@@ -319,7 +317,7 @@ fn named(comment: &str) -> Option<Recipient> {
     Recipient::parse(text).ok()
 }
 
-/// What a passphrase-encrypted file holds; nothing if it is not encrypted.
+/// Decrypts a file that is encrypted with a passphrase; `None` if it is not encrypted.
 fn decrypted(
     bytes: &[u8],
     path: &Path,

@@ -1,4 +1,4 @@
-//! SSH private keys as identities: Ed25519 and RSA, with a passphrase or without.
+//! SSH private keys as identities: Ed25519 and RSA, with or without a passphrase.
 
 use std::io;
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::recipient::Recipient;
 use super::unlock::{Unlock, Wanted};
 use crate::crypto::base64;
 
-/// Most rounds of bcrypt-pbkdf that a passphrase may ask for: some ten seconds. ssh-keygen writes
-/// 16 or 24.
+/// Most rounds of bcrypt-pbkdf that a key file may demand: some ten seconds. ssh-keygen writes 16
+/// or 24.
 const BCRYPT_ROUNDS_MAX: u32 = 1024;
 
-/// An SSH private key, open.
+/// An unlocked SSH private key.
 pub(super) struct Key {
     pub(super) identity: Identity,
     pub(super) recipient: Recipient,
@@ -28,7 +28,7 @@ impl Key {
             io::ErrorKind::Interrupted => "it is an SSH key that was cut short",
             _ => "it is no SSH private key that can be read: `ssh-keygen -p` brings older forms up to date",
         })?;
-        // Told before anybody is asked for a passphrase.
+        // Checked before asking for a passphrase.
         let recipient = age::ssh::Recipient::try_from(identity.clone()).map_err(of_no_use)?;
         let recipient = Recipient::parse(&recipient.to_string())?;
         let identity = match identity {
@@ -75,8 +75,8 @@ fn of_no_use(error: ParseRecipientKeyError) -> String {
     }
 }
 
-/// Whether the wire form of an RSA public key is the one of its two numbers: each as short as it can
-/// be, and nothing behind them (RFC 4253, section 6.6; RFC 4251, section 5).
+/// Tells whether an RSA public key has canonical wire form: both numbers as short as possible, and
+/// nothing after them (RFC 4253, section 6.6; RFC 4251, section 5).
 pub(super) fn is_one_form(base64: &str) -> bool {
     let read = || {
         let binary = base64::decode_padded(base64)?;
@@ -93,7 +93,7 @@ pub(super) fn is_one_form(base64: &str) -> bool {
     read().unwrap_or(false)
 }
 
-/// The rounds that the key derivation of an encrypted key asks for (OpenSSH, PROTOCOL.key).
+/// Reads the rounds of the key derivation of an encrypted key (OpenSSH, PROTOCOL.key).
 fn rounds(pem: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(pem).ok()?;
     let body = text.lines().skip(1).map(str::trim);

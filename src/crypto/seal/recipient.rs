@@ -1,4 +1,4 @@
-//! Recipients: the public halves of identities, of every kind age has, and sealing to them.
+//! Recipients: the public halves of identities, of every kind in age, and sealing to them.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use super::unlock::{Answers, Unlock};
 use super::{Sealed, openssh, plugin_failed, program};
 use crate::error::{Error, KeyFault, Result};
 
-/// Longest recipient that is read, in characters: a post-quantum one has about 2,000.
+/// Longest recipient that is parsed, in characters: a post-quantum one has about 2,000.
 const RECIPIENT_CHARACTERS_MAX: usize = 4096;
 
-/// The label of recipients that no classic one may stand beside, as age defines it.
+/// The age label of recipients that cannot be combined with classic ones.
 const POST_QUANTUM: &str = "postquantum";
 
-/// Plugins whose recipients are known to be post-quantum before they are asked.
+/// Plugins whose recipients are known to be post-quantum without running them.
 const POST_QUANTUM_PLUGINS: &[&str] = &["pq", "tagpq"];
 
-/// The public half of an age identity: who can open.
+/// The public half of an age identity.
 #[derive(Clone)]
 pub struct Recipient {
-    /// The one form it is written in.
+    /// The canonical form.
     text: String,
     key: Key,
 }
@@ -39,11 +39,10 @@ enum Key {
 }
 
 impl Recipient {
-    /// Reads a recipient as people have it: `age1…`, or the line of an SSH public key, the comment
-    /// of which is dropped.
+    /// Parses a recipient: `age1…`, or the line of an SSH public key, whose comment is dropped.
     ///
     /// # Errors
-    /// Says what is wrong, and never repeats what was given: it could be a secret.
+    /// Returns the fault, and never repeats the input: it could be a secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if crate::crypto::sign::is_secret(text) {
@@ -68,7 +67,7 @@ impl Recipient {
             text: key.to_text(),
             key,
         };
-        // An SSH key may have a comment behind it. Everything else has one spelling.
+        // An SSH key may have a comment after it. Everything else has one spelling.
         let given = match recipient.key {
             Key::Ssh(_) => text.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "),
             _ => text.to_owned(),
@@ -83,8 +82,8 @@ impl Recipient {
         Ok(recipient)
     }
 
-    /// Whether it withstands quantum computers. Such recipients and classic ones never share a
-    /// file: it would be as weak as the classic ones.
+    /// Tells whether it withstands quantum computers. Such recipients and classic ones never share
+    /// a file, which would be as weak as the classic ones.
     #[must_use]
     pub fn is_post_quantum(&self) -> bool {
         match &self.key {
@@ -94,18 +93,18 @@ impl Recipient {
         }
     }
 
-    /// Seals `plain` to every one of `recipients`, of which there is at least one.
+    /// Seals `plain` to all of `recipients`, at least one.
     ///
     /// # Errors
-    /// [`KeyFault::MixedRecipients`] if post-quantum and classic ones are among them;
-    /// [`KeyFault::MissingPlugin`] and [`KeyFault::PluginFailed`] where a plugin cannot do its part.
+    /// [`KeyFault::MixedRecipients`] if both post-quantum and classic ones are among them;
+    /// [`KeyFault::MissingPlugin`] or [`KeyFault::PluginFailed`] if a plugin is missing or fails.
     pub(crate) fn seal_to_all(
         recipients: &[Self],
         plain: &[u8],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<Sealed> {
         let post_quantum = recipients.iter().filter(|r| r.is_post_quantum()).count();
-        // Which label a plugin's recipient has, only the plugin knows.
+        // Only the plugin knows the label of its recipient.
         let unsure = |r: &&Self| matches!(r.key, Key::Plugin(_)) && !r.is_post_quantum();
         let unsure = recipients.iter().filter(unsure).count();
         if post_quantum > 0 && post_quantum + unsure < recipients.len() {
@@ -138,7 +137,7 @@ impl Key {
             Self::Ssh(key) => key.to_string(),
             Self::Tag(key) => key.to_string(),
             Self::TagPq(key) => key.to_string(),
-            // The age crate keeps it as it was given.
+            // The age crate keeps the case of the input.
             Self::Plugin(key) => key.to_string().to_ascii_lowercase(),
         }
     }
@@ -154,7 +153,7 @@ impl Key {
     }
 }
 
-/// One plugin with all of its recipients.
+/// A plugin run for all of its recipients.
 struct Run {
     program: String,
     recipient: RecipientPluginV1<Answers>,
@@ -200,7 +199,7 @@ fn failure(error: &EncryptError, runs: &[Run]) -> Error {
             let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
             said.join("; ")
         }
-        // It is sealed in memory, so what broke is the conversation with the plugin.
+        // The file is in memory, so the plugin's connection failed.
         _ => "it stopped".into(),
     };
     plugin_failed(programs.join(" or "), &why)
@@ -236,7 +235,7 @@ fn of_ssh(text: &str) -> Result<Key, String> {
     }
 }
 
-/// Reads the one form that [`Recipient`]'s `Display` writes.
+/// Parses only the canonical form, which [`Recipient`]'s `Display` writes.
 impl FromStr for Recipient {
     type Err = String;
 
@@ -276,7 +275,7 @@ mod tests {
     use crate::crypto::seal::{Identity, Unattended, Unopened};
     use crate::id::hex;
 
-    /// The generator of P-256: a point like any other.
+    /// The generator of P-256, as a sample point.
     const X: &str = "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296";
     const Y: &str = "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 
@@ -290,7 +289,7 @@ mod tests {
         bech32::encode::<Long>(prefix, data).expect("short")
     }
 
-    /// BIP 173 without its bound on the length, as age has it.
+    /// BIP 173 without its length limit, as in age.
     enum Long {}
 
     impl bech32::Checksum for Long {

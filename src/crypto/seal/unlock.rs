@@ -1,4 +1,4 @@
-//! What a caller answers while an identity is opened: passphrases, and what plugins ask.
+//! The answers of a caller while an identity is opened: passphrases, and replies to plugins.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -8,17 +8,17 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, KeyFault, Result};
 
-/// Longest passphrase that is used, in bytes.
+/// Longest passphrase that is accepted, in bytes.
 pub const PASSPHRASE_BYTES_MAX: usize = 1024;
 
-/// A passphrase or PIN. It has no `Debug`, and is wiped when dropped.
+/// A passphrase or PIN, wiped when dropped. It has no `Debug`.
 pub struct Passphrase(Zeroizing<Box<str>>);
 
 impl Passphrase {
-    /// Takes a passphrase out of what was typed or read: the first line of it.
+    /// Takes the first line of some input as a passphrase.
     ///
     /// # Errors
-    /// Says what is wrong with it, never what it is.
+    /// Returns the fault, never the passphrase.
     pub fn from_first_line(bytes: &[u8]) -> Result<Self, &'static str> {
         let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -30,7 +30,7 @@ impl Passphrase {
         }
     }
 
-    /// Another one of the same letters, wiped on its own.
+    /// Copies the passphrase; the copy is wiped on its own.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self(Zeroizing::new((**self.0).into()))
@@ -40,27 +40,27 @@ impl Passphrase {
         &self.0
     }
 
-    /// In the form the age crate takes, which wipes it too.
+    /// Converts to the type of the age crate, which is wiped too.
     pub(super) fn to_age(&self) -> SecretString {
         SecretString::new((**self.0).into())
     }
 }
 
-/// What a passphrase is asked for.
+/// The purpose of a passphrase.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Wanted<'a> {
     /// An identity file that is encrypted with a passphrase.
     File(&'a Path),
-    /// Something a plugin asks for, such as a PIN.
+    /// Input for a plugin, such as a PIN.
     #[non_exhaustive]
     Plugin {
         /// The plugin's program.
         plugin: &'a str,
-        /// What it asks, in its own words.
+        /// The question, in the plugin's own words.
         question: &'a str,
-        /// Whether it asks again, as after a wrong PIN. Who sends the same answer once more may lock
-        /// a hardware key.
+        /// True if it asks again, as after a wrong PIN. Repeating the same answer may lock a
+        /// hardware key.
         again: bool,
     },
 }
@@ -74,27 +74,27 @@ impl std::fmt::Display for Wanted<'_> {
     }
 }
 
-/// What a caller answers while an identity is opened. The library asks nobody by itself.
+/// Answers questions while an identity is opened. The library itself prompts nobody.
 ///
-/// Every text a plugin sends is from outside: it has to be escaped before a terminal sees it.
+/// Every text from a plugin is untrusted: it has to be escaped before a terminal shows it.
 pub trait Unlock: Send + Sync {
-    /// A passphrase.
+    /// Returns a passphrase.
     ///
     /// # Errors
-    /// [`KeyFault::NoPassphrase`] where there is none to give.
+    /// [`KeyFault::NoPassphrase`] if there is none to give.
     fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase>;
 
-    /// Shows what a plugin has to say, such as that a key wants to be touched.
+    /// Shows a message of a plugin, such as a request to touch a hardware key.
     fn message(&self, plugin: &str, text: &str);
 
-    /// Has somebody choose between two answers; `None` where there is nobody.
+    /// Asks a person to choose between two answers; `None` if nobody can be asked.
     fn confirm(&self, plugin: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool>;
 
-    /// Asks for something that is no secret; `None` where there is nobody.
+    /// Asks for a value that is not secret; `None` if nobody can be asked.
     fn answer(&self, plugin: &str, question: &str) -> Option<String>;
 }
 
-/// Nobody to ask: what needs a passphrase is refused.
+/// An [`Unlock`] without a person to ask: it refuses every passphrase.
 pub struct Unattended;
 
 impl Unlock for Unattended {
@@ -116,7 +116,7 @@ impl Unlock for Unattended {
     }
 }
 
-/// An [`Unlock`] as one run of a plugin sees it.
+/// An [`Unlock`] for one run of a plugin.
 #[derive(Clone)]
 pub(super) struct Answers {
     unlock: Arc<dyn Unlock>,
@@ -124,7 +124,7 @@ pub(super) struct Answers {
     asked: Arc<Mutex<Asked>>,
 }
 
-/// What happened in one run of a plugin.
+/// The events of one run of a plugin.
 #[derive(Default)]
 struct Asked {
     secrets: u32,
@@ -140,7 +140,7 @@ impl Answers {
         }
     }
 
-    /// Why the caller could not answer, which explains a failure better than the plugin can.
+    /// Takes the reason why the caller could not answer, which is clearer than the plugin's error.
     pub(super) fn refused(&self) -> Option<Error> {
         self.asked().refused.take()
     }

@@ -1,8 +1,8 @@
 //! An ssh-agent that signs with a key it holds (draft-miller-ssh-agent, sections 3 and 4).
 //!
-//! Two requests of the protocol are spoken here. A crate for it was weighed: it turns on every kind
-//! of key `ssh-key` has, RSA and three curves, and waits for an agent for ever. Running `ssh-keygen
-//! -Y sign`, as git does, costs a process for each command and makes no bare signatures.
+//! This module implements two requests of the protocol. The available crate would turn on every key
+//! type of `ssh-key`, RSA and three curves, and wait for an agent forever. Running `ssh-keygen -Y
+//! sign`, as git does, costs a process for each command and makes no bare signatures.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -12,9 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Longest wait for an answer: long enough for a person to confirm or to touch a token, and short
-/// against the wait of other processes for the store's lock, which is held meanwhile.
+/// compared with the wait of other processes for the store's lock, which is held meanwhile.
 const WAIT: Duration = Duration::from_secs(15);
-/// Largest answer that is read, in bytes: what OpenSSH's agent sends at most.
+/// Largest answer that is read, in bytes: OpenSSH's agent sends no larger ones.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
 const FAILURE: u8 = 5;
@@ -23,27 +23,27 @@ const LISTED: u8 = 12;
 const SIGN: u8 = 13;
 const SIGNED: u8 = 14;
 
-/// A way to an agent. The connection is kept, so that a signature costs one question and answer.
+/// A client of an agent. It keeps the connection, so that a signature costs one round trip.
 pub(super) struct Agent {
     socket: Option<PathBuf>,
-    /// What `ssh-add` would be told to add.
+    /// The argument for `ssh-add` in hints.
     file: PathBuf,
     line: Mutex<Option<UnixStream>>,
 }
 
-/// Why an agent did not sign.
+/// The reasons why an agent did not sign.
 pub(super) enum Fault {
-    /// Nobody said where one is.
+    /// No socket is known.
     Nowhere,
-    /// There is none at the socket, or it hung up.
+    /// No agent listens at the socket, or it hung up.
     Gone(io::Error),
     /// It did not answer in time.
     Silent,
     /// It does not have the key.
     Keyless,
-    /// It has the key and does not sign with it.
+    /// It has the key but refuses to sign with it.
     Refused,
-    /// What it answered is not what was asked for.
+    /// Its answer does not match the request.
     False,
 }
 
@@ -56,8 +56,8 @@ impl Agent {
         }
     }
 
-    /// The agent's signature over `data` with the key whose public half is `key`, both in SSH's
-    /// wire form (RFC 4253).
+    /// Asks the agent for a signature over `data` with the key whose public half is `key`, both in
+    /// SSH's wire form (RFC 4253).
     pub(super) fn sign(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> {
         let request = [&[SIGN], &*string(key), &*string(data), &[0; 4]].concat();
         let answer = self.ask(&request)?;
@@ -72,7 +72,7 @@ impl Agent {
         }
     }
 
-    /// Whether the agent lists a key.
+    /// Tells whether the agent lists a key.
     fn has(&self, key: &[u8]) -> Result<bool, Fault> {
         let answer = self.ask(&[LIST])?;
         let Some((&LISTED, rest)) = answer.split_first() else {
@@ -89,8 +89,8 @@ impl Agent {
         Ok(false)
     }
 
-    /// One question and its answer. Where the agent of the last one is gone, another may be at its
-    /// place: it is asked once.
+    /// Sends a request and reads the answer. If the connection is lost, it reconnects once, because
+    /// a new agent may listen there.
     fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut kept = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.take().map(|line| (exchange(&line, request), line));
@@ -102,12 +102,12 @@ impl Agent {
                 (exchange(&line, request), line)
             }
         };
-        // A late answer to this question must not be taken for one to the next.
+        // A late answer must not be taken for the answer to the next request.
         *kept = answer.is_ok().then_some(line);
         answer
     }
 
-    /// What the reader can do about a fault.
+    /// Returns advice on what to do about a fault.
     pub(super) fn hint(&self, fault: &Fault) -> String {
         let add = format!("`ssh-add {}`", self.file.display());
         match fault {
@@ -144,7 +144,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Sends a message and reads one, each behind its length.
+/// Sends a length-prefixed message and reads one.
 fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
     let until = Instant::now() + WAIT;
     line.set_write_timeout(Some(WAIT)).map_err(fault)?;
@@ -160,7 +160,7 @@ fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok(answer)
 }
 
-/// Fills `bytes` until then: an agent that sends one byte now and again is silent too.
+/// Fills `bytes` by the deadline. An agent that trickles bytes counts as silent too.
 fn read_exact(mut line: &UnixStream, mut bytes: &mut [u8], until: Instant) -> Result<(), Fault> {
     while !bytes.is_empty() {
         let left = until.saturating_duration_since(Instant::now());
@@ -185,13 +185,13 @@ fn fault(error: io::Error) -> Fault {
     }
 }
 
-/// Bytes behind their length.
+/// Prefixes bytes with their length.
 fn string(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("what is signed is short");
     [&length.to_be_bytes(), bytes].concat()
 }
 
-/// The first string of what is left.
+/// Takes a length-prefixed string off the front.
 fn take_string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, after) = rest.split_first_chunk()?;
     let (string, after) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;

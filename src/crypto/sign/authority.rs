@@ -1,5 +1,5 @@
-//! What lets keys follow keys: a signing key derived from an epoch key, whose public half stands for
-//! that epoch key in records.
+//! The authority of an epoch key over changes of keys: a signing key derived from it, whose public
+//! half represents the epoch key in records.
 
 use ed25519_dalek::{Signature, SigningKey, VerifyingKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,7 +11,7 @@ use crate::crypto::base64;
 /// Signs for an epoch key (Ed25519, RFC 8032).
 pub(crate) struct Authority(Box<SigningKey>);
 
-/// The public half of an [`Authority`]: it tells nothing of the epoch key.
+/// The public half of an [`Authority`]: it reveals nothing about the epoch key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AuthorityMark(pub(crate) [u8; 32]);
 
@@ -34,14 +34,14 @@ impl Authority {
 }
 
 impl AuthorityMark {
-    /// Whether a proof is one over these bytes by whoever holds the epoch key.
+    /// Verifies a proof over these bytes by a holder of the epoch key.
     pub(crate) fn proves(&self, said: &[u8], proof: &AuthorityProof) -> bool {
         let key = VerifyingKey::from_bytes(&self.0);
         key.is_ok_and(|key| key.verify(said, &Signature::from_bytes(&proof.0)).is_ok())
     }
 }
 
-/// Both stand in records as base64.
+/// Serializes as base64 in records.
 macro_rules! as_base64 {
     ($name:ident) => {
         impl Serialize for $name {

@@ -12,30 +12,30 @@ use super::{NAMESPACE, SignedBy, SigningKey, VerifyingKey, bare, public_line};
 /// Longest name of a signer, in characters.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;
 
-/// A time in a line: `YYYYMMDDHHMMSSZ`. OpenSSH reads the `Z` since 9.1, and an older one takes the
-/// line for damaged and trusts nobody in it; without the `Z` it would mean another moment in each
+/// The time format in a line: `YYYYMMDDHHMMSSZ`. OpenSSH reads the `Z` since 9.1; an older one
+/// takes the line for damaged and trusts nobody in it. Without the `Z` the time would depend on the
 /// time zone.
 const TIME: &str = "%Y%m%d%H%M%SZ";
 
-/// What somebody who signs may record.
+/// The permission of a signer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignerRole {
-    /// Everything.
+    /// Every command.
     Owner,
-    /// What agents do, looks at it, undoing it, and exports.
+    /// The commands of agents, reading, undoing, and exports.
     Writer,
-    /// Sweeps, erasures, the beginning of holds, and looks.
+    /// Sweeps, erasures, adding holds, and reading.
     Sweeper,
-    /// Looks alone.
+    /// Reading only.
     Auditor,
 }
 
 impl SignerRole {
-    /// Every role there is.
+    /// All roles.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Writer, Self::Sweeper, Self::Auditor];
 
-    /// The word in the file `signers`.
+    /// Returns the word in the file `signers`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,27 +63,27 @@ impl FromStr for SignerRole {
     }
 }
 
-/// From when until when a key may sign: whole seconds, both ends included.
+/// The validity period of a key, in whole seconds, both ends included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Validity {
     after: Option<DateTime<Utc>>,
     before: Option<DateTime<Utc>>,
 }
 
-/// Why a key may not sign at some time.
+/// The reasons why a key may not sign at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Untimely {
-    /// Its time begins then.
+    /// Its validity begins then.
     NotYet(DateTime<Utc>),
-    /// Its time ended then.
+    /// Its validity ended then.
     Over(DateTime<Utc>),
 }
 
 impl Validity {
-    /// From `after` until `before`, without their fractions of a second; `None` is no limit.
+    /// Makes a period from `after` to `before`, cut to whole seconds; `None` is no limit.
     ///
     /// # Errors
-    /// Says that the form has no place for such a time, or that the end does not come after the
+    /// Returns an error if the format cannot express a time, or if the end is not after the
     /// beginning.
     pub fn new(
         after: Option<DateTime<Utc>>,
@@ -106,20 +106,20 @@ impl Validity {
         Ok(Self { after, before })
     }
 
-    /// When it begins.
+    /// Returns the beginning.
     #[must_use]
     pub fn after(&self) -> Option<DateTime<Utc>> {
         self.after
     }
 
-    /// When it ends.
+    /// Returns the end.
     #[must_use]
     pub fn before(&self) -> Option<DateTime<Utc>> {
         self.before
     }
 
-    /// Checks a moment, in the second it is in, as git and ssh-keygen do; and that an event of
-    /// `earlier` did not have it over already: a time that goes back opens no closed window.
+    /// Verifies a time, to the second, as git and ssh-keygen do. The validity must also not have
+    /// ended at `earlier`, the time of the event before: turning the clock back must not reopen it.
     pub(crate) fn check(
         &self,
         time: DateTime<Utc>,
@@ -135,7 +135,7 @@ impl Validity {
         }
     }
 
-    /// The options of a line, each with a comma before it.
+    /// Formats the options of a line, each with a leading comma.
     fn options(&self) -> String {
         let option = |name: &str, time: Option<DateTime<Utc>>| {
             time.map(|time| format!(",{name}=\"{}\"", time.format(TIME)))
@@ -174,13 +174,13 @@ impl fmt::Display for Untimely {
     }
 }
 
-/// One signer: a line of the file.
+/// A signer: a line of the file.
 #[derive(Clone)]
 pub(crate) struct Entry {
     name: String,
     key: PublicKey,
     validity: Validity,
-    /// `None` in a line from before there were roles.
+    /// `None` in a line older than roles.
     role: Option<SignerRole>,
 }
 
@@ -211,17 +211,17 @@ impl Entry {
         self.validity
     }
 
-    /// What it may record: everything, where its line is from before there were roles.
+    /// Returns the role: owner, if the line is older than roles.
     pub(crate) fn role(&self) -> SignerRole {
         self.role.unwrap_or(SignerRole::Owner)
     }
 
-    /// Whether its line says a role.
+    /// Tells whether the line has a role.
     pub(crate) fn says_role(&self) -> bool {
         self.role.is_some()
     }
 
-    /// The one form of a line, without its end. OpenSSH takes the role for the key's comment.
+    /// Formats the line, without its end. OpenSSH takes the role for the key's comment.
     fn line(&self) -> String {
         let (name, options, key) = (&self.name, self.validity.options(), public_line(&self.key));
         let role = self.role.map(|role| format!(" {role}")).unwrap_or_default();
@@ -244,9 +244,9 @@ impl Entry {
     }
 }
 
-/// Checks the name of a signer. It stands in the author line of commits, in checkpoints, and in
-/// `signers`, where OpenSSH takes a name for a list of patterns: `*`, `?`, `!` and `,` have none of
-/// these meanings here because no name has them.
+/// Validates the name of a signer. It appears in the author line of commits, in checkpoints, and in
+/// `signers`, where OpenSSH takes it for a list of patterns. So no name has the special characters
+/// `*`, `?`, `!` and `,`.
 pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
     if name.is_empty() || name.len() > NAME_CHARACTERS_MAX {
@@ -261,24 +261,24 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Everybody who may write. A name and a key stand in it once.
+/// All signers. Every name and every key is unique.
 pub(crate) struct Signers(Vec<Entry>);
 
 impl Signers {
-    /// The file with one signer, who may record everything at any time.
+    /// Formats a file with one signer, who may record everything at any time.
     pub(crate) fn file(name: &str, key: &SigningKey) -> String {
         let (key, always) = (key.verifying_key(), Validity::default());
         let entry = Entry::new(name, &key, SignerRole::Owner, always);
         Self(vec![entry]).to_file()
     }
 
-    /// The file.
+    /// Formats the file.
     pub(crate) fn to_file(&self) -> String {
         let lines = self.0.iter().map(Entry::line);
         lines.map(|line| line + "\n").collect()
     }
 
-    /// Reads the file: what [`Self::to_file`] writes, and nothing looser.
+    /// Parses exactly the form that [`Self::to_file`] writes.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let lines = text
             .strip_suffix('\n')
@@ -295,19 +295,19 @@ impl Signers {
         Ok(signers)
     }
 
-    /// All of these and one more.
+    /// Adds a signer.
     pub(crate) fn and(&self, entry: Entry) -> Self {
         let entries = self.0.iter().cloned();
         Self(entries.chain([entry]).collect())
     }
 
-    /// All of these but the one with this name.
+    /// Removes the signer with this name.
     pub(crate) fn without(&self, name: &str) -> Self {
         let others = self.0.iter().filter(|entry| entry.name != name);
         Self(others.cloned().collect())
     }
 
-    /// All of these, the one with this name in another role.
+    /// Changes the role of the signer with this name.
     pub(crate) fn with_role(&self, name: &str, role: SignerRole) -> Self {
         let mut signers = Self(self.0.clone());
         let named = signers.0.iter_mut().find(|entry| entry.name == name);
@@ -317,7 +317,7 @@ impl Signers {
         signers
     }
 
-    /// In the order of the file.
+    /// Iterates in file order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.0.iter()
     }
@@ -326,17 +326,17 @@ impl Signers {
         self.0.iter().find(|entry| entry.name == name)
     }
 
-    /// The signer who holds a key.
+    /// Finds the signer who holds a key.
     pub(crate) fn of(&self, key: &VerifyingKey) -> Option<&Entry> {
         self.find(&key.0)
     }
 
-    /// The signer who holds the key of a signature.
+    /// Finds the signer who holds the key of a signature.
     pub(crate) fn holder(&self, signed: &SignedBy) -> Option<&Entry> {
         self.find(&signed.0)
     }
 
-    /// The signer of a history's first commit, which names its maker alone and is signed by him.
+    /// Finds the signer of a history's first commit, which must list only this one signer.
     pub(crate) fn founder(&self, signed: &SignedBy) -> Result<&Entry, &'static str> {
         if self.0.len() > 1 {
             return Err("history begins with it, and it names more signers than its maker");
@@ -390,7 +390,7 @@ mod tests {
             format!("o\tx namespaces=\"git\" {line}\n"),
             format!("owner namespaces=\"git\" {line}\r\n"),
             format!("owner namespaces=\"git\"  {line}\n"),
-            // A key of a token (PROTOCOL.u2f): well formed, but no signature of one is accepted.
+            // A FIDO token key (PROTOCOL.u2f): well formed, but its signatures are not accepted.
             "owner namespaces=\"git\" sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABHNzaDo=\n".into(),
         ] {
             assert!(Signers::parse(&bad).is_err(), "{bad}");
@@ -465,10 +465,10 @@ mod tests {
             (at(100, 0), None, Ok(())),
             (at(200, 999), None, Ok(())),
             (at(201, 0), None, Err(over)),
-            // The clock was turned back into the window.
+            // The clock was turned back into the period.
             (at(150, 0), Some(at(200, 999)), Ok(())),
             (at(150, 0), Some(at(201, 0)), Err(over)),
-            // And an event from before it opens nothing.
+            // An event from before the period does not matter.
             (at(150, 0), Some(at(50, 0)), Ok(())),
             (at(99, 0), Some(at(150, 0)), Err(early)),
         ] {

@@ -1,4 +1,4 @@
-//! What the policy says of one memory: which part of it decides, and when the memory expires.
+//! The policy's ruling on one memory: the part of the policy that decides, and the expiry time.
 
 use chrono::{DateTime, Utc};
 
@@ -7,45 +7,45 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
 
-/// Which part of the policy decides about a memory.
+/// The part of the policy that decides about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecidedBy {
-    /// A glob in `keep`, by its place in the list, counted from 1.
+    /// A glob in `keep`, by its position in the list, counted from 1.
     Keep(usize),
-    /// A rule, by its place among `[[expiration.rules]]`, counted from 1.
+    /// A rule, by its position in `[[expiration.rules]]`, counted from 1.
     Rule(usize),
     /// The table itself.
     Table,
 }
 
-/// What the policy says of one memory.
+/// The policy's ruling on one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ruling {
     /// The part of the policy that decides.
     pub by: DecidedBy,
-    /// When the memory expires: how, and the time that comes to; `None` is never.
+    /// The rule of expiry and the resulting time; `None` is never.
     pub expires: Option<(RuleWhen, DateTime<Utc>)>,
-    /// How long it can be brought back once a sweep has removed it.
+    /// How long it can be restored after a sweep has removed it.
     pub grace: Window,
-    /// What follows then.
+    /// The action after that time.
     pub then: Then,
 }
 
 impl Ruling {
-    /// Whether a memory that a sweep removed is erased in the end: not what a `keep` glob fits by
-    /// now, for that cannot be taken back.
+    /// Tells whether a removed memory is finally erased. A memory that matches a `keep` glob by now
+    /// is not, because an erasure cannot be undone.
     pub(crate) fn erases(&self) -> bool {
         self.then == Then::Erase && !matches!(self.by, DecidedBy::Keep(_))
     }
 }
 
-/// The table with its globs ready to be tried.
+/// The table with its globs compiled.
 pub(crate) struct Rules {
     table: Expiration,
     keep: Vec<Glob>,
-    /// One for each rule; `None` for a rule about one memory.
+    /// An entry for each rule; `None` for a rule about one memory.
     globs: Vec<Option<Glob>>,
 }
 
@@ -63,12 +63,12 @@ impl Rules {
         })
     }
 
-    /// Whether nothing ever expires by it.
+    /// Tells whether nothing ever expires.
     pub(crate) fn is_empty(&self) -> bool {
         self.table.rules.is_empty() && self.table.unaccessed_for.is_never()
     }
 
-    /// Whether anything is erased by it.
+    /// Tells whether anything may be erased.
     pub(crate) fn may_erase(&self) -> bool {
         let mut own = self.table.rules.iter().filter_map(|rule| rule.then);
         self.table.then == Then::Erase || own.any(|then| then == Then::Erase)
@@ -78,7 +78,7 @@ impl Rules {
         self.table.sweep_max
     }
 
-    /// What is said of a memory that was last accessed then.
+    /// Returns the ruling on a memory with this last access.
     pub(crate) fn ruling(
         &self,
         id: MemoryId,
@@ -90,7 +90,7 @@ impl Rules {
             by,
             expires: match when {
                 RuleWhen::UnaccessedFor(Lifetime::Never) => None,
-                // What would be beyond all dates never comes.
+                // A time beyond all dates never comes.
                 RuleWhen::UnaccessedFor(Lifetime::For(window)) => accessed
                     .checked_add_signed(window.delta())
                     .map(|at| (when, at)),
@@ -132,7 +132,7 @@ mod tests {
 
     const NAMES: [&str; 4] = ["tmp", "a.md", "b", "é"];
 
-    /// Whether a glob of whole segments, `*` and `**` fits, by the definition.
+    /// Matches a glob of whole segments, `*` and `**` by the definition.
     fn fits(glob: &[&str], names: &[&str]) -> bool {
         match glob {
             [] => names.is_empty(),
@@ -163,7 +163,7 @@ mod tests {
         prop_oneof![Just(Lifetime::Never), some.prop_map(Lifetime::For)]
     }
 
-    /// Any millisecond from 1970 to 9999.
+    /// Generates any millisecond from 1970 to 9999.
     fn time() -> impl Strategy<Value = DateTime<Utc>> {
         (0..253_402_300_800_000_i64)
             .prop_map(|millis| DateTime::from_timestamp_millis(millis).expect("a time"))

@@ -1,4 +1,4 @@
-//! Lengths of time as a policy says them.
+//! Lengths of time in a policy.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,12 +13,12 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const WEEK: i64 = 7 * DAY;
 const YEAR: i64 = 365 * DAY;
-/// The longest time a policy can give: a hundred years.
+/// The longest time in a policy: a hundred years.
 const WINDOW_MAX: i64 = 100 * YEAR;
-/// Most characters of what is no length of time that a message shows.
+/// Most characters of an invalid length of time that a message shows.
 const SHOWN_MAX: usize = 40;
 
-/// How long an expired memory can be brought back, unless the policy says otherwise: 30 days.
+/// The default time in which an expired memory can be restored: 30 days.
 pub(super) const GRACE: Window = Window(30 * DAY);
 
 /// A length of time, in whole seconds: `45s`, `30min`, `12h`, `90d`, `2w`, `1y` (365 days).
@@ -28,20 +28,20 @@ pub struct Window(i64);
 /// A length of time, or `never`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
-    /// So long.
+    /// A limited time.
     For(Window),
-    /// Without end.
+    /// An unlimited time.
     Never,
 }
 
 impl Window {
-    /// In seconds.
+    /// Returns the length in seconds.
     #[must_use]
     pub fn seconds(self) -> i64 {
         self.0
     }
 
-    /// In words: the largest unit that it is so many of, such as `90 days`.
+    /// Formats the length in its largest whole unit, such as `90 days`.
     #[must_use]
     pub fn in_words(self) -> String {
         let units = [(DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
@@ -54,18 +54,18 @@ impl Window {
         TimeDelta::seconds(self.0)
     }
 
-    /// Of so many seconds; `None` if no policy can say so.
+    /// Makes a length from seconds; `None` if it is out of bounds for a policy.
     pub(super) fn of_seconds(seconds: i64) -> Option<Self> {
         (0..=WINDOW_MAX).contains(&seconds).then_some(Self(seconds))
     }
 
-    /// Of so many seconds; what no policy can say is cut to what one can.
+    /// Makes a length from seconds, clamped to the bounds for a policy.
     #[must_use]
     pub fn of(seconds: i64) -> Self {
         Self(seconds.clamp(0, WINDOW_MAX))
     }
 
-    /// How many it is of the first unit that it is a whole number of.
+    /// Returns the length in the first unit that divides it.
     fn in_units<'a>(self, units: &[(i64, &'a str)], second: &'a str) -> (i64, &'a str) {
         let whole = units.iter().find(|(unit, _)| self.0 % unit == 0);
         let (unit, name) = whole.copied().unwrap_or((1, second));
@@ -150,7 +150,7 @@ impl fmt::Display for Lifetime {
     }
 }
 
-/// Reads and writes a type as the text it is in TOML.
+/// Reads and writes a type as TOML text.
 macro_rules! as_text {
     ($name:ident, $expected:literal) => {
         impl<'de> Deserialize<'de> for $name {

@@ -1,17 +1,17 @@
-//! Deltas between objects, as packs have them: what to copy from a base, and what is new
+//! Deltas between pack objects: ranges to copy from a base, and bytes to insert
 //! (gitformat-pack(5)).
 
 use std::ops::Range;
 
-/// Bytes that have to be alike before they are copied: shorter, the copy takes as much room.
+/// Shortest match that is copied, in bytes: a shorter copy takes as much room as the bytes.
 const BLOCK_BYTES: usize = 16;
-/// Most that one instruction copies in the form every reader knows, and most that one inserts.
+/// Most bytes in one copy instruction, in the form that every reader supports, and in one insert.
 const COPY_BYTES_MAX: usize = 0x1_0000;
 const INSERT_BYTES_MAX: usize = 127;
 
 const COPIES: u8 = 0x80;
 
-/// What makes `target` from `base`.
+/// Encodes the delta from `base` to `target`.
 pub(super) fn encode(base: &[u8], target: &[u8]) -> Vec<u8> {
     let mut delta = Delta {
         out: Vec::with_capacity(64),
@@ -31,7 +31,7 @@ pub(super) fn encode(base: &[u8], target: &[u8]) -> Vec<u8> {
     delta.out
 }
 
-/// How many bytes two texts have in common at their starts and at their ends, without overlap.
+/// Measures the common prefix and suffix of two byte strings, without overlap.
 fn alike_at_the_ends(base: &[u8], target: &[u8]) -> (usize, usize) {
     let most = base.len().min(target.len());
     let same = |(a, b): &(&u8, &u8)| a == b;
@@ -39,7 +39,7 @@ fn alike_at_the_ends(base: &[u8], target: &[u8]) -> (usize, usize) {
     let rest = most - start;
     let ends = base.iter().rev().zip(target.iter().rev());
     let end = ends.take(rest).take_while(same).count();
-    // A few bytes are inserted with what is beside them.
+    // A short match is inserted with its neighbours.
     let worth = |length: usize| if length < BLOCK_BYTES { 0 } else { length };
     (worth(start), worth(end))
 }
@@ -47,12 +47,12 @@ fn alike_at_the_ends(base: &[u8], target: &[u8]) -> (usize, usize) {
 struct Delta<'a> {
     out: Vec<u8>,
     target: &'a [u8],
-    /// What comes before this is said.
+    /// Bytes of the target that are already encoded.
     told: usize,
 }
 
 impl Delta<'_> {
-    /// Inserts what is not said yet of the target, up to `end`.
+    /// Inserts the target bytes that are not encoded yet, up to `end`.
     fn insert_to(&mut self, end: usize) {
         for piece in self.target[self.told..end].chunks(INSERT_BYTES_MAX) {
             let length = u8::try_from(piece.len()).expect("at most 127");
@@ -62,7 +62,7 @@ impl Delta<'_> {
         self.told = self.told.max(end);
     }
 
-    /// Copies a range of the base to where `place` begins, which is where the last one ended.
+    /// Copies a range of the base to the start of `place`, where the last copy in the target ended.
     fn copy(&mut self, place: Range<usize>, range: Range<usize>) {
         self.insert_to(place.start);
         let mut at = range.start;
@@ -77,7 +77,7 @@ impl Delta<'_> {
     fn put_copy(&mut self, offset: usize, length: usize) {
         let code = self.out.len();
         self.out.push(COPIES);
-        // A length of 65536 is said by none at all.
+        // A length of 65536 is encoded as zero.
         let length = if length == COPY_BYTES_MAX { 0 } else { length };
         let offset = u32::try_from(offset).expect("no object has 4 GiB");
         let bytes = offset.to_le_bytes().into_iter();
@@ -90,7 +90,7 @@ impl Delta<'_> {
         }
     }
 
-    /// Copies what it finds of the base in this part of the target, wherever it stands there.
+    /// Copies the base blocks it finds in this part of the target, at any position.
     fn match_blocks(&mut self, base: &[u8], part: Range<usize>) {
         let blocks = Blocks::of(base);
         let mut at = part.start;
@@ -111,9 +111,9 @@ impl Delta<'_> {
     }
 }
 
-/// Where the blocks of a base are: every sixteenth byte begins one.
+/// A hash table of the blocks of a base, one every sixteen bytes.
 struct Blocks {
-    /// Numbers of blocks, one more than each is, by what they hash to; zero for none.
+    /// Block numbers plus one, by hash; zero marks a free slot.
     slots: Vec<u32>,
     shift: u32,
 }
@@ -128,7 +128,7 @@ impl Blocks {
         };
         for (number, block) in (1..).zip(base.chunks_exact(BLOCK_BYTES)) {
             let slot = blocks.slot(block);
-            // Where two fall together, the one that comes first is found.
+            // On a collision the first block wins.
             if blocks.slots[slot] == 0 {
                 blocks.slots[slot] = number;
             }
@@ -174,13 +174,13 @@ fn take_size(delta: &mut &[u8]) -> Option<u64> {
     }
 }
 
-/// How many bytes a delta says that it makes; 0 where it does not say.
+/// Returns the size that a delta claims to produce; 0 if it has none.
 pub(super) fn size(mut delta: &[u8]) -> u64 {
     let _base = take_size(&mut delta);
     take_size(&mut delta).unwrap_or(0)
 }
 
-/// Makes the target from its base; `None` if the delta does not fit that, or makes more than
+/// Applies a delta to its base. `None` if the delta does not fit the base or produces more than
 /// `bytes_max`.
 pub(super) fn apply(base: &[u8], mut delta: &[u8], bytes_max: u64) -> Option<Vec<u8>> {
     let sizes = (take_size(&mut delta)?, take_size(&mut delta)?);
@@ -188,14 +188,14 @@ pub(super) fn apply(base: &[u8], mut delta: &[u8], bytes_max: u64) -> Option<Vec
         return None;
     }
     let size = usize::try_from(sizes.1).ok()?;
-    // What a delta promises is not reserved beyond what it can hold for sure.
+    // Caps the allocation: the delta may claim any size.
     let mut out = Vec::with_capacity(size.min(base.len() + delta.len()));
     while let Some((&code, rest)) = delta.split_first() {
         delta = rest;
         let piece = if code & COPIES == 0 {
             let (piece, rest) = delta.split_at_checked(code.into())?;
             delta = rest;
-            // No instruction is 0.
+            // An instruction of 0 is reserved.
             (code != 0).then_some(piece)?
         } else {
             let (offset, length) = take_copy(code, &mut delta)?;
@@ -209,7 +209,7 @@ pub(super) fn apply(base: &[u8], mut delta: &[u8], bytes_max: u64) -> Option<Vec
     (out.len() == size).then_some(out)
 }
 
-/// The place and length that a copy names.
+/// Reads the offset and length of a copy instruction.
 fn take_copy(code: u8, delta: &mut &[u8]) -> Option<(usize, usize)> {
     let mut fields = [0u8; 8];
     for (bit, field) in fields.iter_mut().take(7).enumerate() {
@@ -235,7 +235,7 @@ mod tests {
 
     const MAX: u64 = 1 << 24;
 
-    /// Noise that is the same on every run.
+    /// Generates deterministic noise.
     fn noise(bytes: usize, seed: u64) -> Vec<u8> {
         let mut state = seed;
         let mut next = || {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(apply(&base, &delta, 2_999), None, "over the limit");
         assert_eq!(apply(&base, &[&delta[..], &[0]].concat(), MAX), None);
         assert_eq!(apply(&base, &[&delta[..], &[1, 1]].concat(), MAX), None);
-        // It promises much, copies from beyond the base, or names no base.
+        // A huge claimed size, a copy beyond the base, a missing base size.
         assert_eq!(apply(b"x", &[1, 0xff, 0xff, 0xff, 0x7f, 0x90], MAX), None);
         assert_eq!(apply(b"x", &[1, 2, 0x91, 1, 2], MAX), None);
         assert_eq!(apply(b"x", &[], MAX), None);
@@ -302,7 +302,7 @@ mod tests {
         ) {
             let delta = encode(&base, &target);
             prop_assert_eq!(apply(&base, &delta, MAX), Some(target.clone()));
-            // Runs of one byte: every block is like every other, and copies are long.
+            // Runs of one byte: all blocks are equal, and copies are long.
             let (base, target) = ([&vec![7; long][..], &base].concat(), [&target[..], &vec![7; long]].concat());
             prop_assert_eq!(apply(&base, &encode(&base, &target), MAX), Some(target));
         }

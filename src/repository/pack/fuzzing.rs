@@ -1,4 +1,4 @@
-//! Laws of packs, whoever wrote them.
+//! Properties of reading packs from any writer.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
 use std::fs::{self, File};
@@ -15,13 +15,13 @@ use super::{
 use crate::disk::{Folder, PackId};
 use crate::id::ObjectId;
 
-/// What the pack is called.
+/// The name of the pack.
 const PACK: PackId = PackId([0; 20]);
 
-/// Takes `bytes` for what somebody put into a pack, and for a piece to be changed in it or its
-/// index: an object is read as it was put there or not at all, and every look-up ends.
+/// Builds a pack from `bytes`, then overwrites a piece of it and of its index. An object reads as
+/// it was put in or not at all, and every lookup ends.
 ///
-/// `folder` has to be empty, or one that this was given before.
+/// `folder` has to be empty, or one from an earlier call.
 pub fn pack(folder: &Path, bytes: &[u8]) {
     let made = Made::of(bytes);
     let folder = &Folder::at(folder).expect("it is there");
@@ -33,7 +33,7 @@ pub fn pack(folder: &Path, bytes: &[u8]) {
     index::write(&index_file, &mut entries, &[0; 20]).expect("written");
     fs::write(&path, &file).expect("written");
     made.check(folder);
-    // Both once more, with a piece of something else in them.
+    // Now with a piece of each overwritten.
     let mut index = fs::read(path.with_extension("idx")).expect("readable");
     for torn in [&mut file, &mut index] {
         let at = usize::from(made.at) % torn.len();
@@ -46,10 +46,10 @@ pub fn pack(folder: &Path, bytes: &[u8]) {
     look_at_all(folder, &made.entries);
 }
 
-/// What an entry holds, if it can be told.
+/// The expected object of an entry, if it is readable.
 type Held = Option<(Type, Vec<u8>)>;
 
-/// A pack without its trailer, and what is in it.
+/// A pack without its trailer, with its expected entries.
 struct Made<'a> {
     file: Vec<u8>,
     entries: Vec<(Indexed, Held)>,
@@ -58,8 +58,8 @@ struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// Entries follow one another: a byte of form, one that says which entry before it is its base,
-    /// one that is added to its size, and its content with the length before it.
+    /// Builds entries one after the other. Each is a form byte, a byte that selects an earlier
+    /// entry as base, a byte that is added to the size, a length byte and the content.
     fn of(mut bytes: &'a [u8]) -> Self {
         let mut file = MAGIC.to_vec();
         file.extend_from_slice(&VERSION.to_be_bytes());
@@ -140,7 +140,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Whatever is found, it ends, and what is wrong is said to be the file's.
+/// Reads all entries of a damaged pack: every read ends, and blames the file.
 fn look_at_all(folder: &Folder, entries: &[(Indexed, Held)]) {
     let (pack, mut tools) = (Pack::at(folder, PACK), Tools::new());
     let mut packs = Packs::list(folder).expect("readable");

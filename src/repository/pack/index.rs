@@ -1,4 +1,4 @@
-//! The index of a pack, version 2: where each object stands in it, by its name.
+//! The pack index, version 2: the offset of each object by its name.
 
 use std::cmp::Ordering;
 use std::io::{self, BufWriter, Write};
@@ -14,23 +14,23 @@ const NAMES_AT: u64 = 8 + 4 * FANOUT as u64;
 const NAME_BYTES: u64 = 20;
 /// The checksums of the pack and of the index itself.
 const TRAILER_BYTES: u64 = 40;
-/// Offsets from here on stand in a table of their own.
+/// The smallest offset that goes into the table of large offsets.
 const LARGE_OFFSET: u64 = 1 << 31;
-/// Indexes up to this size are read at once; of others what is asked for.
+/// Largest index that is read into memory whole, in bytes; larger ones are read on demand.
 const WHOLE_BYTES_MAX: u64 = 256 * 1024;
-/// Names that are read at a time once few are left to look among.
+/// Remaining names that are read in one piece at the end of a binary search.
 const NAMES_AT_ONCE: u64 = 128;
 
-/// Where an object stands in a pack.
+/// The place of an object in a pack.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Indexed {
     pub(in super::super) id: ObjectId,
-    /// CRC-32 of the entry as it stands there.
+    /// CRC-32 of the raw entry.
     pub(super) crc: u32,
     pub(in super::super) offset: u64,
 }
 
-/// Writes the index of a pack whose checksum is `trailer`.
+/// Writes the index of a pack with the checksum `trailer`.
 pub(super) fn write(file: &File, entries: &mut [Indexed], trailer: &[u8; 20]) -> io::Result<()> {
     entries.sort_unstable_by_key(|entry| entry.id);
     let mut out = Hashed {
@@ -88,7 +88,7 @@ impl Hashed<'_> {
 /// An open index.
 pub(super) struct Index {
     source: Source,
-    /// How many names begin with each byte or a lower one.
+    /// For each first byte, the number of names that begin with it or a lower one.
     fanout: Vec<u32>,
     length: u64,
 }
@@ -127,12 +127,13 @@ impl Index {
             .ok_or_else(|| fault("it is no index of a pack, or is torn"))
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub(super) fn count(&self) -> u32 {
         self.fanout.last().copied().unwrap_or(0)
     }
 
-    /// Where a table begins: names, checksums, offsets, large offsets; and where those end at least.
+    /// Returns the offset of a table: names, checksums, offsets, large offsets. A higher number
+    /// gives the shortest possible length of the index.
     fn table(&self, number: u64) -> u64 {
         let count = u64::from(self.count());
         let widths = [0, NAME_BYTES, NAME_BYTES + 4, NAME_BYTES + 8];
@@ -161,7 +162,7 @@ impl Index {
         Ok(ObjectId(name))
     }
 
-    /// Where an object stands in the pack; `None` if it does not.
+    /// Finds the offset of an object in the pack.
     pub(super) fn find(&self, id: ObjectId) -> io::Result<Option<u64>> {
         let first = usize::from(id.0[0]);
         let below = first.checked_sub(1).map_or(0, |below| self.fanout[below]);
@@ -191,7 +192,7 @@ impl Index {
         self.large_offset(big_endian(&four))
     }
 
-    /// What an offset of four bytes stands for.
+    /// Resolves a four-byte offset, through the table of large offsets if necessary.
     fn large_offset(&self, offset: u32) -> io::Result<u64> {
         let offset = u64::from(offset);
         if offset < LARGE_OFFSET {
@@ -206,7 +207,7 @@ impl Index {
         Ok(u64::from_be_bytes(eight))
     }
 
-    /// The names that are in it, in order.
+    /// Reads all names, in order.
     pub(super) fn names(&self) -> io::Result<Vec<ObjectId>> {
         let mut bytes = vec![0; self.count() as usize * 20];
         self.read(NAMES_AT, &mut bytes)?;
@@ -216,7 +217,7 @@ impl Index {
             .collect())
     }
 
-    /// The names that begin with these hexadecimal digits, of which there are two at least.
+    /// Reads the names that begin with these hexadecimal digits, at least two.
     pub(super) fn named(&self, digits: &str) -> io::Result<Vec<ObjectId>> {
         let Some(first) = digits
             .get(..2)
@@ -234,7 +235,7 @@ impl Index {
             .collect())
     }
 
-    /// Everything in it, in the order of the pack.
+    /// Reads all entries, in pack order.
     pub(super) fn entries(&self) -> io::Result<Vec<Indexed>> {
         let names = self.names()?;
         let mut crcs = vec![0; names.len() * 4];
@@ -259,7 +260,7 @@ fn big_endian(four: &[u8]) -> u32 {
     u32::from_be_bytes(four.try_into().expect("four bytes"))
 }
 
-/// What is wrong with the bytes of a file, and not with reading them.
+/// Builds an error about the content of a file, as opposed to a failed read.
 pub(super) fn fault(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
@@ -274,8 +275,8 @@ mod tests {
         ObjectId(id)
     }
 
-    /// Many names in one slot of the fanout, so that halving and reading at once both happen; and
-    /// offsets on either side of what four bytes hold.
+    /// Builds entries with many names in one fan-out slot, so that binary search and reading in one
+    /// piece both happen, and with offsets on both sides of the four-byte limit.
     fn entries(count: u32) -> Vec<Indexed> {
         let entry = |n: u32| Indexed {
             id: id(if n.is_multiple_of(3) { 0xff } else { 7 }, n),
@@ -287,7 +288,7 @@ mod tests {
 
     const PACK: PackId = PackId([9; 20]);
 
-    /// A folder that goes when it is dropped, open, with the index of a pack in it.
+    /// Writes the index of a pack to a temporary folder and opens it.
     fn written(count: u32) -> (tempfile::TempDir, Folder, Index) {
         let temporary = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(temporary.path()).expect("opens");
@@ -340,7 +341,7 @@ mod tests {
                 bad[at] ^= 0x40;
                 assert!(refused(&bad), "byte {at}");
             }
-            // An offset that points behind the table of large ones.
+            // An offset beyond the table of large offsets.
             let mut bad = bytes.clone();
             let at = 1032 + 24 * count as usize;
             bad[at..at + 4].copy_from_slice(&[0xff; 4]);

@@ -1,4 +1,4 @@
-//! Reading a pack, whoever wrote it: with bounds, and nothing of it believed without its hash.
+//! Reading a pack from any writer, with limits; an object is trusted only by its hash.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -16,24 +16,24 @@ use super::{
 use crate::disk::{self, File, FileExt, Folder, PackId};
 use crate::id::ObjectId;
 
-/// Longest way from a delta to a whole object: stock git makes none beyond 4095.
+/// Longest chain of deltas to a whole object; stock git makes none beyond 4095.
 const DELTAS_MAX: usize = 5_000;
-/// What an entry begins with: its size, and a distance or a name.
+/// Longest start of an entry, in bytes: its size, and a distance or a name.
 const START_BYTES: usize = 40;
-/// Read at once of an entry: most are shorter.
+/// Bytes of an entry that are first read; most entries are shorter.
 const READ_BYTES: usize = 4096 + 512;
 /// Most bytes that are reserved for an object before it is inflated.
 const ROOM_BYTES: u64 = 1 << 20;
-/// What is kept of the objects that were read, in each of two halves; and the largest one kept.
+/// Cache size in bytes, for each of its two halves, and the largest object in it.
 const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const RECENT_OBJECT_BYTES_MAX: usize = 256 * 1024;
 
-/// How many packs this process has had to do with.
+/// The number of packs this process has opened.
 static PACKS: AtomicU64 = AtomicU64::new(0);
 
-/// A pack and its index, opened when first asked.
+/// A pack and its index, each opened on first use.
 pub(in super::super) struct Pack {
-    /// Unlike that of any other in this process, also one that had its name before.
+    /// Unique in this process, even among packs of the same name.
     number: u64,
     folder: Folder,
     id: PackId,
@@ -44,13 +44,13 @@ pub(in super::super) struct Pack {
 /// An object of a pack.
 pub(in super::super) type Found = (Type, Arc<Vec<u8>>);
 
-/// How an entry has its object.
+/// The form of an entry: a whole object, or a delta.
 enum Form {
     Whole(Type),
     Delta { base: u64 },
 }
 
-/// Where an entry's deflated bytes begin, and what they are.
+/// The header of an entry, with the offset of its deflated bytes.
 struct Entry {
     form: Form,
     size: u64,
@@ -76,7 +76,7 @@ impl Pack {
         Ok(self.index.get_or_init(|| index))
     }
 
-    /// The file, and where its entries end.
+    /// Returns the file and the end of its entries.
     fn file(&self) -> io::Result<(&File, u64)> {
         let (file, end) = if let Some(open) = self.file.get() {
             open
@@ -87,27 +87,27 @@ impl Pack {
         Ok((file, *end))
     }
 
-    /// The names of the objects in it, in order.
+    /// Reads the names of its objects, in order.
     pub(in super::super) fn names(&self) -> io::Result<Vec<ObjectId>> {
         self.index()?.names()
     }
 
-    /// Everything in it, in the order in which it stands there.
+    /// Reads its entries, in pack order.
     pub(in super::super) fn entries(&self) -> io::Result<Vec<Indexed>> {
         self.index()?.entries()
     }
 
-    /// The names that begin with these hexadecimal digits.
+    /// Reads the names that begin with these hexadecimal digits.
     pub(super) fn named(&self, digits: &str) -> io::Result<Vec<ObjectId>> {
         self.index()?.named(digits)
     }
 
-    /// Where an object stands in it.
+    /// Finds the offset of an object.
     pub(in super::super) fn find(&self, id: ObjectId) -> io::Result<Option<u64>> {
         self.index()?.find(id)
     }
 
-    /// An entry as it stands there up to the next, if it is a whole blob and what it was.
+    /// Reads the raw entry, which ends at the next, if it is a whole blob and matches its CRC.
     pub(super) fn raw_blob(
         &self,
         entry: &Indexed,
@@ -125,7 +125,7 @@ impl Pack {
         Ok((crc32fast::hash(&raw) == entry.crc).then_some(raw))
     }
 
-    /// The object that stands at an offset.
+    /// Reads the object at an offset.
     pub(in super::super) fn read(&self, offset: u64, tools: &mut Tools) -> io::Result<Found> {
         let (mut deltas, mut delta_bytes) = (Vec::new(), 0);
         let mut at = offset;
@@ -205,7 +205,7 @@ impl Pack {
         }
         let (file, end) = self.file()?;
         inflater.reset(true);
-        // One byte more, because an end is only seen where there is room for what would follow.
+        // One byte more: zlib reports the end of a stream only if there is room for more output.
         let room = entry.size.min(ROOM_BYTES) + 1;
         let mut out = Vec::with_capacity(usize::try_from(room).expect("not much"));
         let mut piece = vec![0; READ_BYTES];
@@ -249,7 +249,7 @@ fn open(folder: &Folder, id: PackId) -> io::Result<(File, u64)> {
     Ok((file, end))
 }
 
-/// What packs are read with, one after the other.
+/// Reusable state for reading packs.
 pub(in super::super) struct Tools {
     inflater: Decompress,
     recent: Recent,
@@ -264,11 +264,11 @@ impl Tools {
     }
 }
 
-/// The number of an open pack, and where in it an object stands.
+/// The number of an open pack, and the offset of an object in it.
 type Place = (u64, u64);
 
-/// Trees and commits that were read lately, because others are made from them: those of the newer
-/// half are kept, those of the older half as long as they are asked for.
+/// A cache of recently read trees and commits, which are bases of others. It has a newer and an
+/// older half; an object of the older half stays only if it is read again.
 #[derive(Default)]
 struct Recent {
     newer: HashMap<Place, Found>,

@@ -1,4 +1,4 @@
-//! All packs of a store: where an object is, and what becomes of a pack that is no longer needed.
+//! All packs of a store: finding objects, merging packs and removing them.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,28 +13,28 @@ use crate::repository::pack::index::{Index, Indexed, fault};
 use crate::repository::pack::reader::{Found, Pack, Tools};
 use crate::repository::pack::writer::Writer;
 
-/// How much older than a new pack one without an index is that nobody waits for.
+/// Age beyond the newest pack at which a pack without an index is abandoned.
 const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A pack file, and what is known of it without opening it.
+/// A pack file and its metadata.
 pub(in super::super) struct PackFile {
     pub(in super::super) id: PackId,
     pub(in super::super) bytes: u64,
     pub(in super::super) time: SystemTime,
-    /// Whether somebody wants it to stay as it is.
+    /// True if a `.keep` file protects the pack.
     pub(in super::super) kept: bool,
 }
 
-/// The packs of which there is an index.
+/// Lists the packs that have an index.
 pub(in super::super) fn indexed(folder: &Folder) -> io::Result<Vec<PackId>> {
     folder.list_of(|found| PackId::of_file(found, "idx"))
 }
 
-/// The packs that have an index, newest first.
+/// Lists the packs that have an index, newest first.
 pub(in super::super) fn files(folder: &Folder) -> io::Result<Vec<PackFile>> {
     let mut files = Vec::new();
     for id in indexed(folder)? {
-        // Another process may have put a larger one in its place meanwhile.
+        // Another process may just have merged it into a larger one.
         let Ok(Some(pack)) = folder.look(&id.pack()) else {
             continue;
         };
@@ -49,7 +49,7 @@ pub(in super::super) fn files(folder: &Folder) -> io::Result<Vec<PackFile>> {
     Ok(files)
 }
 
-/// A pack beside which there is no index, or a torn one: nothing in it is found.
+/// Finds a pack whose index is missing or torn, so that none of its objects is found.
 pub(in super::super) fn without_index(folder: &Folder) -> io::Result<Option<PackId>> {
     let packs = folder.list_of(|found| PackId::of_file(found, "pack"))?;
     Ok(packs.into_iter().find(|id| match Index::open(folder, *id) {
@@ -58,13 +58,13 @@ pub(in super::super) fn without_index(folder: &Folder) -> io::Result<Option<Pack
     }))
 }
 
-/// Removes a pack whose objects are all in another, if that is still there: stock git may have put
-/// them into a third meanwhile, which can be this one, made again.
+/// Removes a pack whose objects are all in another, if the other still exists. Stock git may have
+/// moved them to a third meanwhile, which can be this very pack, made again.
 pub(in super::super) fn remove(folder: &Folder, id: PackId, other: PackId) {
     if id == other || !folder.has(&other.index()) || !folder.has(&other.pack()) {
         return;
     }
-    // Stock git takes what an index over several packs names for there.
+    // Stock git trusts a multi-pack index: the packs it names have to exist.
     drop(folder.remove(&Name::INDEX_OF_ALL));
     for beside in id.beside() {
         drop(folder.remove(&beside));
@@ -72,9 +72,9 @@ pub(in super::super) fn remove(folder: &Folder, id: PackId, other: PackId) {
     drop(folder.remove(&id.pack()));
 }
 
-/// Removes packs that a process was killed over before their indexes were in place, or once those
-/// were gone. Stock git may be between the two just now: only those go that are much older than the
-/// newest pack.
+/// Removes packs without an index, left by a process that was killed before the index was in place
+/// or after it was removed. Stock git may be between those two steps right now, so only packs much
+/// older than the newest are removed.
 pub(in super::super) fn remove_orphans(folder: &Folder, newest: PackId) -> io::Result<()> {
     let newest = folder.look(&newest.pack())?;
     let before = newest.and_then(|newest| newest.changed.checked_sub(ORPHAN_AGE));
@@ -89,14 +89,14 @@ pub(in super::super) fn remove_orphans(folder: &Folder, newest: PackId) -> io::R
     Ok(())
 }
 
-/// What is found of an object in packs.
+/// The result of looking up an object in packs.
 pub(in super::super) enum Packed {
     Absent,
     Whole(Type, Vec<u8>),
     Damaged(String),
 }
 
-/// The packs that were there when it was looked.
+/// The packs at the time of listing.
 pub(in super::super) struct Packs {
     packs: Vec<Pack>,
     tools: Tools,
@@ -118,8 +118,8 @@ impl Packs {
         }
     }
 
-    /// Looks for an object, checking of what it finds only that it is all there. Where one pack has
-    /// it damaged, another may have it whole; `fits` says which that is.
+    /// Reads an object, verifying only that it is complete. A copy that is damaged in one pack may
+    /// be whole in another; `fits` recognizes the whole one.
     pub(in super::super) fn read(
         &mut self,
         id: ObjectId,
@@ -130,12 +130,12 @@ impl Packs {
             let why = match self.read_from(at, id) {
                 Ok(None) => continue,
                 Ok(Some((kind, bytes))) if fits(kind, &bytes) => {
-                    // What is asked for next is often beside it.
+                    // The next object is often in the same pack.
                     self.packs[..=at].rotate_right(1);
                     return Ok(Packed::Whole(kind, Arc::unwrap_or_clone(bytes)));
                 }
                 Ok(Some(_)) => "its pack entry does not hash to its name".into(),
-                // Gone since, with its objects in another.
+                // The pack was merged into another meanwhile.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 Err(e) if is_content_fault(&e) => e.to_string(),
                 Err(e) => return Err(e),
@@ -153,7 +153,7 @@ impl Packs {
         }
     }
 
-    /// Whether a pack has an object, whole or not.
+    /// Tells whether a pack has an object, whole or not.
     pub(in super::super) fn has(&self, id: ObjectId) -> io::Result<bool> {
         for pack in &self.packs {
             match pack.find(id) {
@@ -167,7 +167,7 @@ impl Packs {
         Ok(false)
     }
 
-    /// The objects whose names begin with these hexadecimal digits.
+    /// Lists the objects whose names begin with these hexadecimal digits.
     pub(in super::super) fn named(&self, digits: &str) -> io::Result<Vec<ObjectId>> {
         let mut found = Vec::new();
         for pack in &self.packs {
@@ -177,7 +177,7 @@ impl Packs {
     }
 }
 
-/// Whether the bytes of a file are wrong, and not the disk or the right to read it.
+/// Tells whether an error is about the content of a file, as opposed to the disk or permissions.
 pub(in super::super) fn is_content_fault(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -185,16 +185,15 @@ pub(in super::super) fn is_content_fault(error: &io::Error) -> bool {
     )
 }
 
-// Small packs made into larger ones, so that there are never many.
+// Merging small packs, so that there are never many.
 
-/// So many packs of one size class become one.
+/// The number of packs of one size class that are merged into one.
 const CLASS_PACKS: usize = 8;
-/// Packs up to this size are of the smallest class; each further one is eight times as wide.
+/// Largest pack of the smallest class, in bytes; each further class is eight times as wide.
 const CLASS_BYTES: u64 = 256 * 1024;
 
-/// Merges packs of one size class as long as some has too many of them, the smallest first, and
-/// none that makes more than so many bytes. How many that is may change: a merge that has become
-/// too much ends.
+/// Merges packs of one size class while any class has too many, smallest class first. No merge
+/// exceeds `bytes_max`, which may change meanwhile: a merge that has become too large stops.
 pub(in super::super) fn merge_small(
     folder: &Folder,
     bytes_max: impl Fn() -> u64,
@@ -208,12 +207,12 @@ pub(in super::super) fn merge_small(
     Ok(())
 }
 
-/// The class of a pack.
+/// Returns the size class of a pack.
 fn class(bytes: u64) -> u32 {
     (bytes / CLASS_BYTES).max(1).ilog(CLASS_PACKS as u64)
 }
 
-/// The packs of the smallest class that has too many.
+/// Finds the packs of the smallest class that has too many.
 fn too_many(mut files: Vec<PackFile>, bytes_max: u64) -> Option<Vec<PackFile>> {
     files.retain(|file| !file.kept);
     let mut classes: Vec<u32> = files.iter().map(|file| class(file.bytes)).collect();
@@ -228,7 +227,7 @@ fn too_many(mut files: Vec<PackFile>, bytes_max: u64) -> Option<Vec<PackFile>> {
     Some(files)
 }
 
-/// Makes one pack of several, newest first, and then removes them; nothing if it was stopped.
+/// Merges packs, newest first, into one and removes them; `None` if it was stopped.
 fn merge(
     folder: &Folder,
     parts: &[PackFile],
@@ -267,7 +266,7 @@ fn copy(
     writer: &mut Writer,
     tools: &mut Tools,
 ) -> io::Result<()> {
-    // Ciphertext goes over as it is, if it is what it was.
+    // Copies a blob's raw entry if its CRC matches.
     if let Some(raw) = pack.raw_blob(entry, end)? {
         return writer.copy(entry.id, &raw, entry.crc);
     }

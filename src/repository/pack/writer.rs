@@ -1,4 +1,4 @@
-//! Writing a pack: newest objects first, ciphertext as it is, trees and commits as deltas.
+//! Writing a pack: newest objects first, blobs of ciphertext whole, trees and commits as deltas.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -13,27 +13,27 @@ use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, 
 use crate::disk::{self, File, FileExt, Folder, Name, PackId};
 use crate::id::ObjectId;
 
-/// Versions of a tree that go back to one that is stored whole.
+/// Length of a chain of tree versions, counted from the one that is stored whole.
 const CHAIN_TREES: u32 = 128;
-/// Of these every eighth is a delta against the eighth before it, and the others against the one
-/// before: so no tree is more than 7 + 15 deltas away from the whole one.
+/// Every eighth tree in a chain is a delta against the eighth before it, and the others against the
+/// one before: no tree is more than 7 + 15 deltas away from the whole one.
 const STRIDE_TREES: u32 = 8;
-/// Larger objects are stored whole: no tree of a store is, and few commits are.
+/// Larger objects are stored whole: no tree of a store is that large, and few commits are.
 const DELTA_BYTES_MAX: usize = 512 * 1024;
-/// Deltas below this are names and little else, and do not shrink.
+/// Shorter deltas are mostly object names, which do not compress.
 const SHRINKING_BYTES_MIN: usize = 100;
-/// Most that is kept at hand as bases of what comes next: two trees for each of 257 folders, each
-/// of 23 KB at 100,000 memories, with room.
+/// Most bytes that are cached as bases: two trees for each of 257 folders, each of 23 KB at 100,000
+/// memories, with room.
 const BASES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A pack that is being written, under a passing name.
+/// A pack being written to a temporary file.
 pub(in super::super) struct Writer {
     folder: Folder,
     aside: Name,
     out: BufWriter<File>,
     sha: Sha1,
     at: u64,
-    /// How many objects its header says there are.
+    /// The object count in the header.
     promised: u32,
     entries: Vec<Indexed>,
     bases: Bases,
@@ -41,7 +41,7 @@ pub(in super::super) struct Writer {
 }
 
 impl Writer {
-    /// Begins a pack of so many objects in the folder of packs.
+    /// Starts a pack of so many objects in the folder of packs.
     pub(in super::super) fn begin(folder: &Folder, promised: usize) -> io::Result<Self> {
         let promised = u32::try_from(promised).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let aside = Name::new_aside();
@@ -61,7 +61,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// How many objects are in it so far.
+    /// Returns the number of objects written so far.
     pub(in super::super) fn count(&self) -> usize {
         self.entries.len()
     }
@@ -91,17 +91,17 @@ impl Writer {
         self.put_entry(id, &entry, crc32fast::hash(&entry))
     }
 
-    /// What makes an object of its base, where that is much shorter than the object.
+    /// Encodes an object as a delta against its base, if that is much shorter.
     fn delta(&self, base: &Base, bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
         let made = delta::encode(&base.bytes, bytes);
         let pays = made.len() + made.len() / 8 < bytes.len();
-        // Nothing may ever go into a pack that does not come out again.
+        // Verifies that the delta decodes, before it goes into a pack.
         let same =
             pays && delta::apply(&base.bytes, &made, bytes.len() as u64).as_deref() == Some(bytes);
         same.then(|| (self.at - base.at, made))
     }
 
-    /// Adds an object as it stands in another pack, where it is no delta.
+    /// Copies a raw entry from another pack; it must not be a delta.
     pub(super) fn copy(&mut self, id: ObjectId, entry: &[u8], crc: u32) -> io::Result<()> {
         self.put_entry(id, entry, crc)
     }
@@ -118,8 +118,8 @@ impl Writer {
         self.out.write_all(bytes)
     }
 
-    /// Makes the pack and its index durable and puts them in place: the pack first, because git
-    /// looks for what an index names. Answers which pack it is.
+    /// Makes the pack and its index durable and renames them into place: the pack first, because
+    /// git expects the pack of every index. Returns the name of the pack.
     pub(in super::super) fn finish(mut self) -> io::Result<PackId> {
         self.out.flush()?;
         if self.promised as usize != self.entries.len() {
@@ -141,8 +141,8 @@ impl Writer {
         Ok(id)
     }
 
-    /// Fewer objects were there in the end than were expected: the header says how many, and stands
-    /// before everything that the checksum is over.
+    /// Corrects the object count when fewer objects were added than expected. The count is in the
+    /// header, so the checksum over the file is computed anew.
     fn count_anew(&mut self) -> io::Result<()> {
         let count = u32::try_from(self.entries.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let written = self.out.get_ref();
@@ -163,7 +163,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Takes away what is not in its place; where it is, nothing has this name.
+    /// Removes the temporary file. Once it is renamed, nothing has this name.
     fn drop(&mut self) {
         drop(self.folder.remove(&self.aside));
     }
@@ -177,19 +177,19 @@ fn header(count: u32) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// An object that was written, for what comes next to be a delta against.
+/// A written object that can be the base of a delta.
 struct Base {
     at: u64,
     bytes: Vec<u8>,
 }
 
-/// What objects have much in common with each other.
+/// The groups of objects that have much in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    /// Headers, and how a signature and a sealed record begin.
+    /// Commits share headers, and the start of the signature and of the sealed record.
     Commit,
     Root,
-    /// The folder of the memories whose ids begin so.
+    /// The folder of the memories whose ids begin with these two digits.
     Folder([u8; 2]),
 }
 
@@ -208,28 +208,28 @@ impl Key {
     }
 }
 
-/// The bases of what comes next.
+/// The bases for the next objects.
 #[derive(Default)]
 struct Bases {
     chains: HashMap<Key, Chain>,
     bytes: usize,
 }
 
-/// Versions of one tree, from the whole one on; or commits.
+/// The versions of one tree, starting with the whole one; or commits.
 struct Chain {
     length: u32,
     last: Arc<Base>,
-    /// The last of those that are a stride apart.
+    /// The last version on the stride.
     stride: Arc<Base>,
 }
 
 impl Bases {
-    /// What to make an object from, if it is a version of something that was written.
+    /// Finds the base for an object.
     fn of(&self, kind: Type, bytes: &[u8]) -> Option<Arc<Base>> {
         let key = Key::of(kind, bytes).filter(|_| bytes.len() <= DELTA_BYTES_MAX)?;
         let chain = self.chains.get(&key)?;
         let base = match key {
-            // All have as much in common with one as with any other, and one is soon read.
+            // All commits have equally much in common; a chain of one delta is fastest to read.
             Key::Commit => &chain.last,
             _ if chain.length >= CHAIN_TREES => return None,
             _ if chain.length.is_multiple_of(STRIDE_TREES) => &chain.stride,
@@ -238,7 +238,7 @@ impl Bases {
         Some(Arc::clone(base))
     }
 
-    /// Keeps what was written at `at`, whole or as a delta, where the next is made from it.
+    /// Keeps an object written at `at`, whole or as a delta, as a base for the next of its group.
     fn keep(&mut self, kind: Type, bytes: &[u8], at: u64, whole: bool) {
         let Some(key) = Key::of(kind, bytes) else {
             return;
@@ -247,7 +247,7 @@ impl Bases {
             return;
         }
         if self.bytes + bytes.len() > BASES_BYTES_MAX {
-            // Every tree begins with a whole one again.
+            // Every chain starts again with a whole tree.
             self.chains.clear();
             self.bytes = 0;
         }
@@ -282,7 +282,7 @@ impl Chain {
         }
     }
 
-    /// Most that it keeps in memory.
+    /// Returns the bytes it keeps in memory.
     fn bytes(&self) -> usize {
         self.last.bytes.len() + self.stride.bytes.len()
     }
