@@ -68,7 +68,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         "rmcp::",
         &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],
     ),
-    ("regex::", &["crates/redact/src", "src/store/past/grep.rs"]),
+    ("regex::", &["crates/redact/src", "src/store/past/lines.rs"]),
     (
         "rustix",
         &[

@@ -19,7 +19,7 @@ use crate::repository::object::Object;
 use crate::state::catalog::Decided;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
-use crate::store::history::refold::renew_catalog_file;
+use crate::store::history::replay::renew_catalog_file;
 use crate::store::log::parse_path;
 use crate::store::past::locked;
 use crate::store::place::{check_one_keyring, check_place, follow_keyring};

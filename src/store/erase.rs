@@ -7,38 +7,40 @@
 //! ```
 
 pub(super) mod closed;
-pub(super) mod complete;
-pub(super) mod target;
 
 use std::collections::{HashMap, HashSet};
 
+use self::closed::{Closed, try_all};
+pub(super) use self::closed::{keys_left, named_in};
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{Change, Context, ERASE_COMMAND, Erased, Event, NOT_REACHED, Receipt, Touch};
+use crate::event::{
+    Change, Context, ERASE_COMMAND, Erased, Event, NOT_REACHED, REDACT_COMMAND, Receipt, Touch,
+};
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
+use crate::redact::Glob;
+use crate::repository::object::Object;
 use crate::store::answer::Meta;
-use crate::store::decide::as_reader;
-use crate::store::erase::closed::try_all;
-use crate::store::erase::target::targets;
+use crate::store::checkpoint::checkpoint;
+use crate::store::commit::Sealing;
+use crate::store::decide::{as_reader, check_permitted};
 use crate::store::history::refresh;
-use crate::store::hold::check_not_held;
-use crate::store::past::{in_history, load_timeline, timeline};
+use crate::store::hold::{check_not_held, hold_ever_on};
+use crate::store::log::Filter;
+use crate::store::log::numbers;
+use crate::store::past::{erased, in_history, load_timeline, no_file_at, resolve, timeline};
 use crate::store::place::check_one_keyring;
-use crate::store::reseal::in_new_keyring;
-use crate::store::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, Target};
+use crate::store::plan::touch;
+use crate::store::reseal::{Progress, in_new_keyring, reseal};
+use crate::store::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, RedactedMemory, Target};
+use crate::store::revision::Revision;
 use crate::store::signers::may_sign_now;
 use crate::store::sweep::record_plainly;
-use crate::store::{Ledger, State, lock};
-
-use super::Store;
-use super::checkpoint::checkpoint;
-use super::commit::Sealing;
-use super::reseal::{Progress, reseal};
-
-use self::closed::Closed;
-pub(super) use self::closed::{keys_left, named_in};
+use crate::store::versions::text_of;
+use crate::store::{Ledger, State, Store, lock, redactor};
+use crate::version;
 
 /// What is erased by one event.
 #[derive(Default)]
@@ -268,4 +270,201 @@ pub(super) fn gone(
         from: None,
         because: None,
     }
+}
+
+// Which memories an erasure is about.
+
+fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+    let timeline = timeline(state);
+    let ids = match what {
+        EraseOf::Memory(id) => HashSet::from([*id]),
+        EraseOf::Path(path) => last_within(state, path),
+        EraseOf::Session(session) => {
+            let filter = Filter {
+                session: Some(session.clone()),
+                ..Filter::default()
+            };
+            timeline.written_by(&numbers(state, &filter))
+        }
+        EraseOf::Actor(actor) => {
+            let filter = Filter {
+                actor: Some(actor.clone()),
+                ..Filter::default()
+            };
+            timeline.written_by(&numbers(state, &filter))
+        }
+        EraseOf::Subject(glob) => {
+            let glob = Glob::parse(glob)?;
+            let paths = timeline.paths().into_iter();
+            paths
+                .filter(|(_, paths)| paths.iter().any(|path| glob.fits(path.as_str())))
+                .map(|(id, _)| id)
+                .collect()
+        }
+    };
+    let targets = ids.into_iter();
+    let mut targets: Vec<Target> = targets
+        .filter_map(|id| target(state, id, history_only))
+        .collect();
+    if targets.is_empty() {
+        return Err(nothing_to_erase(state, what, history_only));
+    }
+    targets.sort_by_cached_key(|target| {
+        let path = target.path.as_ref().map(|path| path.as_str().to_owned());
+        (path, target.id)
+    });
+    Ok(targets)
+}
+
+/// Memories that are at a path or below it, and those that are gone and were there last.
+fn last_within(state: &State, path: &MemoryPath) -> HashSet<MemoryId> {
+    let ever = timeline(state).ever_within(path).into_iter();
+    ever.filter(|id| {
+        let last = last_path(state, *id);
+        last.is_some_and(|last| last == *path || last.is_below(path))
+    })
+    .collect()
+}
+
+/// The path of a memory, or the last it had.
+fn last_path(state: &State, id: MemoryId) -> Option<MemoryPath> {
+    match state.catalog.memory(id) {
+        Some(memory) => Some(memory.path.clone()),
+        None => timeline(state).life(id).pop()?.of.path,
+    }
+}
+
+/// A memory as a target; `None` if there is nothing of it left to erase.
+fn target(state: &State, id: MemoryId, history_only: bool) -> Option<Target> {
+    let timeline = timeline(state);
+    let is_there = state.catalog.memory(id).is_some();
+    if !is_there && (history_only || timeline.erased_by(id).is_some()) {
+        return None;
+    }
+    let first = timeline.begins_with(id).map_or(0, |(first, _)| first);
+    let versions = timeline.versions(id, u64::MAX);
+    let versions = versions.filter(|version| version.version >= first).count();
+    let least = if history_only { 2 } else { 1 };
+    let path = last_path(state, id);
+    (versions >= least).then(|| Target {
+        id,
+        hold: hold_ever_on(state, id, path.as_ref()),
+        path,
+        is_there,
+        versions,
+    })
+}
+
+fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error {
+    let path = match what {
+        EraseOf::Memory(id) => match timeline(state).erased_by(*id) {
+            Some(event) => return erased(*id, event),
+            None => format!("the memory {id}"),
+        },
+        EraseOf::Path(path) => path.as_str().to_owned(),
+        EraseOf::Session(session) => format!("what the session {session} wrote"),
+        EraseOf::Actor(actor) => format!("what {actor} wrote"),
+        EraseOf::Subject(glob) => glob.clone(),
+    };
+    let (when, hint) = if history_only {
+        (
+            "with a version before its present one",
+            "--history keeps the present version of memories that are there; without it a \
+             memory is erased whole",
+        )
+    } else {
+        (
+            "that is not erased already",
+            "`agekeep log` with a path shows what was there; a memory that has moved is named \
+             by its new path or its id",
+        )
+    };
+    Error::NotThere {
+        path,
+        when: when.into(),
+        hint: hint.into(),
+    }
+}
+
+// Redacting what is kept already: a memory's present text without the secrets in it, and nothing
+// of what it was before.
+
+/// See [`Store::redact`].
+pub(super) fn redact(
+    store: &mut Store,
+    path: &MemoryPath,
+    revision: &Revision,
+    context: &Context,
+    progress: &mut Progress<'_>,
+) -> Result<RedactedMemory> {
+    let lock = lock(&mut store.ledger)?;
+    refresh(store)?;
+    check_permitted(store, REDACT_COMMAND)?;
+    load_timeline(store)?;
+    let id = to_redact(store, path, revision)?;
+    let memory = store.state.catalog.memory(id).cloned();
+    store.state.catalog.check()?;
+    let memory = memory.ok_or_else(|| Error::NotThere {
+        path: path.as_str().to_owned(),
+        when: "now: it was deleted".into(),
+        hint: format!("erase it whole: `agekeep erase {id}`"),
+    })?;
+    check_not_held(store, std::iter::once((id, Some(&memory.path))))?;
+    let text = text_of(&mut store.ledger, &memory)?;
+    let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
+    let redacted = redacted.map_err(|_| Error::Invalid {
+        what: "so large a text",
+        why: "looking for secrets in it takes too long; erase it whole instead".into(),
+    })?;
+    let stripped: Vec<String> = redacted.kinds().into_iter().map(str::to_owned).collect();
+    let fresh = SealKey::generate();
+    let place = version::Place {
+        id,
+        path: &memory.path,
+        version: memory.version + 1,
+    };
+    let sealed = version::seal(fresh.begin(), &place, &redacted);
+    let digest = sealed.digest();
+    let object = Object::sealed(sealed);
+    store.ledger.repository.write(&object)?;
+    let mut sealing = Sealing::default();
+    sealing.blobs.push((id, Some(object.id)));
+    let mut touch = touch(&memory, Change::Redact);
+    touch.version = memory.version + 1;
+    touch.bytes = redacted.text().len() as u64;
+    touch.blob = Some((object.id, digest));
+    sealing.touches.push(touch);
+    let erasing = Erasing {
+        before: sealing,
+        fresh: vec![(id, fresh)],
+        ..Erasing::default()
+    };
+    let adjust = |event: &mut crate::event::Event| {
+        let found = redacted.findings().iter();
+        event
+            .redactions
+            .extend(found.map(crate::event::Redaction::in_text));
+        event.redactions.truncate(crate::event::REDACTIONS_MAX);
+    };
+    let (meta, receipt) = erase_now(store, REDACT_COMMAND, erasing, adjust, context, progress)?;
+    drop(lock);
+    Ok(RedactedMemory {
+        target: Target {
+            id,
+            path: Some(memory.path),
+            is_there: true,
+            versions: receipt.memories.iter().map(|m| m.blobs.len()).sum(),
+            hold: None,
+        },
+        stripped,
+        meta,
+        receipt,
+    })
+}
+
+fn to_redact(store: &Store, path: &MemoryPath, revision: &Revision) -> Result<MemoryId> {
+    let at = resolve(store, revision)?;
+    let found = timeline(&store.state).at(path, at.event);
+    let found = found.ok_or_else(|| no_file_at(path, at, timeline(&store.state)))?;
+    Ok(found.id)
 }

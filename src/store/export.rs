@@ -12,11 +12,11 @@ use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Moment, Plac
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::living::living;
 use crate::store::past::{
     Look, in_contents, looked_at, place_ever, resolve, text_then, timeline, try_record_look,
 };
 use crate::store::revision::Revision;
+use crate::store::sweep::living;
 use crate::store::{State, Store, redactor};
 
 /// Which texts are taken out.

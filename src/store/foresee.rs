@@ -8,11 +8,11 @@ use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
 use crate::store::decide::as_reader;
-use crate::store::living::living;
 use crate::store::log::parse_path;
 use crate::store::past::locked;
 use crate::store::plan::plan;
 use crate::store::redactor;
+use crate::store::sweep::living;
 use crate::store::versions::text_of;
 
 use super::Store;

@@ -1,8 +1,6 @@
 //! History as the truth: recovery after an unclean stop, and the catalog that events add up to.
 
-mod check;
-mod fold;
-pub(super) mod refold;
+pub(super) mod replay;
 
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
@@ -15,17 +13,17 @@ use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Decided};
 use crate::store::Ledger;
 use crate::store::decide::follow_decisions;
-use crate::store::erase::complete::complete_erasures;
-use crate::store::history::refold::renew_catalog_file;
-use crate::store::keys::check_keyring;
+use crate::store::erase::closed::complete_erasures;
+use crate::store::history::replay::renew_catalog_file;
 use crate::store::pinning::know_head;
+use crate::store::place::check_keyring;
 use crate::store::place::follow_keyring;
-use crate::store::upgrade::upgrade;
+use crate::store::reseal::upgrade;
 
-pub(super) use self::check::check_all;
-use self::fold::Fold;
-pub(super) use self::refold::refold;
+use self::replay::Fold;
 use super::Store;
+pub(super) use crate::store::history::replay::check_all;
+pub(super) use crate::store::history::replay::refold;
 
 /// What an unclean stop left to do once the objects are in their places. The ref comes last: as
 /// long as it points at an earlier commit, the next open does all of this again.

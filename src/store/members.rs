@@ -1,26 +1,29 @@
 //! Who can open the store: adding a member seals the two small keyring files anew, removing one
 //! gives everything that comes next new keys.
 
-use crate::crypto::recipients::{self, Member, Role};
+use zeroize::Zeroizing;
+
+use crate::crypto::recipients;
+use crate::crypto::recipients::{Member, Role};
 use crate::crypto::seal::Recipient;
 use crate::crypto::sign::{SignerRole, Validity, VerifyingKey};
 use crate::error::{Error, MembershipFault, Result};
-use crate::event::{ADD_MEMBER_COMMAND, Context, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND};
+use crate::event::{
+    ADD_MEMBER_COMMAND, Context, Place, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND,
+};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::Policy;
 use crate::store::answer::Meta;
-use crate::store::decide::{PolicyChange, check_clear_name, check_permitted, decide};
+use crate::store::decide::{Decision, PolicyChange, check_clear_name, check_permitted, decide};
 use crate::store::history::refresh;
-use crate::store::key_export::Exported;
-use crate::store::reseal::rotate;
-use crate::store::signers::Removed;
-use crate::store::signers::Signer;
-use crate::store::{decide, key_export, lock, reseal, signers};
-
-use super::Store;
-use super::decide::Decision;
-use super::reseal::{Progress, Rekey, Rekeyed, Scope};
+use crate::store::log::parse_path;
+use crate::store::past::{
+    Look, erased, in_contents, looked_at, no_file_at, timeline, try_record_look,
+};
+use crate::store::reseal::{Progress, Rekey, Rekeyed, Scope, rotate};
+use crate::store::signers::{Removed, Signer, check_role};
+use crate::store::{Store, decide, lock, reseal, signers};
 
 impl Store {
     /// Everybody who can open the store, as the newest commit says.
@@ -184,7 +187,7 @@ impl Store {
     /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
     /// for [`Store::rekey`].
     pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<Exported> {
-        key_export::export_keys(self, memory, context)
+        export_keys(self, memory, context)
     }
 
     /// Seals the live memories a glob fits to fresh identities; all else keeps its keys.
@@ -272,4 +275,80 @@ fn check_leaver(store: &Store, name: &str) -> Result<Member> {
         }));
     }
     Ok(leaver.clone())
+}
+
+// A memory's own identities, for recovery with stock age.
+
+/// What opens every version of one memory.
+#[non_exhaustive]
+pub struct Exported {
+    /// The memory.
+    pub id: MemoryId,
+    /// Its newest path.
+    pub path: Option<MemoryPath>,
+    /// Its identities as an age identity file, the newest first.
+    pub identities: Zeroizing<String>,
+    /// The event that records that they were taken.
+    pub event: u64,
+}
+
+/// The command of an event that says who took keys out.
+const COMMAND: &str = "keys_export";
+
+/// See [`Store::export_keys`].
+pub(super) fn export_keys(store: &mut Store, memory: &str, context: &Context) -> Result<Exported> {
+    let wanted = match MemoryId::from_hex(memory) {
+        Some(id) => Wanted::Id(id),
+        None => Wanted::Path(parse_path(&store.state, memory)?),
+    };
+    in_contents(store, |store| hand_out(store, &wanted, context))
+}
+
+fn hand_out(store: &mut Store, wanted: &Wanted, context: &Context) -> Result<Exported> {
+    check_role(store, COMMAND)?;
+    let newest = timeline(&store.state).len() - 1;
+    let moment = timeline(&store.state)
+        .moment(newest)
+        .expect("the newest event");
+    let version = match wanted {
+        Wanted::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
+        Wanted::Path(path) => timeline(&store.state).at(path, newest),
+    };
+    let version = version.ok_or_else(|| match wanted {
+        Wanted::Id(id) => Error::MissingKey {
+            memory: id.to_string(),
+        },
+        Wanted::Path(path) => no_file_at(path, moment, timeline(&store.state)),
+    })?;
+    if let Some(event) = timeline(&store.state).erased_by(version.id) {
+        return Err(erased(version.id, event));
+    }
+    let keys = store.ledger.keyring.memory_keys(version.id)?;
+    let look = Look {
+        command: COMMAND,
+        path: version
+            .path
+            .clone()
+            .map(|path| Place::Of(version.id, Some(path))),
+        at: Vec::new(),
+        touches: vec![looked_at(&version)],
+    };
+    let event = try_record_look(store, look, context)?;
+    let mut identities = Zeroizing::new(String::with_capacity(100 * keys.len()));
+    for key in &keys {
+        identities.push_str(&key.to_text());
+        identities.push('\n');
+    }
+    Ok(Exported {
+        id: version.id,
+        path: version.path,
+        identities,
+        event,
+    })
+}
+
+/// How a memory is named.
+enum Wanted {
+    Id(MemoryId),
+    Path(MemoryPath),
 }

@@ -1,9 +1,7 @@
 //! Reading any moment of history, and keeping a record of who looked.
 
-pub(super) mod access;
-pub(super) mod blame;
 pub(super) mod differ;
-pub(super) mod grep;
+pub(super) mod lines;
 pub(super) mod view;
 
 use std::io;
@@ -20,18 +18,23 @@ use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::file::Sought;
 use crate::state::timeline::{Timeline, Version};
+use crate::store::State;
+use crate::store::Store;
+use crate::store::at_one_time;
 use crate::store::commit::{Sealing, commit, event, record};
 use crate::store::decide::as_reader;
-use crate::store::history::refold::settle_catalog;
+use crate::store::history::replay::settle_catalog;
 use crate::store::history::{check_all, commits_since, refresh};
-use crate::store::living::living;
+use crate::store::lock;
+use crate::store::log;
+use crate::store::log::News;
 use crate::store::log::{Entry, Filter, entry};
-use crate::store::news::News;
 use crate::store::plan::plan_path_refused;
 use crate::store::quota::{check_pace, check_reserve};
+use crate::store::redactor;
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
+use crate::store::sweep::living;
 use crate::store::versions::open_version;
-use crate::store::{State, Store, at_one_time, lock, log, news, redactor};
 
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
@@ -94,7 +97,7 @@ impl Store {
     /// The store's lasting name, and the newest event that was seen of it.
     #[must_use]
     pub fn last_seen(&self) -> (StoreId, Moment) {
-        news::last_seen(self)
+        log::last_seen(self)
     }
 
     /// How many events there are by now, also those of other processes.
@@ -102,7 +105,7 @@ impl Store {
     /// # Errors
     /// When history does not check out.
     pub fn count_events(&mut self) -> Result<u64> {
-        news::count_events(self)
+        log::count_events(self)
     }
 
     /// What has changed since there were so many events, from at most so many of the newest.
@@ -110,7 +113,7 @@ impl Store {
     /// # Errors
     /// When history does not check out.
     pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
-        news::news(self, since, events_max)
+        log::news(self, since, events_max)
     }
 
     /// Looks for a pattern in the texts of memories; that is no access to any of them.
@@ -119,7 +122,7 @@ impl Store {
     /// [`Error::Invalid`] if the pattern is not one. A version that does not open is one of
     /// [`Matches::problems`].
     pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
-        grep::grep(self, search, context)
+        lines::grep(self, search, context)
     }
 
     /// An event and what it changed, as a readable difference.
@@ -218,7 +221,7 @@ impl Store {
         revision: &Revision,
         context: &Context,
     ) -> Result<Looked<Blame>> {
-        blame::blame(self, path, revision, context)
+        lines::blame(self, path, revision, context)
     }
 
     /// The events that meet a filter, newest first. Reading them is no access to any memory.
@@ -229,7 +232,7 @@ impl Store {
     /// # Errors
     /// When history does not check out; each entry is opened only when it is asked for.
     pub fn events(&mut self, filter: &Filter) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
-        access::events(self, filter)
+        log::events(self, filter)
     }
 
     /// Who read a memory, or looked at it without that counting as a read, newest first. A path
@@ -241,7 +244,7 @@ impl Store {
         &mut self,
         path: &MemoryPath,
     ) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
-        access::accesses(self, path)
+        log::accesses(self, path)
     }
 }
 

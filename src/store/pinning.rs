@@ -16,10 +16,10 @@ use crate::repository::object::Commit;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
 use crate::store::history::refresh;
-use crate::store::keys::check_keyring;
 use crate::store::lock;
 use crate::store::note::Checkpoint;
 use crate::store::pin::{Arrival, Origin, Other, Pin, Place, Seen};
+use crate::store::place::check_keyring;
 use crate::store::signers::signer_now;
 
 use super::commit::Sealing;

@@ -1,16 +1,18 @@
 //! Where the keyring is: in the store, where the policy says, or where the caller does.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::disk::{Folder, Name};
+use crate::disk::{Folder, Found, Kind, Name};
 use crate::error::{Error, MembershipFault, Result};
+use crate::event::Event;
+use crate::id::ObjectId;
 use crate::keyring::Keyring;
 use crate::policy::Policy;
-
-use super::Store;
-use super::decide::parse_recorded_policy;
-use super::history::{Unclean, decided_at};
+use crate::repository::Repository;
+use crate::store::decide::parse_recorded_policy;
+use crate::store::history::{Unclean, decided_at};
+use crate::store::{Ledger, Store};
 
 /// Opens the folder of a store.
 pub(crate) fn store_at(root: &Path) -> Result<Folder> {
@@ -102,4 +104,142 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+// Whether the keyring in place is the one that history names.
+
+/// Refuses a keyring that history does not name. One from before an erasure, all four files of it,
+/// is no stranger's: it is used, but for the keys that are destroyed, and those go again.
+pub(super) fn check_keyring(store: &Store) -> Result<()> {
+    let Some(known) = &store.state.catalog.keys else {
+        return Ok(());
+    };
+    if store.ledger.keyring.has_keys_of(known) {
+        return store.ledger.keyring.check_entries(known.entries);
+    }
+    let head = store.ledger.journal.head();
+    if was_in_force(&store.ledger.repository, &store.ledger.keyring, head)? {
+        return Ok(());
+    }
+    Err(store.ledger.keyring.foreign())
+}
+
+/// Whether an earlier event of this history put the keys of a keyring in force, and only erasures came
+/// since: whoever was let in or out in between could have put together what he knows.
+pub(crate) fn was_in_force(
+    repository: &Repository,
+    keyring: &Keyring,
+    head: ObjectId,
+) -> Result<bool> {
+    let mut next = Some(head);
+    while let Some(id) = next {
+        let (commit, _) = repository.commit(id)?;
+        next = commit.parent;
+        // Few commits change keys, and each says in the clear what it is.
+        if !changes_keys(&commit.message) {
+            continue;
+        }
+        let Ok(event) = Event::from_message(&commit.message, keyring) else {
+            return Ok(false);
+        };
+        match event.keys {
+            Some(keys) if keyring.has_keys_of(&keys) => return Ok(true),
+            Some(_) if !event.erases() => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+fn changes_keys(message: &str) -> bool {
+    let such = [
+        "erase ok",
+        "expire ok",
+        "redact ok",
+        "rekey ok",
+        "recipients_rm ok",
+        "upgrade ok",
+        "accept_rollback ok",
+        "init ok",
+    ];
+    such.contains(&message.lines().next().unwrap_or_default())
+}
+
+// Keeping a store's folder and its keys from everybody but the owner.
+
+/// See [`Store::protect`].
+pub(super) fn protect(root: &Path) -> Vec<String> {
+    let Ok(root) = Folder::at(root) else {
+        return Vec::new();
+    };
+    // Nobody asked to close a folder that is no store.
+    let has_file = |name: Name| root.has_kind(&name, Kind::File);
+    if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
+        return Vec::new();
+    }
+    let mut said = close(&root);
+    // Where a link is in its place, nothing is followed, and opening refuses it.
+    if let Ok(keyring) = root.sub(&Name::KEYRING) {
+        said.extend(close_all(&keyring));
+    }
+    said
+}
+
+/// See [`Store::protect_keyring`].
+pub(super) fn protect_keyring(ledger: &Ledger) -> Vec<String> {
+    let folder = ledger.keyring.folder();
+    match ledger.root.sub(&Name::KEYRING) {
+        Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
+        _ => close_all(folder),
+    }
+}
+
+/// Takes away what others may do with a folder and the files in it, and says so, or why not.
+fn close_all(keyring: &Folder) -> Vec<String> {
+    let mut said = close(keyring);
+    for found in open_to_others(keyring) {
+        let path = keyring.path().join(&found.name);
+        said.push(told(&path, keyring.close_found(&found)));
+    }
+    said
+}
+
+fn close(folder: &Folder) -> Vec<String> {
+    let closed = is_open(folder).then(|| told(folder.path(), folder.close_to_others()));
+    closed.into_iter().collect()
+}
+
+fn told(path: &Path, closed: io::Result<()>) -> String {
+    let shown = path.display();
+    match closed {
+        Ok(()) => format!("others could use {shown}; now only its owner can"),
+        Err(e) => format!("others can use {shown}, and that cannot be changed: {e}"),
+    }
+}
+
+/// What others can use of what is only for a store's owner.
+pub(super) fn open_paths(root: &Folder, keyring: &Folder) -> Vec<PathBuf> {
+    let folders = [root, keyring].into_iter().filter(|folder| is_open(folder));
+    let mut paths: Vec<PathBuf> = folders.map(|folder| folder.path().to_owned()).collect();
+    let files = open_to_others(keyring).into_iter();
+    paths.extend(files.map(|found| keyring.path().join(found.name)));
+    paths.sort();
+    paths
+}
+
+fn is_open(folder: &Folder) -> bool {
+    folder
+        .look_at_itself()
+        .is_ok_and(|found| found.is_open_to_others())
+}
+
+/// What others can use in a folder. Links are not followed: whoever could put one there would choose
+/// what is closed.
+fn open_to_others(folder: &Folder) -> Vec<Found> {
+    let mut all = folder.look_at_all().unwrap_or_default();
+    all.retain(|found| {
+        matches!(found.look.kind, Kind::File | Kind::Folder) && found.look.is_open_to_others()
+    });
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }

@@ -2,9 +2,7 @@
 //!
 //! Every string a model reads is the memory tool's contract, word for word.
 
-mod change;
-mod look;
-mod moves;
+mod draft;
 
 use crate::Text;
 use crate::crypto::digest::Digest;
@@ -16,11 +14,16 @@ use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
-use crate::store::living::{has_wrong_clock, living, make_way};
-use crate::store::plan::change::{create, insert, str_replace, write};
-use crate::store::plan::look::{read, read_all, view};
-use crate::store::plan::moves::{delete, rename};
+use crate::store::plan::draft::delete;
+use crate::store::plan::draft::read;
+use crate::store::plan::draft::read_all;
+use crate::store::plan::draft::rename;
+use crate::store::plan::draft::view;
+use crate::store::plan::draft::{create, insert, str_replace, write};
 use crate::store::quota::no_room_for;
+use crate::store::sweep::has_wrong_clock;
+use crate::store::sweep::living;
+use crate::store::sweep::make_way;
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, redactor};
 

@@ -8,10 +8,14 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::Ruling;
+use crate::store::Store;
 use crate::store::answer::Meta;
+use crate::store::erase;
+use crate::store::hold;
+use crate::store::receipt;
 use crate::store::reseal::Progress;
 use crate::store::revision::Revision;
-use crate::store::{Store, erase, hold, living, receipt, redact, sweep};
+use crate::store::sweep;
 
 /// Most memories that one erasure lists as held, or that a plan lists as next to expire.
 pub const LISTED_MAX: usize = 10;
@@ -279,7 +283,7 @@ impl Store {
     /// # Errors
     /// When history does not check out.
     pub fn fate(&mut self, path: &MemoryPath) -> Result<Option<Fate>> {
-        living::fate(self, path)
+        sweep::fate(self, path)
     }
 
     /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
@@ -382,6 +386,6 @@ impl Store {
         context: &Context,
         progress: &mut Progress<'_>,
     ) -> Result<RedactedMemory> {
-        redact::redact(self, path, revision, context, progress)
+        erase::redact(self, path, revision, context, progress)
     }
 }

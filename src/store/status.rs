@@ -1,27 +1,26 @@
 //! What a store says about itself.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 
+use crate::crypto::digest::Digest;
 use crate::crypto::recipients::Member;
-use crate::crypto::sign::Entry;
+use crate::crypto::sign::{Entry, VerifyingKey};
 use crate::error::{Error, Result};
 use crate::event::Context;
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 use crate::keyring;
 use crate::store::answer::Meta;
-use crate::store::compact::{Compacted, Kept};
-use crate::store::first_use::{FirstUse, copy_of};
-use crate::store::living::living;
+use crate::store::checkpoint::{Compacted, Kept};
 use crate::store::note::Checkpoint;
+use crate::store::pin::Seen;
 use crate::store::pinning::Lost;
 use crate::store::reseal::Progress;
 use crate::store::signers::signer_now;
-use crate::store::{Clock, Keys, State, compact, first_use, pinning, private};
-
-use super::{CopyOf, Signer, Store};
+use crate::store::sweep::living;
+use crate::store::{Clock, Keys, Signer, State, Store, checkpoint, pinning, place};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -134,7 +133,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn kept(&self) -> Result<Kept> {
-        compact::kept(&self.ledger)
+        checkpoint::kept(&self.ledger)
     }
 
     /// Makes one pack of all objects, from the newest commit back. Others can use the store
@@ -144,27 +143,27 @@ impl Store {
     /// [`Error::Io`], also for a disk without room for the new pack beside what is there;
     /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
     pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
-        compact::compact(self, progress)
+        checkpoint::compact(self, progress)
     }
 
     /// Takes away what others may do with the store's folder, its keyring and the files in that;
     /// says so, one sentence each. What cannot be taken away is said too.
     #[must_use]
     pub fn protect(root: &Path) -> Vec<String> {
-        private::protect(root)
+        place::protect(root)
     }
 
     /// The same for a keyring in a place of its own.
     #[must_use]
     pub fn protect_keyring(&self) -> Vec<String> {
-        private::protect_keyring(&self.ledger)
+        place::protect_keyring(&self.ledger)
     }
 
     /// What there is to say where the store was opened at a place at which this user has seen none
     /// before; `None` from the next time on.
     #[must_use]
     pub fn first_use(&self) -> Option<FirstUse> {
-        first_use::first_use(self)
+        first_use(self)
     }
 }
 
@@ -236,7 +235,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
             "the last event is in the future ({ahead}); check the clock"
         ));
     }
-    for path in private::open_paths(&store.ledger.root, store.ledger.keyring.folder()) {
+    for path in place::open_paths(&store.ledger.root, store.ledger.keyring.folder()) {
         problems.push(format!(
             "others can read {path}; run `chmod go= {path}`",
             path = path.display()
@@ -257,4 +256,129 @@ fn without_role(state: &State) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+// What is said of a store at a place where it was not seen before, and of a copy.
+
+/// A store at a place where this user has seen none before.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FirstUse {
+    /// The store's id.
+    pub store: StoreId,
+    /// The place.
+    pub path: PathBuf,
+    /// The fingerprint (`SHA256:…`) of the key that made the store.
+    pub owner: String,
+    /// Where the same store was seen before, if it was.
+    pub copy_of: Option<CopyOf>,
+}
+
+/// Another place at which the same store was seen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CopyOf {
+    /// The place; `None` if that is not written down any more.
+    pub path: Option<PathBuf>,
+    /// Whether a store is still there.
+    pub is_there: bool,
+    /// How this one stands to what was seen there.
+    pub distance: Distance,
+}
+
+/// How a history stands to a moment that was seen of a copy of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// It has so many events fewer.
+    Behind(u64),
+    /// It ends there.
+    Even,
+    /// It contains that moment, and so many events after it.
+    Ahead(u64),
+    /// It does not contain that moment, and has as many events.
+    Apart,
+}
+
+/// See [`Store::first_use`].
+pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
+    let (path, owner) = store.ledger.pinning.first_use()?;
+    Some(FirstUse {
+        store: store.state.id,
+        path: path.to_owned(),
+        owner: VerifyingKey::fingerprint(owner),
+        copy_of: copy_of(store).ok().flatten(),
+    })
+}
+
+/// Of which store this is a copy, or where it was before, as far as this user has seen.
+pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
+    let Some(other) = store.ledger.pinning.copy_of() else {
+        return Ok(None);
+    };
+    Ok(Some(CopyOf {
+        is_there: other.is_there(),
+        path: other.path,
+        distance: distance_to(store, other.seen)?,
+    }))
+}
+
+fn distance_to(store: &Store, seen: Seen) -> Result<Distance> {
+    let newest = store.state.catalog.events.saturating_sub(1);
+    let Some(ahead) = newest.checked_sub(seen.moment.event) else {
+        return Ok(Distance::Behind(seen.moment.event - newest));
+    };
+    let mut at = store.ledger.journal.head();
+    for _ in 0..ahead {
+        match store.ledger.repository.commit(at)?.0.parent {
+            Some(parent) => at = parent,
+            None => return Ok(Distance::Apart),
+        }
+    }
+    let is_it = at == seen.moment.commit;
+    if !is_it || Digest::of(&store.ledger.repository.commit(at)?.1) != seen.digest {
+        return Ok(Distance::Apart);
+    }
+    Ok(match ahead {
+        0 => Distance::Even,
+        ahead => Distance::Ahead(ahead),
+    })
+}
+
+impl fmt::Display for FirstUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (store, path, owner) = (self.store, self.path.display(), &self.owner);
+        write!(
+            f,
+            "first use of the store {store} at {path}, which {owner} made"
+        )?;
+        self.copy_of
+            .as_ref()
+            .map_or(Ok(()), |copy| write!(f, "; it is {copy}"))
+    }
+}
+
+impl fmt::Display for CopyOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.path.as_ref();
+        let place = place.map_or("another place".into(), |path| path.to_string_lossy());
+        if self.is_there {
+            write!(f, "a copy of the store at {place}, ")?;
+        } else {
+            write!(f, "the store that was at {place} before, ")?;
+        }
+        let events = |count: u64| match count {
+            1 => "1 event".to_owned(),
+            count => format!("{count} events"),
+        };
+        match self.distance {
+            Distance::Behind(count) => {
+                write!(f, "{} behind what was seen there", events(count))
+            }
+            Distance::Even => write!(f, "and ends with what was seen there"),
+            Distance::Ahead(count) => {
+                write!(f, "{} ahead of what was seen there", events(count))
+            }
+            Distance::Apart => write!(f, "and does not contain what was seen there"),
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! Undoing: first what every memory should be, then how that differs from what it is, then one
 //! event that brings it about.
 
-mod restore;
 mod revert;
 mod settle;
 
@@ -19,13 +18,14 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::store::answer::Meta;
 use crate::store::commit::commit;
-use crate::store::living::living;
 use crate::store::past::{in_contents, in_history, not_there, timeline};
 use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
-use crate::store::undo::restore::{aim_restore, aim_rollback};
+use crate::store::sweep::living;
+use crate::store::undo::revert::aim_restore;
 use crate::store::undo::revert::aim_revert;
+use crate::store::undo::revert::aim_rollback;
 use crate::store::undo::settle::settle;
 use crate::store::{State, Store, plan};
 

@@ -1,14 +1,17 @@
 //! The text of a memory: opened with its key and checked against its place.
 
-use crate::Text;
+use std::collections::{BTreeSet, HashMap};
+
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Sealed;
 use crate::error::{Error, Result};
-use crate::id::MemoryId;
+use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
+use crate::repository::Repository;
+use crate::repository::object::{Entry, Object, Tree};
 use crate::state::catalog::Memory;
 use crate::store::Ledger;
-use crate::version;
+use crate::{Text, version};
 
 /// The present text of a memory, checked against its place in the tree and its header.
 pub(super) fn text_of(ledger: &mut Ledger, memory: &Memory) -> Result<Text> {
@@ -56,4 +59,122 @@ pub(super) fn open_version(
     let keys = ledger.keyring.memory_keys(id)?;
     let place = version::Place { id, path, version };
     version::open(&keys, &place, sealed).map_err(|fault| fault.at(&place))
+}
+
+// The tree of the newest commit, held so that a command writes two small trees and reads none.
+
+/// The root tree and the folders that were looked at.
+#[derive(Default)]
+pub(super) struct Trees {
+    loaded: Option<ObjectId>,
+    root: Tree,
+    folders: HashMap<String, Tree>,
+}
+
+impl Trees {
+    /// Reads the tree `root`.
+    pub(super) fn load(&mut self, repository: &Repository, root: ObjectId) -> Result<()> {
+        self.root = repository.tree(root)?;
+        self.folders.clear();
+        self.loaded = Some(root);
+        Ok(())
+    }
+
+    /// Forgets everything: it is not, or no longer, what the newest commit holds.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The name of the root tree.
+    pub(super) fn root_id(&self) -> Option<ObjectId> {
+        self.loaded
+    }
+
+    /// The blob at a memory's place.
+    pub(super) fn blob(
+        &mut self,
+        repository: &Repository,
+        id: MemoryId,
+    ) -> Result<Option<ObjectId>> {
+        let name = id.to_string();
+        let folder = self.folder(repository, &name[..2])?;
+        Ok(folder
+            .get(&name)
+            .filter(|entry| !entry.folder)
+            .map(|entry| entry.id))
+    }
+
+    /// Puts blobs (or nothing) at the places of memories. Answers the tree objects that are new.
+    pub(super) fn put(
+        &mut self,
+        repository: &Repository,
+        blobs: &[(MemoryId, Option<ObjectId>)],
+    ) -> Result<Vec<Object>> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut changed = BTreeSet::new();
+        for (id, blob) in blobs {
+            let name = id.to_string();
+            let folder = self.folder(repository, &name[..2])?;
+            match blob {
+                Some(id) => folder.insert(
+                    name.clone(),
+                    Entry {
+                        folder: false,
+                        id: *id,
+                    },
+                ),
+                None => folder.remove(&name),
+            };
+            changed.insert(name[..2].to_owned());
+        }
+        let mut objects = Vec::with_capacity(changed.len() + 1);
+        for name in changed {
+            let folder = &self.folders[&name];
+            if folder.is_empty() {
+                self.root.remove(&name);
+                continue;
+            }
+            let object = Object::tree(folder);
+            self.root.insert(
+                name,
+                Entry {
+                    folder: true,
+                    id: object.id,
+                },
+            );
+            objects.push(object);
+        }
+        let root = Object::tree(&self.root);
+        self.loaded = Some(root.id);
+        objects.push(root);
+        Ok(objects)
+    }
+
+    /// Puts a file of the owner's at the root. Answers the new root tree.
+    pub(super) fn put_public(&mut self, name: &str, id: ObjectId) -> Object {
+        self.root
+            .insert(name.to_owned(), Entry { folder: false, id });
+        let root = Object::tree(&self.root);
+        self.loaded = Some(root.id);
+        root
+    }
+
+    fn folder(&mut self, repository: &Repository, name: &str) -> Result<&mut Tree> {
+        if !self.folders.contains_key(name) {
+            let folder = match self.root.get(name) {
+                None => Tree::new(),
+                Some(entry) if entry.folder => repository.tree(entry.id)?,
+                Some(entry) => {
+                    return Err(Error::damaged(
+                        format!("the tree's entry {name}"),
+                        format!("blob {} stands where a folder belongs", entry.id),
+                    ));
+                }
+            };
+            self.folders.insert(name.to_owned(), folder);
+        }
+        Ok(self.folders.get_mut(name).expect("inserted above"))
+    }
 }

@@ -10,12 +10,12 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Part, Version};
 use crate::store::State;
+use crate::store::log::numbers;
 use crate::store::log::{Filter, entry};
 use crate::store::past::Difference;
 use crate::store::past::Looked;
 use crate::store::past::Shown;
 use crate::store::past::Side;
-use crate::store::past::access::numbers;
 use crate::store::past::{
     Changed, in_contents, is_hidden, place_ever, record_look, resolve, text_then, timeline,
 };

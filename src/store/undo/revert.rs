@@ -8,15 +8,13 @@ use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::Part;
+use crate::state::timeline::{Part, Version};
 use crate::store::log::Filter;
-use crate::store::past::access::numbers;
-use crate::store::past::{nameless, resolve, text_then, timeline};
-use crate::store::undo::Selection;
-use crate::store::undo::{Conflict, on_top};
-
-use super::super::Store;
-use super::{Aim, Wanted};
+use crate::store::log::numbers;
+use crate::store::past::{nameless, not_there, place_ever, resolve, text_then, timeline};
+use crate::store::revision::Revision;
+use crate::store::undo::{Aim, Conflict, Selection, Wanted, on_top};
+use crate::store::{State, Store};
 
 /// One memory, on the way back: what it would be once the newer events are undone.
 struct Way<'a> {
@@ -24,14 +22,14 @@ struct Way<'a> {
     /// Everything that changed it, oldest first.
     life: Vec<Part>,
     /// `None` while it would not be there.
-    state: Option<State>,
+    state: Option<MemoryState>,
     texts: HashMap<u64, Text>,
     /// The events in the way, newest first, and why.
     conflict: Option<&'static str>,
 }
 
 #[derive(Clone)]
-struct State {
+struct MemoryState {
     path: MemoryPath,
     text: Text,
     from: Option<u64>,
@@ -210,7 +208,7 @@ impl Way<'_> {
             return Ok(());
         };
         let merged = now.merged || (text != before.text && text != now.text);
-        self.state = Some(State {
+        self.state = Some(MemoryState {
             path,
             text,
             from: before.from,
@@ -220,7 +218,7 @@ impl Way<'_> {
     }
 
     /// What the memory was after so many parts of its life.
-    fn state_after(&mut self, parts: usize) -> Result<Option<State>> {
+    fn state_after(&mut self, parts: usize) -> Result<Option<MemoryState>> {
         let Some(Part { change, of }) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
             return Ok(None);
         };
@@ -235,7 +233,7 @@ impl Way<'_> {
             text
         };
         let path = of.path.ok_or_else(|| nameless(&self.store.state, of.id))?;
-        Ok(Some(State {
+        Ok(Some(MemoryState {
             path,
             text,
             from: Some(of.version),
@@ -274,4 +272,131 @@ fn described(selection: &Selection) -> String {
         words.push(format!("since {}", super::super::past::seconds(since)));
     }
     words.join(", ")
+}
+
+// What `restore` and `rollback` want: memories as they were at a moment.
+
+/// One memory, or every memory of a directory, as it was at a moment.
+///
+/// What `view --at` shows at the path is what is restored; only if nothing was there then is
+/// it the memory that is there now, as it was wherever it was.
+pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> Result<Aim> {
+    let at = resolve(store, from)?;
+    let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
+    let mut aim = Aim {
+        at: Some(at),
+        path: Some(place_ever(store, path, newest)?),
+        ..Aim::default()
+    };
+    let now = timeline.at(path, newest);
+    if let Some(then) = timeline.at(path, at.event) {
+        let id = restored_as(&store.state, &then, now.as_ref());
+        let id = id.map_err(|elsewhere| moved_away(path, &elsewhere))?;
+        aim.wanted.insert(id, wanted_as(store, &then, path, id)?);
+        return Ok(aim);
+    }
+    let same = now.and_then(|now| timeline.version_at(now.id, at.event));
+    if let Some(then) = same {
+        aim.wanted
+            .insert(then.id, wanted_as(store, &then, path, then.id)?);
+        return Ok(aim);
+    }
+    for then in timeline.state(at.event).into_values() {
+        let Some(at_path) = then.path.clone().filter(|found| found.is_below(path)) else {
+            continue;
+        };
+        let now = timeline.at(&at_path, newest);
+        match restored_as(&store.state, &then, now.as_ref()) {
+            Ok(id) => want_if_whole(store, &mut aim, &then, id)?,
+            Err(elsewhere) => aim
+                .conflicts
+                .push(moved_on_top(&store.state, &then, &elsewhere)),
+        }
+    }
+    if aim.wanted.is_empty() && aim.conflicts.is_empty() {
+        return Err(not_there(path, at, timeline));
+    }
+    Ok(aim)
+}
+
+/// Which memory gets the text that was at a path: the one that is there now, or, where nothing
+/// is, the one that was there then. If that is elsewhere now, neither, but where it is.
+fn restored_as(
+    state: &State,
+    then: &Version,
+    now: Option<&Version>,
+) -> std::result::Result<MemoryId, MemoryPath> {
+    if let Some(now) = now {
+        return Ok(now.id);
+    }
+    let (timeline, newest) = (timeline(state), timeline(state).len() - 1);
+    let elsewhere = timeline
+        .version_at(then.id, newest)
+        .and_then(|now| now.path);
+    elsewhere.map_or(Ok(then.id), Err)
+}
+
+/// Why one memory of many is left where it is: it has moved since.
+fn moved_on_top(state: &State, then: &Version, elsewhere: &MemoryPath) -> Conflict {
+    let newest = timeline(state).versions(then.id, u64::MAX).next_back();
+    Conflict {
+        id: then.id,
+        path: then.path.clone(),
+        why: format!("it has moved to {}", elsewhere.as_str()),
+        on_top: on_top(state, newest.map(|version| version.event).into_iter()),
+    }
+}
+
+fn wanted_as(store: &Store, then: &Version, path: &MemoryPath, id: MemoryId) -> Result<Wanted> {
+    Ok(Wanted::There {
+        path: path.clone(),
+        text: text_then(store, then)?,
+        from: (id == then.id).then_some(then.version),
+        merged: false,
+    })
+}
+
+/// Wants one memory of many as it was; where that does not open, the others do not wait for it.
+fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
+    let path = then.path.clone();
+    let path = path.ok_or_else(|| nameless(&store.state, then.id));
+    match path.and_then(|path| wanted_as(store, then, &path, id)) {
+        Ok(wanted) => drop(aim.wanted.insert(id, wanted)),
+        Err(error) if error.is_of_one_memory() => {
+            let conflict = Conflict::alone(id, then.path.clone(), error.to_string());
+            aim.conflicts.push(conflict);
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Every memory as it was at a moment.
+pub(super) fn aim_rollback(store: &Store, to: &Revision) -> Result<Aim> {
+    let at = resolve(store, to)?;
+    let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
+    let mut aim = Aim {
+        at: Some(at),
+        ..Aim::default()
+    };
+    let mut now = timeline.state(newest);
+    for then in timeline.state(at.event).into_values() {
+        let present = now.remove(&then.id);
+        if present.is_some_and(|present| present.version == then.version) {
+            continue;
+        }
+        want_if_whole(store, &mut aim, &then, then.id)?;
+    }
+    aim.wanted
+        .extend(now.into_keys().map(|id| (id, Wanted::Gone)));
+    Ok(aim)
+}
+
+fn moved_away(path: &MemoryPath, elsewhere: &MemoryPath) -> Error {
+    let elsewhere = elsewhere.as_str();
+    Error::NotThere {
+        path: path.as_str().to_owned(),
+        when: format!("now: what was there has moved to {elsewhere}"),
+        hint: format!("restore {elsewhere} instead, or rename it back first"),
+    }
 }

@@ -1,21 +1,28 @@
 //! The fold of checked commits into the catalog, one after the other.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use crate::crypto::digest::Digest;
-use crate::crypto::sign::Signers;
+use crate::crypto::seal::Identity;
+use crate::crypto::sign::{SignedBy, Signers};
+use crate::disk::Folder;
 use crate::error::{Error, Result, not_allowed};
 use crate::event::command::not_permitted;
 use crate::event::{Change, Erased, Event, PathOpener};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::state::catalog::file::CatalogFile;
-use crate::state::catalog::{Catalog, Step};
-
-use super::check::Checked;
+use crate::state::catalog::{Catalog, Decided, Refold, Step};
+use crate::store::Store;
 use crate::store::commit::author;
+use crate::store::decide::Decisions;
+use crate::store::history::{commits_between, decided_at, decided_in};
+use crate::store::place::keyring_at;
 
 /// A catalog that is being brought from one commit to the next.
 pub(super) struct Fold<'a> {
@@ -193,4 +200,178 @@ impl SignersThen {
         }
         Ok(&self.0.as_ref().expect("read above").1)
     }
+}
+
+// Commits checked on their own, on every core, and handed on in order.
+
+/// Commits that a thread takes at a time.
+const RUN: usize = 32;
+/// Runs that a thread may be ahead of what was handed on: what bounds memory.
+const RUNS_AHEAD: usize = 16;
+/// Fewer commits than this are not worth a thread.
+const THREADS_COMMITS_MIN: usize = 4 * RUN;
+
+/// A commit that was checked on its own: hash, signature, record.
+pub(in crate::store) struct Checked {
+    pub(in crate::store) id: ObjectId,
+    parent: Option<ObjectId>,
+    pub(super) digest: Digest,
+    /// How many there are in its object.
+    pub(super) bytes: u64,
+    pub(super) signed: SignedBy,
+    pub(super) author: String,
+    pub(in crate::store) event: Event,
+    pub(super) tree: ObjectId,
+    /// What its tree says the owner decided, where the event changes the tree.
+    pub(super) decided: Option<Decided>,
+}
+
+impl Checked {
+    /// Checks that this is the commit right before it.
+    pub(in crate::store) fn comes_after(&self, before: Option<ObjectId>) -> Result<()> {
+        if self.parent == before {
+            return Ok(());
+        }
+        let what = format!("commit {}", self.id);
+        Err(Error::damaged(
+            what,
+            "its parent is not the commit before it",
+        ))
+    }
+}
+
+/// Checks commits, and hands them on in order while the next are checked.
+pub(in crate::store) fn check_all(
+    root: &Folder,
+    keyring: &Keyring,
+    commits: &[ObjectId],
+    mut each: impl FnMut(Checked) -> Result<()>,
+) -> Result<()> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    if commits.len() < THREADS_COMMITS_MIN || cores == 1 {
+        let mut checks = Checks::new(root, keyring);
+        return commits.iter().try_for_each(|id| each(checks.check(*id)?));
+    }
+    thread::scope(|scope| {
+        let start = |first| {
+            let (sender, receiver) = mpsc::sync_channel(RUNS_AHEAD);
+            scope.spawn(move || {
+                let mut checks = Checks::new(root, keyring);
+                for run in commits.chunks(RUN).skip(first).step_by(cores) {
+                    let checked: Result<Vec<_>> = run.iter().map(|id| checks.check(*id)).collect();
+                    // Where an error was handed on already, nobody waits for more.
+                    if sender.send(checked).is_err() {
+                        return;
+                    }
+                }
+            });
+            receiver
+        };
+        // The threads take runs in turn, so that what comes next is known to come from one of them.
+        let threads: Vec<_> = (0..cores).map(start).collect();
+        for thread in threads.iter().cycle().take(commits.len().div_ceil(RUN)) {
+            let checked = thread.recv().expect("checking does not panic");
+            checked?.into_iter().try_for_each(&mut each)?;
+        }
+        Ok(())
+    })
+}
+
+/// What one thread checks commits with.
+struct Checks<'a> {
+    repository: Repository,
+    opener: PathOpener<'a>,
+}
+
+impl<'a> Checks<'a> {
+    fn new(root: &Folder, keyring: &'a Keyring) -> Self {
+        Self {
+            repository: Repository::of_whatever_is_there(root, journal::find),
+            opener: PathOpener::remembering(keyring),
+        }
+    }
+
+    fn check(&mut self, id: ObjectId) -> Result<Checked> {
+        let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
+        let (commit, bytes) = self.repository.commit(id)?;
+        let signed = SignedBy::check(&commit.signed_bytes, &commit.signature)
+            .ok_or_else(|| fault("its signature is not one over it"))?;
+        let event = Event::open(&commit.message, &self.opener).map_err(|e| e.of(id))?;
+        if event.tree != commit.tree {
+            return Err(fault("its record belongs to another tree"));
+        }
+        let decided = event
+            .changes_tree()
+            .then(|| decided_in(&self.repository, commit.tree))
+            .transpose()?;
+        Ok(Checked {
+            id,
+            parent: commit.parent,
+            digest: Digest::of(&bytes),
+            bytes: bytes.len() as u64,
+            signed,
+            author: commit.author,
+            event,
+            tree: commit.tree,
+            decided,
+        })
+    }
+}
+
+// The catalog file beside history: written as events come, and history read again where a part of
+// it does not open.
+
+/// Makes the state of a store up to a commit again, with whatever keyring is in place by then.
+pub(in crate::store) fn refold(
+    root: &Folder,
+    store: StoreId,
+    identity: &Identity,
+    keyring: Option<&Path>,
+) -> Refold {
+    let (root, identity) = (root.clone(), identity.clone());
+    let said = keyring.map(Path::to_owned);
+    Arc::new(move |head| {
+        let repository = Repository::open(&root, journal::find)?;
+        let folder = keyring_folder(&root, &repository, said.as_deref())?;
+        let keyring = Keyring::open(&folder, store, &identity)?;
+        let commits = commits_between(&repository, None, head)?;
+        let mut catalog = Catalog::empty();
+        // Nothing is written to it.
+        let mut file = CatalogFile::nowhere(store);
+        let mut fold = Fold::new(&repository, &mut catalog, &mut file, &keyring)?;
+        let commits = commits.unwrap_or_default();
+        check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
+        Ok(catalog)
+    })
+}
+
+fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -> Result<Folder> {
+    let head: Option<ObjectId> = repository.head()?;
+    let head = head.ok_or_else(|| Error::damaged("refs/heads/main", "it is gone"))?;
+    let decisions = Decisions::read(repository, decided_at(repository, head)?)?;
+    keyring_at(root, said, &decisions.policy)
+}
+
+/// Writes the catalog file anew, or a part of it, if that is due.
+pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
+    if store.ledger.catalog_file.wants_root(&store.state.catalog) {
+        let cache_key = store.ledger.keyring.cache_key();
+        store
+            .ledger
+            .catalog_file
+            .write_root(&mut store.state.catalog, cache_key);
+    }
+}
+
+/// Ends something that may have looked into the catalog file.
+///
+/// # Errors
+/// If a part of it did not open, and history does not tell either: then what was found is not
+/// to be believed.
+pub(in crate::store) fn settle_catalog(store: &mut Store) -> Result<()> {
+    store.state.catalog.check()?;
+    if store.state.catalog.is_torn() {
+        renew_catalog_file(store);
+    }
+    Ok(())
 }
