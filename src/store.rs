@@ -1,4 +1,4 @@
-//! An open store: every command goes in here, and every command is recorded before it is answered.
+//! An open store. Every command goes through it and is recorded before it is answered.
 
 pub mod answer;
 mod batch;
@@ -97,27 +97,28 @@ pub use crate::store::status::FirstUse;
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
 
-/// What tells the time. The store's clock decides, never a caller's.
+/// The source of the time. Event times come from the store's clock, never from a caller.
 pub type Clock = Box<dyn Fn() -> DateTime<Utc> + Send>;
 
-/// What a caller brings to open a store.
+/// The keys and folders that a caller passes to open a store.
 pub struct Keys {
-    /// Opens the keyring.
+    /// The identity that opens the keyring.
     pub identity: Identity,
-    /// Signs commits; without one a store can be looked at, and every command is refused.
+    /// The key that signs commits. Without one the store can be read, and every command is refused.
     pub signing_key: Option<SigningKey>,
-    /// A folder outside the store in which it is kept which store was seen where, and its newest
-    /// moment, so that another store or an older copy in its place is noticed. Without one only what
-    /// this process has seen counts.
+    /// A folder outside the store for the pin: which store was seen at which place, and its newest
+    /// moment. It reveals another store, or an older copy, in that place. Without it only what this
+    /// process has seen counts.
     pub state: Option<PathBuf>,
-    /// The keyring's folder; without one it is where the policy says, or in the store.
+    /// The keyring's folder. Without it, the folder that the policy names, or else the one in the
+    /// store.
     pub keyring: Option<PathBuf>,
 }
 
-/// A store, open for reading and writing: what is so, what is written, and who acts.
+/// A store, open for reading and writing: its state, and the ledger that writes.
 ///
-/// It only brings these parts together. A verb is a function in its module that takes the parts it
-/// needs; the methods here and in the modules below hand them over.
+/// It only holds the two together. A verb is a function in its module that takes the parts it
+/// needs; the methods here and in the modules below pass them on.
 pub struct Store {
     state: State,
     ledger: Ledger,
@@ -128,19 +129,19 @@ struct State {
     id: StoreId,
     decisions: Decisions,
     catalog: Catalog,
-    /// When everything happened; read when history is first asked for.
+    /// The timeline of all events, loaded when history is first needed.
     timeline: Option<Timeline>,
-    /// The event that was opened last: one undo can have written hundreds of versions.
+    /// The event opened last, as one undo can have written hundreds of versions.
     opened: RefCell<Option<(u64, Arc<Event>)>>,
-    /// Made ready by the first command that needs it.
+    /// The redactor, built by the first command that needs it.
     redactor: OnceLock<Redactor>,
     clock: Clock,
-    /// The clock's time when the command began that is being carried out: one command has one time,
-    /// or a memory could expire while the command that reads it is planned.
+    /// The time when the command being executed began. A command has a single time, or a memory
+    /// could expire while the command that reads it is planned.
     began: Option<DateTime<Utc>>,
 }
 
-/// Everything a store has on disk, the commits that wait to be written, and the key that signs them.
+/// The files of a store, the commits that wait for the journal, and the key that signs them.
 struct Ledger {
     signing_key: Option<SigningKey>,
     root: Folder,
@@ -154,20 +155,20 @@ struct Ledger {
     trees: Trees,
     batch: Batch,
     pinning: Pinning,
-    /// Makes packs of the journal on a thread of its own.
+    /// The thread that packs the journal.
     packing: Packing,
-    /// SHA-256 of the newest commit object, which the next one names.
+    /// SHA-256 of the newest commit object, for the `Chain` of the next commit.
     chain: Digest,
 }
 
 impl Store {
-    /// Opens the store at `root`. After an unclean stop this brings everything that was
-    /// acknowledged to its place first.
+    /// Opens the store at `root`. After an unclean stop it first puts everything that was
+    /// acknowledged in its place.
     ///
     /// # Errors
-    /// [`Error::NoStore`] where there is none, [`Error::NotARecipient`] if the identity does not
-    /// open it, [`Error::Damaged`] if what was written since the last time does not check out,
-    /// [`Error::RolledBack`] if history does not contain what was seen of it,
+    /// [`Error::NoStore`] if there is none, [`Error::NotARecipient`] if the identity does not open
+    /// it, [`Error::Damaged`] if anything written since the last open fails its checks,
+    /// [`Error::RolledBack`] if history lacks a moment that was seen before,
     /// [`Error::AnotherStore`] if another store was seen at this place.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
         let check = |pinning: &mut Pinning, repository: &Repository, head| {
@@ -176,22 +177,22 @@ impl Store {
         };
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         check_keyring(&store)?;
-        // If it cannot be done now, the keys are not used all the same.
+        // If this fails, the keys are not used all the same.
         drop(complete_erasures(&mut store));
         note_head(&mut store);
         drop(lock);
         Ok(store)
     }
 
-    /// Whether somebody has the store at `root` to themselves at this moment.
+    /// Tells whether a process holds the lock on the store at `root` now.
     #[must_use]
     pub fn is_locked(root: &Path) -> bool {
         Folder::at(root).is_ok_and(|root| Lock::is_held(&root))
     }
 
-    /// Opens the store, and keeps its lock. `check` compares where its history ends with what was
-    /// seen of it; what it finds is answered too. Whether its keyring is the one that history names is
-    /// not checked yet.
+    /// Opens the store and keeps its lock. `check` compares the end of history with what was seen
+    /// before, and its result is returned too. This does not yet check that the keyring is the one
+    /// history names.
     fn open_checked<T>(
         root: &Path,
         keys: Keys,
@@ -275,37 +276,37 @@ impl Store {
         Ok((store, lock, found))
     }
 
-    /// Carries out a command and records it. When this returns an answer, the command is durable.
+    /// Executes a command and records it. When this returns an answer, the command is durable.
     ///
-    /// A command that the memory tool refuses is an [`Answer`] with a refusal, recorded like any
-    /// other; so is one whose memory does not open.
+    /// A command that the memory tool refuses gets an [`Answer`] with a refusal and is recorded
+    /// like any other, and so is a command whose memory does not open.
     ///
     /// # Errors
-    /// When the command could not be recorded: [`Error::Io`], [`Error::Locked`],
-    /// [`Error::NotASigner`], or damage found in history. Then it did not happen.
+    /// If the command cannot be recorded: [`Error::Io`], [`Error::Locked`], [`Error::NotASigner`],
+    /// or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         let lock = begin_commands(self)?;
         let answer = execute_one(self, command, context);
-        // What it went by was checked before it was recorded.
+        // The catalog was checked before the command was recorded.
         drop(settle_catalog(self));
         drop(lock);
         answer
     }
 
-    /// The policy in force.
+    /// Returns the policy in force.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.state.decisions.policy
     }
 
-    /// The limits in force.
+    /// Returns the limits in force.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.state.decisions.policy.limits
     }
 
-    /// The fingerprint of a value under this store's key: 16 hexadecimal digits, for `allow` in the
-    /// policy's `[redaction]` table.
+    /// Returns the fingerprint of a value under this store's key: 16 hexadecimal digits, for
+    /// `allow` in the policy's `[redaction]` table.
     ///
     /// # Errors
     /// [`Error::Policy`] if the policy in force cannot be followed.
@@ -317,20 +318,19 @@ impl Store {
         Ok(fingerprint.expect("a store's redactor has its key"))
     }
 
-    /// Where the keyring is.
+    /// Returns the keyring's folder.
     #[must_use]
     pub fn keyring_folder(&self) -> &Path {
         self.ledger.keyring.folder().path()
     }
 
-    /// Carries out commands in their order, until there is none at the moment. Each is a commit of
-    /// its own; one sync makes those durable together that are there before it, so that a command
-    /// that waits with others costs less than one alone. The answers are in the same order, and what
-    /// they answer is durable.
+    /// Executes commands in order until `calls` has no more. Each gets its own commit, and those
+    /// already waiting share one sync, so that each costs less than a command alone. The answers
+    /// are in the same order, and their commands are durable.
     ///
     /// # Errors
-    /// Each answer has those of [`Store::execute`]. If the sync fails, no command whose answer it
-    /// held back happened.
+    /// Each answer has the errors of [`Store::execute`]. If the sync fails, no command whose answer
+    /// was waiting for it happened.
     pub fn execute_all(
         &mut self,
         calls: impl IntoIterator<Item = (Command, Context)>,
@@ -338,7 +338,7 @@ impl Store {
         batch::execute_all(self, calls)
     }
 
-    /// Checks that a store can be made at `root`: nothing is there, or an empty folder.
+    /// Checks that a store can be created at `root`: nothing is there, or an empty folder.
     ///
     /// # Errors
     /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken.
@@ -346,10 +346,10 @@ impl Store {
         init::check_vacant(root)
     }
 
-    /// Makes a store at `root` that `keys` can read and write, and opens it.
+    /// Creates a store at `root` that `keys` can read and write, and opens it.
     ///
     /// # Errors
-    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken; for a policy as
+    /// [`Error::StoreExists`] or [`Error::NotEmpty`] if `root` is taken; for the policy, as for
     /// [`Store::set_policy`].
     pub fn init(
         root: &Path,
@@ -361,25 +361,25 @@ impl Store {
         init::init(root, keys, policy, context, clock)
     }
 
-    /// What a command that writes would come to, now. Nothing changes, and nothing is recorded.
+    /// Dry-runs a command that writes. Nothing changes, and nothing is recorded.
     ///
     /// # Errors
-    /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows what is
-    /// kept, and what keeps the store from being read.
+    /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows kept text,
+    /// and any error that keeps the store from being read.
     pub fn foresee(&mut self, command: &Command, context: &Context) -> Result<Foreseen> {
         foresee::foresee(self, command, context)
     }
 
-    /// Compares a text, as redaction would leave it, with the one that is kept at a path. That is
-    /// no access, and is not recorded.
+    /// Compares a text, as redaction would leave it, with the one kept at a path. This is no access
+    /// and is not recorded.
     ///
     /// # Errors
-    /// [`Error::NotAReader`] for an auditor, and what keeps the store from being read.
+    /// [`Error::NotAReader`] for an auditor, and any error that keeps the store from being read.
     pub fn compare_kept(&mut self, path: &str, text: &Text) -> Result<Compared> {
         foresee::compare_kept(self, path, text)
     }
 
-    /// A line as it may be shown: without the secrets in it, by the policy in force.
+    /// Strips secrets from a line, by the policy in force, so that it may be shown.
     ///
     /// # Errors
     /// [`Error::Policy`] if the policy in force cannot be followed.
@@ -388,8 +388,8 @@ impl Store {
     }
 }
 
-/// Takes the lock. Where another folder is at the store's path now, the store goes on in that,
-/// and remembers what it has seen.
+/// Takes the lock. If another folder is at the store's path now, the store continues in that one
+/// and keeps what it has seen.
 fn lock(ledger: &mut Ledger) -> Result<Lock> {
     let mut lock = Lock::acquire(&ledger.root)?;
     if let Some(root) = lock.moved() {
@@ -402,10 +402,10 @@ fn lock(ledger: &mut Ledger) -> Result<Lock> {
     Ok(lock)
 }
 
-/// Takes the lock, and follows what others have done.
+/// Takes the lock and loads what other processes have done.
 fn begin_commands(store: &mut Store) -> Result<Lock> {
     let lock = lock(&mut store.ledger)?;
-    // What an agent does leaves no list of everything that happened in memory.
+    // An agent's commands do not need the timeline in memory.
     store.state.timeline = None;
     refresh(store)?;
     as_reader(&store.ledger)?;
@@ -423,7 +423,7 @@ fn execute_one(store: &mut Store, command: &Command, context: &Context) -> Resul
     })
 }
 
-/// Does something for which the clock stands still.
+/// Runs `act` at a single time: the clock stands still for it.
 fn at_one_time<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
     store.state.began = Some(time_of(&store.state.clock)?);
     let done = act(store);
@@ -431,12 +431,12 @@ fn at_one_time<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) 
     done
 }
 
-/// The time that what is being done goes by.
+/// Returns the time of the running command, or the clock's if none runs.
 fn now(state: &State) -> DateTime<Utc> {
     state.began.unwrap_or_else(|| (state.clock)())
 }
 
-/// The redactor that follows the policy in force.
+/// Returns the redactor for the policy in force.
 fn redactor(store: &Store) -> Result<&Redactor> {
     if let Some(ready) = store.state.redactor.get() {
         return Ok(ready);

@@ -1,4 +1,4 @@
-//! The answer to a command: what the model reads, and what a program wants to know beside it.
+//! The answer to a command: the text for the model, and facts for programs.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -11,25 +11,25 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 
-/// Why a command was not carried out. It is recorded all the same.
+/// The reason a command was refused. The refusal is recorded all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// No such command, or a parameter is missing or of another type.
+    /// The command does not exist, or a parameter is missing or of another type.
     Malformed,
-    /// The command cannot be done on this text: not unique, out of range.
+    /// The command cannot be done on this text: a match is not unique, or a line is out of range.
     Failed,
-    /// Nothing at this path.
+    /// Nothing is at this path.
     NotFound,
-    /// Something is there already.
+    /// Something is at this path already.
     Exists,
-    /// The memory is not the one `base_sha256` names.
+    /// The memory's text is not the one that `base_sha256` names.
     Precondition,
     /// The path leaves `/memories` or hides something.
     Denied,
-    /// A path that holds a secret, or a text that does where the policy refuses such texts.
+    /// The path holds a secret, or the text does and the policy rejects such texts.
     Secret,
-    /// Over a limit of the policy.
+    /// The command exceeds a limit of the policy.
     Limit,
     /// The memory is there and does not open.
     Store {
@@ -41,7 +41,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A stable one-word name for programs; recorded in the event.
+    /// Returns a stable one-word name for programs, which the event records.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Refusal {
         }
     }
 
-    /// The process exit code, from the documented table in the README.
+    /// Returns the process exit code, from the documented table in the README.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -89,52 +89,52 @@ impl From<&Error> for Refusal {
     }
 }
 
-/// What a command answers. It exists only once the command is durably recorded.
+/// The answer to a command. It exists only once the command is durably recorded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Answer {
     /// The text for the model, exactly as the memory tool's contract says.
     pub content: Text,
-    /// Why the command was not carried out; `None` if it was.
+    /// The reason the command was refused; `None` if it was not.
     pub refusal: Option<Refusal>,
     /// Facts for programs.
     pub meta: Meta,
 }
 
 impl Answer {
-    /// Whether the model should take the content as an error.
+    /// Tells whether the model should take the content as an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.refusal.is_some()
     }
 }
 
-/// Facts beside an answer.
+/// Facts that go with an answer.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Meta {
     /// The number of the event that records the command.
     pub event: u64,
-    /// Its commit.
+    /// The commit of that event.
     pub commit: ObjectId,
-    /// When, by the store's clock.
+    /// The time of the event, by the store's clock.
     #[serde(serialize_with = "crate::event::as_rfc3339")]
     pub time: DateTime<Utc>,
-    /// How the command ended.
+    /// The outcome of the command.
     pub outcome: Outcome,
-    /// [`Refusal::code`], if it was refused.
+    /// [`Refusal::code`], if the command was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<&'static str>,
-    /// The memory, where the command was about one that is there.
+    /// The memory, if the command was about one that is there.
     #[serde(flatten)]
     pub memory: Option<MemoryMeta>,
-    /// What was stripped from the text, the path and the context before they were kept.
+    /// Secrets stripped from the text, the path and the context before they were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redactions: Vec<Redaction>,
 }
 
 impl Meta {
-    /// The facts about an event that was carried out, and is about no single memory.
+    /// Returns the facts about a successful event that is about no single memory.
     pub(crate) fn of(event: &Event, commit: ObjectId, redactions: Vec<Redaction>) -> Self {
         Self {
             event: event.number,
@@ -152,7 +152,7 @@ impl Meta {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct MemoryMeta {
-    /// Its lasting name.
+    /// Its id, which never changes.
     #[serde(rename = "memory")]
     pub id: MemoryId,
     /// Its canonical path after the command.
@@ -162,7 +162,7 @@ pub struct MemoryMeta {
     pub version: u64,
     /// Bytes of its text.
     pub bytes: u64,
-    /// SHA-256 of its text, for `base_sha256`; absent where the command did not open the text.
+    /// SHA-256 of its text, for `base_sha256`; absent if the command did not open the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
 }

@@ -1,5 +1,5 @@
-//! The second half of a command: its commit made durable and brought to its place. Several
-//! commands that wait at once have a commit each, and one sync together.
+//! The second half of a command: its commit becomes durable in the journal and is put in its place.
+//! Commands that wait at the same time have a commit each and share one sync.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};
@@ -21,16 +21,16 @@ use crate::store::past::follow_in_timeline;
 use crate::store::pin::Seen;
 use crate::store::{Ledger, Store, begin_commands, execute_one};
 
-/// Most commands that are made durable together: none waits long for those behind it.
+/// The most commands that share one sync, so that none waits long for those behind it.
 const COMMANDS_MAX: usize = 64;
-/// Bytes of objects from which on what waits is made durable.
+/// The bytes of waiting objects at which a sync is due.
 const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 
-/// A commit that is made, and what follows from it.
+/// A signed commit that waits for the journal, with the state change it makes.
 pub(super) struct Made {
     pub(super) event: Event,
     pub(super) step: Step,
-    /// What it makes of the catalog, for the file, once it did.
+    /// The step for the catalog file, once the catalog has applied it.
     pub(super) of_catalog: Option<MadeOfCatalog>,
     pub(super) seen: Seen,
     pub(super) parent: ObjectId,
@@ -38,7 +38,7 @@ pub(super) struct Made {
     pub(super) keys: Vec<KeyEntry>,
 }
 
-/// Commands that are carried out and not yet durable.
+/// Executed commands whose commits are not durable yet.
 #[derive(Default)]
 pub(super) struct Batch {
     is_open: bool,
@@ -47,7 +47,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// The newest commit in it.
+    /// Returns the newest commit in the batch.
     fn head(&self) -> Option<ObjectId> {
         self.waiting.last().map(|made| made.seen.moment.commit)
     }
@@ -62,7 +62,7 @@ pub(super) fn execute_all(
     store: &mut Store,
     calls: impl IntoIterator<Item = (Command, Context)>,
 ) -> Vec<Result<Answer>> {
-    // Once there is none the answers go out, whatever has come since.
+    // Once no call is left the answers go out, even if another has come since.
     let mut calls = calls.into_iter().fuse();
     let mut answers = Vec::new();
     while let Some(call) = calls.next() {
@@ -72,7 +72,7 @@ pub(super) fn execute_all(
         if let [_] = answers[begun..] {
             answers[begun] = Err(error);
         } else {
-            // One that failed by itself goes on saying why.
+            // A command that failed by itself keeps its own error.
             let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
             held_back.for_each(|answer| *answer = Err(again(&error)));
         }
@@ -80,8 +80,8 @@ pub(super) fn execute_all(
     answers
 }
 
-/// Carries out this command and as many of the next as are made durable with it. It stops behind
-/// one that could not be recorded.
+/// Executes this command and as many of the next as share its sync. Stops after a command that
+/// could not be recorded.
 fn execute_together(
     store: &mut Store,
     first: (Command, Context),
@@ -92,7 +92,7 @@ fn execute_together(
         Ok(lock) => lock,
         Err(error) => {
             if let Error::Locked { .. } = error {
-                // Who came meanwhile has waited for it too.
+                // Callers that came meanwhile have waited for the lock too.
                 answers.extend(calls.map(|_| Err(again(&error))));
             }
             answers.push(Err(error));
@@ -108,22 +108,22 @@ fn execute_together(
     }
     store.ledger.batch.is_open = false;
     let done = make_durable(store);
-    // What a command went by was checked before it was recorded.
+    // The catalog was checked before each command was recorded.
     drop(settle_catalog(store));
     drop(lock);
     done
 }
 
-/// Where history ends, or will once what waits is durable.
+/// Returns the newest commit, including those that are not durable yet.
 pub(super) fn newest(ledger: &Ledger) -> ObjectId {
     ledger.batch.head().unwrap_or_else(|| ledger.journal.head())
 }
 
-/// Makes a commit durable, now or together with others.
+/// Makes a commit durable: now, or together with others if a batch is open.
 pub(super) fn keep(store: &mut Store, mut made: Made) -> Result<()> {
     let is_alone = !store.ledger.batch.is_open;
     if !is_alone {
-        // The commands behind it may need these.
+        // Later commands in the batch may need these.
         store.ledger.keyring.hold(&made.keys)?;
         let sizes = made.objects.iter().map(|object| object.bytes.len());
         store.ledger.batch.object_bytes += sizes.sum::<usize>();
@@ -148,7 +148,7 @@ pub(super) fn keep(store: &mut Store, mut made: Made) -> Result<()> {
     }
 }
 
-/// Makes what waits durable, and brings it to its place.
+/// Makes the waiting commits durable, and puts their objects, keys and the ref in place.
 fn make_durable(store: &mut Store) -> Result<()> {
     if store.ledger.batch.waiting.is_empty() {
         return Ok(());
@@ -160,9 +160,9 @@ fn make_durable(store: &mut Store) -> Result<()> {
         .ledger
         .pinning
         .finish(waiting.last().expect("it is not empty").seen);
-    // From here on the commands are durable. If bringing them to their places fails, the ref
-    // still points at a commit before, and the next command or open does it again. Only of keys
-    // that are still there nobody may be told that they are gone.
+    // From here on the commands are durable. If putting them in place fails, the ref still points
+    // at an earlier commit, and the next command or open does it again. But nobody may be told that
+    // keys are destroyed while they are still there.
     let placed = put_in_place(&mut store.ledger, &waiting, objects);
     let mut keys = waiting.iter().flat_map(|made| &made.keys);
     let placed = match placed {
@@ -181,7 +181,7 @@ fn make_durable(store: &mut Store) -> Result<()> {
     placed
 }
 
-/// What is said of a change of keys that is recorded, and whose files are not in their places.
+/// Returns the error for a change of keys that is recorded, but whose files are not in place yet.
 fn unfinished(ledger: &Ledger, error: &Error) -> Error {
     Error::Io {
         doing: "finish a change of keys that is recorded, and that the next command goes on with, in",
@@ -190,8 +190,8 @@ fn unfinished(ledger: &Ledger, error: &Error) -> Error {
     }
 }
 
-/// Brings commands to their places one after the other: what the ref does not lead to yet, stock
-/// git may take for garbage.
+/// Puts commands in place one after the other, each with the ref, as stock git may take objects
+/// that the ref does not reach for garbage.
 fn put_in_place(ledger: &mut Ledger, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
     let mut waiting = waiting.iter();
     for object in objects {
@@ -207,7 +207,7 @@ fn put_in_place(ledger: &mut Ledger, waiting: &[Made], objects: Vec<Object>) -> 
     Ok(())
 }
 
-/// One record of all that waits. Answers their objects.
+/// Appends one journal record for all waiting commits, and returns their objects.
 fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
     make_room(store)?;
     store.ledger.pinning.begin(&store.ledger.journal)?;
@@ -222,7 +222,7 @@ fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
     Ok(record.objects)
 }
 
-/// Forgets what was carried out and did not become durable.
+/// Drops the waiting commands, which did not become durable, and all state built on them.
 fn take_back(store: &mut Store) {
     store.ledger.batch = Batch::default();
     drop(store.ledger.repository.let_go());
@@ -230,10 +230,10 @@ fn take_back(store: &mut Store) {
     store.ledger.trees.forget();
     store.state.catalog = Catalog::empty();
     store.ledger.catalog_file.forget();
-    // The next command finds where history ends, and reads the rest anew.
+    // The next command finds the end of history and loads the rest anew.
 }
 
-/// What an error says, for another who waited for the same.
+/// Copies an error, for another caller that waited for the same sync or lock.
 fn again(error: &Error) -> Error {
     match error {
         Error::Io {
@@ -258,20 +258,20 @@ fn again(error: &Error) -> Error {
     }
 }
 
-// One open store for several callers at once.
+// An open store shared by several callers at once.
 
-/// A store that the threads of a process share. Commands are carried out in the order they came in,
-/// each as a commit of its own. One of the callers carries out what all of them wait for: those
-/// that came before its sync become durable together.
+/// A store shared by the threads of a process. Commands are executed in the order in which they
+/// arrive, each with its own commit. One of the callers executes the commands of all; those that
+/// arrive before its sync become durable together.
 pub struct Queue {
     store: Mutex<Store>,
     line: Mutex<Line>,
 }
 
-/// Those who wait.
+/// The commands that wait, in order.
 #[derive(Default)]
 struct Line {
-    /// Whether one of the callers carries out commands, or is about to.
+    /// True while a caller executes commands, or is about to.
     is_led: bool,
     waiting: VecDeque<Waiting>,
 }
@@ -282,10 +282,10 @@ struct Waiting {
     turn: Sender<Turn>,
 }
 
-/// What a caller waits for.
+/// A message to a waiting caller.
 enum Turn {
     Answered(Box<Result<Answer>>),
-    /// It is its turn to carry out what waits, its own command first.
+    /// The caller leads now: it executes the waiting commands, its own first.
     Leads,
 }
 
@@ -299,11 +299,11 @@ impl Queue {
         }
     }
 
-    /// Carries out a command after those that came before it. When this returns an answer, the
-    /// command is durable.
+    /// Executes a command after those that came before it. When this returns an answer, the command
+    /// is durable.
     ///
     /// # Errors
-    /// Those of [`Store::execute_all`].
+    /// As for [`Store::execute_all`].
     pub fn execute(&self, command: Command, context: Context) -> Result<Answer> {
         let (turn, mine) = channel();
         let mut leads = {
@@ -330,7 +330,7 @@ impl Queue {
         }
     }
 
-    /// Carries out what waits, and what comes before it is durable.
+    /// Executes the waiting commands, and those that arrive before they are durable.
     fn lead(&self) {
         let lead = Lead(self);
         let mut store = locked(&self.store);
@@ -342,20 +342,21 @@ impl Queue {
         });
         let answers = store.execute_all(calls);
         drop(store);
-        // Before the answers: who is answered may come again, and then waits behind the others.
+        // This comes before the answers: a caller that gets one may come again, and then waits
+        // behind the others.
         drop(lead);
         for (turn, answer) in turns.into_iter().zip(answers) {
-            // One whose thread is gone was carried out all the same.
+            // If the caller's thread is gone, its command was executed all the same.
             let _ = turn.send(Turn::Answered(Box::new(answer)));
         }
     }
 
-    /// The store, for what is no command.
+    /// Returns the store, for calls that are not commands.
     pub fn store(&self) -> MutexGuard<'_, Store> {
         locked(&self.store)
     }
 
-    /// The store alone again.
+    /// Returns the store, no longer shared.
     #[must_use]
     pub fn into_store(self) -> Store {
         let store = self.store.into_inner();
@@ -363,8 +364,8 @@ impl Queue {
     }
 }
 
-/// That this caller carries out what waits. Also if it panics, the first of those who wait then is
-/// the next.
+/// The leadership of one caller. Dropping it, also in a panic, passes the lead to the first caller
+/// that waits.
 struct Lead<'a>(&'a Queue);
 
 impl Drop for Lead<'_> {
@@ -376,7 +377,8 @@ impl Drop for Lead<'_> {
     }
 }
 
-/// A thread that panicked left nothing half done that the next command does not see to.
+/// Locks a mutex, even a poisoned one: whatever a panicked thread left half done, the next command
+/// repairs.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Checkpoints: what the journal holds becomes a pack, beside the commands where that can be, and
-//! the journal begins anew.
+//! Checkpoints: agekeep packs the journal, on a thread beside the commands if it can, and starts a
+//! new one.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
@@ -19,15 +19,15 @@ use crate::repository::Repository;
 use crate::store::history::{decided_at, refresh};
 use crate::store::{Ledger, Progress, Store, lock};
 
-/// How much longer the journal becomes before what failed is tried again.
+/// The bytes that the journal grows before a failed pack is tried again.
 const RETRY_BYTES: u64 = 1024 * 1024;
-/// How long a process that is about to end waits for the store's lock: its pack is there, and
+/// How long a process that is about to end waits for the store's lock: its pack is written, and
 /// only the new journal is missing.
 const LOCK_WAIT_LEAVING: Duration = Duration::from_millis(250);
-/// Most that is merged while somebody waits for it: so much takes no longer than a checkpoint.
+/// The most bytes merged while a caller waits: that many take no longer than a checkpoint.
 const MERGE_BYTES_INLINE: u64 = 4 * 1024 * 1024;
 
-/// Makes everything the journal holds durable in its place, and starts a new journal.
+/// Makes everything in the journal durable in its place, and starts a new journal.
 pub(crate) fn checkpoint(
     repository: &Repository,
     keyring: &Keyring,
@@ -40,17 +40,17 @@ pub(crate) fn checkpoint(
     journal.start_anew()?;
     repository.remove_loose(&packed);
     if let Some(turn) = repository.turn_to_pack() {
-        // It is done without; there is another try after the next.
+        // The checkpoint is complete without the merge; the next one tries it again.
         drop(repository.merge_packs(|| MERGE_BYTES_INLINE));
         drop(turn);
     }
     Ok(())
 }
 
-/// Makes a pack of what the journal holds. Returns the objects that are in it.
+/// Packs the journal's objects, and returns their names.
 fn pack(repository: &Repository, journal: &Journal) -> Result<HashSet<ObjectId>> {
     let records = journal.records()?;
-    // The newest first: what is read most, and what older versions are deltas against.
+    // Newest first: those are read most, and older versions are deltas against them.
     let objects = records
         .iter()
         .rev()
@@ -58,8 +58,8 @@ fn pack(repository: &Repository, journal: &Journal) -> Result<HashSet<ObjectId>>
     repository.pack(objects)
 }
 
-/// Cleans up once after the machine was started anew, where there is nothing to apply again: files
-/// that were removed because a pack has them may be there again, and others may be torn.
+/// Cleans up once after a reboot if there is nothing to replay: files that were removed because a
+/// pack has them may be back, and others may be torn.
 pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal) -> Result<()> {
     if !journal.is_left_from_another_boot() || journal.is_read_only() {
         return Ok(());
@@ -70,16 +70,16 @@ pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal)
     journal.start_anew()
 }
 
-/// The thread that makes a pack of the journal, and then of small packs larger ones.
+/// The thread that packs the journal, and then merges small packs into larger ones.
 #[derive(Default)]
 pub(super) struct Packing {
     thread: Option<JoinHandle<bool>>,
     leaving: Arc<AtomicBool>,
-    /// A journal that became full while packs are being merged, which can take long.
+    /// A journal that filled up while packs are being merged, which can take long.
     next: Arc<Mutex<Option<Journal>>>,
-    /// The file of the journal that the thread was given last.
+    /// The inode of the journal that the thread got last.
     given: u64,
-    /// How long the journal was when the thread last began, and whether it got done.
+    /// The journal's bytes when the thread last began.
     began_at: u64,
     failed: bool,
 }
@@ -90,20 +90,20 @@ impl Packing {
         thread.is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Waits for the thread that has ended, or is about to.
+    /// Waits for a thread that has ended, or is about to.
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.failed = !thread.join().unwrap_or(false);
         }
     }
 
-    /// Whether what failed would only fail again.
+    /// Tells whether a failed pack would only fail again.
     fn must_wait(&self, journal: &Journal) -> bool {
         let grown = journal.bytes().checked_sub(self.began_at);
         self.failed && grown.is_some_and(|grown| grown < RETRY_BYTES)
     }
 
-    /// Gives a thread that is busy a journal that came after those it has.
+    /// Queues a journal that came after those a busy thread has.
     fn give(&mut self, journal: &Journal) -> Result<()> {
         if self.given != journal.inode() {
             let now = journal.as_now()?;
@@ -118,26 +118,26 @@ impl Packing {
         self.given = work.journal.inode();
         self.began_at = work.journal.bytes();
         let thread = thread::Builder::new().name("packing".into());
-        // Where no thread can be had, there is another try when the journal has grown.
+        // If no thread starts, the next try comes when the journal has grown.
         self.thread = thread.spawn(move || work.carry_out().unwrap_or(false)).ok();
         self.failed = self.thread.is_none();
     }
 }
 
 impl Drop for Packing {
-    /// No thread outlives its store. It does not wait for the lock for long any more: whoever drops
-    /// this may hold it.
+    /// Joins the thread, as none outlives its store. The thread no longer waits long for the lock,
+    /// which the caller may hold.
     fn drop(&mut self) {
         self.leaving.store(true, Ordering::Relaxed);
         self.join();
     }
 }
 
-/// What the thread needs: nothing of it is secret.
+/// The thread's input, which holds no secret.
 struct Work {
     root: Folder,
     keyring: Folder,
-    /// The policy by which the keyring is there.
+    /// The blob of the policy that places the keyring there.
     policy: ObjectId,
     journal: Journal,
     next: Arc<Mutex<Option<Journal>>>,
@@ -145,9 +145,9 @@ struct Work {
 }
 
 impl Work {
-    /// Makes a pack of what the journal held, starts a new one with what has come since, and removes
-    /// what is left over; then of small packs larger ones, and of each journal that becomes full
-    /// meanwhile another pack. `false` if it was not to be.
+    /// Packs the journal, starts a new one with the records since, and removes leftovers. Then
+    /// merges small packs, and packs each journal that fills up meanwhile. Returns `false` if
+    /// another process was in the way.
     fn carry_out(self) -> Result<bool> {
         let repository = Repository::of_whatever_is_there(&self.root, journal::find);
         let Some(turn) = repository.turn_to_pack() else {
@@ -176,7 +176,7 @@ impl Work {
 
     fn pack(&self, repository: &Repository, journal: &Journal) -> Result<bool> {
         let packed = pack(repository, journal)?;
-        // Most of it without the lock, so that little is left to do under it.
+        // Most is synced before the lock is taken, so that little is left to do under it.
         self.sync_rest(repository)?;
         let is_new = self.start_anew(repository, journal)?;
         if is_new {
@@ -190,8 +190,8 @@ impl Work {
         repository.sync_head()
     }
 
-    /// Starts a new journal after what is packed; not if another process did, or left something to
-    /// do over again.
+    /// Starts a new journal after the packed records. Returns `false` if another process did so, or
+    /// left something to replay.
     fn start_anew(&self, repository: &Repository, packed: &Journal) -> Result<bool> {
         let Some(lock) = self.lock() else {
             return Ok(false);
@@ -199,7 +199,7 @@ impl Work {
         let base = packed.head();
         let mut now = Journal::open(&self.root)?;
         let moved = now.inode() != packed.inode() || repository.head()? != Some(now.head());
-        // By another policy the keyring may be elsewhere.
+        // Under another policy the keyring may be elsewhere.
         if moved || decided_at(repository, now.head())?.policy != self.policy {
             return Ok(false);
         }
@@ -219,8 +219,8 @@ impl Work {
     }
 }
 
-/// Sees to it that there is room in the journal: where it is full a thread makes a pack of it,
-/// and only where that does not get done a command has to. Called with the lock held.
+/// Makes room in the journal. A full journal is packed by a thread; the command itself does it only
+/// if the thread does not keep up. Requires the store's lock.
 pub(super) fn make_room(store: &mut Store) -> Result<()> {
     if store.ledger.journal.is_overfull() {
         return checkpoint(
@@ -250,29 +250,29 @@ pub(super) fn make_room(store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-// Compaction: everything the repository holds in one pack, and what that saves.
+// Compaction: everything in the repository in one pack, and the space it saves.
 
-/// What a store is kept in.
+/// The size of a store on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
     /// Pack files.
     pub packs: u64,
-    /// Objects in files of their own.
+    /// Loose objects.
     pub loose: u64,
     /// All bytes in the store's folder.
     pub bytes: u64,
 }
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
-    /// How it was.
+    /// The size before.
     pub before: Kept,
-    /// How it is.
+    /// The size after.
     pub after: Kept,
-    /// Objects that are whole nowhere. They stay where they are.
+    /// Objects of which no copy is whole. They stay where they are.
     pub torn: Vec<ObjectId>,
 }
 

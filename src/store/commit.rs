@@ -31,12 +31,13 @@ use super::plan::{Plan, Planned, Subject, Written};
 use super::signers::may_sign;
 use super::{Clock, Store};
 
-/// Author and committer of a commit: its signer, at the time of its event, in git's form.
+/// Returns the author and committer of a commit: its signer, at the time of its event, in git's
+/// form.
 pub(super) fn author(signer: &str, time: DateTime<Utc>) -> String {
     format!("{signer} <{signer}@agekeep> {} +0000", time.timestamp())
 }
 
-/// The bytes of a signed commit.
+/// Encodes and signs a commit.
 pub(super) fn signed_commit(
     tree: ObjectId,
     parent: Option<ObjectId>,
@@ -49,7 +50,7 @@ pub(super) fn signed_commit(
     Ok(add_signature(&unsigned, &key.sign(&unsigned)?))
 }
 
-/// What the clock says, if git and RFC 3339 can both write it down: the years 1970 to 9999.
+/// Returns the clock's time, if git and RFC 3339 can both express it: the years 1970 to 9999.
 pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
     let time = clock();
     if (1970..=9999).contains(&time.year()) {
@@ -61,13 +62,13 @@ pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
     })
 }
 
-/// What sealing a plan makes.
+/// The objects, keys and record entries that sealing a plan produces.
 #[derive(Default)]
 pub(super) struct Sealing {
     pub(super) new: Vec<NewMemory>,
-    /// Fresh identities of memories that are there.
+    /// Fresh identities of existing memories.
     pub(super) fresh: Vec<(MemoryId, SealKey)>,
-    /// A keyring that takes its place with this.
+    /// A staged keyring that this commit puts in place.
     pub(super) next: Option<KeyEntry>,
     pub(super) objects: Vec<Object>,
     pub(super) blobs: Vec<(MemoryId, Option<ObjectId>)>,
@@ -75,7 +76,7 @@ pub(super) struct Sealing {
 }
 
 impl Sealing {
-    /// Of a plan that writes nothing.
+    /// Returns the sealing of a plan that writes nothing.
     pub(super) fn touching(touches: Vec<Touch>) -> Self {
         Self {
             touches,
@@ -91,7 +92,7 @@ impl Sealing {
     }
 }
 
-/// Commits a plan. What it holds is durable when this returns.
+/// Commits a plan. It is durable when this returns, unless a batch is open.
 pub(super) fn commit(
     store: &mut Store,
     plan: Plan,
@@ -233,7 +234,7 @@ pub(super) fn event(
     })
 }
 
-/// Builds the commit, and makes it durable.
+/// Builds the commit, and makes it durable, alone or with its batch.
 pub(super) fn record(
     store: &mut Store,
     mut event: Event,
@@ -243,7 +244,7 @@ pub(super) fn record(
     if event.replica.is_none() {
         return Err(Error::OldFormat);
     }
-    // A change of keys was asked before, and has the new ones at hand by now.
+    // A change of keys checks this earlier; by now it has the new keys loaded.
     if sealing.next.is_none() {
         check_one_keyring(store)?;
     }
@@ -286,7 +287,7 @@ pub(super) fn record(
     let mut objects = sealing.objects;
     objects.extend(trees);
     objects.push(commit);
-    // A keyring first: entries are for the one that is in place then.
+    // The keyring comes first: the entries are for the one that is in place then.
     let mut keys = Vec::from_iter(sealing.next);
     keys.extend(
         store
@@ -316,7 +317,7 @@ pub(super) fn record(
     Ok((event, id))
 }
 
-/// What was stripped from the texts of a plan.
+/// Returns the redactions in the texts of a plan.
 pub(super) fn stripped(steps: &[Planned]) -> Vec<Redaction> {
     let texts = steps.iter().filter_map(|step| match step {
         Planned::Touch(_) => None,
@@ -328,7 +329,7 @@ pub(super) fn stripped(steps: &[Planned]) -> Vec<Redaction> {
         .collect()
 }
 
-/// The facts about the memory a command was about, as they are after it.
+/// Returns the facts about a command's memory, as they are after it.
 fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
     let (subject, touch) = (subject?, touches.first()?);
     Some(MemoryMeta {
@@ -365,7 +366,7 @@ impl Sealing {
     }
 }
 
-/// The place of a memory that got its id only now.
+/// Returns the place of a memory, also of one that sealing gave its id.
 fn place_of(place: super::plan::Target, sealing: &Sealing) -> Place {
     match place {
         super::plan::Target::At(place) => place,

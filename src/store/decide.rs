@@ -1,5 +1,5 @@
-//! What the store's owner decided: the three files that are public by design, each changed only by
-//! a command that says so.
+//! The owner's decisions: the three files that are public by design, each changed only by a command
+//! that says so.
 
 use std::sync::OnceLock;
 
@@ -29,7 +29,7 @@ use crate::store::{Ledger, State, redactor};
 use super::Store;
 use super::commit::Sealing;
 
-/// The three files, read.
+/// The three public files, parsed.
 pub(super) struct Decisions {
     /// The blobs they were read from.
     pub(super) blobs: Decided,
@@ -37,31 +37,31 @@ pub(super) struct Decisions {
     /// The store's format version.
     pub(super) format: u32,
     pub(super) policy: Policy,
-    /// What the policy says of expiration, ready to be tried.
+    /// The policy's expiration rules, compiled.
     pub(super) rules: Rules,
     pub(super) members: Vec<Member>,
     pub(super) signers: Signers,
 }
 
-/// What an event decides.
+/// The decision that an event records.
 #[derive(Default)]
 pub(super) struct Decision<'a> {
     pub(super) command: &'a str,
-    /// Who is let in or out.
+    /// The name of the member or signer that the command adds, removes or changes.
     pub(super) member: Option<&'a str>,
-    /// The public file that changes, if one does, and what it becomes.
+    /// The public file that changes, if one does, and its new blob.
     pub(super) file: Option<(PublicFile, ObjectId)>,
 }
 
-/// What became of a change of the policy.
+/// The result of a change of the policy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PolicyChange {
     /// The policy that was in force.
     pub before: Policy,
-    /// The one that is now.
+    /// The policy that is in force now.
     pub after: Policy,
-    /// The event that records it; `None` where the two are the same.
+    /// The event that records the change; `None` if the two are the same.
     pub meta: Option<Meta>,
 }
 
@@ -84,7 +84,7 @@ impl Decisions {
     }
 }
 
-/// Parses the policy that history records. One that nobody can follow was not made by agekeep.
+/// Parses the policy that history records. If it is not valid, agekeep did not write it.
 pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
     Policy::parse_file(text).map_err(|error| match error {
         Error::Policy { .. } => Error::damaged("policy", error.to_string()),
@@ -123,7 +123,7 @@ pub(super) fn change_policy(
     })
 }
 
-/// Only a policy that says where moves the keyring.
+/// Keeps the keyring's place, unless the policy names one.
 fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
     if policy.keyring == KeyringPlace::default() {
         policy.keyring = state.decisions.policy.keyring.clone();
@@ -131,7 +131,7 @@ fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
     policy
 }
 
-/// Called with the lock held.
+/// Records a policy. Requires the store's lock.
 fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
     as_reader(&store.ledger)?;
     check_role(store, POLICY_COMMAND)?;
@@ -168,8 +168,8 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
     })
 }
 
-/// Puts a public file in place anew, by a command that says so, and files of the keyring with it.
-/// Called with the lock held.
+/// Replaces a public file by a command that says so, and with it a staged keyring if there is one.
+/// Requires the store's lock.
 pub(super) fn decide(
     store: &mut Store,
     mut decision: Decision<'_>,
@@ -189,7 +189,7 @@ pub(super) fn decide(
     record_decision(store, &decision, sealing, context)
 }
 
-/// Records what the owner decided.
+/// Records a decision of the owner.
 pub(super) fn record_decision(
     store: &mut Store,
     decision: &Decision<'_>,
@@ -201,14 +201,14 @@ pub(super) fn record_decision(
     if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
         decided.put(file, blob);
     }
-    // The step of the event does not say what was decided with it.
+    // The step of the event does not hold the decision.
     let cache_key = store.ledger.keyring.cache_key();
     store
         .ledger
         .catalog_file
         .append_decision(&store.state.catalog, cache_key);
     renew_catalog_file(store);
-    // It is on record. What cannot be read back now is read by the next command.
+    // The decision is on record. If it cannot be read back now, the next command reads it.
     drop(follow_decisions(store));
     drop(follow_keyring(store, None));
     Ok(Meta::of(&event, commit, redactions))
@@ -229,8 +229,8 @@ fn try_record_decision(
     Ok((event, commit, redactions))
 }
 
-/// Refuses the name of a member or a signer that has a secret in it: names stand in the clear. An
-/// address may be one, whatever the policy says of those in texts.
+/// Refuses a member's or signer's name that holds a secret, as names are public. Personal data,
+/// such as an address, is allowed, whatever the policy says of it in texts.
 pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) -> Result<()> {
     let (said, found) = redactor(store)?.line(name);
     if found
@@ -243,19 +243,19 @@ pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) ->
     Err(Error::Invalid { what, why })
 }
 
-/// Refuses an auditor what is for readers.
+/// Refuses an auditor, for operations that only readers may do.
 pub(super) fn as_reader(ledger: &Ledger) -> Result<()> {
     ledger.keyring.as_reader()
 }
 
-/// Whether this process could record a decision: asked before much is made ready for it.
+/// Checks that this process may record a decision, before it prepares much for one.
 pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
     as_reader(&store.ledger)?;
     check_one_keyring(store)?;
     may_sign_now(store, command)
 }
 
-/// Goes by what this process or another has decided since.
+/// Loads the decisions that this process or another has made since.
 pub(super) fn follow_decisions(store: &mut Store) -> Result<()> {
     let newest = store.state.catalog.decided;
     if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.decisions.blobs) {
@@ -265,8 +265,8 @@ pub(super) fn follow_decisions(store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a policy with a secret in it, which would stand in the clear for ever. What says how
-/// secrets look is the owner's own business.
+/// Refuses a policy that holds a secret, which would stand in the clear for ever. The owner's own
+/// patterns for secrets are exempt.
 pub(super) fn check_texts(policy: &Policy, redactor: &Redactor) -> Result<()> {
     for (key, text) in policy.texts() {
         let (said, _) = redactor.line(&text);

@@ -1,10 +1,8 @@
-//! Erasure: a keyring without the keys of some memories takes the place of the one there is, under a
-//! new epoch key, and the record of that has the receipt. History stays as it is, and does not open.
+//! Erasure: a keyring without the keys of some memories replaces the one in place, under a new
+//! epoch key, and the record of the change holds the receipt. History stays as it is and no longer
+//! decrypts.
 //!
-//! ```text
-//! target    which memories            closed    what is left is tried: nothing opens any more
-//! complete  what others marked, or what an older keyring brought back
-//! ```
+//! [`closed`] verifies an erasure before it is recorded, and finishes pending ones.
 
 pub(super) mod closed;
 
@@ -42,18 +40,19 @@ use crate::store::versions::text_of;
 use crate::store::{Ledger, State, Store, lock, redactor};
 use crate::version;
 
-/// What is erased by one event.
+/// The erasures of one event.
 #[derive(Default)]
 pub(super) struct Erasing {
-    /// Memories of which nothing is left.
+    /// Memories that are erased whole.
     pub(super) gone: HashSet<MemoryId>,
-    /// What the event does besides, and before.
+    /// The event's other changes, which come first.
     pub(super) before: Sealing,
-    /// What it says of the memories.
+    /// The entries of its record about the memories.
     pub(super) touches: Vec<Touch>,
-    /// Memories of which an older keyring has brought back the key to a history that is erased.
+    /// Memories whose history was erased, and to which an older keyring has brought back a key.
     pub(super) with_history: HashSet<MemoryId>,
-    /// The present versions of memories of which only what was before is gone, sealed anew.
+    /// Fresh identities of memories that lose only their earlier versions. Their present versions
+    /// are sealed to these.
     pub(super) fresh: Vec<(MemoryId, SealKey)>,
     /// The events that marked memories, or had erased them before.
     pub(super) after: HashMap<MemoryId, u64>,
@@ -114,7 +113,7 @@ pub(super) fn erase(
     })
 }
 
-/// Removes what is there of some memories, and says that they are erased, or marked for it.
+/// Builds the record entries that remove memories, if present, and erase or mark them.
 fn taken_away(state: &State, targets: &[Target], change: Change) -> Sealing {
     let mut sealing = Sealing::default();
     for target in targets {
@@ -123,7 +122,7 @@ fn taken_away(state: &State, targets: &[Target], change: Change) -> Sealing {
             sealing.blobs.push((target.id, None));
             let mut touch = super::plan::touch(memory, Change::Remove);
             if change == Change::Erase {
-                // No key is left to seal it under.
+                // No key is left to seal the path under.
                 touch.path = None;
             }
             sealing.touches.push(touch);
@@ -139,8 +138,8 @@ fn last_sizes(state: &State, id: MemoryId) -> (u64, u64) {
     last.map_or((0, 0), |last| (last.version, last.bytes))
 }
 
-/// Seals the present versions of memories to fresh identities, so that what was before them can
-/// go.
+/// Seals the present versions of memories to fresh identities, so that the earlier ones can be
+/// erased.
 fn fresh_versions(store: &mut Store, targets: &[Target]) -> Result<Erasing> {
     let mut erasing = Erasing::default();
     for target in targets {
@@ -153,7 +152,7 @@ fn fresh_versions(store: &mut Store, targets: &[Target]) -> Result<Erasing> {
     Ok(erasing)
 }
 
-/// Erases, by one event with its receipt. Called with the lock held and the timeline at hand.
+/// Erases by one event with a receipt. Requires the store's lock and a loaded timeline.
 pub(super) fn erase_now(
     store: &mut Store,
     command: &'static str,
@@ -173,7 +172,7 @@ pub(super) fn erase_now(
         .prepare_erasure(&members, gone, &erasing.fresh, least)?;
     let done = erase_with(store, &next, command, erasing, adjust, context, progress);
     done.inspect_err(|_| {
-        // It may have forgotten paths that are still to be read.
+        // The timeline may lack paths that other commands still need.
         store.state.timeline = None;
         if store.ledger.journal.head() == head {
             next.give_up();
@@ -190,8 +189,8 @@ fn erase_with(
     context: &Context,
     progress: &mut Progress<'_>,
 ) -> Result<(Meta, Receipt)> {
-    // What is sealed anew is too much for the journal: it is durable before the record is. And
-    // no entry for a table that goes may be left in it.
+    // The resealed versions are too large for the journal, so they are made durable before the
+    // record is. And the journal may not keep an entry for a table that is replaced.
     store.ledger.repository.sync()?;
     checkpoint(
         &store.ledger.repository,
@@ -253,7 +252,7 @@ fn receipt_of(
     })
 }
 
-/// The part of an event that says a memory is gone.
+/// Returns the record entry of a memory that is gone.
 pub(super) fn gone(
     id: MemoryId,
     path: Option<&MemoryPath>,
@@ -272,7 +271,7 @@ pub(super) fn gone(
     }
 }
 
-// Which memories an erasure is about.
+// Selection: the memories that an erasure covers.
 
 fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
     let timeline = timeline(state);
@@ -316,7 +315,7 @@ fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Targ
     Ok(targets)
 }
 
-/// Memories that are at a path or below it, and those that are gone and were there last.
+/// Finds memories at a path or below it, and deleted ones that were there last.
 fn last_within(state: &State, path: &MemoryPath) -> HashSet<MemoryId> {
     let ever = timeline(state).ever_within(path).into_iter();
     ever.filter(|id| {
@@ -326,7 +325,7 @@ fn last_within(state: &State, path: &MemoryPath) -> HashSet<MemoryId> {
     .collect()
 }
 
-/// The path of a memory, or the last it had.
+/// Returns the path of a memory, or the last that it had.
 fn last_path(state: &State, id: MemoryId) -> Option<MemoryPath> {
     match state.catalog.memory(id) {
         Some(memory) => Some(memory.path.clone()),
@@ -334,7 +333,7 @@ fn last_path(state: &State, id: MemoryId) -> Option<MemoryPath> {
     }
 }
 
-/// A memory as a target; `None` if there is nothing of it left to erase.
+/// Returns a memory as a target; `None` if nothing of it is left to erase.
 fn target(state: &State, id: MemoryId, history_only: bool) -> Option<Target> {
     let timeline = timeline(state);
     let is_there = state.catalog.memory(id).is_some();
@@ -386,8 +385,8 @@ fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error 
     }
 }
 
-// Redacting what is kept already: a memory's present text without the secrets in it, and nothing
-// of what it was before.
+// Redaction of a kept memory: its present text loses its secrets, and its earlier versions are
+// erased.
 
 /// See [`Store::redact`].
 pub(super) fn redact(

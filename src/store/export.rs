@@ -1,4 +1,4 @@
-//! Texts taken out of a store: which ones, and what is said of each.
+//! Exports: texts that leave the store, with the facts about each.
 
 use std::collections::{HashSet, VecDeque};
 use std::vec;
@@ -19,75 +19,75 @@ use crate::store::revision::Revision;
 use crate::store::sweep::living;
 use crate::store::{State, Store, redactor};
 
-/// Which texts are taken out.
+/// The selection of an export.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Scope {
-    /// The moment; without one it is now, and what has expired is not there.
+    /// The moment to export. Without one it is now, and expired memories are left out.
     pub at: Option<Revision>,
-    /// Only these paths and what is below them; if there are none, everything.
+    /// Only these paths and those below them; if empty, everything.
     pub within: Vec<MemoryPath>,
-    /// Every version there was up to the moment, also of memories that were gone by then.
+    /// Export every version up to the moment, also of memories that were gone by then.
     pub history: bool,
 }
 
-/// What is about to be taken out.
+/// The summary of an export, known before its texts.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Head {
     /// The store.
     pub store: StoreId,
-    /// The moment whose state it is.
+    /// The moment whose state is exported.
     pub at: Moment,
-    /// When that moment's event was.
+    /// The time of that moment's event.
     pub time: DateTime<Utc>,
-    /// The event that records that it was taken out.
+    /// The event that records the export.
     pub event: u64,
-    /// How many memories.
+    /// The number of memories.
     pub memories: u64,
-    /// How many versions: so many follow, with those that do not open.
+    /// The number of versions that follow, including those that do not open.
     pub versions: u64,
-    /// Bytes of text in all of them.
+    /// The bytes of text in all versions.
     pub bytes: u64,
 }
 
-/// A version that was taken out, or the reason why it was not.
+/// An exported version, or the reason why it does not open.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Taken {
     /// The memory.
     pub id: MemoryId,
-    /// Where it was; `None` if the key of its paths is gone.
+    /// Its path; `None` if the key of its paths is gone.
     pub path: Option<MemoryPath>,
     /// The version.
     pub version: u64,
-    /// Whether it is what was there at the moment, and not what was there before.
+    /// True if it was the present version at the moment, and not an earlier one.
     pub present: bool,
-    /// When the memory was made.
+    /// The time when the memory was created.
     pub created: DateTime<Utc>,
-    /// When the version was written.
+    /// The time when the version was written.
     pub time: DateTime<Utc>,
     /// The event that wrote it.
     pub event: u64,
     /// The command of that event.
     pub command: String,
-    /// Who acted, as the caller said.
+    /// The actor, as the caller named it.
     pub actor: Option<String>,
-    /// The session, as the caller said.
+    /// The session, as the caller named it.
     pub session: Option<String>,
-    /// The text, or why it does not open: it was erased, its key is missing, or it is damaged.
+    /// The text, or the error: it was erased, its key is missing, or it is damaged.
     pub text: Result<Text, Error>,
 }
 
 impl Taken {
-    /// SHA-256 of the text, where it opened.
+    /// Returns the SHA-256 of the text, if it opened.
     #[must_use]
     pub fn sha256(&self) -> Option<Digest> {
         let text = self.text.as_ref().ok()?;
         Some(Digest::of(text.as_str().as_bytes()))
     }
 
-    /// Whether it does not open because it was erased: then nothing is wrong.
+    /// Tells whether it does not open because it was erased, in which case nothing is wrong.
     #[must_use]
     pub fn is_erased(&self) -> bool {
         use crate::error::RetentionFault::Erased;
@@ -95,20 +95,21 @@ impl Taken {
     }
 }
 
-/// Most versions that are opened with the lock held once.
+/// The most versions opened while the lock is held once.
 const PIECE_VERSIONS: usize = 256;
-/// Bytes of text after which a piece ends: what is in memory at once, but for the last of them.
+/// The bytes of text at which a piece ends. It bounds memory, apart from the last text.
 const PIECE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A version that is to be taken out.
+/// A version to export.
 struct Wanted {
     version: Version,
     present: bool,
 }
 
-/// Texts on their way out of a store, each opened when it is asked for.
+/// An export in progress. Its texts are opened in pieces, as they are asked for.
 ///
-/// An error ends it; a version that does not open is no error, and says so in [`Taken::text`].
+/// An error ends the export. A version that does not open is no such error: [`Taken::text`] tells
+/// why.
 pub struct Export<'a> {
     store: &'a mut Store,
     head: Head,
@@ -117,13 +118,13 @@ pub struct Export<'a> {
 }
 
 impl Store {
-    /// Takes texts out: those of a moment, or every version there ever was. One event says who did,
-    /// and names each memory that opens; it is recorded before anything is handed out, and it is no
-    /// access to any of them.
+    /// Exports texts: those of a moment, or every version there ever was. One event records the
+    /// caller and names each memory that opens. It is recorded before any text is returned, and is
+    /// no access to any memory.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if nothing is at any of the paths of the scope; [`Error::NotAReader`] for
-    /// an auditor; [`Error::NoSigningKey`] and the like for whoever cannot record it.
+    /// [`Error::NotThere`] if nothing is at one of the scope's paths; [`Error::NotAReader`] for an
+    /// auditor; [`Error::NoSigningKey`] and the like for a caller that cannot record it.
     pub fn export(&mut self, scope: &Scope, context: &Context) -> Result<Export<'_>> {
         let (head, waiting) = in_contents(self, |store| {
             let (mut head, waiting) = survey_export(store, scope)?;
@@ -139,7 +140,7 @@ impl Store {
     }
 }
 
-/// What there is to take out, in the order of paths. Called with the lock held.
+/// Collects the versions to export, in the order of paths. Requires the store's lock.
 fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
     let timeline = timeline(&store.state);
     let at = match &scope.at {
@@ -177,7 +178,7 @@ fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
     Ok((head, lives.into_iter().flatten().collect()))
 }
 
-/// The versions of each memory, oldest first, in the order of their newest paths.
+/// Returns the versions of each memory, oldest first, in the order of their newest paths.
 fn lives(state: &State, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
     let timeline = timeline(state);
     let mut then = timeline.state(at);
@@ -237,7 +238,7 @@ fn record_export(
         [one] => Some(place_ever(store, one, head.at.event)?),
         _ => None,
     };
-    // Of a memory that is erased nothing goes out, and no record can name its path any more.
+    // Nothing of an erased memory is exported, and no record can name its path any more.
     let mut named = HashSet::new();
     let mut touches: Vec<Touch> = Vec::new();
     for Wanted { version, .. } in wanted.iter().rev() {
@@ -256,10 +257,10 @@ fn record_export(
     try_record_look(store, look, context)
 }
 
-/// Opens a piece of what is wanted. Called with the lock held.
+/// Opens a piece of the export. Requires the store's lock.
 fn take_piece(store: &Store, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
-    // One event can have written thousands of them, and its record is opened once for all that
-    // come one after the other.
+    // A single event can have written thousands of these versions. In this order its record is
+    // opened once for all of them.
     let mut order: Vec<usize> = (0..piece.len()).collect();
     order.sort_by_key(|at| piece[*at].version.event);
     let mut texts: Vec<Option<Result<Text>>> = piece.iter().map(|_| None).collect();
@@ -301,7 +302,7 @@ fn take(state: &State, wanted: Wanted, text: Result<Text>) -> Taken {
 }
 
 impl Export<'_> {
-    /// What is taken out.
+    /// Returns the summary of the export.
     #[must_use]
     pub fn head(&self) -> &Head {
         &self.head

@@ -1,5 +1,5 @@
-//! What a command would come to, and how a text compares with what is kept: asked beforehand, and
-//! recorded nowhere, because no text is shown.
+//! Dry runs, and comparisons of a text with a kept one. Neither is recorded, because they reveal no
+//! text.
 
 use crate::Text;
 use crate::crypto::digest::Digest;
@@ -18,27 +18,27 @@ use crate::store::versions::text_of;
 use super::Store;
 use super::commit::stripped;
 
-/// What a command that writes would answer.
+/// The result of a dry run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Foreseen {
-    /// The text for the model.
+    /// The text that the model would get.
     pub content: Text,
-    /// Why it would be refused.
+    /// The reason for which it would be refused.
     pub refusal: Option<Refusal>,
-    /// What would be stripped from the text and the paths.
+    /// The redactions that the text and the paths would get.
     pub redactions: Vec<Redaction>,
 }
 
-/// What is kept at a path, beside a text that is to be there.
+/// The result of comparing a text with the one kept at a path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Compared {
-    /// No file is there. That says nothing of whether one may be.
+    /// No file is there. That does not mean that the path allows one.
     Free,
-    /// The same text, as redaction leaves it.
+    /// The kept text is the same, after redaction.
     Same,
-    /// Another text, with this SHA-256.
+    /// The kept text differs, and has this SHA-256.
     Other(Digest),
     /// A file is there and does not open.
     Closed(Error),

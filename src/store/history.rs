@@ -1,4 +1,5 @@
-//! History as the truth: recovery after an unclean stop, and the catalog that events add up to.
+//! History as the source of truth: recovery after an unclean stop, and the catalog, which is the
+//! fold of all events.
 
 pub(super) mod replay;
 
@@ -25,15 +26,15 @@ use super::Store;
 pub(super) use crate::store::history::replay::check_all;
 pub(super) use crate::store::history::replay::refold;
 
-/// What an unclean stop left to do once the objects are in their places. The ref comes last: as
-/// long as it points at an earlier commit, the next open does all of this again.
+/// The work that remains after an unclean stop, once the objects are in place. The ref comes last:
+/// while it points at an earlier commit, the next open does all of this again.
 pub(crate) struct Unclean {
     records: Vec<Record>,
     head: ObjectId,
 }
 
 impl Unclean {
-    /// Brings key entries to where the journal says they are, and then the ref.
+    /// Puts key entries where the journal says they belong, and then the ref.
     pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
         keyring.refresh()?;
         for record in &self.records {
@@ -42,7 +43,7 @@ impl Unclean {
         repository.set_head(self.head)
     }
 
-    /// Brings a keyring that was made ready to its place: before any is opened.
+    /// Puts a staged keyring in place, before any is opened.
     pub(crate) fn place_keyring(&self, folder: &Folder) -> Result<()> {
         for record in &self.records {
             if let Some(id) = keyring::next_of(&record.keys)? {
@@ -53,9 +54,9 @@ impl Unclean {
     }
 }
 
-/// Brings objects to where the journal says they are, if that is not known to be so: when the ref
-/// lags behind, or when nothing is `trusted` because the machine was started anew. Answers what is
-/// left to do then.
+/// Writes the journal's objects to the repository unless they are known to be there: if the ref
+/// lags behind, or if nothing is `trusted` because the machine has rebooted. Returns the remaining
+/// work.
 pub(crate) fn restore_objects(
     repository: &Repository,
     journal: &Journal,
@@ -72,14 +73,14 @@ pub(crate) fn restore_objects(
     let records = journal.records()?;
     let objects = records.iter().flat_map(|record| &record.objects);
     if journal.is_read_only() && found == Some(head) {
-        // Nothing can be written anew: what is there has to be whole.
+        // A read-only store cannot be repaired, so every object has to be whole.
         objects
             .map(|object| object.id)
             .try_for_each(|id| repository.check(id))?;
         return Ok(None);
     }
-    // A process that was killed may have left a record that is not durable: nothing may be in its
-    // place before it is.
+    // A killed process may have left a record that is not durable. Its objects may not be in place
+    // before it is.
     journal.sync()?;
     for object in objects {
         if crate::repository::name(object.kind, &object.bytes) != object.id {
@@ -91,7 +92,7 @@ pub(crate) fn restore_objects(
     Ok(Some(Unclean { records, head }))
 }
 
-/// Opens the journal. Where somebody has removed it, history is what the ref says.
+/// Opens the journal. If somebody has removed it, starts a new one at the ref.
 pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
     match repository.head()? {
         Some(head) if !root.has(&Name::JOURNAL) => {
@@ -102,8 +103,8 @@ pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Jou
     }
 }
 
-/// The ref points where the journal has never been. One that is ahead was set by a command that
-/// was acknowledged, or by a stranger: either way nothing may be moved back.
+/// Returns the error for a ref at a commit that the journal does not know. A ref that is ahead was
+/// set by an acknowledged command or by a stranger; in both cases it may not be moved back.
 fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
     let parent = |id| {
         repository
@@ -118,13 +119,13 @@ fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
     }
 }
 
-/// Whether what the branch points at is the history of a store, and not of something else.
+/// Tells whether the branch points at a store's history, and not at something else.
 pub(super) fn is_store(repository: &Repository) -> bool {
     let head = repository.head().ok().flatten();
     head.is_some_and(|head| decided_at(repository, head).is_ok())
 }
 
-/// The blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
+/// Returns the blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
 pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Decided> {
     let (commit, _) = repository.commit(commit)?;
     decided_in(repository, commit.tree)
@@ -144,7 +145,7 @@ pub(super) fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Deci
     })
 }
 
-/// Follows what other processes have done. Called with the lock held, before every command.
+/// Loads what other processes have done, before every command. Requires the store's lock.
 pub(super) fn refresh(store: &mut Store) -> Result<()> {
     store.ledger.journal.refresh()?;
     let unclean = restore_objects(&store.ledger.repository, &store.ledger.journal, true)?;
@@ -167,8 +168,8 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
         .expect_of(&store.state.decisions.members);
     load_trees(&mut store.ledger)?;
     check_keyring(store)?;
-    // If these cannot be done now: the keys are not used all the same, and nothing is recorded. The
-    // trees are not at hand then.
+    // If these fail, the old keys are not used all the same, and nothing is recorded. The trees are
+    // then not loaded.
     drop(upgrade(store));
     drop(complete_erasures(store));
     load_trees(&mut store.ledger)?;
@@ -176,8 +177,8 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that the trees held are those of the newest commit; after a command that could
-/// not be recorded they are not.
+/// Loads the trees of the newest commit, unless they are loaded. After a command that could not be
+/// recorded they are not.
 fn load_trees(ledger: &mut Ledger) -> Result<()> {
     if ledger.trees.root_id().is_some() {
         return Ok(());
@@ -187,15 +188,15 @@ fn load_trees(ledger: &mut Ledger) -> Result<()> {
     ledger.trees.load(&ledger.repository, commit.tree)
 }
 
-/// Brings the catalog to the newest commit: from its file as far as that goes, then from
+/// Brings the catalog up to the newest commit: from its file as far as that goes, then from
 /// history.
 pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     store
         .ledger
         .catalog_file
         .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
-    // What the owner decided is added behind the step of its event: after a change of policy that
-    // was cut off, only history says it.
+    // The catalog file gets an owner's decision after the step of its event. If a change of policy
+    // was cut off between the two, only history has the decision.
     if let Some(head) = store.state.catalog.head
         && decided_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
     {
@@ -219,10 +220,11 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     load_trees(&mut store.ledger)
 }
 
-/// The commits after `known`, oldest first; `None` if history does not contain `known`.
+/// Returns the commits after `known`, oldest first; `None` if history does not contain `known`.
 ///
-/// What each says of its parent is not checked here, unless that leads nowhere: it is once the
-/// commits are, on every core, by [`Checked::comes_after`].
+/// Their parents are not checked here, unless they lead nowhere:
+/// [`Checked::comes_after`](replay::Checked::comes_after) does it, when the commits are checked on
+/// every core.
 pub(super) fn commits_since(
     ledger: &Ledger,
     known: Option<ObjectId>,
@@ -230,7 +232,7 @@ pub(super) fn commits_since(
     commits_between(&ledger.repository, known, ledger.journal.head())
 }
 
-/// Folds commits into the catalog, in their order.
+/// Folds commits into the catalog, in order.
 fn fold(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
     let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
     let mut fold = Fold::new(
@@ -247,7 +249,7 @@ fn fold(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
     )
 }
 
-/// The commits after `known` up to `newest`; `None` if what `newest` ends does not contain `known`.
+/// Returns the commits after `known` up to `newest`; `None` if `known` is no ancestor of `newest`.
 fn commits_between(
     repository: &Repository,
     known: Option<ObjectId>,
@@ -259,8 +261,8 @@ fn commits_between(
     walk(known, newest, |id| Ok(repository.commit(id)?.0.parent))
 }
 
-/// Follows parents from a commit to `known`, and answers what is after it. An error
-/// if that goes round, which only parents do that are not checked.
+/// Follows parents from a commit to `known`, and returns the commits after it. Fails if they form a
+/// cycle, as only unchecked parents can.
 fn walk(
     known: Option<ObjectId>,
     newest: ObjectId,

@@ -1,4 +1,5 @@
-//! Holds: memories that must not go away, by whose word and why. They are events like all else.
+//! Legal holds: memories that must be kept, with the actor and reason. Holds are recorded as
+//! events.
 
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
@@ -46,7 +47,7 @@ pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<M
 pub(super) fn lift_hold(store: &mut Store, hold: u64, context: &Context) -> Result<Meta> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    // What keeps content is lifted only by who could read it.
+    // A hold keeps content, so only a reader may lift it.
     as_reader(&store.ledger)?;
     check_role(store, HOLD_RM_COMMAND)?;
     let Some(found) = store.state.catalog.holds.get(&hold) else {
@@ -87,7 +88,7 @@ pub(super) fn holds(store: &mut Store) -> Result<Vec<Held>> {
     })
 }
 
-/// What a hold is to be on, and how its record names that.
+/// Returns the target of a new hold, and the place that its record names.
 fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     if let Some(id) = MemoryId::from_hex(what) {
         let on = HoldOn::Memory(id);
@@ -98,7 +99,7 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
         if !known {
             return Err(nothing(what));
         }
-        // What is only marked can be kept still.
+        // A memory that is only marked can still be kept.
         if let Some(event) = timeline(&store.state).erased_by(id)
             && !store.state.catalog.marked.contains_key(&id)
         {
@@ -130,7 +131,7 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     if store.state.catalog.is_directory(&path) {
         return Ok((HoldOn::Glob(format!("{}/**", escaped(&path))), None));
     }
-    // Gone, and still to be kept from being erased: the last that was there.
+    // Nothing is there now: the last memory that was there can still be kept from erasure.
     let newest = timeline(&store.state).len() - 1;
     let ever = timeline(&store.state).ever_within(&path);
     let last = ever
@@ -147,7 +148,7 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     }
 }
 
-/// How a record names what is held, where that is one memory.
+/// Returns the place that a record names for a hold, if it is on one memory that is there.
 fn place_held(state: &State, on: &HoldOn) -> Option<Place> {
     let HoldOn::Memory(id) = on else { return None };
     let memory = state.catalog.memory(*id)?;
@@ -168,7 +169,7 @@ fn record_hold(
     record_plainly(store, command, Sealing::default(), says, context)
 }
 
-/// Refuses what holds keep: given with their paths, where known.
+/// Refuses memories that a hold keeps. They are given with their paths, if known.
 pub(super) fn check_not_held<'a>(
     store: &Store,
     memories: impl Iterator<Item = (MemoryId, Option<&'a MemoryPath>)>,
@@ -196,7 +197,7 @@ pub(super) fn check_not_held<'a>(
     }))
 }
 
-/// The hold on a memory by any path it ever had; with the timeline at hand.
+/// Returns the hold on a memory by its id or any path it ever had. Requires a loaded timeline.
 pub(super) fn hold_ever_on(state: &State, id: MemoryId, path: Option<&MemoryPath>) -> Option<u64> {
     if state.catalog.holds.is_empty() {
         return None;
@@ -207,7 +208,7 @@ pub(super) fn hold_ever_on(state: &State, id: MemoryId, path: Option<&MemoryPath
     })
 }
 
-/// A path as a glob that fits it alone.
+/// Escapes a path into a glob that matches it alone.
 fn escaped(path: &MemoryPath) -> String {
     let mut glob = String::with_capacity(path.as_str().len());
     for c in path.as_str().chars() {

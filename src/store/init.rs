@@ -1,4 +1,5 @@
-//! Making a store: all of it beside its place, then one rename.
+//! Creates a store: agekeep builds it beside its place, and then moves it there with one rename.
+//! Into an existing empty folder it moves the parts, last the one that makes it a store.
 
 use std::io;
 use std::path::Path;
@@ -22,8 +23,8 @@ use super::commit::{signed_commit, time_of};
 use super::decide::check_texts;
 use super::{Clock, Keys, OWNER, Store};
 
-/// What a store has when it is made, in the order in which it is moved into its place: the last
-/// makes the folder a store.
+/// The entries of a new store, in the order in which they are moved into place. The last one makes
+/// the folder a store.
 const MADE: [Name; 7] = [
     Name::OBJECTS,
     Name::REFS,
@@ -55,7 +56,7 @@ pub(super) fn init(
     check_apart(root, policy)?;
     redact::check_policy(&policy.redaction)?;
     check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
-    // An empty folder that is there already stays the same folder: somebody may stand in it.
+    // An existing empty folder is kept, as it may be somebody's working directory.
     let there = match Folder::at(root) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         there => Some(there.map_err(Error::io("open", root))?),
@@ -72,16 +73,18 @@ pub(super) fn init(
     }
     drop(lock);
     if let Some(state) = &keys.state {
-        // Whoever makes a store has decided what is here from now on.
+        // The creator of a store decides what this place holds from now on, so an earlier pin is
+        // dropped.
         crate::store::pin::Place::of(state, root)?.forget()?;
     }
     let mut store = Store::open(root, keys, clock)?;
-    // From the first event on, so that it never has to be made from all of history.
+    // The timeline starts with the first event, so that it never has to be built from all of
+    // history.
     locked(&mut store, load_timeline)?;
     Ok(store)
 }
 
-/// Refuses a keyring that would be within what is being made, or around it.
+/// Refuses a keyring folder that lies inside the store's folder or contains it.
 fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     let Some(folder) = &policy.keyring.folder else {
         return Ok(());
@@ -96,15 +99,15 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     Ok(())
 }
 
-/// Checks that nothing is in a folder that is there already, and that it is the user's own: whoever
-/// owns a folder can put into it what they like, and take what is in it away.
+/// Checks that an existing folder is empty and that the user owns it: the owner of a folder can add
+/// and remove anything in it.
 fn check_vacant_folder(folder: &Folder) -> Result<()> {
     let path = || folder.path().to_owned();
     if folder.has(&Name::KEYRING) || folder.has(&Name::JOURNAL) {
         return Err(Error::StoreExists { path: path() });
     }
     let fault = || Error::io("read", folder.path());
-    // What another process is building, or left half built, is not in the way.
+    // Another process's build, even a half-finished one, is not in the way.
     let names = folder.list().map_err(fault())?;
     let mut others = names.iter().map(|name| name.to_str());
     if others.any(|name| name.and_then(Name::building).is_none()) {
@@ -120,12 +123,12 @@ fn check_vacant_folder(folder: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// Where a store is made, and where it goes then.
+/// The place of a new store, and the folder in which it is built.
 struct Place<'a> {
     root: &'a Path,
-    /// What is in its place already, and empty.
+    /// The empty folder that is in its place already.
     there: Option<Folder>,
-    /// The folder in which it is built, and the one that that is in.
+    /// The folder that contains the one in which it is built.
     above: Folder,
     name: Name,
     building: Folder,
@@ -154,7 +157,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Puts what was built in its place, durably.
+    /// Moves the built store into its place, durably.
     fn take(&self) -> Result<()> {
         match &self.there {
             Some(root) => self.move_into(root).and_then(|()| root.sync()),
@@ -162,7 +165,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Where that cannot be made durable nothing is left there.
+    /// Renames the built folder. If that cannot be made durable, it is renamed back.
     fn rename(&self) -> Result<()> {
         let exists = || Error::StoreExists {
             path: self.root.into(),
@@ -177,10 +180,10 @@ impl<'a> Place<'a> {
         synced.inspect_err(|_| drop(self.above.rename_back(name, &self.name)))
     }
 
-    /// Moves what was built up into `root`, and last the file that makes it a store.
+    /// Moves the built files up into `root`, last the one that makes it a store.
     fn move_into(&self, root: &Folder) -> Result<()> {
         for name in &MADE {
-            // The keyring can have a place of its own.
+            // The keyring may be in a folder of its own elsewhere.
             if *name == Name::KEYRING && !self.building.has(name) {
                 continue;
             }
@@ -197,7 +200,7 @@ impl<'a> Place<'a> {
             .map_err(Error::io("protect", root.path()))
     }
 
-    /// Removes what was built: by the names that it has, and nothing else.
+    /// Removes the built files, by the names they have, and nothing else.
     fn give_up(&self) {
         let building = &self.building;
         if let Ok(keyring) = building.sub(&Name::KEYRING) {
@@ -249,7 +252,7 @@ fn build(
     made.inspect_err(|_| keyring::remove_files(&folder))
 }
 
-/// Makes the folder of the new keyring, which nothing may be in.
+/// Creates the folder of the new keyring, which must be empty.
 fn keyring_folder(root: &Folder, policy: &Policy) -> Result<Folder> {
     let Some(path) = policy.keyring.folder.as_deref().map(Path::new) else {
         let name = Name::KEYRING;
@@ -266,7 +269,7 @@ fn keyring_folder(root: &Folder, policy: &Policy) -> Result<Folder> {
     Ok(folder)
 }
 
-/// The first commit, and what else makes a folder with a keyring a store.
+/// Writes the first commit, and everything else that makes a folder with a keyring a store.
 fn fill(
     root: &Folder,
     repository: &Repository,
@@ -311,7 +314,7 @@ fn fill(
     repository.sync()
 }
 
-/// The record of `init`.
+/// Returns the record of `init`.
 fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock) -> Result<Event> {
     let redactor = Redactor::of_policy(&policy.redaction)?;
     let mut redactions = Vec::new();

@@ -1,4 +1,5 @@
-//! Reading the audit log: events newest first, one at a time, so that history of any length fits.
+//! Reads the audit log: events newest first, one at a time, so that history of any length fits in
+//! memory.
 
 use std::collections::HashSet;
 
@@ -15,37 +16,38 @@ use crate::store::past::{in_history, locked, timeline};
 use crate::store::signers::signers_before;
 use crate::store::{State, Store};
 
-/// One event as history keeps it.
+/// An event in history.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Entry {
     /// Its commit.
     pub commit: ObjectId,
-    /// Who signed the commit; `None` if nobody did who was a signer of the store then.
+    /// The name of the commit's signer; `None` if no signer of the store at that time signed it.
     pub signer: Option<String>,
     /// Its record.
     pub event: Event,
 }
 
-/// Which events to show: those that meet every condition that is set.
+/// A filter for events: those that meet every condition that is set.
 #[derive(Debug, Default, Clone)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Is about a memory that was ever at this path or below it, or asks for such a path.
+    /// The event is about a memory that was ever at this path or below it, or asked for such a
+    /// path.
     pub path: Option<MemoryPath>,
-    /// Was done by this actor.
+    /// The event is by this actor.
     pub actor: Option<String>,
-    /// Belongs to this session.
+    /// The event is of this session.
     pub session: Option<String>,
-    /// Is this command.
+    /// The event is of this command.
     pub command: Option<String>,
-    /// Ended like this.
+    /// The event has this outcome.
     pub outcome: Option<Outcome>,
-    /// Happened then or later.
+    /// The event is from this time or later.
     pub since: Option<DateTime<Utc>>,
-    /// Happened before then.
+    /// The event is from before this time.
     pub until: Option<DateTime<Utc>>,
-    /// Changed what there is: made a version, or removed a memory.
+    /// The event wrote a version or removed a memory.
     pub altering: bool,
 }
 
@@ -73,12 +75,12 @@ pub(crate) fn entry(store: &Store, id: ObjectId) -> Result<(Entry, Option<Object
     Ok((entry, commit.parent))
 }
 
-/// The name of the signer who signed a commit, if one did: of those there were before it.
+/// Returns the name of the commit's signer, if it was one of those before the commit.
 fn signer_of(store: &Store, commit: &Commit) -> Result<Option<String>> {
     let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
         return Ok(None);
     };
-    // Most are signers still, under the name they had.
+    // Most are still signers, under the same name.
     let author = commit.author.split(' ').next();
     let name = store
         .state
@@ -111,7 +113,7 @@ pub(super) fn parse_path(state: &State, text: &str) -> Result<MemoryPath> {
     })
 }
 
-// Which events are about something, and who read a memory.
+// Events by filter, and accesses to a memory.
 
 /// See [`Store::events`].
 pub(super) fn events<'a>(
@@ -151,7 +153,7 @@ fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entr
     })
 }
 
-/// The numbers of the events that meet a filter, oldest first.
+/// Returns the numbers of the events that meet a filter, oldest first.
 pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
     let timeline = timeline(state);
     let mut numbers = match &filter.path {
@@ -177,20 +179,20 @@ pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
     numbers
 }
 
-// What has changed since a moment, for a door that tells its client so. It is not recorded: nothing is
-// shown that the client did not name itself.
+// Changes since an event, for MCP notifications. Not recorded: they show nothing that the client
+// did not name itself.
 
-/// What has changed since a moment.
+/// Changes since an event.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct News {
-    /// How many events there are by now.
+    /// The number of events by now.
     pub events: u64,
-    /// Whether a memory came, went or moved.
+    /// True if a memory was added, removed or moved.
     pub list: bool,
-    /// Where a text is another than it was, also where there is none any more.
+    /// The paths whose text has changed, or is gone.
     pub paths: HashSet<MemoryPath>,
-    /// Whether more happened than was looked at, so that anything may have changed.
+    /// True if there were more events than were looked at, so that anything may have changed.
     pub more: bool,
 }
 
@@ -241,14 +243,14 @@ impl News {
             let same_list = [Change::Edit, Change::Reseal, Change::Redact];
             self.list |= !same_list.contains(&touch.change);
             let Some(path) = &touch.path else {
-                // Of what is erased by now nobody can say where it was.
+                // The path of a memory that has since been erased is unknown.
                 self.more = true;
                 continue;
             };
-            // Where it was before is only known of a rename.
+            // The earlier path is only known of a rename.
             self.more |= touch.change == Change::Move && moved_from(event, path).is_none();
             self.paths.extend(moved_from(event, path));
-            // The same text, sealed anew.
+            // A resealed memory has the same text.
             if touch.change != Change::Reseal {
                 self.paths.insert(path.clone());
             }
@@ -256,7 +258,7 @@ impl News {
     }
 }
 
-/// Where a memory was that a rename moved to a path.
+/// Returns the earlier path of a memory that a rename moved to a path.
 fn moved_from(event: &Event, path: &MemoryPath) -> Option<MemoryPath> {
     let (Some(Place::Of(_, Some(from))), Some(Place::Of(_, Some(to)))) =
         (&event.path, &event.new_path)

@@ -1,5 +1,5 @@
-//! Who can open the store: adding a member seals the two small keyring files anew, removing one
-//! gives everything that comes next new keys.
+//! Members: readers and auditors. Adding one reseals the two small keyring files; removing one
+//! rotates the keys for everything that follows.
 
 use zeroize::Zeroizing;
 
@@ -26,18 +26,18 @@ use crate::store::signers::{Removed, Signer, check_role};
 use crate::store::{Store, decide, lock, reseal, signers};
 
 impl Store {
-    /// Everybody who can open the store, as the newest commit says.
+    /// Returns everybody who can open the store, as of the newest commit.
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.state.decisions.members
     }
 
-    /// Adds a reader or an auditor. The cost does not depend on how many memories there are.
+    /// Adds a reader or an auditor. The cost does not depend on the number of memories.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name or a recipient that cannot be one, [`MembershipFault::Already`] if
-    /// the name or the recipient is there; [`Error::NotAReader`] if the caller is none; otherwise as
-    /// for [`Store::execute`].
+    /// [`Error::Invalid`] for an invalid name or recipient, [`MembershipFault::Already`] if either
+    /// is a member's already; [`Error::NotAReader`] if the caller is not a reader; otherwise as for
+    /// [`Store::execute`].
     pub fn add_member(
         &mut self,
         name: &str,
@@ -88,10 +88,10 @@ impl Store {
         Ok(meta)
     }
 
-    /// Removes a reader or an auditor: whatever comes next is closed to them.
+    /// Removes a reader or an auditor, who cannot open anything that follows.
     ///
-    /// For a reader every live memory is sealed anew, to a fresh identity; `progress` is told how
-    /// many are done, and of how many. Cut off, the same call goes on where it was.
+    /// For a reader, every live memory is resealed to a fresh identity, and `progress` gets the
+    /// number done and the total. If the call is cut off, the same call continues where it stopped.
     ///
     /// # Errors
     /// [`MembershipFault::Nobody`], [`MembershipFault::LastReader`] or, for the
@@ -126,7 +126,8 @@ impl Store {
         )
     }
 
-    /// Gives everything that comes next new keys, and seals every live memory to a fresh identity.
+    /// Rotates the keys for everything that follows, and reseals every live memory to a fresh
+    /// identity.
     ///
     /// # Errors
     /// As for [`Store::remove_member`].
@@ -148,21 +149,21 @@ impl Store {
         )
     }
 
-    /// Puts another policy in place, as an event of its own: for the owner, never for an agent. Where
-    /// it does not say where the keyring is, that stays as it is.
+    /// Replaces the policy, as an event of its own: for the owner, never for an agent. If the new
+    /// policy does not name the keyring's place, that stays as it is.
     ///
     /// # Errors
-    /// [`Error::Policy`] if it cannot be followed, [`Error::Invalid`] if a secret stands in it;
-    /// otherwise as for [`Store::execute`].
+    /// [`Error::Policy`] if it is not valid, [`Error::Invalid`] if it holds a secret; otherwise as
+    /// for [`Store::execute`].
     pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
         decide::set_policy(self, policy, context)
     }
 
-    /// Makes another policy of the one in force, which nobody else changes meanwhile, as
-    /// [`Store::set_policy`] does. Where it comes out the same, nothing is recorded.
+    /// Changes the policy in force, as [`Store::set_policy`] does; nobody else can change it
+    /// meanwhile. If the result is the same, nothing is recorded.
     ///
     /// # Errors
-    /// That of `change`; otherwise as for [`Store::set_policy`].
+    /// The error of `change`; otherwise as for [`Store::set_policy`].
     pub fn change_policy(
         &mut self,
         change: impl FnOnce(&Policy) -> Result<Policy>,
@@ -171,8 +172,8 @@ impl Store {
         decide::change_policy(self, change, context)
     }
 
-    /// The memory at a path now, or the one with an id, and where it is. Nothing is recorded: it is
-    /// no look at what the memory holds.
+    /// Finds the memory at a path now, or by its id, and its path. Not recorded, as it does not
+    /// show the memory's text.
     ///
     /// # Errors
     /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
@@ -180,8 +181,8 @@ impl Store {
         decide::find_memory(self, memory)
     }
 
-    /// The identities of a memory: of the one at a path now, or, with an id, of any that has a key.
-    /// It is recorded, and nothing is handed out that is not.
+    /// Exports the identities of a memory: of the one at a path now, or, by its id, of any that has
+    /// a key. The export is recorded before they are returned.
     ///
     /// # Errors
     /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
@@ -190,11 +191,12 @@ impl Store {
         export_keys(self, memory, context)
     }
 
-    /// Seals the live memories a glob fits to fresh identities; all else keeps its keys.
+    /// Reseals the live memories that a glob matches to fresh identities; all others keep their
+    /// keys.
     ///
     /// # Errors
-    /// [`Error::Policy`] for a glob that does not parse, [`Error::NotThere`] if it fits no memory;
-    /// otherwise as for [`Store::rekey`].
+    /// [`Error::Policy`] for a glob that does not parse, [`Error::NotThere`] if it matches no
+    /// memory; otherwise as for [`Store::rekey`].
     pub fn rekey_some(
         &mut self,
         glob: &str,
@@ -204,17 +206,18 @@ impl Store {
         reseal::rekey_some(self, glob, context, progress)
     }
 
-    /// Everybody who may write, in the order of the file `signers`.
+    /// Returns everybody who may write, in the order of the file `signers`.
     #[must_use]
     pub fn signer_list(&self) -> Vec<Signer> {
         signers::signer_list(&self.state)
     }
 
-    /// Lets somebody write what a role allows, as an event of its own: from the next event on.
+    /// Adds a signer with a role, as an event of its own. They may write from the next event on.
     ///
     /// # Errors
-    /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if the name or the key is a signer's, [`Error::Invalid`] if the name
-    /// cannot be one or the time of the key is over; otherwise as for [`Store::execute`].
+    /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if the name or the key is a
+    /// signer's already, [`Error::Invalid`] if the name is not valid or the key has expired;
+    /// otherwise as for [`Store::execute`].
     pub fn add_signer(
         &mut self,
         name: &str,
@@ -226,12 +229,14 @@ impl Store {
         signers::add_signer(self, name, key, role, validity, context)
     }
 
-    /// Gives a signer another role, as an event of its own: from the next event on. What they wrote
-    /// before stays valid.
+    /// Changes a signer's role, as an event of its own, from the next event on. Their earlier
+    /// commits stay valid.
     ///
     /// # Errors
-    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name, [`SigningFault::Exists`](crate::error::SigningFault::Exists) if it is their role
-    /// already, [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner was left; otherwise as for [`Store::execute`].
+    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name,
+    /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if they have the role already,
+    /// [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner would be left;
+    /// otherwise as for [`Store::execute`].
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn set_signer_role(
         &mut self,
@@ -242,17 +247,18 @@ impl Store {
         signers::set_signer_role(self, name, role, context)
     }
 
-    /// Lets somebody write no more, as an event of its own. What they wrote before stays valid.
+    /// Removes a signer, as an event of its own. Their earlier commits stay valid.
     ///
     /// # Errors
-    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name, [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner was left;
+    /// [`SigningFault::NoSuch`](crate::error::SigningFault::NoSuch) if nobody has the name,
+    /// [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner would be left;
     /// otherwise as for [`Store::execute`].
     pub fn remove_signer(&mut self, name: &str, context: &Context) -> Result<Removed> {
         signers::remove_signer(self, name, context)
     }
 }
 
-/// The member of a name, if they can be removed.
+/// Returns the member with a name, if they can be removed.
 fn check_leaver(store: &Store, name: &str) -> Result<Member> {
     let members = &store.state.decisions.members;
     let found = members.iter().find(|member| member.name == name);
@@ -277,9 +283,9 @@ fn check_leaver(store: &Store, name: &str) -> Result<Member> {
     Ok(leaver.clone())
 }
 
-// A memory's own identities, for recovery with stock age.
+// Export of a memory's own identities, for recovery with stock age.
 
-/// What opens every version of one memory.
+/// The identities of one memory, which open every version of it.
 #[non_exhaustive]
 pub struct Exported {
     /// The memory.
@@ -288,11 +294,11 @@ pub struct Exported {
     pub path: Option<MemoryPath>,
     /// Its identities as an age identity file, the newest first.
     pub identities: Zeroizing<String>,
-    /// The event that records that they were taken.
+    /// The event that records the export.
     pub event: u64,
 }
 
-/// The command of an event that says who took keys out.
+/// The command of an event that exports keys.
 const COMMAND: &str = "keys_export";
 
 /// See [`Store::export_keys`].
@@ -347,7 +353,7 @@ fn hand_out(store: &mut Store, wanted: &Wanted, context: &Context) -> Result<Exp
     })
 }
 
-/// How a memory is named.
+/// The name of a memory: its id or its path.
 enum Wanted {
     Id(MemoryId),
     Path(MemoryPath),

@@ -1,7 +1,7 @@
-//! Checkpoints: signed notes that say where a store's history ended, for an auditor to keep.
+//! Checkpoints: signed notes of where a store's history ended, for an auditor to keep.
 //!
-//! The form is that of C2SP signed notes (c2sp.org/signed-note). A note says nothing secret. Who
-//! keeps one can have proved later that history still contains what it said then.
+//! The form is that of C2SP signed notes (c2sp.org/signed-note). A note holds no secret. An auditor
+//! who keeps one can later verify that history still contains what the note says.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ use crate::event::rfc3339;
 use crate::id::ObjectId;
 use crate::id::StoreId;
 
-/// Most bytes of a note that is read: more than sixteen signatures of any kind need.
+/// The most bytes of a note: more than sixteen signatures of any kind need.
 pub const NOTE_BYTES_MAX: usize = 128 * 1024;
 
 const ORIGIN: &str = "agekeep/";
@@ -22,23 +22,23 @@ const SIGNATURE_MARK: &str = "\u{2014} ";
 const ED25519: u8 = 1;
 const KEY_ID_BYTES: usize = 4;
 
-/// Where a store's history ended, at some time.
+/// The end of a store's history, at some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint {
     /// The store.
     pub store: StoreId,
-    /// How many events there were; the newest has this number less one.
+    /// The number of events; the newest has this number less one.
     pub events: u64,
     /// SHA-256 of the newest commit object.
     pub digest: Digest,
     /// The newest commit.
     pub commit: ObjectId,
-    /// When the newest event was, to the millisecond.
+    /// The time of the newest event, to the millisecond.
     pub time: DateTime<Utc>,
 }
 
-/// A signed checkpoint, as it was read. What it says counts only once a signature is checked.
+/// A signed checkpoint, as parsed. Its content counts only once a signature is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     checkpoint: Checkpoint,
@@ -54,7 +54,7 @@ struct NoteSignature {
 }
 
 impl Checkpoint {
-    /// The note: the text, an empty line, and the signature of the key that `name` holds.
+    /// Returns the note: the text, an empty line, and a signature by the key of the signer `name`.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the form has no place for such a name.
@@ -86,7 +86,7 @@ impl Checkpoint {
         )
     }
 
-    /// Reads the text. There is one form: what would be written otherwise is refused.
+    /// Parses the text. There is only one form; any other is refused.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let mut line = |label: &str| lines.next()?.strip_prefix(label);
@@ -102,10 +102,11 @@ impl Checkpoint {
 }
 
 impl Note {
-    /// Reads a note. Nothing it says is to be believed before it is compared with who may sign.
+    /// Parses a note. Its content is not to be trusted before its signature is checked against the
+    /// store's signers.
     ///
     /// # Errors
-    /// Says what in it is not a checkpoint of agekeep's.
+    /// Tells which part is not of an agekeep checkpoint.
     pub fn parse(note: &str) -> Result<Self, String> {
         if note.len() > NOTE_BYTES_MAX {
             return Err(format!("it is longer than {NOTE_BYTES_MAX} bytes"));
@@ -129,21 +130,21 @@ impl Note {
         })
     }
 
-    /// What the note says.
+    /// Returns the checkpoint in the note.
     #[must_use]
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
 
-    /// The name of a signer whose signature it has. A signature by a key that is no signer's is
-    /// passed over; a false one under a signer's name and key id makes the whole note worthless.
+    /// Returns the name of a signer whose signature the note has. Signatures by other keys are
+    /// ignored; an invalid one under a signer's name and key id makes the whole note worthless.
     pub(crate) fn signed_by<'a>(&self, signers: &'a Signers) -> Option<&'a str> {
         let mut found = None;
         for signer in signers.entries() {
             let (name, key) = (signer.name(), signer.key());
             let Some(public) = key.bytes() else { continue };
-            // A key whose time was over then has nothing to say. One whose time had not begun may
-            // vouch for what was there before it.
+            // A key that had expired by then does not count. A key that was not valid yet may vouch
+            // for history before its time.
             if let Err(Untimely::Over(_)) = signer.validity().check(self.checkpoint.time, None) {
                 continue;
             }
@@ -183,14 +184,14 @@ fn key_id(name: &str, public: &[u8; 32]) -> [u8; KEY_ID_BYTES] {
     *digest.first_chunk().expect("a digest is longer")
 }
 
-/// What a checkpoint proves about today's history.
+/// The result of comparing a checkpoint with today's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// History contains what the checkpoint says.
+    /// History contains the checkpoint.
     Contained,
-    /// History ends before it: the newest events were taken away.
+    /// A rollback: history ends before the checkpoint, so the newest events were taken away.
     RolledBack,
-    /// At that number history has another commit: it is another history.
+    /// A fork: history has another commit at that number.
     Fork,
     /// No signer signed it, so it proves nothing.
     Unsigned,
@@ -198,20 +199,20 @@ pub(crate) enum Verdict {
     Foreign,
 }
 
-/// What checkpoints prove about today's history and about each other.
+/// The result of comparing checkpoints with today's history and with each other.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// One for each checkpoint, in their order.
+    /// The verdict on each checkpoint, in their order.
     pub(crate) verdicts: Vec<Verdict>,
-    /// Pairs of checkpoints, by their places, that one history cannot both contain.
+    /// Pairs of checkpoints, by index, that no single history can contain both.
     pub(crate) contradictions: Vec<(usize, usize)>,
 }
 
 /// Compares checkpoints with the history of `store`.
 ///
-/// `event` answers the commit of an event and the SHA-256 of the commit object, and `None` for a
-/// number past the end. `signers` answers who may sign right after an event, and for a number past
-/// the end who may now.
+/// `event` returns the commit of an event and the SHA-256 of the commit object, or `None` for a
+/// number past the end. `signers` returns the signers right after an event, or today's for a number
+/// past the end.
 pub(crate) fn check_against(
     notes: &[Note],
     store: StoreId,
@@ -250,8 +251,8 @@ pub(crate) fn check_against(
     })
 }
 
-/// Whether one history cannot contain both: they name different commits at one number, or the one
-/// with the larger number is in today's history and the other is not.
+/// Tells whether no single history can contain both: they name different commits at one number, or
+/// the one with the larger number is in today's history and the other is not.
 fn contradict(pair: [(&Checkpoint, Verdict); 2]) -> bool {
     let proves = |verdict| !matches!(verdict, Verdict::Unsigned | Verdict::Foreign);
     if !pair.iter().all(|(_, verdict)| proves(*verdict)) {
@@ -296,7 +297,7 @@ mod tests {
         Note::parse(&note).expect("own output")
     }
 
-    /// History as the comparison sees it: event *n* has the commit of bytes *n*.
+    /// A history in which event *n* has a commit of bytes *n*.
     fn history(events: u64) -> impl FnMut(u64) -> Result<Option<(ObjectId, Digest)>> {
         move |number| {
             let byte = u8::try_from(number).expect("small");
@@ -313,7 +314,7 @@ mod tests {
             (None, second(0), Some("owner")),
             (None, second(-1), None),
             (second(-9), second(-1), None),
-            // It vouches for what was there before its time.
+            // The key vouches for history before its time.
             (second(5), None, Some("owner")),
         ] {
             let validity = Validity::new(after, before).expect("in order");
@@ -349,7 +350,7 @@ mod tests {
             &(line(&other).repeat(16) + &line(&whole))
         )));
         assert!(!signed(&other), "a witness alone");
-        // Over another text by the same key, alone and beside the right one.
+        // A signature by the same key over another text, alone and beside the right one.
         let stale = line(&at(8, 7).to_note("owner", &key).expect("a name"));
         assert!(!signed(&whole.replace(&line(&whole), &stale)));
         assert!(!signed(&(whole.clone() + &stale)));
@@ -449,13 +450,13 @@ mod tests {
             compared.expect("reads").contradictions
         };
         assert_eq!(pairs(&[(5, 4), (10, 9)], &key), []);
-        // Past the end: the same number twice, and two numbers that one history may have.
+        // Past the end: the same number twice, and two numbers that a single history may have.
         assert_eq!(pairs(&[(20, 1), (20, 2)], &key), [(0, 1)]);
         assert_eq!(pairs(&[(20, 1), (21, 2)], &key), []);
         // The one with the larger number is in history, so the other should be too.
         assert_eq!(pairs(&[(5, 5), (8, 7)], &key), [(0, 1)]);
         assert_eq!(pairs(&[(8, 7), (5, 5)], &key), [(0, 1)]);
-        // The other way around they may both be of one other history.
+        // The other way around, one other history may contain both.
         assert_eq!(pairs(&[(5, 4), (8, 8)], &key), []);
         assert_eq!(pairs(&[(5, 4), (5, 4)], &key), []);
         assert_eq!(pairs(&[(20, 1), (20, 2)], &stranger), [], "unsigned");

@@ -1,5 +1,5 @@
-//! Proof before the record: with the keys that will be left, every version that is erased and every
-//! record that named it is tried, and nothing opens.
+//! Verifies an erasure before it is recorded: no remaining key opens an erased version, and no
+//! record of an erased memory still shows a path of it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,32 +18,33 @@ use crate::store::reseal::Progress;
 use crate::store::signers::{may_sign_now, signer_now};
 use crate::store::{Ledger, State, Store};
 
-/// What was tried, and is closed.
+/// The result of the verification: everything in it was tried and did not open.
 #[derive(Default)]
 pub(super) struct Closed {
-    /// The versions of each memory that are erased, oldest first.
+    /// The erased versions of each memory, oldest first.
     pub(super) blobs: BTreeMap<MemoryId, Vec<ObjectId>>,
-    /// How many of them were tried.
+    /// The number of versions that were tried.
     pub(super) versions: u64,
-    /// Records that named an erased memory.
+    /// The number of records that named an erased memory.
     pub(super) records: u64,
-    /// Records that show such a path all the same: it was asked for when nothing was there.
+    /// The number of records that still show a path of an erased memory, because somebody asked for
+    /// it when nothing was there.
     pub(super) asked: u64,
 }
 
-/// What is looked for in records.
+/// The memories and paths to look for in records.
 struct Sought<'a> {
     gone: &'a HashSet<MemoryId>,
     fresh: HashSet<MemoryId>,
-    /// Every path of what is gone.
+    /// Every path of the memories in `gone`.
     paths: HashSet<String>,
 }
 
-/// Tries everything that is to be erased with the keys that will be left; the timeline at hand
-/// forgets the paths that do not open any more.
+/// Verifies an erasure: no version to be erased opens with the remaining keys, and no record shows
+/// a path of an erased memory. Also drops the paths that no longer open from the loaded timeline.
 ///
 /// # Errors
-/// [`Error::Damaged`] if anything opens: then nothing may be recorded.
+/// [`Error::Damaged`] if anything opens. Then nothing may be recorded.
 pub(super) fn try_all(
     store: &mut Store,
     left: &Keyring,
@@ -85,7 +86,7 @@ pub(super) fn try_all(
     Ok(closed)
 }
 
-/// The commits of some events, in their order; with the timeline at hand.
+/// Returns the commits of some events, in their order. Requires a loaded timeline.
 pub(in crate::store) fn commits_of(state: &State, events: &[u64]) -> Vec<ObjectId> {
     let moments = events
         .iter()
@@ -93,7 +94,7 @@ pub(in crate::store) fn commits_of(state: &State, events: &[u64]) -> Vec<ObjectI
     moments.map(|moment| moment.commit).collect()
 }
 
-/// Tries every version with whatever key is left of its memory.
+/// Tries every version with the remaining keys of its memory.
 fn try_versions(ledger: &Ledger, left: &Keyring, closed: &mut Closed) -> Result<()> {
     for (id, blobs) in &closed.blobs {
         let keys = keys_left(left, *id)?;
@@ -107,7 +108,7 @@ fn try_versions(ledger: &Ledger, left: &Keyring, closed: &mut Closed) -> Result<
     Ok(())
 }
 
-/// Whether a version opens with one of these keys. One that is not whole does not.
+/// Tells whether a version opens with one of these keys. A damaged version does not.
 pub(in crate::store) fn opens(ledger: &Ledger, keys: &[SealKey], blob: ObjectId) -> Result<bool> {
     if keys.is_empty() {
         return Ok(false);
@@ -139,7 +140,7 @@ impl Closed {
     }
 }
 
-/// The keys a keyring has of a memory, which may be none.
+/// Returns the keys of a memory in a keyring, or none.
 pub(in crate::store) fn keys_left(keyring: &Keyring, id: MemoryId) -> Result<Vec<SealKey>> {
     match keyring.memory_keys(id) {
         Err(Error::MissingKey { .. }) => Ok(Vec::new()),
@@ -147,7 +148,7 @@ pub(in crate::store) fn keys_left(keyring: &Keyring, id: MemoryId) -> Result<Vec
     }
 }
 
-/// Whether a record names one of some memories, and the first of which it shows a path.
+/// Tells whether a record names any of these memories, and returns the first whose path it shows.
 pub(in crate::store) fn named_in(
     event: &Event,
     memories: &HashSet<MemoryId>,
@@ -176,16 +177,16 @@ fn still_open(id: MemoryId, why: &str) -> Error {
     )
 }
 
-// What was begun elsewhere: memories that somebody without keys has marked, and erased memories
-// whose keys an older copy of the keyring has brought back. Whoever can destroys those keys when
-// the store is next used.
+// Finishes pending erasures: memories that a process without keys marked, and keys of erased
+// memories that an older copy of the keyring brought back. The next use of the store by a process
+// that may do so destroys those keys.
 
-/// Why, in the record.
+/// The reason in the record.
 const REASON: &str = "completes what was begun: the keys of memories marked for erasure, or those \
                       of erased memories that an older keyring had brought back";
 
-/// Destroys keys that should not be there any more, where this process can. Called with the lock
-/// held, before anything is read: until it is done those keys are not used.
+/// Finishes pending erasures, if this process may. Until that is done, keys that an older keyring
+/// brought back are not used. Requires the store's lock, before anything is read.
 pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     let erased = store.state.catalog.erased;
     let is_old = erased.is_some_and(|numbers| store.ledger.keyring.is_before(numbers));
@@ -246,7 +247,7 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     done.map(drop)
 }
 
-/// Whether this process can: its role need not let it begin an erasure.
+/// Checks that this process may finish an erasure. A role that may not begin one may still suffice.
 fn may_complete(store: &Store) -> Result<()> {
     as_reader(&store.ledger)?;
     check_one_keyring(store)?;
@@ -257,8 +258,8 @@ fn may_complete(store: &Store) -> Result<()> {
     may_sign_now(store, ERASE_COMMAND)
 }
 
-/// Memories whose history was erased after this keyring was made: the keys it has of them open
-/// that, and nothing since.
+/// Finds memories whose history was erased after this keyring was made. Its keys of them open that
+/// history, and no version since.
 fn with_old_history(store: &Store) -> Result<HashSet<MemoryId>> {
     let (Some(epoch), _) = store.ledger.keyring.numbers() else {
         return Ok(HashSet::new());
@@ -279,8 +280,8 @@ fn with_old_history(store: &Store) -> Result<HashSet<MemoryId>> {
     Ok(found)
 }
 
-/// Has the timeline at hand forget the paths of memories whose keys are taken for destroyed: it
-/// was read with them.
+/// Drops the paths of memories from the loaded timeline when their keys are treated as destroyed:
+/// it was read with those keys.
 fn forget_paths(store: &mut Store, memories: &HashSet<MemoryId>) -> Result<()> {
     if memories.is_empty() {
         return Ok(());
@@ -299,7 +300,7 @@ fn forget_paths(store: &mut Store, memories: &HashSet<MemoryId>) -> Result<()> {
             Ok(())
         },
     )?;
-    // It was written down with them, too.
+    // The timeline file was written with those keys, too.
     if let Some(timeline) = &store.state.timeline {
         store
             .ledger

@@ -1,4 +1,4 @@
-//! The fold of checked commits into the catalog, one after the other.
+//! Replays checked commits into the catalog, one after the other.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,13 +24,13 @@ use crate::store::decide::Decisions;
 use crate::store::history::{commits_between, decided_at, decided_in};
 use crate::store::place::keyring_at;
 
-/// A catalog that is being brought from one commit to the next.
+/// The fold of commits into a catalog.
 pub(super) struct Fold<'a> {
     repository: &'a Repository,
     catalog: &'a mut Catalog,
     file: &'a mut CatalogFile,
     keyring: &'a Keyring,
-    /// SHA-256 and tree of the commit up to which it is.
+    /// SHA-256 and tree of the last commit folded in.
     last: Option<(Digest, ObjectId)>,
     signers: SignersThen,
 }
@@ -59,7 +59,7 @@ impl<'a> Fold<'a> {
         })
     }
 
-    /// Folds in the next commit, if it is what may come next.
+    /// Folds in the next commit, if it may come next.
     pub(super) fn add(&mut self, checked: &Checked) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         checked.comes_after(self.catalog.head)?;
@@ -94,8 +94,8 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// Who may write, and what, is what the commit before says, so that nobody signs himself in, or
-    /// gives himself another role.
+    /// Checks a signer and their role by the commit before, so that nobody can add themselves, or
+    /// give themselves another role.
     fn check_signer(&mut self, checked: &Checked, signers: ObjectId) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         let signers = self.signers.at(self.repository, signers)?;
@@ -127,7 +127,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Whether earlier events have marked all of some memories for erasure, or erased them.
+    /// Tells whether earlier events have marked or erased all of these memories.
     fn are_begun(&self, memories: &[Erased]) -> Result<bool> {
         let is_marked = |id| self.catalog.marked.contains_key(&id);
         let others = memories.iter().filter(|erased| !is_marked(erased.memory));
@@ -145,8 +145,8 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// Whether events have erased memories: each is given with the number of the event that is said to
-/// have. Read from history, because the catalog does not keep what is long gone.
+/// Tells whether events have erased memories, each given with the number of the event that is said
+/// to have. Reads history, as the catalog does not keep memories that are long gone.
 fn have_erased(
     repository: &Repository,
     keyring: &Keyring,
@@ -177,7 +177,8 @@ fn have_erased(
     Ok(left.is_empty())
 }
 
-/// The error for a commit that is beyond its signer's role, or holds what its command never does.
+/// Returns the error for a commit that exceeds its signer's role, or holds something that its
+/// command never does.
 fn made_by_hand(commit: ObjectId, why: impl Into<String>) -> Error {
     Error::damaged_with_hint(
         format!("commit {commit}"),
@@ -187,7 +188,7 @@ fn made_by_hand(commit: ObjectId, why: impl Into<String>) -> Error {
     )
 }
 
-/// The signers as one commit has them; few commits have others than the one before.
+/// The signers of the last commit that was asked for. Few commits change them.
 #[derive(Default)]
 struct SignersThen(Option<(ObjectId, Signers)>);
 
@@ -202,32 +203,32 @@ impl SignersThen {
     }
 }
 
-// Commits checked on their own, on every core, and handed on in order.
+// Commits are checked independently, on every core, and passed on in order.
 
-/// Commits that a thread takes at a time.
+/// The number of commits that a thread takes at a time.
 const RUN: usize = 32;
-/// Runs that a thread may be ahead of what was handed on: what bounds memory.
+/// The number of runs that a thread may be ahead, which bounds memory.
 const RUNS_AHEAD: usize = 16;
 /// Fewer commits than this are not worth a thread.
 const THREADS_COMMITS_MIN: usize = 4 * RUN;
 
-/// A commit that was checked on its own: hash, signature, record.
+/// A commit whose hash, signature and record are checked, without regard to others.
 pub(in crate::store) struct Checked {
     pub(in crate::store) id: ObjectId,
     parent: Option<ObjectId>,
     pub(super) digest: Digest,
-    /// How many there are in its object.
+    /// The size of its object.
     pub(super) bytes: u64,
     pub(super) signed: SignedBy,
     pub(super) author: String,
     pub(in crate::store) event: Event,
     pub(super) tree: ObjectId,
-    /// What its tree says the owner decided, where the event changes the tree.
+    /// The blobs of the public files in its tree, if the event changes the tree.
     pub(super) decided: Option<Decided>,
 }
 
 impl Checked {
-    /// Checks that this is the commit right before it.
+    /// Checks that `before` is the parent of this commit.
     pub(in crate::store) fn comes_after(&self, before: Option<ObjectId>) -> Result<()> {
         if self.parent == before {
             return Ok(());
@@ -240,7 +241,7 @@ impl Checked {
     }
 }
 
-/// Checks commits, and hands them on in order while the next are checked.
+/// Checks commits, and passes them to `each` in order while the next are checked.
 pub(in crate::store) fn check_all(
     root: &Folder,
     keyring: &Keyring,
@@ -259,7 +260,7 @@ pub(in crate::store) fn check_all(
                 let mut checks = Checks::new(root, keyring);
                 for run in commits.chunks(RUN).skip(first).step_by(cores) {
                     let checked: Result<Vec<_>> = run.iter().map(|id| checks.check(*id)).collect();
-                    // Where an error was handed on already, nobody waits for more.
+                    // After an error the receiver is gone.
                     if sender.send(checked).is_err() {
                         return;
                     }
@@ -267,7 +268,7 @@ pub(in crate::store) fn check_all(
             });
             receiver
         };
-        // The threads take runs in turn, so that what comes next is known to come from one of them.
+        // The threads take runs in turn, so that it is known which thread has the next one.
         let threads: Vec<_> = (0..cores).map(start).collect();
         for thread in threads.iter().cycle().take(commits.len().div_ceil(RUN)) {
             let checked = thread.recv().expect("checking does not panic");
@@ -277,7 +278,7 @@ pub(in crate::store) fn check_all(
     })
 }
 
-/// What one thread checks commits with.
+/// The tools of one thread that checks commits.
 struct Checks<'a> {
     repository: Repository,
     opener: PathOpener<'a>,
@@ -318,10 +319,10 @@ impl<'a> Checks<'a> {
     }
 }
 
-// The catalog file beside history: written as events come, and history read again where a part of
-// it does not open.
+// The catalog file: written as events come, and replaced from history if part of it does not open.
 
-/// Makes the state of a store up to a commit again, with whatever keyring is in place by then.
+/// Returns a function that folds history up to a commit again, with the keyring that is in place by
+/// then.
 pub(in crate::store) fn refold(
     root: &Folder,
     store: StoreId,
@@ -336,7 +337,7 @@ pub(in crate::store) fn refold(
         let keyring = Keyring::open(&folder, store, &identity)?;
         let commits = commits_between(&repository, None, head)?;
         let mut catalog = Catalog::empty();
-        // Nothing is written to it.
+        // This file is never written.
         let mut file = CatalogFile::nowhere(store);
         let mut fold = Fold::new(&repository, &mut catalog, &mut file, &keyring)?;
         let commits = commits.unwrap_or_default();
@@ -352,7 +353,7 @@ fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -
     keyring_at(root, said, &decisions.policy)
 }
 
-/// Writes the catalog file anew, or a part of it, if that is due.
+/// Writes the catalog file's root anew, in the same file or a new one, if that is due.
 pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
     if store.ledger.catalog_file.wants_root(&store.state.catalog) {
         let cache_key = store.ledger.keyring.cache_key();
@@ -363,11 +364,11 @@ pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
     }
 }
 
-/// Ends something that may have looked into the catalog file.
+/// Ends an operation that may have read from the catalog file.
 ///
 /// # Errors
-/// If a part of it did not open, and history does not tell either: then what was found is not
-/// to be believed.
+/// If part of the file did not open, and history could not replace it: then the result may not be
+/// trusted.
 pub(in crate::store) fn settle_catalog(store: &mut Store) -> Result<()> {
     store.state.catalog.check()?;
     if store.state.catalog.is_torn() {
