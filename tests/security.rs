@@ -11,7 +11,7 @@ fn every_claim_names_a_test_that_exists() {
         .split_once("## What is not protected")
         .expect("two parts");
     let mut code = String::new();
-    for folder in ["src", "tests"] {
+    for folder in ["src", "crates", "tests"] {
         collect(&root.join(folder), &mut code);
     }
     let mut named = 0;

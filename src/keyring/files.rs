@@ -18,8 +18,9 @@ use crate::id::{ReplicaId, StoreId};
 use crate::keyring::Keyring;
 use crate::redact::FingerprintKey;
 
-/// Buffer for a file: room for the audit identities of some eight hundred changes of keys.
-const FILE_BYTES_MAX: usize = 64 * 1024;
+/// Room in a buffer for all of a file but its audit identities, and for one of these, in bytes.
+const FILE_BYTES: usize = 4 * 1024;
+const IDENTITY_BYTES: usize = 128;
 
 /// The hint for a damaged file.
 const RESTORE: &str =
@@ -129,7 +130,7 @@ impl Epoch {
             epoch: self.number,
             key: base64::encode_secret(self.key.expose()),
         };
-        write_sealed(folder, &Name::EPOCH, &file, readers, unlock)
+        write_sealed(folder, &Name::EPOCH, &file, FILE_BYTES, readers, unlock)
     }
 }
 
@@ -243,7 +244,8 @@ impl Audit {
             fingerprint_key: self.fingerprint_key.as_ref().map(text),
             replica: self.replica,
         };
-        write_sealed(folder, &Name::AUDIT, &file, everyone, unlock)
+        let bytes = FILE_BYTES + IDENTITY_BYTES * self.identities.len();
+        write_sealed(folder, &Name::AUDIT, &file, bytes, everyone, unlock)
     }
 }
 
@@ -262,16 +264,19 @@ fn key_of(text: &str) -> Option<Key> {
     Key::from_slice(&Zeroizing::new(base64::decode(text)?))
 }
 
+/// Seals a file and writes it durably. `bytes` is at least its length.
 fn write_sealed(
     folder: &Folder,
     name: &Name,
     file: &impl Serialize,
+    bytes: usize,
     recipients: &[Recipient],
     unlock: &Arc<dyn Unlock>,
 ) -> Result<()> {
-    // Room for all of it, because a buffer that grows leaves copies behind.
-    let mut plain = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
+    // Room for all of it, because a buffer that grows leaves copies of secrets behind.
+    let mut plain = Zeroizing::new(Vec::with_capacity(bytes));
     serde_json::to_writer(&mut *plain, file).expect("strings and numbers");
+    debug_assert!(plain.len() <= bytes, "{} of {bytes}", plain.len());
     let sealed = Recipient::seal_to_all(recipients, &plain, unlock)?;
     folder.replace_durably(name, sealed.as_bytes(), 0o600)
 }

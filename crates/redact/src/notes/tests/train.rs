@@ -1,6 +1,6 @@
 //! The training of the model: learns the points from notes in which the secrets are marked.
 //!
-//! `AGEKEEP_LEARN=clean.jsonl cargo test --release --lib redact::notes::train` writes `points.txt`.
+//! `AGEKEEP_LEARN=clean.jsonl cargo test --release --lib notes::train` writes `points.txt`.
 //! It learns from the notes in `fixtures/redaction/notes` that are not held back, from the samples
 //! of the rules, and from the files of texts without secrets that the variable names, with colons
 //! between them. Without the variable, it only reads `points.txt`.
