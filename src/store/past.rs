@@ -1,4 +1,4 @@
-//! Reading any moment of history, and keeping a record of who looked.
+//! Reads of any moment in history, each recorded as a look.
 
 pub(super) mod differ;
 pub(super) mod lines;
@@ -39,7 +39,7 @@ use crate::store::versions::open_version;
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
 
-/// What a look was at, for its record.
+/// The subject of a look, for its record.
 pub(super) struct Look {
     pub(super) command: &'static str,
     pub(super) path: Option<Place>,
@@ -48,9 +48,9 @@ pub(super) struct Look {
 }
 
 impl Store {
-    /// Reads a path that an agent names for something that is no memory command. One that no memory
-    /// may have is recorded under the name of what was asked for, as a memory command would be,
-    /// where the caller can write to the store.
+    /// Parses a path that an agent names outside the memory commands. agekeep records a path that
+    /// no memory may have, as it does for memory commands, under `command`. It does so only if the
+    /// caller can write to the store.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the memory tool would refuse the path.
@@ -71,74 +71,75 @@ impl Store {
         parsed
     }
 
-    /// The moment a revision means.
+    /// Resolves a revision to a moment.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] if there is none, [`Error::Ambiguous`] if there are several.
+    /// [`Error::NoRevision`] if nothing matches, [`Error::Ambiguous`] if several commits do.
     pub fn moment(&mut self, revision: &Revision) -> Result<Moment> {
         in_history(self, |store| resolve(store, revision))
     }
 
-    /// Every event, newest first. Reading it is no access to any memory.
+    /// Iterates over all events, newest first. This counts as an access to no memory.
     pub fn log(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
         log::log(self)
     }
 
-    /// Reads a path that a memory has or had, such as for [`Filter::path`], by the rules of the
+    /// Parses a path that a memory has or had, such as for [`Filter::path`], by the rules of the
     /// memory tool.
     ///
     /// # Errors
-    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one that
-    /// is too long.
+    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one
+    /// that is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
         log::parse_path(&self.state, text)
     }
 
-    /// The store's lasting name, and the newest event that was seen of it.
+    /// Returns the store's permanent id and its newest event known to this process.
     #[must_use]
     pub fn last_seen(&self) -> (StoreId, Moment) {
         log::last_seen(self)
     }
 
-    /// How many events there are by now, also those of other processes.
+    /// Returns the number of events, including new ones of other processes.
     ///
     /// # Errors
-    /// When history does not check out.
+    /// Any error of checking history.
     pub fn count_events(&mut self) -> Result<u64> {
         log::count_events(self)
     }
 
-    /// What has changed since there were so many events, from at most so many of the newest.
+    /// Returns the changes since the event count `since`, read from at most `events_max` of the
+    /// newest events.
     ///
     /// # Errors
-    /// When history does not check out.
+    /// Any error of checking history.
     pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
         log::news(self, since, events_max)
     }
 
-    /// Looks for a pattern in the texts of memories; that is no access to any of them.
+    /// Searches the texts of memories for a pattern. This counts as an access to no memory.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the pattern is not one. A version that does not open is one of
-    /// [`Matches::problems`].
+    /// [`Error::Invalid`] if the pattern does not parse. A version that does not open is reported
+    /// in [`Matches::problems`].
     pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
         lines::grep(self, search, context)
     }
 
-    /// An event and what it changed, as a readable difference.
+    /// Returns an event and its changes, as a readable diff.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. A memory whose texts do not open is a
-    /// [`Changed::problem`], not an error.
+    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. If the texts of a memory do not open, that is
+    /// a [`Changed::problem`], not an error.
     pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
         differ::show(self, revision, context)
     }
 
-    /// The newest events that meet a filter, each with what it changed, newest first. One look
-    /// is recorded for all of them.
+    /// Returns the newest events that match a filter with their changes, newest first. A single
+    /// look is recorded for all of them.
     ///
     /// # Errors
-    /// As for [`Store::events`].
+    /// The errors of [`Store::events`].
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn events_with_changes(
         &mut self,
@@ -149,8 +150,8 @@ impl Store {
         differ::events_with_changes(self, filter, limit, context)
     }
 
-    /// What differs between two moments: between what is there now and `from`, if `to` is not
-    /// given; if neither is, what the last event changed that changed anything.
+    /// Compares two moments. Without `to`, compares `from` with the present; without both, returns
+    /// the changes of the last event that changed anything.
     ///
     /// # Errors
     /// [`Error::NoRevision`] or [`Error::Ambiguous`].
@@ -164,11 +165,11 @@ impl Store {
         differ::diff(self, from, to, within, context)
     }
 
-    /// What the memory tool's `view` would have answered at a moment.
+    /// Returns the answer that the memory tool's `view` would have given at a moment.
     ///
     /// # Errors
     /// [`Error::NotThere`] if nothing was at the path then; [`Error::NoRevision`] or
-    /// [`Error::Ambiguous`]; [`Error::Invalid`] for a range that the file did not have.
+    /// [`Error::Ambiguous`]; [`Error::Invalid`] for a line range that the file did not have.
     pub fn view_at(
         &mut self,
         path: &str,
@@ -179,10 +180,10 @@ impl Store {
         view::view_at(self, path, range, revision, context)
     }
 
-    /// A file's text as it was, byte for byte, or the listing of a directory.
+    /// Returns a file's text at a moment, byte for byte, or the listing of a directory.
     ///
     /// # Errors
-    /// As for [`Store::view_at`].
+    /// The errors of [`Store::view_at`].
     pub fn show_at(
         &mut self,
         path: &str,
@@ -192,7 +193,7 @@ impl Store {
         view::show_at(self, path, revision, context)
     }
 
-    /// One version of the memory that is at a path, or was the last there, byte for byte.
+    /// Returns a version of the memory that is at a path, or was the last there, byte for byte.
     ///
     /// # Errors
     /// [`Error::NotThere`] if no memory ever was at the path, or it has no such version.
@@ -206,10 +207,10 @@ impl Store {
         view::show_version(self, path, version, context)
     }
 
-    /// Who wrote each line of the file that was at a path, when, in which event and session. It
-    /// follows the memory through renames; lines that an undo brought back are still theirs who
-    /// wrote them. Where what the memory was before is erased, it begins with the first version that
-    /// is not, see [`Origin::or_before`].
+    /// Blames each line of the file that was at a path: its author, time, event and session. Blame
+    /// follows the memory through renames. Lines that an undo brought back keep their original
+    /// author. If older versions are erased, blame starts with the first version that is not, see
+    /// [`Origin::or_before`].
     ///
     /// # Errors
     /// [`crate::error::Error::NotThere`] if no file was at the path then;
@@ -224,22 +225,23 @@ impl Store {
         lines::blame(self, path, revision, context)
     }
 
-    /// The events that meet a filter, newest first. Reading them is no access to any memory.
+    /// Iterates over the events that match a filter, newest first. This counts as an access to no
+    /// memory.
     ///
-    /// A path stands for every memory that was ever there or below it: its events are found
-    /// through renames, before and after, and so are those that only asked for the path.
+    /// A path stands for every memory that was ever at or below it. Their events from before and
+    /// after a rename match, and so do events that only asked for the path.
     ///
     /// # Errors
-    /// When history does not check out; each entry is opened only when it is asked for.
+    /// Any error of checking history. Each entry is opened only when the iterator reaches it.
     pub fn events(&mut self, filter: &Filter) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
         log::events(self, filter)
     }
 
-    /// Who read a memory, or looked at it without that counting as a read, newest first. A path
-    /// stands for every memory that was ever there or below it.
+    /// Iterates over the events that read a memory, or looked at it without that counting as a
+    /// read, newest first. A path stands for every memory that was ever at or below it.
     ///
     /// # Errors
-    /// As for [`Store::events`].
+    /// The errors of [`Store::events`].
     pub fn accesses(
         &mut self,
         path: &MemoryPath,
@@ -248,11 +250,11 @@ impl Store {
     }
 }
 
-/// Does something on the state as it is now, with the lock held.
+/// Runs `act` on the refreshed state, with the lock held.
 pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    // Keys may have gone since it was opened.
+    // Keys may have been destroyed since the store was opened.
     store.state.opened.replace(None);
     let done = at_one_time(store, act);
     settle_catalog(store)?;
@@ -260,7 +262,7 @@ pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Resul
     done
 }
 
-/// Does something as [`Store::locked`] does, with the timeline at hand.
+/// Runs `act` as [`locked`] does, with the timeline loaded.
 pub(super) fn in_history<T>(
     store: &mut Store,
     act: impl FnOnce(&mut Store) -> Result<T>,
@@ -271,7 +273,7 @@ pub(super) fn in_history<T>(
     })
 }
 
-/// As [`Store::in_history`], for what shows contents: not for auditors.
+/// Runs `act` as [`in_history`] does, for commands that show contents. Auditors are refused.
 pub(super) fn in_contents<T>(
     store: &mut Store,
     act: impl FnOnce(&mut Store) -> Result<T>,
@@ -280,8 +282,7 @@ pub(super) fn in_contents<T>(
     in_history(store, act)
 }
 
-/// Brings the timeline to the newest event: from its file as far as that goes, then from
-/// history.
+/// Loads the timeline up to the newest event: first from its file, then the rest from history.
 pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
     let head = Some(store.ledger.journal.head());
     let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
@@ -321,8 +322,8 @@ pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Takes the piece of the timeline around a moment, where that is enough to tell what was at a
-/// path: most times it was written not long before. Answers whether it is.
+/// Loads only the part of the timeline around a moment, and returns true if that part has the
+/// memory at the path. It usually does, as most memories were written shortly before.
 pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revision) -> bool {
     let Some(newest) = store.state.catalog.events.checked_sub(1) else {
         return false;
@@ -341,7 +342,7 @@ pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revisi
     store.state.timeline.is_some()
 }
 
-/// What to look for in the timeline, where that can be known without all of it.
+/// Returns the search key for the timeline, if it can be determined without the whole timeline.
 fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<Sought> {
     match revision.kind {
         RevisionKind::Head(back) => newest.checked_sub(back).map(Sought::Event),
@@ -359,7 +360,7 @@ fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<Sought> {
     }
 }
 
-/// Adds an event that was just recorded to the timeline and its file, where they are up to it.
+/// Appends an event that was just recorded to the timeline and its file, unless they lag behind.
 pub(super) fn follow_in_timeline(
     store: &mut Store,
     event: &Event,
@@ -415,7 +416,7 @@ pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
     Ok(timeline.moment(event).expect("not past the newest"))
 }
 
-/// The one commit whose id begins as the revision says.
+/// Returns the only commit whose id starts with the revision's text.
 fn commit_named(state: &State, revision: &Revision, missing: String) -> Result<Moment> {
     let text = revision.as_str();
     let mut found = timeline(state).with_prefix(text);
@@ -445,7 +446,7 @@ fn commit_named(state: &State, revision: &Revision, missing: String) -> Result<M
     })
 }
 
-/// The record of an event.
+/// Opens the record of an event.
 pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
     if let Some((known, event)) = &*store.state.opened.borrow()
         && *known == number
@@ -463,7 +464,7 @@ pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
     Ok(event)
 }
 
-/// The text of any version, checked against the event that wrote it and against its header.
+/// Returns the text of any version, checked against its header and the event that wrote it.
 pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
     if let Some(event) = timeline(&store.state).erased_at(version) {
         return Err(erased(version.id, event));
@@ -490,8 +491,8 @@ pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
     open_version(&store.ledger, version.id, path, &sealed, version.version)
 }
 
-/// Whether a memory is not there for who looks: an agent finds nothing of what has expired, swept
-/// or not, however it looks.
+/// Tells whether the memory is hidden from this caller. Agents never see expired memories, swept or
+/// not, in history either.
 pub(super) fn is_hidden(state: &State, id: MemoryId, context: &Context) -> bool {
     if !context.of_agent {
         return false;
@@ -504,7 +505,7 @@ pub(super) fn is_hidden(state: &State, id: MemoryId, context: &Context) -> bool 
         .is_some_and(|part| part.change == Change::Expire)
 }
 
-/// The error for a memory of which no path opens.
+/// Returns the error for a memory with no path that opens.
 pub(super) fn nameless(state: &State, id: MemoryId) -> Error {
     match timeline(state).erased_by(id) {
         Some(event) => erased(id, event),
@@ -514,8 +515,8 @@ pub(super) fn nameless(state: &State, id: MemoryId) -> Error {
     }
 }
 
-/// How the record of a look or an undo names a path: by a memory that is or was there, or
-/// below it, or as it was asked for.
+/// Returns a path as the record of a look or an undo names it: by a memory that is or was at or
+/// below it, otherwise as the caller wrote it.
 pub(super) fn place_ever(store: &Store, path: &MemoryPath, event: u64) -> Result<Place> {
     if path.is_root() {
         return Ok(Place::Root);
@@ -529,7 +530,7 @@ pub(super) fn place_ever(store: &Store, path: &MemoryPath, event: u64) -> Result
     }
 }
 
-/// Records a look, where the caller can write to the store.
+/// Records a look, if the caller can write to the store.
 pub(super) fn record_look(store: &mut Store, look: Look, context: &Context) -> Result<Recorded> {
     let recorded = try_record_look(store, look, context);
     match recorded {
@@ -552,7 +553,7 @@ pub(super) fn try_record_look(store: &mut Store, look: Look, context: &Context) 
     Ok(event.number)
 }
 
-/// Whether an error says that the caller may look at the store and not write to it.
+/// Tells whether the error means that the caller may read the store but not write to it.
 fn cannot_write(error: &Error) -> bool {
     match error {
         Error::NoSigningKey
@@ -567,7 +568,7 @@ fn cannot_write(error: &Error) -> bool {
     }
 }
 
-/// The touch that says a version was looked at.
+/// Returns the touch for a version that was looked at.
 pub(super) fn looked_at(version: &Version) -> Touch {
     Touch {
         id: version.id,
@@ -581,7 +582,7 @@ pub(super) fn looked_at(version: &Version) -> Touch {
     }
 }
 
-/// A version as callers see it.
+/// Converts a version to its public form.
 pub(super) fn side(version: &Version) -> Side {
     Side {
         id: version.id,
@@ -592,7 +593,7 @@ pub(super) fn side(version: &Version) -> Side {
     }
 }
 
-/// The error for a memory, or a version of one, that is erased.
+/// Returns the error for an erased memory or version.
 pub(super) fn erased(id: MemoryId, event: u64) -> Error {
     Error::Retention(RetentionFault::Erased {
         memory: id.to_string(),
@@ -600,12 +601,12 @@ pub(super) fn erased(id: MemoryId, event: u64) -> Error {
     })
 }
 
-/// A time for a sentence.
+/// Formats a time for messages.
 pub(super) fn seconds(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The error for a path at which nothing was at a moment.
+/// Returns the error for a path with nothing at it at a moment.
 pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
     let shown = path.as_str().to_owned();
     let time = known.time(at.event).map(seconds).unwrap_or_default();
@@ -621,7 +622,7 @@ pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Erro
     }
 }
 
-/// The error for a path at which no file was at a moment, which may have been a directory.
+/// Returns the error for a path with no file at it at a moment; it may have been a directory.
 pub(super) fn no_file_at(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
     let state = known.state(at.event);
     let mut paths = state.values().filter_map(|version| version.path.as_ref());
@@ -637,86 +638,87 @@ pub(super) fn no_file_at(path: &MemoryPath, at: Moment, known: &Timeline) -> Err
     }
 }
 
-/// Something that was looked at, and whether that is on record.
+/// The result of a look, and how the look was recorded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Looked<T> {
-    /// What was found.
+    /// The result.
     pub found: T,
-    /// Whether the look is on record.
+    /// The record of the look.
     pub recorded: Recorded,
 }
 
-/// Whether a look is on record. It is, wherever the caller can write to the store.
+/// The record of a look. It exists if the caller can write to the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Recorded {
-    /// As the event with this number.
+    /// Recorded as the event with this number.
     Event(u64),
-    /// It is not, and this is why.
+    /// Not recorded, for this reason.
     Not(String),
-    /// Nothing of any memory's was shown.
+    /// Not needed: no content of any memory was shown.
     NotNeeded,
 }
 
-/// A file or directory as it was.
+/// A file or directory at a moment.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct View {
-    /// The text: numbered as the memory tool's `view` would have answered then, or as it is.
+    /// The text, either with line numbers as the memory tool's `view` would have answered, or
+    /// unchanged.
     pub content: Text,
     /// The moment.
     pub at: Moment,
-    /// When that moment's event was.
+    /// The time of that moment's event.
     pub time: DateTime<Utc>,
     /// The file's version; `None` for a directory.
     pub version: Option<Side>,
 }
 
-/// One version of a memory.
+/// A version of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Side {
     /// The memory.
     pub id: MemoryId,
-    /// Where it was; `None` if the key of its paths is gone.
+    /// Its path at that time; `None` if the key of its paths is destroyed.
     pub path: Option<MemoryPath>,
-    /// The version.
+    /// Its version number.
     pub version: u64,
-    /// Bytes of its text.
+    /// Size of its text in bytes.
     pub bytes: u64,
     /// The event that wrote it.
     pub event: u64,
 }
 
-/// What differs of one memory between two moments.
+/// The difference of a memory between two moments.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Changed {
-    /// The memory as it was before; `None` if it was not there.
+    /// The memory before; `None` if it did not exist.
     pub before: Option<Side>,
-    /// The memory as it was after; `None` if it was not there.
+    /// The memory after; `None` if it did not exist.
     pub after: Option<Side>,
-    /// What differs in the text; `None` if nothing does, or if a text does not open.
+    /// The text diff; `None` if the texts are equal, or if a text does not open.
     pub diff: Option<TextDiff>,
-    /// Why a text does not open.
+    /// The reason why a text does not open.
     pub problem: Option<String>,
-    /// Whether the memory had lived before, where it was not there before.
+    /// True if the memory did not exist before, but had existed earlier.
     pub revived: bool,
 }
 
-/// An event and what it changed.
+/// An event and its changes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Shown {
     /// The event.
     pub entry: Entry,
-    /// What it changed, memory by memory.
+    /// Its changes, one for each memory.
     pub changes: Vec<Changed>,
 }
 
-/// What differs between two moments.
+/// The difference between two moments.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Difference {
@@ -724,72 +726,72 @@ pub struct Difference {
     pub from: Option<Moment>,
     /// The later one.
     pub to: Moment,
-    /// What differs, memory by memory, in the order of paths.
+    /// The changes, one for each memory, sorted by path.
     pub changes: Vec<Changed>,
 }
 
-/// A line and who wrote it.
+/// A line and its author.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BlamedLine {
-    /// The line, counted from 1.
+    /// The line number, counted from 1.
     pub number: usize,
     /// Its text, without the newline.
     pub text: Text,
-    /// Where in [`Blame::origins`] the version is that wrote it.
+    /// Index in [`Blame::origins`] of the version that wrote the line.
     pub origin: usize,
 }
 
-/// Every line of a memory with its origin.
+/// All lines of a memory with their origins.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Blame {
-    /// The memory's version whose lines these are.
+    /// The version that was blamed.
     pub of: Side,
-    /// The versions that wrote a line that is still there, oldest first.
+    /// The versions that wrote a surviving line, oldest first.
     pub origins: Vec<Origin>,
     /// The lines.
     pub lines: Vec<BlamedLine>,
 }
 
-/// Who wrote a version.
+/// The origin of lines: a version and its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The version, and the path it had.
+    /// The version, with its path at that time.
     pub version: Side,
-    /// Its event's commit.
+    /// The commit of its event.
     pub commit: crate::ObjectId,
-    /// When.
+    /// The time of its event.
     pub time: DateTime<Utc>,
     /// The command.
     pub command: String,
-    /// Who acted, as the caller said.
+    /// The actor, as given by the caller.
     pub actor: Option<String>,
-    /// The session, as the caller said.
+    /// The session, as given by the caller.
     pub session: Option<String>,
-    /// Whether its lines may be older, and of others: what the memory was before is erased.
+    /// True if its lines may be older and by other authors, because earlier versions are erased.
     pub or_before: bool,
 }
 
-/// What to look for in texts.
+/// Parameters of a search in texts.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Search {
-    /// A regular expression (the syntax of the `regex` crate), or a text as it is.
+    /// A regular expression (in the syntax of the `regex` crate), or a fixed string.
     pub pattern: String,
-    /// Whether the pattern is a text as it is.
+    /// True if the pattern is a fixed string.
     pub fixed: bool,
-    /// Whether upper and lower case are the same.
+    /// True if the search ignores case.
     pub ignore_case: bool,
-    /// Only this path and what is below it.
+    /// Limits the search to this path and paths below it.
     pub within: Option<MemoryPath>,
-    /// Whether to look into every version there ever was.
+    /// True to search all versions in history.
     pub history: bool,
 }
 
 impl Search {
-    /// Looks for a regular expression in what is there now.
+    /// Searches present texts for a regular expression.
     #[must_use]
     pub fn new(pattern: impl Into<String>) -> Self {
         Self {
@@ -802,32 +804,32 @@ impl Search {
     }
 }
 
-/// A line in which something was found.
+/// A matching line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Match {
     /// The first version that has the line.
     pub version: Side,
-    /// The line's number in that version, counted from 1.
+    /// The line number in that version, counted from 1.
     pub number: usize,
     /// The line, without the newline.
     pub text: Text,
-    /// The event after which the line was no longer there; `None` if it still is.
+    /// The event that removed the line; `None` if it is still there.
     pub gone: Option<u64>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Matches {
-    /// The lines, in the order of paths; in history each line once.
+    /// The matching lines, sorted by path; with `history`, each line once.
     pub lines: Vec<Match>,
     /// Versions that do not open, one sentence each.
     pub problems: Vec<String>,
 }
 
 impl Changed {
-    /// What happened, in one word.
+    /// Returns the kind of change.
     #[must_use]
     pub fn kind(&self) -> Change {
         match (&self.before, &self.after) {
@@ -852,7 +854,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    /// Every look there is, a day after the memory was written: it was last accessed when it was.
+    /// Tries every kind of look a day after the memory was written. The access time must not
+    /// change.
     #[test]
     fn a_look_is_no_access() {
         let folder = tempfile::tempdir().expect("a temporary folder");

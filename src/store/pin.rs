@@ -1,10 +1,12 @@
-//! The pin: which store was seen at a place and its newest moment, in a file outside the store.
+//! The pin: a file outside the store that remembers which store this user has seen at a place, and
+//! its newest moment.
 //!
-//! Whoever can write to a store's folder can put another store in its place, or an older copy of the
-//! same one, and every signature in that is right. So what was seen is kept elsewhere. The file has
-//! two slots, written in turn: a write that is torn leaves the other one. A slot is written once what
-//! it names is durable in the store, and is durable itself before the next command is recorded. The
-//! file is written whole when it is made, so that no later write changes its metadata.
+//! Anyone with write access to a store's folder can replace the store by another one or by an older
+//! copy of itself, and all signatures in that copy are valid. So agekeep keeps the pin elsewhere.
+//! The file has two slots, written in turn, so that a torn write leaves the other slot intact. A
+//! slot is written once the commit it names is durable in the store, and is durable itself before
+//! the next command is recorded. The file is written in full when created, so that no later write
+//! changes its metadata.
 
 mod place;
 
@@ -21,20 +23,20 @@ use crate::id::StoreId;
 pub(crate) use self::place::{Arrival, Other, Place};
 
 const MAGIC: &[u8; 16] = b"agekeep-pin-0002";
-/// The form before, which went by the store's id alone.
+/// The magic of the previous format, which identified a store by its id alone.
 const MAGIC_BEFORE: &[u8; 16] = b"agekeep-pin-0001";
-/// Where the format version begins in the magic.
+/// Offset of the format version within the magic.
 const VERSION_AT: usize = 13;
-/// Where each slot begins: far enough apart for no disk to tear both in one write.
+/// Offsets of the slots, far enough apart that no disk tears both in a single write.
 const SLOTS_AT: [u64; 2] = [0, 4096];
 const SLOT_BYTES: usize = 188;
 const SLOT_BYTES_BEFORE: usize = 136;
 const SUM_BYTES: usize = 32;
 const FILE_BYTES: usize = 8192;
-/// The mark of a slot, which leaves room for others.
+/// The mark of a slot in use; other values are free for later formats.
 const SEEN: u32 = 2;
 
-/// What makes a store this store and no other: its id, and what its history begins with.
+/// The identity of a store: its id and its first commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) store: StoreId,
@@ -44,7 +46,7 @@ pub(crate) struct Origin {
     pub(crate) digest: Digest,
 }
 
-/// A moment of history, with what makes it unmistakable.
+/// A moment of history, with the digest that makes it unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) moment: Moment,
@@ -52,26 +54,26 @@ pub(crate) struct Seen {
     pub(crate) digest: Digest,
 }
 
-/// What one half of the file holds.
+/// The contents of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slot {
-    /// One more with each write: the larger one is the newer.
+    /// Counter of writes; the slot with the larger value is the newer.
     turn: u64,
     origin: Origin,
     seen: Seen,
 }
 
-/// A pin as it was read, open to be written. Used only with the store's lock held.
+/// A pin that was read from its file and can be written. Used only with the store's lock held.
 pub(crate) struct Pin {
     path: PathBuf,
     file: File,
-    /// Why the file could be opened for reading only, as the operating system's error number.
+    /// The error number of the operating system if the file could be opened only for reading.
     read_only: Option<i32>,
     slots: [Option<Slot>; 2],
 }
 
 impl Pin {
-    /// Reads a pin; `None` if there is none.
+    /// Reads a pin; `None` if the file does not exist.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let writable = disk::open_plain(path, true);
         let read_only = writable.as_ref().err().and_then(io::Error::raw_os_error);
@@ -91,8 +93,8 @@ impl Pin {
         }))
     }
 
-    /// Keeps the first moment that is seen, durably: in both halves, so that either may be torn. The
-    /// folder is there.
+    /// Durably writes the first moment seen to both slots, so that either may be torn later. The
+    /// folder must exist.
     pub(crate) fn create(path: &Path, origin: Origin, seen: Seen) -> Result<Self> {
         let mut bytes = vec![0; FILE_BYTES];
         for (at, turn) in [(0, 1), (4096, 2)] {
@@ -103,17 +105,17 @@ impl Pin {
         Self::read(path)?.ok_or_else(|| Error::io("read", path)(io::ErrorKind::NotFound.into()))
     }
 
-    /// Which store was seen.
+    /// Returns the identity of the store that was seen.
     pub(crate) fn origin(&self) -> Origin {
         self.newest().1.origin
     }
 
-    /// The newest moment that was seen of it.
+    /// Returns the newest moment that was seen.
     pub(crate) fn seen(&self) -> Seen {
         self.newest().1.seen
     }
 
-    /// The newer slot that is whole, with its index.
+    /// Returns the newer intact slot with its index.
     fn newest(&self) -> (usize, Slot) {
         let slots = self.slots.iter().enumerate();
         let whole = slots.filter_map(|(at, slot)| Some((at, (*slot)?)));
@@ -121,7 +123,7 @@ impl Pin {
         newest.expect("one was whole when it was read")
     }
 
-    /// Whether it can be written, as far as that shows before it is.
+    /// Checks that the file can be written, as far as that is known before writing.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.read_only {
             None => Ok(()),
@@ -132,7 +134,7 @@ impl Pin {
         }
     }
 
-    /// Writes what was seen over the older slot. Not yet durable.
+    /// Overwrites the older slot. Not yet durable.
     pub(crate) fn write(&mut self, origin: Origin, seen: Seen) -> Result<()> {
         self.check_writable()?;
         let (newest, before) = self.newest();
@@ -145,12 +147,12 @@ impl Pin {
         Ok(())
     }
 
-    /// Makes what was written durable.
+    /// Makes the last write durable.
     pub(crate) fn sync(&self) -> Result<()> {
         self.unsynced()?.sync()
     }
 
-    /// What was written, for another thread to make durable.
+    /// Returns a handle with which another thread makes the last write durable.
     pub(crate) fn unsynced(&self) -> Result<Unsynced> {
         let file = self.file.try_clone();
         Ok(Unsynced {
@@ -160,7 +162,7 @@ impl Pin {
     }
 }
 
-/// Reads the newest moment in a file of the form before; `None` if there is none.
+/// Reads the newest moment from a file of the previous format; `None` if it does not exist.
 fn read_before(path: &Path, store: StoreId) -> Result<Option<Seen>> {
     let file = match disk::open_plain(path, false) {
         Ok(file) => file,
@@ -186,7 +188,8 @@ fn read_before(path: &Path, store: StoreId) -> Result<Option<Seen>> {
     Ok(Some(newest.1))
 }
 
-/// A slot that is torn is none; one of another format was put there by somebody.
+/// Reads a slot. A torn slot is `None`; an intact slot that does not parse is an error, because
+/// only somebody else can have written it.
 fn read_slot(path: &Path, file: &File, index: usize) -> Result<Option<Slot>> {
     let bytes = read_bytes::<SLOT_BYTES>(path, file, SLOTS_AT[index])?;
     let Some(bytes) = bytes.filter(|bytes| is_whole(bytes)) else {
@@ -204,7 +207,7 @@ fn read_slot(path: &Path, file: &File, index: usize) -> Result<Option<Slot>> {
         .ok_or_else(|| bad(path, "it is not a pin"))
 }
 
-/// So many bytes of the file; `None` if it ends before.
+/// Reads `N` bytes of the file; `None` if it ends before.
 fn read_bytes<const N: usize>(path: &Path, file: &File, at: u64) -> Result<Option<[u8; N]>> {
     let mut bytes = [0; N];
     match file.read_exact_at(&mut bytes, at) {
@@ -213,7 +216,8 @@ fn read_bytes<const N: usize>(path: &Path, file: &File, at: u64) -> Result<Optio
     }
 }
 
-/// A file that is not there is none; one that is no file was put there by somebody.
+/// Maps a read error: a missing file is `None`; anything other than a plain file is an error,
+/// because somebody else put it there.
 fn not_read<T>(path: &Path, error: io::Error) -> Result<Option<T>> {
     match error.kind() {
         io::ErrorKind::NotFound => Ok(None),
@@ -245,13 +249,13 @@ fn encode(slot: &Slot) -> [u8; SLOT_BYTES] {
     bytes
 }
 
-/// Whether the checksum at the end fits.
+/// Tells whether the checksum at the end matches.
 fn is_whole(bytes: &[u8]) -> bool {
     let (said, sum) = bytes.split_at(bytes.len() - SUM_BYTES);
     *sum == Digest::of(said).0
 }
 
-/// A slot that is whole; `None` if it is not one.
+/// Decodes an intact slot; `None` if the format or the mark is unknown.
 fn decode(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
     let (magic, store, turn, seen) = common(bytes);
     let origin = Origin {
@@ -263,8 +267,8 @@ fn decode(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
     Some(Slot { turn, origin, seen })
 }
 
-/// Magic, store, turn and what was seen, which are in the same place in both forms; nothing was seen
-/// if the mark is not known.
+/// Decodes the fields at the same offsets in both formats: magic, store, turn and the moment seen.
+/// The moment is `None` if the mark is unknown.
 fn common(bytes: &[u8]) -> ([u8; 16], StoreId, u64, Option<Seen>) {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
     let moment = Moment {
@@ -303,7 +307,7 @@ mod tests {
         }
     }
 
-    /// A pin that saw event 1 and then event 2.
+    /// Returns a pin that saw event 1 and then event 2.
     fn pinned() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("pin");
@@ -379,7 +383,7 @@ mod tests {
         assert!(
             matches!(with(15, b'3'), Err(Error::UnknownFormat { found, .. }) if found == "003")
         );
-        // Another magic, no mark that is known.
+        // Another magic, and unknown marks.
         for (at, byte) in [(0, b'b'), (100, 1), (100, 3), (103, 1)] {
             assert!(matches!(with(at, byte), Err(Error::BadPin { .. })), "{at}");
         }

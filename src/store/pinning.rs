@@ -1,5 +1,5 @@
-//! Whether a place still has the store that was seen there, and history what was seen of it; and what
-//! is kept of that.
+//! Rollback detection: a place must have the store that this user has seen there, and its history
+//! must contain the newest commit this user has seen.
 
 use std::path::Path;
 
@@ -25,59 +25,59 @@ use crate::store::signers::signer_now;
 use super::commit::Sealing;
 use super::{Clock, Keys, Store, history};
 
-/// Which store is at a place, and the newest moment that was seen of it: by this process, and by all
-/// of this user's.
+/// The identity of the store at a place, and the newest moment seen of it: by this process and by
+/// any process of this user.
 pub(crate) struct Pinning {
     store: StoreId,
-    /// Where it is kept outside the store, if anywhere.
+    /// The place outside the store, if there is a state folder.
     place: Option<Place>,
-    /// What history begins with, once that is known.
+    /// The identity of the store, once known.
     origin: Option<Origin>,
-    /// What this process has seen, once it has.
+    /// The newest moment this process has seen.
     known: Option<Seen>,
-    /// What is to be written down of a store that is new at its place.
+    /// The facts to record about a store that is new at its place.
     arrival: Option<Arrival>,
-    /// Whether this user has seen nothing at the place before, by no name of it.
+    /// True if this user has never seen a store at the place, under any of its names.
     is_first_use: bool,
-    /// Whether what was seen before gives way, once that is on record.
+    /// True if the caller accepts a rollback that is not on record yet.
     accepting: bool,
-    /// Why what was seen when the store was opened could not be kept, if it could not.
+    /// The error that kept the pin from being written when the store was opened.
     unkept: Option<Error>,
-    /// What the file said when it was last looked at, under the lock that is still held.
+    /// The pin as last read, under the lock that is still held.
     read: Option<Read>,
-    /// Makes what the last command left in the file durable while other things go on.
+    /// Makes the pin of the last command durable in the background.
     behind: Behind,
-    /// Whether that failed: then the file may say what is not on the disk.
+    /// True if that failed; then the file may show data that is not on the disk.
     doubtful: bool,
 }
 
 struct Read {
     pin: Pin,
-    /// Whether it holds where history ends.
+    /// True if the pin holds the newest commit.
     settled: bool,
 }
 
-/// Why a history is refused, and what was seen that it lacks.
+/// The reason why a history is refused, and the seen moment that it lacks.
 struct Refusal {
     lost: Lost,
     error: Error,
 }
 
-/// What was known at a place and gave way to what is there now.
+/// The store or moment that was known at a place and is lost by accepting its present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
     /// The store that was known.
     pub store: StoreId,
-    /// Its newest moment that was seen.
+    /// Its newest seen moment.
     pub moment: Moment,
 }
 
-/// What is found going back from where history ends.
+/// The end of a walk back from the newest commit.
 enum Back {
-    /// The moment that was looked for.
+    /// The walk met the moment.
     Met,
-    /// The first commit, and not that moment.
+    /// The walk reached the first commit without meeting the moment.
     First(First),
 }
 
@@ -106,15 +106,15 @@ impl Pinning {
         })
     }
 
-    /// Refuses another store than was seen at this place, and a history that ends at `head` if it
-    /// does not contain what was seen of it. Called with the lock held, before anything is changed.
+    /// Refuses a store other than the one seen at this place, and a history that ends at `head`
+    /// without containing the newest seen moment. Called with the lock held, before any change.
     pub(crate) fn check(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {
         let refusal = self.judge(repository, head)?;
         refusal.map_or(Ok(()), |refusal| Err(refusal.error))
     }
 
-    /// As [`Self::check`], where it is refused and that is accepted: answers what is lost, which
-    /// stays required until the acceptance is durable; `None` if nothing is.
+    /// Checks like [`Self::check`], but accepts a refusal. Returns the loss, or `None` if nothing
+    /// is refused. The pin still requires the lost moment until the acceptance is durable.
     fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Option<Lost>> {
         let Some(refusal) = self.judge(repository, head)? else {
             self.meet(repository, head)?;
@@ -175,9 +175,9 @@ impl Pinning {
         Ok(None)
     }
 
-    /// Holds a history against what was seen at its place. Where it contains that moment, it also
-    /// begins as that one did: each commit holds the SHA-256 of the one before it. So only a history
-    /// that does not contain it is followed to its first commit.
+    /// Compares a history with a pin. A history that contains the pinned moment also has the same
+    /// first commit, because each commit holds the SHA-256 of its parent. So only a history without
+    /// that moment is followed to its first commit.
     fn compare(
         &self,
         repository: &Repository,
@@ -200,8 +200,8 @@ impl Pinning {
         })
     }
 
-    /// Refuses what only says that it is a store that is known elsewhere; and an older copy of one
-    /// that was seen before places were told apart, as long as no place has taken that over.
+    /// Refuses a store that merely claims the id of a store known at another place. Also refuses an
+    /// older copy of a store seen in the previous layout, unless a place has taken that over.
     fn compare_elsewhere(
         &self,
         repository: &Repository,
@@ -220,7 +220,8 @@ impl Pinning {
         Ok(other.map(|other| self.another_store(other.origin, other.seen, other.path.as_deref())))
     }
 
-    /// Takes note of a store at a place where none was seen. This reads every commit once.
+    /// Collects the facts about a store at a place where none was seen. This reads every commit
+    /// once.
     pub(super) fn meet(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {
         let Some(place) = self.place.as_ref().filter(|_| self.origin.is_none()) else {
             return Ok(());
@@ -262,7 +263,7 @@ impl Pinning {
         }
     }
 
-    /// What is wrong with how it is kept.
+    /// Returns the problem of keeping the pin, for the status.
     pub(super) fn problem(&self) -> Option<String> {
         let why = self.unkept.as_ref()?;
         Some(format!(
@@ -271,14 +272,15 @@ impl Pinning {
         ))
     }
 
-    /// The path of the place and the key of the store's owner, where nothing was seen before.
+    /// Returns the path of the place and the key of the store's owner, if no store was seen there
+    /// before.
     pub(super) fn first_use(&self) -> Option<(&Path, &VerifyingKey)> {
         let arrival = self.arrival.as_ref().filter(|_| self.is_first_use)?;
         Some((self.place.as_ref()?.path(), &arrival.owner))
     }
 
-    /// What is known of the same store at the place where it was when it was first seen here; nothing
-    /// if that is this folder by another name, or has another store by now.
+    /// Returns the known facts about the place where the same store was when it was first seen
+    /// here. `None` if that place is this folder under another name, or has another store by now.
     pub(super) fn copy_of(&self) -> Option<Other> {
         let place = self.place.as_ref()?;
         let at = match &self.arrival {
@@ -290,19 +292,19 @@ impl Pinning {
         (!is_here && Some(other.origin) == self.origin).then_some(other)
     }
 
-    /// Takes note of where history ends, now that it was read and checked.
+    /// Sets the newest moment, after it was read and checked.
     pub(super) fn know(&mut self, seen: Seen) {
         self.known = Some(seen);
     }
 
-    /// Brings the file to where history ends. That has to be durable itself first: a process that
-    /// was killed may have left a record that is not.
+    /// Brings the pin up to the newest commit. That commit is made durable first: a killed process
+    /// may have left a record that is not.
     pub(super) fn settle(&mut self, journal: &Journal) -> Result<()> {
         let (Some(known), Some(origin)) = (self.known, self.origin) else {
             return Ok(());
         };
         if self.accepting {
-            // The file says what is lost until the acceptance is durable.
+            // The pin keeps the lost moment until the acceptance is durable.
             return Ok(());
         }
         match &mut self.read {
@@ -323,7 +325,7 @@ impl Pinning {
         self.place.as_mut().map_or(Ok(()), Place::keep_name)
     }
 
-    /// Keeps what is seen where nothing was.
+    /// Pins a store at a place where none was seen.
     fn arrive(&mut self, origin: Origin, seen: Seen) -> Result<()> {
         let Some(place) = &self.place else {
             return Ok(());
@@ -337,10 +339,11 @@ impl Pinning {
         Ok(())
     }
 
-    /// Makes sure that the next command can be pinned. Called before that is recorded.
+    /// Makes sure that the next command can be pinned. Called before that command is recorded.
     pub(super) fn begin(&mut self, journal: &Journal) -> Result<()> {
         let is_settled = self.read.as_ref().is_some_and(|read| read.settled);
-        // As a rule the last command's pin is on its way to the disk while this one is recorded.
+        // Usually the last command's pin is still on its way to the disk while this command is
+        // recorded.
         let ended = if is_settled {
             self.behind.check()
         } else {
@@ -352,13 +355,13 @@ impl Pinning {
         pin.map_or(Ok(()), Pin::check_writable)
     }
 
-    /// Pins what has become durable, once the last command is pinned durably: of what a process
-    /// acknowledged, the power can take one command's pin at most. Where that fails, the next
-    /// command tries before it is recorded.
+    /// Pins a durable command, once the previous pin is durable. So a power failure can lose the
+    /// pin of at most one acknowledged command. If this fails, the next command retries before it
+    /// is recorded.
     pub(super) fn finish(&mut self, next: Seen) {
         self.known = Some(next);
         if std::mem::take(&mut self.accepting) {
-            // Where this fails, the refusal stands.
+            // If this fails, the rollback stays refused.
             drop(self.give_way(next));
         } else if self.behind.wait().is_err() {
             self.doubt();
@@ -372,7 +375,7 @@ impl Pinning {
         }
     }
 
-    /// Puts what was accepted in the place of what was seen before.
+    /// Replaces the pin by the accepted store and moment.
     fn give_way(&mut self, next: Seen) -> Result<()> {
         let origin = self.origin.expect("found when it was accepted");
         let Some(read) = &mut self.read else {
@@ -392,7 +395,8 @@ impl Pinning {
         place.keep_name()
     }
 
-    /// What failed once is written anew: a sync that is tried again is not to be believed.
+    /// Marks the pin to be rewritten after a failed fsync; a second fsync may succeed without
+    /// writing.
     fn doubt(&mut self) {
         self.doubtful = true;
         if let Some(read) = &mut self.read {
@@ -411,8 +415,8 @@ impl First {
     }
 }
 
-/// Goes back from where history ends to a moment, or to the first commit if it is not met. It costs
-/// as much as there is newer than that.
+/// Walks back from `head` to a moment, or to the first commit if the walk does not meet it. The
+/// cost grows with the number of newer commits.
 fn go_back(repository: &Repository, head: ObjectId, seen: Option<Seen>) -> Result<Back> {
     let mut id = head;
     loop {
@@ -429,12 +433,12 @@ fn go_back(repository: &Repository, head: ObjectId, seen: Option<Seen>) -> Resul
     }
 }
 
-/// Whether history that ends at `head` holds this moment.
+/// Tells whether the history that ends at `head` contains this moment.
 fn is_in(repository: &Repository, head: ObjectId, seen: Seen) -> Result<bool> {
     Ok(matches!(go_back(repository, head, Some(seen))?, Back::Met))
 }
 
-/// What history that ends at `head` begins with.
+/// Returns the first commit of the history that ends at `head`.
 fn first_of(repository: &Repository, head: ObjectId) -> Result<First> {
     match go_back(repository, head, None)? {
         Back::First(first) => Ok(first),
@@ -442,7 +446,7 @@ fn first_of(repository: &Repository, head: ObjectId) -> Result<First> {
     }
 }
 
-/// The key that a store was made with: its first commit names one signer, who signed it.
+/// Returns the key that created the store: the first commit names a single signer, who signed it.
 fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     let fault = |why: &str| Error::damaged(format!("commit {}", first.id), why);
     let signed = SignedBy::check(&first.commit.signed_bytes, &first.commit.signature)
@@ -453,8 +457,8 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     Ok(founder.key())
 }
 
-/// Takes note of where history ends: in this process, and outside the store where that can be
-/// written. Where it cannot, whoever only looks is not kept from looking; a command is.
+/// Notes the newest commit, in this process and in the pin. If the pin cannot be written, reads
+/// still work, but commands are refused.
 pub(super) fn note_head(store: &mut Store) {
     know_head(store);
     store.ledger.pinning.unkept = store.ledger.pinning.settle(&store.ledger.journal).err();
@@ -474,7 +478,7 @@ pub(super) fn know_head(store: &mut Store) {
 pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    // What is signed for must not be lost with the power.
+    // A signed checkpoint must not be lost in a power failure.
     store.ledger.journal.sync()?;
     let (key, signer) = signer_now(store)?;
     let head = store.ledger.journal.head();

@@ -1,4 +1,4 @@
-//! Where the keyring is: in the store, where the policy says, or where the caller does.
+//! The location of the keyring: in the store, or a folder given by the policy or the caller.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,13 @@ pub(crate) fn store_at(root: &Path) -> Result<Folder> {
     })
 }
 
-/// Opens the keyring's folder: where the caller says, where the policy says, or in the store.
+/// Opens the keyring's folder: the one given by the caller, the one in the policy, or the store's
+/// own.
 pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) -> Result<Folder> {
     let elsewhere = said.or(policy.keyring.folder.as_deref().map(Path::new));
     let (path, opened) = match elsewhere {
         Some(path) => (path.to_owned(), Folder::at(path)),
-        // A link there would lead others to where keys are written, or ours to theirs.
+        // A link here could lead others to our keys, or us to theirs.
         None => (root.path_of(&Name::KEYRING), root.sub(&Name::KEYRING)),
     };
     opened.map_err(|error| match error.kind() {
@@ -41,7 +42,7 @@ pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) ->
     })
 }
 
-/// A policy that says the keyring is elsewhere is followed once it is there.
+/// Accepts a policy that moves the keyring only if a copy is already there.
 pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     let folder = policy.keyring.folder_of(store.ledger.root.path());
     if policy.keyring == store.state.decisions.policy.keyring {
@@ -50,7 +51,7 @@ pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     if let Ok(copy) = keyring_at(&store.ledger.root, None, policy)
         && store.ledger.keyring.is_also_in(&copy)
     {
-        // Whoever follows the policy removes the other copy.
+        // The first process that follows the policy removes the old copy.
         return Keyring::sync_copy(&copy);
     }
     Err(Error::Policy {
@@ -62,8 +63,8 @@ pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     })
 }
 
-/// Goes to where the keyring is by the newest policy, and has what an unclean stop left put in
-/// place there: before anything is read or written with it.
+/// Reopens the keyring where the newest policy has it, after finishing a keyring update that an
+/// unclean stop left there. Called before anything is read or written with the keyring.
 pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&Unclean>) -> Result<()> {
     let mut newer = None;
     if store.state.catalog.head != Some(store.ledger.journal.head()) {
@@ -90,7 +91,8 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&Unclean>) -> Re
     Ok(())
 }
 
-/// Refuses to record with one of two keyrings: what goes into one only is lost with it.
+/// Refuses to record while two different keyrings exist: new keys would go into only one of them
+/// and be lost with it.
 pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     if store.ledger.keyring_said.is_none() {
         return Ok(());
@@ -106,10 +108,11 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     }
 }
 
-// Whether the keyring in place is the one that history names.
+// Check that the keyring is the one that history names.
 
-/// Refuses a keyring that history does not name. One from before an erasure, all four files of it,
-/// is no stranger's: it is used, but for the keys that are destroyed, and those go again.
+/// Refuses a keyring that history does not name. A complete keyring (all four files) from before an
+/// erasure is accepted, because it is the store's own. Its destroyed keys are not used, and are
+/// removed again.
 pub(super) fn check_keyring(store: &Store) -> Result<()> {
     let Some(known) = &store.state.catalog.keys else {
         return Ok(());
@@ -124,8 +127,9 @@ pub(super) fn check_keyring(store: &Store) -> Result<()> {
     Err(store.ledger.keyring.foreign())
 }
 
-/// Whether an earlier event of this history put the keys of a keyring in force, and only erasures came
-/// since: whoever was let in or out in between could have put together what he knows.
+/// Tells whether an earlier event of this history put the keyring's keys in force, with only
+/// erasures since. Any other change of keys in between makes this false: a member who joined or
+/// left could have built the keyring from keys he knows.
 pub(crate) fn was_in_force(
     repository: &Repository,
     keyring: &Keyring,
@@ -135,7 +139,7 @@ pub(crate) fn was_in_force(
     while let Some(id) = next {
         let (commit, _) = repository.commit(id)?;
         next = commit.parent;
-        // Few commits change keys, and each says in the clear what it is.
+        // Few commits change keys, and the message names the command in the clear.
         if !changes_keys(&commit.message) {
             continue;
         }
@@ -165,20 +169,20 @@ fn changes_keys(message: &str) -> bool {
     such.contains(&message.lines().next().unwrap_or_default())
 }
 
-// Keeping a store's folder and its keys from everybody but the owner.
+// Protection of a store's folder and keys from other users.
 
 /// See [`Store::protect`].
 pub(super) fn protect(root: &Path) -> Vec<String> {
     let Ok(root) = Folder::at(root) else {
         return Vec::new();
     };
-    // Nobody asked to close a folder that is no store.
+    // A folder without a store is left alone.
     let has_file = |name: Name| root.has_kind(&name, Kind::File);
     if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
         return Vec::new();
     }
     let mut said = close(&root);
-    // Where a link is in its place, nothing is followed, and opening refuses it.
+    // A link in place of the keyring is not followed; opening the store refuses it.
     if let Ok(keyring) = root.sub(&Name::KEYRING) {
         said.extend(close_all(&keyring));
     }
@@ -194,7 +198,8 @@ pub(super) fn protect_keyring(ledger: &Ledger) -> Vec<String> {
     }
 }
 
-/// Takes away what others may do with a folder and the files in it, and says so, or why not.
+/// Removes other users' access to a folder and the files in it. Returns a sentence for each change
+/// or failure.
 fn close_all(keyring: &Folder) -> Vec<String> {
     let mut said = close(keyring);
     for found in open_to_others(keyring) {
@@ -217,7 +222,7 @@ fn told(path: &Path, closed: io::Result<()>) -> String {
     }
 }
 
-/// What others can use of what is only for a store's owner.
+/// Returns the paths that other users can access, though they are only for the store's owner.
 pub(super) fn open_paths(root: &Folder, keyring: &Folder) -> Vec<PathBuf> {
     let folders = [root, keyring].into_iter().filter(|folder| is_open(folder));
     let mut paths: Vec<PathBuf> = folders.map(|folder| folder.path().to_owned()).collect();
@@ -233,8 +238,8 @@ fn is_open(folder: &Folder) -> bool {
         .is_ok_and(|found| found.is_open_to_others())
 }
 
-/// What others can use in a folder. Links are not followed: whoever could put one there would choose
-/// what is closed.
+/// Returns the entries of a folder that other users can access. Links are not followed, because
+/// whoever made the link would choose which file is changed.
 fn open_to_others(folder: &Folder) -> Vec<Found> {
     let mut all = folder.look_at_all().unwrap_or_default();
     all.retain(|found| {

@@ -1,6 +1,6 @@
-//! What a command will do, decided on the state as it is, before anything is written.
+//! Plans of commands: each is decided on the present state, before anything is written.
 //!
-//! Every string a model reads is the memory tool's contract, word for word.
+//! The memory tool's contract fixes every string that a model reads, word for word.
 
 mod draft;
 
@@ -32,7 +32,7 @@ use super::Store;
 /// Longest piece of a caller's text that an error repeats, in characters.
 const ECHO_CHARACTERS_MAX: usize = 2_048;
 
-/// What a command will do and answer.
+/// The plan of a command, with its answer.
 pub(super) struct Plan {
     pub(super) content: Text,
     pub(super) refusal: Option<Refusal>,
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub(super) new_path: Option<Place>,
     pub(super) steps: Vec<Planned>,
     pub(super) subject: Option<Subject>,
-    /// What was stripped from the paths it names.
+    /// Secrets that were stripped from the paths it names.
     pub(super) stripped: Vec<Redaction>,
     /// The moments it goes back to.
     pub(super) at: Vec<Moment>,
@@ -48,45 +48,45 @@ pub(super) struct Plan {
     pub(super) undone: Vec<(u64, u64)>,
 }
 
-/// Where the command's first path points.
+/// The target of the command's first path.
 pub(super) enum Target {
     At(Place),
-    /// A memory this plan makes; it gets its id when it is sealed.
+    /// A memory that this plan creates; it gets its id when it is sealed.
     New(MemoryPath),
 }
 
-/// Says that the first touched memory is what the command was about.
+/// Marks the first touched memory as the subject of the command.
 pub(super) struct Subject {
     pub(super) sha256: Option<Digest>,
 }
 
-/// One memory's part in a plan.
+/// A memory's part in a plan.
 pub(super) enum Planned {
     Touch(Touch),
     Add { path: MemoryPath, text: Redacted },
     Write(Written, Redacted),
 }
 
-/// What a plan says of a version it writes, besides its text.
+/// The metadata of a version that a plan writes.
 pub(super) struct Written {
     pub(super) id: MemoryId,
     pub(super) path: MemoryPath,
     pub(super) version: u64,
     pub(super) change: Change,
-    /// The earlier version it goes back to.
+    /// The earlier version it restores.
     pub(super) from: Option<u64>,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 enum Fault {
-    /// The command is refused with these words, and that is recorded.
+    /// The command is refused with this text, and the refusal is recorded.
     Refused(Refusal, String),
     /// The store cannot be read.
     Failed(Error),
 }
 
 impl From<Error> for Fault {
-    /// A memory that does not open is an answer, and an event worth keeping; a disk that cannot
+    /// A memory that does not open is a refusal, which is answered and recorded. A disk that cannot
     /// be read is neither.
     fn from(error: Error) -> Self {
         if error.is_of_one_memory() {
@@ -118,7 +118,7 @@ impl Plan {
         }
     }
 
-    /// A plan of those who look after the store: there is no answer for a model.
+    /// Makes a plan for an owner's command; it has no answer for a model.
     pub(super) fn of_owner(path: Option<Place>, steps: Vec<Planned>) -> Self {
         Self {
             path: path.map(Target::At),
@@ -126,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// A refusal that says nothing of what was asked for.
+    /// Makes a refusal that does not name the requested path.
     pub(super) fn without_path(refusal: Refusal, content: String) -> Self {
         Self {
             refusal: Some(refusal),
@@ -135,7 +135,7 @@ impl Plan {
         }
     }
 
-    /// A plan about one memory whose text is known.
+    /// Makes a plan about a single memory whose text is known.
     fn about(content: impl Into<Text>, path: Target, step: Planned, text: &Text) -> Self {
         Self {
             subject: Some(Subject {
@@ -146,14 +146,14 @@ impl Plan {
     }
 }
 
-/// A command's call: its caller's precondition beside it.
+/// A call of a command: the path and the caller's precondition.
 struct Call<'a> {
     base: Option<Digest>,
     /// The path as the caller wrote it, for answers.
     shown: &'a str,
 }
 
-/// Plans a command; a refusal is a plan too.
+/// Plans a command. A refusal is a plan as well.
 pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> Result<Plan> {
     let drafted = draft(store, command, context.base_sha256);
     let with_room = drafted.and_then(|plan| match no_room_for(&store.state, &plan.steps) {
@@ -202,8 +202,8 @@ fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted 
     }
 }
 
-/// The plan that records that something was asked of a path which no memory may have; `None` if
-/// one may.
+/// Returns the plan that records a request for a path that no memory may have; `None` if the path
+/// is allowed.
 pub(super) fn plan_path_refused(store: &Store, path: &str) -> Result<Option<Plan>> {
     match path_named(store, path) {
         Ok(_) => Ok(None),
@@ -216,13 +216,13 @@ pub(super) fn plan_path_refused(store: &Store, path: &str) -> Result<Option<Plan
     }
 }
 
-/// The plan that records a refusal. Its words may repeat the caller's, and so are redacted.
+/// Plans the record of a refusal. Its text may repeat the caller's, so it is redacted.
 fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Result<Plan> {
     let redactor = redactor(store)?;
     let (text, _) = redactor.line(text);
     let mut stripped = Vec::new();
-    // What was asked for is redacted as it was said: neither the canonical form of a path nor
-    // a cut hides a piece of a secret then.
+    // The path is redacted as the caller wrote it: redacting the canonical or shortened form could
+    // miss part of a secret.
     let mut said = |asked: &str, name| {
         let (text, found) = redactor.line(asked);
         stripped.extend(
@@ -247,11 +247,10 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
         Place::Of(_, Some(path)) => store.state.catalog.at(path),
         _ => None,
     });
-    // What has expired is in the record, and not in the answer: that is as if nothing had ever
-    // been there.
+    // Expired memories are in the record but not in the answer: to the agent they never existed.
     let living = living(&store.state);
     let (mut found, mut expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
-    // A move of a memory to where it is names it twice.
+    // A rename to the same path names the memory twice.
     for named in [&mut found, &mut expired] {
         named.dedup_by_key(|memory| memory.id);
     }
@@ -271,7 +270,7 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
     })
 }
 
-/// A text as it may be kept at a path.
+/// Redacts a text for storage at a path.
 fn redacted(
     store: &Store,
     path: &MemoryPath,
@@ -314,7 +313,7 @@ fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> std::result::R
     Ok(())
 }
 
-/// The text of a memory, if it is still the one the caller acts upon.
+/// Returns the text of a memory, if it is still the caller's base.
 fn text_at_base(
     ledger: &mut Ledger,
     memory: &Memory,
@@ -327,7 +326,8 @@ fn text_at_base(
     Ok(text)
 }
 
-/// How an event names a path: by a memory that is or was there, or as it was asked for.
+/// Returns a path as an event names it: by a memory that is at or below it, otherwise as the caller
+/// wrote it.
 fn place(state: &State, path: &MemoryPath) -> Place {
     if path.is_root() {
         return Place::Root;
@@ -342,7 +342,8 @@ fn place(state: &State, path: &MemoryPath) -> Place {
     }
 }
 
-/// Reads a path that a new memory may have, or that one has which was made by an earlier version.
+/// Parses a path that a new memory may have, or that an existing memory has from an earlier version
+/// of agekeep.
 fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault> {
     let bytes_max = state.decisions.policy.limits.path_bytes;
     let is_there = |path: &MemoryPath| {
@@ -359,12 +360,12 @@ fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fau
     parse(&store.state, shown).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
-/// A path that was asked for and is no memory's, without the secrets in it.
+/// Returns the place for a path that was asked for and belongs to no memory, with secrets redacted.
 fn asked(store: &Store, path: &MemoryPath) -> std::result::Result<Place, Fault> {
     Ok(Place::asked(&redactor(store)?.line(path.as_str()).0))
 }
 
-/// Refuses a path in words that repeat no secret in it, also where they cut it short.
+/// Refuses a path without repeating secrets in it, even if the error shortens the path.
 fn refuse_path<T>(store: &Store, shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
     path_refused(&redactor(store)?.line(shown).0, fault)
 }
@@ -373,7 +374,8 @@ fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, 
     parse(&store.state, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
-/// What has expired makes way for something new, unless the clock cannot be believed.
+/// Plans the eviction of expired memories in the way of a new one. Refuses if the clock is
+/// implausible.
 fn make_way_now(
     store: &Store,
     path: &MemoryPath,
@@ -407,7 +409,7 @@ fn not_below_a_file(
     }
 }
 
-/// The kinds of what was found, each once, in order.
+/// Lists the kinds of findings, each once, in order.
 fn listed<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
     let mut each: Vec<&str> = Vec::new();
     for kind in kinds {
@@ -425,7 +427,8 @@ fn unfinished(shown: &str) -> String {
     )
 }
 
-/// An answer with a second line that says what was stripped, so that it is not tried again.
+/// Adds a second line to an answer that names what was stripped, so that the model does not write
+/// it again.
 fn noted(answer: &str, kinds: &[&str]) -> String {
     let values = match kinds.len() {
         0 => return answer.to_owned(),
@@ -517,7 +520,7 @@ fn read_plan(content: Text, memory: &Memory, text: &Text) -> Plan {
     Plan::about(content, at(memory), step, text)
 }
 
-/// A command that finds its work done: it succeeds, and changes nothing.
+/// Plans a command that finds its work done: it succeeds and changes nothing.
 fn already(content: impl Into<Text>, memory: &Memory, text: &Text) -> Plan {
     let step = Planned::Touch(touch(memory, Change::None));
     Plan::about(content, at(memory), step, text)
@@ -547,7 +550,7 @@ fn write_plan(
     }
 }
 
-/// The full path of one that `memory_read` and `memory_write` take relative to the root.
+/// Returns the full path; `memory_read` and `memory_write` take paths relative to the root.
 fn absolute(shown: &str) -> String {
     let below = shown
         .strip_prefix(ROOT)
@@ -604,7 +607,7 @@ mod tests {
         Store::init(root, keys, &policy, &context, clock).expect("made")
     }
 
-    /// A store in which an earlier version let a memory have such a path.
+    /// Makes a store in which an earlier version of agekeep allowed such a path.
     fn made_before(root: &Path) -> Store {
         let identity = Identity::generate();
         let mut store = opened(root, &identity, Some(SigningKey::generate()));
@@ -620,12 +623,12 @@ mod tests {
         added.expect("written");
         let key = store.ledger.signing_key.take();
         drop(store);
-        // What is known of the path from here on is what the record says.
+        // From here on, only the record knows the path.
         std::fs::remove_file(root.join("catalog")).expect("there");
         opened(root, &identity, key)
     }
 
-    /// What a call says, and whether it was carried out.
+    /// Returns the answer to a call, and true if the call was carried out.
     fn told(store: &mut Store, call: serde_json::Value) -> (bool, String) {
         let command = Command::from_json(call);
         let answer = store.execute(&command, &Context::default()).expect("told");
@@ -649,7 +652,7 @@ mod tests {
         let away = "/memories/heart.md";
         done(json!({"command": "rename", "old_path": ODD, "new_path": away}));
         assert!(done(view(away)).contains("newer"));
-        // Nothing is there any more, so that the name is as good as any other that is refused.
+        // Nothing has the name any more, so it is refused like any other.
         for call in [
             view(ODD),
             json!({"command": "create", "path": ODD, "file_text": "again\n"}),
@@ -666,7 +669,7 @@ mod tests {
             ..Filter::default()
         };
         let log = store.events_with_changes(&filter, 99, &Context::default());
-        // How it was made, viewed, changed, moved and viewed again, and what was refused.
+        // Its creation, two views, its change and its move, and the refusals.
         assert_eq!(log.expect("seen").found.count(), 8);
     }
 

@@ -1,4 +1,4 @@
-//! What agents may add to history: how much in all, and how many events a minute.
+//! Quotas of agents: the size of history, and the number of events per minute.
 
 use crate::error::{Error, Result};
 use crate::event::{Context, Said};
@@ -10,13 +10,13 @@ use crate::version;
 use super::Store;
 use super::plan::{Plan, Planned};
 
-/// What refusals and looks may add beyond the limit, before they go unrecorded too: a part of it,
-/// within these bounds.
+/// Extra room beyond the limit for recording refusals and looks: a fraction of the limit, within
+/// these bounds. When it is used up, they are no longer recorded.
 const RESERVE_PART: u64 = 16;
 const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
 const RESERVE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why these cannot be written, in words for a model, if history has no room for them.
+/// Returns the refusal for a model if history has no room for these steps.
 pub(super) fn no_room_for(state: &State, steps: &[Planned]) -> Option<String> {
     let (bytes, bytes_max) = history_bytes(state)?;
     let texts = steps.iter().filter_map(|step| match step {
@@ -33,7 +33,7 @@ pub(super) fn no_room_for(state: &State, steps: &[Planned]) -> Option<String> {
     })
 }
 
-/// Refuses to write these, if history has no room for them.
+/// Refuses steps for which history has no room.
 ///
 /// # Errors
 /// [`Error::HistoryFull`].
@@ -44,7 +44,7 @@ pub(super) fn check_room_for(state: &State, steps: &[Planned]) -> Result<()> {
     }
 }
 
-/// Refuses to record anything more, if what is left for refusals and looks is used up too.
+/// Refuses to record anything more once the extra room for refusals and looks is used up too.
 ///
 /// # Errors
 /// [`Error::HistoryFull`].
@@ -59,7 +59,7 @@ pub(super) fn check_reserve(state: &State) -> Result<()> {
     Err(history_full(state))
 }
 
-/// What history takes and may take; `None` where there is no limit.
+/// Returns the size of history and its limit, in bytes; `None` if there is no limit.
 fn history_bytes(state: &State) -> Option<(u64, u64)> {
     let max = state.decisions.policy.limits.history_bytes;
     (max > 0).then_some((state.catalog.history_bytes, max))
@@ -72,8 +72,8 @@ fn history_full(state: &State) -> Error {
     }
 }
 
-/// Refuses a look into the past by an agent whose session has recorded too many events. That
-/// leaves no record.
+/// Refuses a look into the past by an agent whose session has recorded too many events. This
+/// refusal is not recorded.
 pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
     let is_agents = context.door.is_some_and(is_of_agents);
     if is_agents && plan_too_many(store, context)?.is_some() {
@@ -88,10 +88,10 @@ pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The plan that records that a session's events are too many; `None` if they are not.
+/// Returns the plan that records that a session has recorded too many events; `None` if it has not.
 ///
 /// # Errors
-/// [`Error::TooManyEvents`] if that was recorded within the last minute.
+/// [`Error::TooManyEvents`] if such a refusal was recorded within the last minute.
 pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<Plan>> {
     let max = store
         .state
@@ -102,7 +102,7 @@ pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<P
     if max == 0 {
         return Ok(None);
     }
-    // The session as it is recorded.
+    // The session as it is recorded, after redaction.
     let said = Said::of(context, redactor(store)?, &mut Vec::new());
     let since = store.state.catalog.times.millis_to(now(&store.state));
     let lately = store

@@ -1,4 +1,4 @@
-//! Receipts: found in history, and held against what the keyring and the repository are now.
+//! Receipts: finding them in history, and checking them against the present keyring and repository.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -125,8 +125,8 @@ fn try_versions_of(ledger: &Ledger, memory: &Erased, found: &mut Checked) -> Res
     Ok(())
 }
 
-/// Opens every record that named what is gone, and compares the versions it wrote with those the
-/// receipt lists.
+/// Opens every record that named an erased memory, and compares the versions written with those
+/// listed in the receipt.
 fn try_records_of(
     store: &Store,
     receipt: &Receipt,

@@ -1,5 +1,5 @@
-//! New keys for what is there: memories are sealed to fresh identities piece by piece, while others
-//! go on, and then one commit puts all of it in place.
+//! Key rotation: memories are resealed to fresh identities in chunks, while other processes use the
+//! store, and then a single commit puts all of them in place.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,46 +28,47 @@ use crate::store::past::load_timeline;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
-/// Memories that are sealed anew while the store's lock is held once: some tens of milliseconds.
+/// Memories that are resealed during one hold of the store's lock: some tens of milliseconds.
 const CHUNK: usize = 256;
-/// Fewer memories than this are not worth a second thread.
+/// Fewest memories that are worth a second thread.
 const THREAD_MIN: usize = 16;
 
-/// A memory that does not open, and the blob of the version that does not.
+/// A memory that does not open, and the blob of its failing version.
 type Closed = (MemoryId, ObjectId);
 
-/// Told how many memories are sealed anew, and of how many.
+/// Callback for the number of memories resealed, and the total.
 pub type Progress<'a> = dyn FnMut(u64, u64) + 'a;
 
-/// What gets new keys.
+/// The scope of a key rotation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     /// Audit records and paths.
     Audit,
-    /// Those and every live memory.
+    /// Audit records, paths and every live memory.
     All,
 }
 
-/// What came of giving everything new keys.
+/// The result of resealing with new keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rekeyed {
-    /// What was recorded.
+    /// The facts about the recorded event.
     pub meta: Meta,
-    /// Live memories that do not open, and so are still sealed as they were.
+    /// Live memories that do not open, and so keep their old seal.
     pub left: Vec<MemoryId>,
 }
 
-/// New keys, and for whom.
+/// The members and scope of a key rotation.
 pub(super) struct Rekey {
     pub(super) members: Vec<Member>,
     pub(super) scope: Scope,
 }
 
-/// Says what a command is to do, from the state as it is then.
+/// Decides on the rotation, from the state at that moment.
 type Decide<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
 
-/// Gives what comes next new keys, by an event with this command.
+/// Rotates the keys for future records, and with [`Scope::All`] reseals all live memories. Records
+/// an event with the decision's command.
 pub(super) fn rotate(
     store: &mut Store,
     decision: Decision<'_>,
@@ -90,7 +91,7 @@ pub(super) fn rotate(
                     .ledger
                     .keyring
                     .prepare_rotation(&members, scope == Scope::All)?;
-                // What a process made that was cut off may be torn.
+                // Blobs of an interrupted rotation may be torn; those are made again.
                 next.retain(|done| {
                     let made = store.ledger.repository.sealed(done.blob);
                     made.is_ok_and(|made| made.digest() == done.digest)
@@ -129,7 +130,7 @@ pub(super) fn rotate(
     }
 }
 
-/// Live memories whose present version is not sealed anew yet.
+/// Returns live memories whose present version is not resealed yet.
 fn to_reseal(state: &State, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
     let memories = state.catalog.memories();
     memories
@@ -139,8 +140,8 @@ fn to_reseal(state: &State, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> 
         .collect()
 }
 
-/// Seals memories anew on every core, and writes what comes of it; answers those too that do not
-/// open, and stay as they are. Not yet durable.
+/// Reseals memories on every core and writes the new blobs, not yet durably. Also returns the
+/// memories that do not open, which stay unchanged.
 fn reseal_all(
     ledger: &Ledger,
     next: &Next,
@@ -197,15 +198,15 @@ fn put_new_keys(
     }
     let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
     store.ledger.keyring.complete(next, &live)?;
-    // What is sealed anew is too much for the journal: it is durable before the record is. And
-    // no entry for a table that goes may be left in it.
+    // The resealed blobs are too large for the journal, so they are made durable before the record.
+    // Also, the journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
     checkpoint(
         &store.ledger.repository,
         &store.ledger.keyring,
         &mut store.ledger.journal,
     )?;
-    // It is sealed under a key that goes.
+    // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     sealing.next = Some(next.entry());
     let prepared = store.ledger.keyring.after(next)?;
@@ -214,8 +215,8 @@ fn put_new_keys(
     })
 }
 
-/// Records something that puts a keyring in place which was made ready, and brings what is sealed
-/// under its keys to them. Where it cannot be recorded, all stays as it was.
+/// Switches to a prepared keyring, records the event that puts it in force, and reseals the caches
+/// under its keys. If recording fails, the old keyring stays.
 pub(super) fn in_new_keyring(
     store: &mut Store,
     prepared: Keyring,
@@ -235,14 +236,14 @@ pub(super) fn in_new_keyring(
         let key = store.ledger.keyring.cache_key();
         store.ledger.timeline_file.append(timeline, 0, key);
     }
-    // Only the journal says that the new keyring counts, until it is in its place.
+    // Until the new keyring's files are in place, only the journal says that it is in force.
     if store
         .ledger
         .repository
         .head()
         .is_ok_and(|head| head == Some(store.ledger.journal.head()))
     {
-        // It is on record. What fails now is done by a later command.
+        // The event is on record. A later command retries whatever fails now.
         drop(checkpoint(
             &store.ledger.repository,
             &store.ledger.keyring,
@@ -274,7 +275,7 @@ fn record_rotation(
 }
 
 impl Sealing {
-    /// Takes a memory that was sealed anew.
+    /// Adds a resealed memory.
     pub(super) fn take(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
         self.touches.push(Touch {
@@ -329,7 +330,7 @@ pub(super) fn rekey_some(
             Err(error) => return Err(error),
         }
     }
-    // What is sealed anew is too much for the journal: it is durable before the record is.
+    // The resealed blobs are too large for the journal, so they are made durable before the record.
     store.ledger.repository.sync()?;
     checkpoint(
         &store.ledger.repository,
@@ -345,7 +346,7 @@ pub(super) fn rekey_some(
     Ok(Rekeyed { meta, left })
 }
 
-/// Seals the present version of a memory to a fresh identity, as its next version.
+/// Reseals the present version of a memory to a fresh identity, as its next version.
 pub(super) fn reseal(
     repository: &Repository,
     keyring: &Keyring,
@@ -368,17 +369,17 @@ pub(super) fn reseal(
     Ok((fresh, object.id, digest))
 }
 
-// A store of format 1 is moved on by the first command of an owner who can read it.
+// Upgrade from format 1, made by the first command of an owner who can read the store.
 //
-// Entries of its keyring are bound to less, and no record names its keys. So all of it is sealed anew
-// under a new epoch key and a new names key, and the event of that names them.
+// In format 1, the associated data of keyring entries covers less, and no record names the
+// keyring's keys. So the upgrade reseals all of it under a new epoch key and a new names key, and
+// its event names them.
 
-/// Why, in the record.
+/// The reason in the record.
 const REASON: &str =
     "the store had format 1: its keyring was sealed anew, and history names its keys";
 
-/// Moves the store on, if it has an earlier format and this process may. Called with the lock
-/// held.
+/// Upgrades a store of an earlier format, if this process may. Called with the lock held.
 pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     if store.state.decisions.format == FORMAT && !store.ledger.keyring.is_loose() {
         return Ok(());
@@ -402,14 +403,14 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
 }
 
 fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> {
-    // No entry for a table that goes may be left in the journal.
+    // The journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
     checkpoint(
         &store.ledger.repository,
         &store.ledger.keyring,
         &mut store.ledger.journal,
     )?;
-    // It is sealed under a key that goes.
+    // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
     let file = Object::public(&store.state.decisions.policy.to_file(store.state.id)?);

@@ -1,4 +1,4 @@
-//! What goes away and what stays: the plan of a sweep, what to erase, holds, and receipts.
+//! Public types and verbs of retention: sweeps, erasure, legal holds and receipts.
 
 use chrono::{DateTime, Utc};
 
@@ -17,156 +17,157 @@ use crate::store::reseal::Progress;
 use crate::store::revision::Revision;
 use crate::store::sweep;
 
-/// Most memories that one erasure lists as held, or that a plan lists as next to expire.
+/// Most memories that an erasure lists as held, or that a plan lists as next to expire.
 pub const LISTED_MAX: usize = 10;
-/// Most versions that one receipt lists.
+/// Most versions in a receipt.
 pub const RECEIPT_VERSIONS_MAX: usize = 200_000;
 /// Most holds in force at once.
 pub const HOLDS_MAX: usize = 1_000;
 
-/// A memory that is due, or will be.
+/// A memory that is due for expiry or erasure, now or later.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Due {
     /// The memory.
     pub id: MemoryId,
-    /// Its path; the last one it had, if a sweep has removed it.
+    /// Its path, or its last path if a sweep has removed it.
     pub path: MemoryPath,
     /// Its last version.
     pub version: u64,
-    /// Bytes of text in that.
+    /// Size of that version's text in bytes.
     pub bytes: u64,
-    /// When it expired, or its grace was over; or when that will be.
+    /// The time when it expires or its grace period ends; this may be past or future.
     pub at: DateTime<Utc>,
-    /// Why.
+    /// The reason.
     pub because: Because,
 }
 
-/// What a sweep would do.
+/// The plan of a sweep.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SweepPlan {
-    /// The time it goes by.
+    /// The time the sweep goes by.
     pub now: DateTime<Utc>,
-    /// What it removes, in the order of paths.
+    /// Memories it removes, sorted by path.
     pub expire: Vec<Due>,
-    /// What it erases, in the order of paths: removed by a sweep before, and past its grace.
+    /// Memories it erases, sorted by path: removed by an earlier sweep, and past their grace
+    /// period.
     pub erase: Vec<Due>,
-    /// What expires next, soonest first: at most [`LISTED_MAX`].
+    /// Memories that expire next, soonest first: at most [`LISTED_MAX`].
     pub next: Vec<Due>,
-    /// How many memories would be due if they were not held.
+    /// Number of memories that would be due without a hold.
     pub held: usize,
-    /// Memories that are there and have not expired.
+    /// Number of memories that exist and have not expired.
     pub living: usize,
-    /// The most that the policy lets one sweep remove.
+    /// Most memories that the policy lets a sweep remove.
     pub max: usize,
-    /// The most that it lets one sweep erase.
+    /// Most memories that the policy lets a sweep erase.
     pub max_erase: usize,
 }
 
-/// How to sweep.
+/// Options of a sweep.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SweepOptions {
-    /// Remove more than the policy lets one sweep take.
+    /// Remove or erase more memories than the policy lets a sweep take.
     pub beyond_limit: bool,
-    /// Go by the clock though it went back, or leapt ahead.
+    /// Accept a clock that went back or leapt ahead.
     pub accept_clock: bool,
 }
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Swept {
-    /// What it removed and erased.
+    /// The plan that was carried out.
     pub plan: SweepPlan,
-    /// What was recorded.
+    /// The facts about the recorded event.
     pub meta: Meta,
-    /// The receipt of what was erased; without one, what was to be erased is only marked, for the
+    /// The receipt of the erasure. If there is none, memories to be erased are only marked, for the
     /// next reader.
     pub receipt: Option<Receipt>,
 }
 
-/// What to erase.
+/// The memories to erase.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EraseOf {
-    /// The memory at a path, or those below it; and those that were last there, and are gone.
+    /// The memory at a path, or those below it, and removed memories that were last there.
     Path(MemoryPath),
-    /// One memory.
+    /// A single memory.
     Memory(MemoryId),
-    /// Every memory of which this session wrote a version.
+    /// Every memory with a version written by this session.
     Session(String),
-    /// Every memory of which this actor wrote a version.
+    /// Every memory with a version written by this actor.
     Actor(String),
-    /// Every memory that ever had a path this glob fits.
+    /// Every memory that ever had a path matching this glob.
     Subject(String),
 }
 
-/// A memory that is to be erased.
+/// A memory to be erased.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Target {
     /// The memory.
     pub id: MemoryId,
-    /// Its path now, or its last.
+    /// Its present path, or its last.
     pub path: Option<MemoryPath>,
-    /// Whether it is there.
+    /// True if it still exists.
     pub is_there: bool,
-    /// How many versions of it will not open any more.
+    /// Number of its versions that will no longer open.
     pub versions: usize,
-    /// The hold that keeps it.
+    /// The hold on it, if any.
     pub hold: Option<u64>,
 }
 
-/// What came of an erasure.
+/// The result of an erasure.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Erasure {
-    /// What was erased, or marked.
+    /// The erased or marked memories.
     pub targets: Vec<Target>,
-    /// What was recorded.
+    /// The facts about the recorded event.
     pub meta: Meta,
-    /// The receipt; without one, it is only marked, for the next reader: the caller has no key to
-    /// the keyring.
+    /// The receipt. If there is none, the memories are only marked, for the next reader, because
+    /// the caller has no key to the keyring.
     pub receipt: Option<Receipt>,
 }
 
-/// What came of redacting a memory that was kept already.
+/// The result of redacting a stored memory.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RedactedMemory {
-    /// The memory, and how many versions of it are erased.
+    /// The memory, with the number of its erased versions.
     pub target: Target,
-    /// Kinds of what was replaced in its present text, in order.
+    /// Kinds of secrets replaced in its present text, in order.
     pub stripped: Vec<String>,
-    /// What was recorded.
+    /// The facts about the recorded event.
     pub meta: Meta,
     /// The receipt.
     pub receipt: Receipt,
 }
 
-/// A hold in force.
+/// A legal hold in force.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Held {
-    /// The number of the event it began with, by which it goes.
+    /// The hold's number: the number of its first event, used to lift it.
     pub hold: u64,
-    /// What it is on.
+    /// The subject of the hold.
     pub on: HoldOn,
-    /// The path of the memory it is on, if it is on one, and that is there.
+    /// The path of the held memory, if the hold is on a single memory that still exists.
     pub path: Option<MemoryPath>,
-    /// Since when.
+    /// The time the hold began.
     pub since: DateTime<Utc>,
-    /// Who put it on.
+    /// The actor who placed the hold.
     pub actor: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// How many memories that are there it keeps.
+    /// Number of existing memories it keeps.
     pub memories: usize,
 }
 
-/// A receipt, with the event that has it.
+/// A receipt with its event.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Proof {
@@ -174,17 +175,17 @@ pub struct Proof {
     pub event: Event,
     /// Its commit.
     pub commit: ObjectId,
-    /// Who signed it.
+    /// The name of its signer.
     pub signer: String,
-    /// The events that marked what it erased, and those that had erased it before.
+    /// The earlier events that marked these memories, or had erased them before.
     pub earlier: Vec<Event>,
 }
 
 impl Proof {
-    /// The receipt.
+    /// Returns the receipt.
     ///
     /// # Panics
-    /// Never: a proof is made only of an event that has one.
+    /// Never: a proof is made only of an event with a receipt.
     #[must_use]
     pub fn receipt(&self) -> &Receipt {
         let receipt = self.event.receipt.as_ref();
@@ -192,28 +193,28 @@ impl Proof {
     }
 }
 
-/// What checking a receipt found.
+/// The result of checking a receipt.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Checked {
-    /// The receipt.
+    /// The receipt with its event.
     pub proof: Proof,
-    /// Memories with a key in the keyring that should have none.
+    /// Memories that still have a key in the keyring.
     pub keys: Vec<MemoryId>,
-    /// Versions it lists that do open, or whose blob is another.
+    /// Listed versions that still open, or whose blob is a different one.
     pub opened: Vec<(MemoryId, ObjectId)>,
-    /// Memories of which history has other versions than it lists.
+    /// Memories whose versions in history differ from those listed.
     pub unlisted: Vec<MemoryId>,
-    /// Versions that were tried: none by an auditor, who has no key to try.
+    /// Number of versions tried: 0 for an auditor, who has no key to try.
     pub versions: u64,
-    /// Records that were tried.
+    /// Number of records tried.
     pub records: u64,
-    /// Memories of which a record still shows a path.
+    /// Memories whose path is still shown by a record.
     pub named: Vec<MemoryId>,
 }
 
 impl Checked {
-    /// Whether all of it holds.
+    /// Tells whether the whole receipt holds.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.keys.is_empty()
@@ -223,19 +224,19 @@ impl Checked {
     }
 }
 
-/// What is to become of one memory, and why.
+/// The fate of a memory under the policy, with the reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Fate {
     /// The memory.
     pub id: MemoryId,
-    /// When it was last read or written.
+    /// The time of its last read or write.
     pub accessed: DateTime<Utc>,
-    /// What the policy says of it.
+    /// The policy's ruling on it.
     pub ruling: Ruling,
-    /// Whether it has expired: an agent does not find it.
+    /// True if it has expired; agents no longer find it.
     pub expired: bool,
-    /// The hold that keeps it.
+    /// The hold on it, if any.
     pub hold: Option<u64>,
 }
 
@@ -251,24 +252,26 @@ impl Erased {
 }
 
 impl Store {
-    /// What a sweep would do now. Nothing is changed or recorded.
+    /// Plans a sweep without carrying it out (dry run). Nothing is changed or recorded.
     ///
     /// # Errors
-    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock cannot be believed and that is not accepted; otherwise
-    /// when history does not check out.
+    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock is implausible
+    /// and `how` does not accept it; otherwise any error of checking history.
     pub fn plan_sweep(&mut self, how: SweepOptions) -> Result<SweepPlan> {
         sweep::plan_sweep(self, how)
     }
 
-    /// Removes what has expired, and erases what a sweep removed before and is past its grace.
+    /// Removes expired memories, and erases memories that an earlier sweep removed and whose grace
+    /// period is over.
     ///
-    /// It is recorded also when nothing was due. An auditor with a signing key can sweep too: what
-    /// is to be erased is marked then, and the next reader destroys its keys.
+    /// A sweep is recorded even if nothing was due. An auditor with a signing key can sweep too:
+    /// then memories to be erased are only marked, and the next reader destroys their keys.
     ///
     /// # Errors
-    /// [`RetentionFault::SweepLimit`](crate::error::RetentionFault::SweepLimit) if it is more than the policy lets one sweep take,
-    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock cannot be believed; otherwise as for
-    /// [`Store::execute`].
+    /// [`RetentionFault::SweepLimit`](crate::error::RetentionFault::SweepLimit) if more memories
+    /// are due than the policy lets a sweep take,
+    /// [`RetentionFault::Clock`](crate::error::RetentionFault::Clock) if the clock is implausible;
+    /// otherwise the errors of [`Store::execute`].
     pub fn sweep(
         &mut self,
         how: SweepOptions,
@@ -278,89 +281,95 @@ impl Store {
         sweep::sweep(self, how, context, progress)
     }
 
-    /// What is to become of the memory at a path; `None` if there is none.
+    /// Returns the fate of the memory at a path; `None` if no memory is there.
     ///
     /// # Errors
-    /// When history does not check out.
+    /// Any error of checking history.
     pub fn fate(&mut self, path: &MemoryPath) -> Result<Option<Fate>> {
         sweep::fate(self, path)
     }
 
-    /// Keeps memories from expiring, from being erased, and from being deleted by agents: the one
-    /// with an id, the one at a path, or all whose path a glob fits now or later. The number of the
-    /// event is the hold's.
+    /// Places a legal hold: held memories do not expire, cannot be erased, and cannot be deleted by
+    /// agents. The hold is on the memory with an id, on the memory at a path, or on all memories
+    /// whose path matches a glob now or later. The event's number is the hold's number.
     ///
-    /// A directory is held as all that is below it.
+    /// A hold on a directory covers everything below it.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::error::Error::Invalid) without a reason, [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse,
-    /// [`Error::NotThere`](crate::error::Error::NotThere) where nothing is and no glob is meant, [`RetentionFault::TooManyHolds`](crate::error::RetentionFault::TooManyHolds);
-    /// otherwise as for [`Store::execute`].
+    /// [`Error::Invalid`](crate::error::Error::Invalid) without a reason,
+    /// [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse,
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing is there and it is no glob,
+    /// [`RetentionFault::TooManyHolds`](crate::error::RetentionFault::TooManyHolds); otherwise the
+    /// errors of [`Store::execute`].
     pub fn hold(&mut self, what: &str, context: &Context) -> Result<Meta> {
         hold::hold(self, what, context)
     }
 
-    /// Ends a hold.
+    /// Lifts a hold.
     ///
     /// # Errors
-    /// [`RetentionFault::NoHold`](crate::error::RetentionFault::NoHold) if there is none of that number; otherwise as for
-    /// [`Store::execute`].
+    /// [`RetentionFault::NoHold`](crate::error::RetentionFault::NoHold) if no hold has that number;
+    /// otherwise the errors of [`Store::execute`].
     pub fn lift_hold(&mut self, hold: u64, context: &Context) -> Result<Meta> {
         hold::lift_hold(self, hold, context)
     }
 
-    /// The holds in force, oldest first.
+    /// Returns the holds in force, oldest first.
     ///
     /// # Errors
-    /// When history does not check out.
+    /// Any error of checking history.
     pub fn holds(&mut self) -> Result<Vec<Held>> {
         hold::holds(self)
     }
 
-    /// The receipt of the event a revision names; without one, the newest there is.
+    /// Returns the receipt of the event at a revision, or the newest receipt without one.
     ///
     /// # Errors
-    /// [`RetentionFault::NoReceipt`](crate::error::RetentionFault::NoReceipt) if it has none; [`Error::NoRevision`](crate::error::Error::NoRevision) or [`Error::Ambiguous`](crate::error::Error::Ambiguous);
-    /// otherwise when history does not check out.
+    /// [`RetentionFault::NoReceipt`](crate::error::RetentionFault::NoReceipt) if there is none;
+    /// [`Error::NoRevision`](crate::error::Error::NoRevision) or
+    /// [`Error::Ambiguous`](crate::error::Error::Ambiguous); otherwise any error of checking
+    /// history.
     pub fn receipt(&mut self, revision: Option<&Revision>) -> Result<Proof> {
         receipt::receipt(self, revision)
     }
 
-    /// The events that erased something, oldest first.
+    /// Returns the numbers of the events that erased something, oldest first.
     ///
     /// # Errors
-    /// When history does not check out.
+    /// Any error of checking history.
     pub fn receipts(&mut self) -> Result<Vec<u64>> {
         receipt::receipts(self)
     }
 
-    /// Holds a receipt against what is there now: no key of what it erased is left, no version it
-    /// lists opens, no record shows a path.
+    /// Checks a receipt against the present store: no key of an erased memory is left, no listed
+    /// version opens, and no record shows a path.
     ///
     /// # Errors
-    /// As for [`Store::receipt`].
+    /// The errors of [`Store::receipt`].
     pub fn check_receipt(&mut self, event: u64, progress: &mut Progress<'_>) -> Result<Checked> {
         receipt::check_receipt(self, event, progress)
     }
 
-    /// What an erasure would reach, in the order of paths. Nothing is changed or recorded.
+    /// Plans an erasure without carrying it out (dry run): returns its targets, sorted by path.
+    /// Nothing is changed or recorded.
     ///
     /// # Errors
-    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing is meant, [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse.
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if no memory matches,
+    /// [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse.
     pub fn plan_erasure(&mut self, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
         erase::plan_erasure(self, what, history_only)
     }
 
-    /// Erases memories: their keys are destroyed, so that no version and no path of theirs opens any
-    /// more, here or in any copy of the repository. With `history_only` the present version stays,
-    /// sealed to a fresh identity, and what was before it is erased.
+    /// Erases memories: destroys their keys, so that none of their versions and paths can be opened
+    /// any more, here or in any copy of the repository. With `history_only` the present version
+    /// stays, resealed to a fresh identity, and all earlier versions are erased.
     ///
-    /// For an auditor, who has no key to the keyring, the memories are removed and marked, and the
-    /// next reader who opens the store destroys their keys.
+    /// An auditor has no key to the keyring: then the memories are removed and marked, and the next
+    /// reader who opens the store destroys their keys.
     ///
     /// # Errors
-    /// [`RetentionFault::Held`](crate::error::RetentionFault::Held) if a hold keeps one of them; otherwise as for
-    /// [`Store::plan_erasure`] and [`Store::execute`].
+    /// [`RetentionFault::Held`](crate::error::RetentionFault::Held) if a hold keeps one of them;
+    /// otherwise the errors of [`Store::plan_erasure`] and [`Store::execute`].
     pub fn erase(
         &mut self,
         what: &EraseOf,
@@ -371,14 +380,15 @@ impl Store {
         erase::erase(self, what, history_only, context, progress)
     }
 
-    /// Replaces the present text of a memory by its redacted form, sealed to a fresh identity, and
-    /// erases every older version, by one event with its receipt. The memory is the one that was at
-    /// a path at a moment, wherever it is now.
+    /// Replaces the present text of a memory by its redacted form, resealed to a fresh identity,
+    /// and erases every older version, by a single event with its receipt. The memory is the one
+    /// that was at a path at a moment, wherever it is now.
     ///
     /// # Errors
-    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then, or it is not there any more;
-    /// [`crate::error::RetentionFault::Held`] if a hold keeps it; [`Error::Invalid`](crate::error::Error::Invalid) if its text cannot be
-    /// scanned; otherwise as for [`Store::erase`].
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then, or the
+    /// memory no longer exists; [`crate::error::RetentionFault::Held`] if a hold keeps it;
+    /// [`Error::Invalid`](crate::error::Error::Invalid) if its text cannot be scanned; otherwise
+    /// the errors of [`Store::erase`].
     pub fn redact(
         &mut self,
         path: &MemoryPath,

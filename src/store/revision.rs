@@ -7,8 +7,8 @@
 //! | `HEAD`, `HEAD~3` | the newest event, or the third before it |
 //! | `@2026-11-01T09:00Z`, `@2026-11-01`, `2h ago`, `yesterday` | the last event at or before then |
 //!
-//! Digits alone are an event number where there is one, and otherwise the beginning of a commit id.
-//! All times are UTC unless they say otherwise.
+//! Decimal digits are an event number if there is such an event, otherwise the prefix of a commit
+//! id. All times are UTC unless they have an offset.
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
@@ -16,10 +16,10 @@ use crate::error::{Error, Result};
 
 /// Fewest hexadecimal digits that name a commit.
 pub(crate) const DIGITS_MIN: usize = 4;
-/// Longest revision that is read, in bytes.
+/// Longest revision that is parsed, in bytes.
 const BYTES_MAX: usize = 128;
 
-/// A moment in history, as a caller names it.
+/// A revision: a moment in history, as named by a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
     text: String,
@@ -28,21 +28,21 @@ pub struct Revision {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RevisionKind {
-    /// So many events before the newest.
+    /// This many events before the newest.
     Head(u64),
-    /// An event's number, or the beginning of a commit id that is all digits.
+    /// An event's number, or a commit id prefix of decimal digits.
     Number(Option<u64>),
-    /// The beginning of a commit id.
+    /// The prefix of a commit id.
     Commit,
-    /// The last event at or before then.
+    /// The last event at or before this time.
     Time(DateTime<Utc>),
 }
 
 impl Revision {
-    /// Reads a revision; `now` is what ages count from.
+    /// Parses a revision; ages count from `now`.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] if it is none of the forms.
+    /// [`Error::NoRevision`] if it has none of the forms.
     pub fn parse(text: &str, now: DateTime<Utc>) -> Result<Self> {
         let kind = kind(text, now).ok_or_else(|| Error::NoRevision {
             revision: crate::event::bounded(text, BYTES_MAX),
@@ -54,7 +54,7 @@ impl Revision {
         })
     }
 
-    /// The newest moment.
+    /// Returns the newest moment.
     #[must_use]
     pub fn head() -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Revision {
         }
     }
 
-    /// The moment right after an event.
+    /// Returns the moment right after an event.
     #[must_use]
     pub fn event(number: u64) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Revision {
         }
     }
 
-    /// What the caller wrote.
+    /// Returns the revision as the caller wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -103,14 +103,14 @@ fn kind(text: &str, now: DateTime<Utc>) -> Option<RevisionKind> {
     if text.chars().all(digits) && (DIGITS_MIN..=40).contains(&text.len()) {
         return Some(RevisionKind::Commit);
     }
-    // An age needs its "ago" here: `12d` and `2dad` are too near to each other.
+    // An age of hexadecimal digits needs "ago" here: `12d` is too close to a commit like `2dad`.
     let said = text.ends_with(" ago") || !text.chars().all(digits);
     said.then(|| time(text, now))
         .flatten()
         .map(RevisionKind::Time)
 }
 
-/// What follows `HEAD`.
+/// Parses the suffix of `HEAD`.
 fn back(rest: &str) -> Option<u64> {
     match rest {
         "" => Some(0),
@@ -123,11 +123,11 @@ fn back(rest: &str) -> Option<u64> {
     }
 }
 
-/// Reads a time: RFC 3339, with or without seconds; a date (its first moment); an age such as
-/// `30m`, `2h ago` or `3 days ago`; `now`, `today`, `yesterday`. UTC unless it says otherwise.
+/// Parses a time: RFC 3339, with or without seconds; a date (its first moment); an age such as
+/// `30m`, `2h ago` or `3 days ago`; `now`, `today`, `yesterday`. UTC unless it has an offset.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it is none of these.
+/// [`Error::Invalid`] if it has none of these forms.
 pub fn parse_time(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
     let bare = text.strip_prefix('@').unwrap_or(text);
     time(bare, now).ok_or_else(|| Error::Invalid {
@@ -152,7 +152,7 @@ fn time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// A date, or a date and time.
+/// Parses a date, or a date with a time.
 fn calendar(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(date) = text.parse::<NaiveDate>() {
         return Some(date.and_time(NaiveTime::MIN).and_utc());
@@ -161,7 +161,7 @@ fn calendar(text: &str) -> Option<DateTime<Utc>> {
         return Some(time.to_utc());
     }
     for form in ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M%:z"] {
-        // `%:z` reads an offset only.
+        // `%:z` parses only numeric offsets.
         let offset = text
             .strip_suffix(['Z', 'z'])
             .map(|bare| format!("{bare}+00:00"));
@@ -179,7 +179,7 @@ fn calendar(text: &str) -> Option<DateTime<Utc>> {
     forms.into_iter().find_map(local).map(|time| time.and_utc())
 }
 
-/// `2h`, `2h ago`, `2 hours ago`.
+/// Parses an age: `2h`, `2h ago`, `2 hours ago`.
 fn age(text: &str) -> Option<Duration> {
     let text = text.strip_suffix(" ago").unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_digit())?;

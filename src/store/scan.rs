@@ -1,18 +1,20 @@
-//! Looking for secrets in everything that is kept: what the rules in force find in texts and paths
-//! of memories, now and in all of history, and where; never what it is.
+//! Scans: a search for secrets in everything that is stored. A scan applies the rules in force to
+//! the texts and paths of memories, now and in all of history. It reports the places of secrets,
+//! never the secrets.
 //!
 //! ```text
 //! survey   under the lock: which versions there are, and the rules
 //! piece    without it: some versions at a time, those of the newest events first, on every core
-//! gather   under the lock: what was erased meanwhile is left out; the scan is recorded
+//! gather   under the lock: drops what was erased meanwhile; records the scan
 //! ```
 //!
-//! A scan of a large store takes minutes, and agents go on meanwhile: nothing it reads can change.
-//! A version is a blob that its event names, and neither is ever written again; what comes after
-//! the survey is not part of the scan, which says up to which event it went. Only keys can go. So
-//! what does not open is tried once more under the lock, with the keys there are then: a memory that
-//! was erased meanwhile is passed over, and only what still does not open is a problem. That holds
-//! the lock for one piece at most, and only where something did not open.
+//! A scan of a large store takes minutes, and agents use the store meanwhile. Nothing that it reads
+//! can change: a version is a blob named by its event, and neither is ever rewritten. Versions
+//! written after the survey are not part of the scan, which reports the event it went up to. Only
+//! keys can be destroyed. So a version that does not open is tried again under the lock, with the
+//! keys of that moment: a memory erased meanwhile is skipped, and only a version that still does
+//! not open is a problem. This holds the lock for a single piece at most, and only if some version
+//! did not open.
 
 mod paths;
 mod piece;
@@ -34,34 +36,34 @@ use crate::store::past::{
 use crate::store::reseal::Progress;
 use crate::store::{State, Store, redactor};
 
-/// Versions that are looked through at a time: some tenths of a second, and all that is in memory
-/// of texts is what each core has at hand.
+/// Versions in a piece: it takes some tenths of a second, and each core holds only its current text
+/// in memory.
 const PIECE: usize = 512;
 
-/// What is to be looked through.
+/// The versions to scan, with the rules.
 struct Survey {
     at: Moment,
     redactor: Redactor,
     memories: u64,
-    /// Those of the newest events first.
+    /// The versions, those of the newest events first.
     versions: Vec<Wanted>,
     /// The first version of each memory with each of its paths.
     named: Vec<Version>,
 }
 
-/// A version, and what came of it.
+/// A version and its outcome.
 type Come = (Version, Outcome);
 
 impl Store {
-    /// Looks for secrets in memories: in the texts of all versions that were not erased, also of
-    /// memories that are gone, and in the paths they had. It goes by the policy in force, but for
-    /// its mode, which says what is done with secrets and not what they are. It is no access to any
-    /// memory, and is recorded.
+    /// Scans memories for secrets: the texts of all versions that are not erased, also of deleted
+    /// memories, and the paths they had. The scan uses the policy in force except for its mode,
+    /// which decides what happens to secrets and not what counts as one. It counts as an access to
+    /// no memory, and is recorded.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if nothing is at the path the scope names, nor ever was that still opens;
-    /// [`Error::NotAReader`] for an auditor. A version that does not open is a
-    /// [`Problem`], not an error.
+    /// [`Error::NotThere`] if no memory that still opens is or was at the path of the scope;
+    /// [`Error::NotAReader`] for an auditor. A version that does not open is a [`Problem`], not an
+    /// error.
     pub fn scan(
         &mut self,
         scope: &Scope,
@@ -75,10 +77,10 @@ impl Store {
         let come = scan_pieces(self, &survey, progress)?;
         in_contents(self, |store| {
             let found = gather(&store.state, &survey, come, &paths);
-            // A scan opens everything and shows none of it: a record that names every version would
-            // say of each memory that somebody looked at it, and nobody did. Like a grep, it names
-            // the path it was about, and unlike one, also where it found nothing: that a store was
-            // scanned and clean is worth proving.
+            // A scan opens everything and shows none of it. A record that named every version would
+            // claim that somebody looked at each memory, which nobody did. Like a grep, the record
+            // names the path. Unlike a grep, a scan without findings is recorded too, as proof that
+            // the store was clean.
             let look = Look {
                 command: "scan",
                 path: Some(match &scope.within {
@@ -94,7 +96,7 @@ impl Store {
     }
 }
 
-/// Which versions there are to look through. Called with the lock held.
+/// Lists the versions to scan. Called with the lock held.
 fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
     let timeline = timeline(&store.state);
     let newest = timeline.len() - 1;
@@ -146,7 +148,7 @@ fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
     Ok(survey)
 }
 
-/// Takes the versions of a memory, oldest first, that are not erased.
+/// Adds a memory's versions that are not erased; they are given oldest first.
 fn survey_one(state: &State, life: Vec<Version>, survey: &mut Survey) {
     let Some(first) = life
         .first()
@@ -157,7 +159,7 @@ fn survey_one(state: &State, life: Vec<Version>, survey: &mut Survey) {
     survey.memories += 1;
     let mut known = HashSet::new();
     for version in life {
-        // A path stands in the records of all events, also of those whose versions are erased.
+        // A path is in the records of all events, also of events whose versions are erased.
         if known.insert(version.path.clone()) {
             survey.named.push(version.clone());
         }
@@ -170,7 +172,7 @@ fn survey_one(state: &State, life: Vec<Version>, survey: &mut Survey) {
     }
 }
 
-/// The first version of a memory that is not erased; `None` if nothing is left of it.
+/// Returns the first version of a memory that is not erased; `None` if all are.
 fn first_left(state: &State, id: MemoryId) -> Option<u64> {
     let timeline = timeline(state);
     if timeline.erased_by(id).is_some() {
@@ -179,7 +181,7 @@ fn first_left(state: &State, id: MemoryId) -> Option<u64> {
     Some(timeline.begins_with(id).map_or(0, |(first, _)| first))
 }
 
-/// Looks through the versions of a survey, and answers those of which there is something to say.
+/// Scans the versions of a survey, and returns those that are not clean.
 fn scan_pieces(
     store: &mut Store,
     survey: &Survey,
@@ -212,7 +214,8 @@ fn scan_pieces(
     Ok(come)
 }
 
-/// Looks through what did not open, with the keys there are now. Called with the lock held.
+/// Tries again to scan versions that did not open, with the present keys. Called with the lock
+/// held.
 fn try_again(
     store: &Store,
     rules: &Rules,
@@ -236,7 +239,7 @@ fn try_again(
     Ok(())
 }
 
-/// Puts together what was found, without what was erased since. Called with the lock held.
+/// Combines the outcomes, without memories and versions erased since. Called with the lock held.
 fn gather(state: &State, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
     let mut found: HashMap<MemoryId, BTreeMap<u64, ExposedVersion>> = HashMap::new();
     let mut first: HashMap<MemoryId, Option<u64>> = HashMap::new();
@@ -304,7 +307,7 @@ fn exposed(
     }
 }
 
-/// The part of a version in what was found.
+/// Returns a version's entry in the result, created if necessary.
 fn version_in<'a>(
     versions: &'a mut BTreeMap<u64, ExposedVersion>,
     version: &Version,
@@ -329,8 +332,8 @@ fn remedy(is_there: bool, versions: &[ExposedVersion]) -> Remedy {
     if !versions.iter().any(holds) {
         return Remedy::Verify;
     }
-    // A path stays in records as long as its memory has keys, and a text that cannot be scanned or
-    // does not open cannot be redacted.
+    // A path stays in records as long as its memory has keys. A text that cannot be scanned or does
+    // not open cannot be redacted.
     let in_path = versions.iter().flat_map(|version| &version.findings);
     let in_path = in_path.filter(|finding| finding.line.is_none()).count() > 0;
     let stuck = |version: &ExposedVersion| version.present && version.problem.is_some();
@@ -362,71 +365,71 @@ fn summed(survey: &Survey, mut memories: Vec<Exposed>) -> Scanned {
     }
 }
 
-/// Most findings of one version that are listed.
+/// Most findings listed for a version.
 pub const VERSION_FINDINGS_MAX: usize = 1_000;
-/// Most findings of one scan that are listed: those of the newest events. All are counted.
+/// Most findings listed for a scan: those of the newest events. All are counted.
 pub const FINDINGS_MAX: u64 = 100_000;
 
-/// What to look through.
+/// The scope of a scan.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Scope {
-    /// Only memories that were ever at this path or below it, wherever they are now; with
-    /// `present`, only those that are there now.
+    /// Limits the scan to memories that were ever at or below this path, wherever they are now;
+    /// with `present`, to those that are there now.
     pub within: Option<MemoryPath>,
-    /// Only what is there now: not what it was before, and not what is gone.
+    /// Scans only present versions: no earlier versions, and no deleted memories.
     pub present: bool,
 }
 
-/// What a scan found. Its paths are shown without the secrets in them.
+/// The result of a scan. Secrets in its paths are redacted.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Scanned {
-    /// The moment up to which history was looked through.
+    /// The moment up to which history was scanned.
     pub at: Moment,
-    /// The memories of which there is something to say, in the order of paths.
+    /// The memories with findings or problems, sorted by path.
     pub memories: Vec<Exposed>,
-    /// How many findings there are, listed or not.
+    /// Number of findings, listed or not.
     pub findings: u64,
-    /// Versions whose text takes too long to be scanned, and may hold anything.
+    /// Number of versions whose text takes too long to scan. They may hold anything.
     pub unfinished: u64,
-    /// Versions that do not open, though nothing says that they were erased.
+    /// Number of versions that do not open, though no record says that they were erased.
     pub closed: u64,
-    /// How many memories were looked through.
+    /// Number of memories scanned.
     pub memories_total: u64,
-    /// How many versions of them.
+    /// Number of their versions scanned.
     pub versions_total: u64,
 }
 
-/// A memory in which secrets were found, or that could not be looked through whole.
+/// A memory with secrets, or one that could not be scanned completely.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exposed {
     /// The memory.
     pub id: MemoryId,
-    /// Its path now, or its last; `None` if the key of its paths is gone.
+    /// Its present path, or its last; `None` if the key of its paths is destroyed.
     pub path: Option<Text>,
-    /// Whether it is there.
+    /// True if it still exists.
     pub is_there: bool,
-    /// What is to be done about it.
+    /// The remedy.
     pub remedy: Remedy,
-    /// The versions of which there is something to say, newest first.
+    /// The versions with findings or problems, newest first.
     pub versions: Vec<ExposedVersion>,
 }
 
-/// What is to be done about a memory.
+/// The remedy for a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// To redact what it is, and erase what it was.
+    /// Redact its present text, and erase its earlier versions.
     Redact,
-    /// To erase it: it is not there, or no redaction reaches what was found.
+    /// Erase it: it no longer exists, or no redaction reaches the finding.
     Erase,
-    /// To find out why it does not open: no secret was found in it.
+    /// Find out why it does not open: no secret was found in it.
     Verify,
 }
 
-/// A version of a memory in which secrets were found, or that could not be looked through.
+/// A version of a memory with secrets, or one that could not be scanned.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExposedVersion {
@@ -434,36 +437,36 @@ pub struct ExposedVersion {
     pub version: u64,
     /// The event that wrote it.
     pub event: u64,
-    /// The path it had; `None` if the key of the memory's paths is gone.
+    /// Its path at that time; `None` if the key of the memory's paths is destroyed.
     pub path: Option<Text>,
-    /// Whether it is the present version of a memory that is there.
+    /// True if it is the present version of an existing memory.
     pub present: bool,
-    /// What was found, in order: at most [`VERSION_FINDINGS_MAX`] in its text.
+    /// The findings in order, at most [`VERSION_FINDINGS_MAX`] in its text.
     pub findings: Vec<Finding>,
-    /// How many findings there are, listed or not.
+    /// Number of findings, listed or not.
     pub findings_total: u64,
-    /// Why its text was not looked through.
+    /// The reason why its text was not scanned.
     pub problem: Option<Problem>,
 }
 
-/// A secret, or what the rules in force take for one.
+/// A secret, or a value that the rules in force take for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// The kind of secret.
     pub kind: Kind,
-    /// The line of the text it begins in, counted from 1; `None` if it stands in the path.
+    /// The line of the text in which it begins, counted from 1; `None` if it is in the path.
     pub line: Option<usize>,
-    /// Its keyed fingerprint, where the policy asks for those.
+    /// Its keyed fingerprint, if the policy asks for fingerprints.
     pub fingerprint: Option<u32>,
 }
 
-/// Why a version was not looked through.
+/// The reason why a version was not scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It takes longer than a text of its length may.
+    /// The scan takes longer than a text of this length may.
     Unfinished,
-    /// It does not open; a sentence that says why.
+    /// The version does not open; a sentence with the reason.
     Closed(String),
 }

@@ -1,4 +1,5 @@
-//! Who may write, and what: read, changed by owners, and asked before anything is signed.
+//! Signers: the people and machines that may write to the store. Owners change them, and they are
+//! checked before anything is signed.
 
 use chrono::{DateTime, Utc};
 
@@ -20,31 +21,31 @@ use super::commit::time_of;
 use super::decide::Decision;
 use super::history::decided_in;
 
-/// Somebody who may write.
+/// A signer, who may write to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signer {
-    /// Their name, which is the author's of their commits.
+    /// The signer's name, which is the author's name of their commits.
     pub name: String,
     /// Their public key as an OpenSSH line.
     pub key: String,
     /// Its fingerprint, as `ssh-keygen -l` shows it.
     pub fingerprint: String,
-    /// What they may record.
+    /// The role, which decides what the signer may record.
     pub role: SignerRole,
-    /// From when until when it may sign.
+    /// The time in which the signer may sign.
     pub validity: Validity,
 }
 
-/// Somebody who may not write any more.
+/// A signer who was removed and may no longer write.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Removed {
-    /// Who it was.
+    /// The former signer.
     pub signer: Signer,
-    /// Whether it is the one whose key recorded this.
+    /// True if the caller removed their own key.
     pub oneself: bool,
-    /// What was recorded.
+    /// The facts about the recorded event.
     pub meta: Meta,
 }
 
@@ -140,8 +141,9 @@ fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a Entry> {
     })
 }
 
-/// Checks that there are owners enough once the signer of a name is gone, or has another role:
-/// only an owner can let another in, so that one whose time never ends is not to be the last.
+/// Checks that enough owners remain after the named signer is removed or changes role. Only an
+/// owner can add another, so the last owner who may write must stay, and so must the last one whose
+/// key never expires.
 fn check_owners(state: &State, name: &str, next: &Signers) -> Result<()> {
     let (now, last) = (time_of(&state.clock)?, state.catalog.times.last);
     let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
@@ -172,7 +174,7 @@ fn decide_signers(
     decide(store, decision, PublicFile::Signers, text, None, context)
 }
 
-/// Those who could sign a commit: the signers of the one before it; of the first, its own.
+/// Returns the signers who could sign a commit: those of its parent; for the first commit, its own.
 pub(crate) fn signers_before(ledger: &Ledger, commit: &Commit) -> Result<Signers> {
     let tree = match commit.parent {
         Some(parent) => ledger.repository.commit(parent)?.0.tree,
@@ -183,7 +185,7 @@ pub(crate) fn signers_before(ledger: &Ledger, commit: &Commit) -> Result<Signers
     Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
 }
 
-/// The key that signs, and its holder, if both may write now.
+/// Returns the signing key and its signer, if the signer may write now.
 pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &Entry)> {
     let (key, signers) = (
         store.ledger.signing_key.as_ref(),
@@ -197,20 +199,20 @@ pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &Entry)> {
     )
 }
 
-/// Checks that the key that signs may write now, and may record a command.
+/// Checks that the signing key may write now, and may record a command.
 pub(super) fn may_sign_now(store: &Store, command: &str) -> Result<()> {
     let (_, signer) = signer_now(store)?;
     check_role_of(signer, command)
 }
 
-/// Checks the role alone, before a command is planned; whether the key signs at all is asked when
-/// there is something to record.
+/// Checks only the role, before a command is planned. The key itself is checked later, when there
+/// is something to record.
 pub(super) fn check_role(store: &Store, command: &str) -> Result<()> {
     let signer = signer_now(store).ok();
     signer.map_or(Ok(()), |(_, signer)| check_role_of(signer, command))
 }
 
-/// Checks that a signer may record an event, as whoever opens the store will.
+/// Checks that a signer may record an event, as every later reader of the store will.
 pub(super) fn check_allowed(state: &State, signer: &Entry, event: &Event) -> Result<()> {
     let is_held = |touch: &_| state.catalog.takes_held(touch);
     let is_begun = |memory: &Erased| {
@@ -253,7 +255,7 @@ fn not_allowed(signer: &Entry, command: String) -> Error {
     })
 }
 
-/// The key and its holder, if it may sign an event of this time after one of `last`.
+/// Returns the key and its signer, if it may sign an event at `time` after an event at `last`.
 pub(super) fn may_sign<'a>(
     key: Option<&'a SigningKey>,
     signers: &'a Signers,

@@ -1,4 +1,4 @@
-//! What a store says about itself.
+//! The status of a store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,15 +32,15 @@ pub struct Status {
     pub id: StoreId,
     /// The newest commit.
     pub head: ObjectId,
-    /// Memories that are there and have not expired.
+    /// Memories that exist and have not expired.
     pub memories: usize,
-    /// Those that have expired: absent for agents, until a sweep removes them.
+    /// Expired memories: hidden from agents, until a sweep removes them.
     pub expired: usize,
-    /// Memories that are marked for erasure, and whose keys are still there.
+    /// Memories that are marked for erasure, but still have keys.
     pub marked: usize,
     /// Holds in force.
     pub holds: usize,
-    /// When a sweep was last carried out, and its event.
+    /// Time and event of the last sweep.
     pub last_sweep: Option<(DateTime<Utc>, u64)>,
     /// Versions ever written.
     pub versions: u64,
@@ -48,26 +48,26 @@ pub struct Status {
     pub events: u64,
     /// Bytes of text in the live memories.
     pub text_bytes: u64,
-    /// Bytes of all files of the store, as their lengths say.
+    /// Total length of the store's files in bytes.
     pub file_bytes: u64,
-    /// Bytes of ciphertext in history, as the limit on it counts them.
+    /// Ciphertext in history in bytes, as counted for the limit.
     pub history_bytes: u64,
     /// That limit; 0 means none.
     pub history_bytes_max: u64,
-    /// When the last event was.
+    /// Time of the last event.
     pub last_event: Option<DateTime<Utc>>,
-    /// Who can open it.
+    /// The members who can open the store.
     pub recipients: Vec<Member>,
-    /// Who may write to it.
+    /// The signers who may write to the store.
     pub signers: Vec<Signer>,
-    /// Of which store it is a copy, or where it was before, as far as this user has seen.
+    /// The store of which this is a copy, or its former place, as far as this user has seen.
     pub copy_of: Option<CopyOf>,
-    /// What is wrong with it, one sentence each; empty if nothing was found.
+    /// Problems, a sentence each; empty if none was found.
     pub problems: Vec<String>,
 }
 
 impl Store {
-    /// Gathers a summary. Nothing is recorded: no memory is opened.
+    /// Gathers a summary. Nothing is recorded, because no memory is opened.
     ///
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
@@ -100,24 +100,24 @@ impl Store {
         })
     }
 
-    /// Where history ends now, and a signed note that says so, for an auditor to keep. Making one
+    /// Makes a checkpoint: the newest commit and a signed note of it, for an auditor to keep. This
     /// is not an event.
     ///
     /// # Errors
-    /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] without the key
+    /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] if the key is not that
     /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
         pinning::checkpoint(self)
     }
 
-    /// Opens a store whose history no longer contains the newest moment that was seen of it, that is
-    /// another than was seen at this place, or whose keyring is not the one that history names, and
-    /// records that somebody accepts that. From there on the store is what it is now. Answers the
-    /// store, what is lost, if anything is, and what was recorded.
+    /// Opens a store that is refused for a rollback, and records that the caller accepts it. It is
+    /// refused if its history no longer contains the newest moment seen of it, if another store was
+    /// seen at this place, or if history does not name its keyring. From then on, the present state
+    /// counts. Returns the store, the loss, if any, and the facts about the recorded event.
     ///
     /// # Errors
     /// [`Error::NotRolledBack`] if there is nothing to accept, [`Error::Invalid`] without a reason
-    /// in `context`; then nothing is recorded. Otherwise as for [`Store::open`] and
+    /// in `context`; then nothing is recorded. Otherwise the errors of [`Store::open`] and
     /// [`Store::execute`].
     pub fn accept_rollback(
         root: &Path,
@@ -128,7 +128,7 @@ impl Store {
         pinning::accept_rollback(root, keys, clock, context)
     }
 
-    /// What the store is kept in now.
+    /// Returns the storage in use: packs, objects and bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -136,31 +136,31 @@ impl Store {
         checkpoint::kept(&self.ledger)
     }
 
-    /// Makes one pack of all objects, from the newest commit back. Others can use the store
-    /// meanwhile. Not an event: it changes nothing that history says.
+    /// Packs all objects, from the newest commit back, into a single pack. Others can use the store
+    /// meanwhile. This is not an event: it does not change history.
     ///
     /// # Errors
-    /// [`Error::Io`], also for a disk without room for the new pack beside what is there;
-    /// [`Error::Locked`] while another compaction goes on. Then nothing is lost or changed.
+    /// [`Error::Io`], also if the disk has no room for the new pack beside the old files;
+    /// [`Error::Locked`] if another compaction is running. Then nothing is lost or changed.
     pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
         checkpoint::compact(self, progress)
     }
 
-    /// Takes away what others may do with the store's folder, its keyring and the files in that;
-    /// says so, one sentence each. What cannot be taken away is said too.
+    /// Removes other users' access to the store's folder, its keyring and the keyring's files.
+    /// Returns a sentence for each change and for each failure.
     #[must_use]
     pub fn protect(root: &Path) -> Vec<String> {
         place::protect(root)
     }
 
-    /// The same for a keyring in a place of its own.
+    /// Does the same as [`Store::protect`], for a keyring outside the store.
     #[must_use]
     pub fn protect_keyring(&self) -> Vec<String> {
         place::protect_keyring(&self.ledger)
     }
 
-    /// What there is to say where the store was opened at a place at which this user has seen none
-    /// before; `None` from the next time on.
+    /// Returns a notice if this user opened a store at this place for the first time; `None` from
+    /// the next time on.
     #[must_use]
     pub fn first_use(&self) -> Option<FirstUse> {
         first_use(self)
@@ -244,7 +244,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Says which signers have no role: their lines are from before there were any.
+/// Lists the signers without a role: their lines are older than roles.
 fn without_role(state: &State) -> Option<String> {
     let entries = state.decisions.signers.entries();
     let without = entries.filter(|entry| !entry.says_role());
@@ -258,9 +258,9 @@ fn without_role(state: &State) -> Option<String> {
     })
 }
 
-// What is said of a store at a place where it was not seen before, and of a copy.
+// Notices about a store that is new at its place, and about copies.
 
-/// A store at a place where this user has seen none before.
+/// A store at a place where this user has never seen one.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FirstUse {
@@ -270,32 +270,32 @@ pub struct FirstUse {
     pub path: PathBuf,
     /// The fingerprint (`SHA256:…`) of the key that made the store.
     pub owner: String,
-    /// Where the same store was seen before, if it was.
+    /// The place where the same store was seen before, if any.
     pub copy_of: Option<CopyOf>,
 }
 
-/// Another place at which the same store was seen.
+/// Another place where the same store was seen.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CopyOf {
-    /// The place; `None` if that is not written down any more.
+    /// Its path; `None` if no longer recorded.
     pub path: Option<PathBuf>,
-    /// Whether a store is still there.
+    /// True if a store is still there.
     pub is_there: bool,
-    /// How this one stands to what was seen there.
+    /// The distance of this history from the moment seen there.
     pub distance: Distance,
 }
 
-/// How a history stands to a moment that was seen of a copy of it.
+/// The distance of a history from a moment seen of its copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
-    /// It has so many events fewer.
+    /// The history has this many fewer events.
     Behind(u64),
-    /// It ends there.
+    /// The history ends at that moment.
     Even,
-    /// It contains that moment, and so many events after it.
+    /// The history contains that moment, and has this many events after it.
     Ahead(u64),
-    /// It does not contain that moment, and has as many events.
+    /// The history does not contain that moment, though it has at least as many events.
     Apart,
 }
 
@@ -310,7 +310,7 @@ pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
     })
 }
 
-/// Of which store this is a copy, or where it was before, as far as this user has seen.
+/// Returns the store of which this is a copy, or its former place, as far as this user has seen.
 pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
     let Some(other) = store.ledger.pinning.copy_of() else {
         return Ok(None);

@@ -1,6 +1,6 @@
-//! The sweep: what has expired is removed, and what a sweep removed long enough ago is erased, by
-//! one event that says of each why. It is planned and carried out under one hold of the lock, so
-//! that whatever was read just before stays.
+//! The sweep: a single event removes expired memories, and erases memories that an earlier sweep
+//! removed long enough ago. It records the reason for each. The sweep is planned and carried out
+//! under a single hold of the lock, so that a memory read just before it stays.
 
 use std::collections::HashSet;
 
@@ -83,7 +83,7 @@ pub(super) fn sweep(
     })
 }
 
-/// Whether the clock can be believed; `false` if it cannot, and that is accepted.
+/// Checks that the clock is plausible. Returns false if it is not, and `how` accepts it.
 fn check_clock(state: &State, how: SweepOptions) -> Result<bool> {
     let now = time_of(&state.clock)?;
     let Some(fault) = state.catalog.times.clock_fault(now) else {
@@ -174,7 +174,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     })
 }
 
-/// What a sweep removed and nobody brought back, where anything of that is ever erased.
+/// Returns the memories that a sweep removed and nobody restored; none if the policy never erases.
 fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
     if !store.state.decisions.rules.may_erase() {
         return Ok(Vec::new());
@@ -185,7 +185,8 @@ fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
     Ok(swept)
 }
 
-/// What is erased by the sweep that removes it: the policy gives it no grace.
+/// Returns the erasure of a memory by the sweep that removes it, if the policy gives it no grace
+/// period.
 fn without_grace(state: &State, due: &Due) -> Option<Due> {
     let ruling = state.decisions.rules.ruling(due.id, &due.path, due.at);
     let at_once = ruling.erases() && ruling.grace.seconds() == 0;
@@ -198,7 +199,7 @@ fn without_grace(state: &State, due: &Due) -> Option<Due> {
     })
 }
 
-/// When the grace of a memory is over that a sweep removed, if it is to be erased then.
+/// Returns when the grace period of a memory removed by a sweep ends, if it is to be erased then.
 fn past_grace(state: &State, version: &Version) -> Option<Due> {
     let path = version.path.clone()?;
     let removed = timeline(state).time(version.event)?;
@@ -217,14 +218,14 @@ fn past_grace(state: &State, version: &Version) -> Option<Due> {
     })
 }
 
-/// When a sweep removed a memory, if that is the last that happened to it; with the timeline at
-/// hand.
+/// Returns the time at which a sweep removed a memory, if nothing happened to it since. The
+/// timeline must be loaded.
 pub(super) fn swept_away(state: &State, id: MemoryId) -> Option<DateTime<Utc>> {
     let event = timeline(state).swept_by(id)?;
     timeline(state).time(event)
 }
 
-/// Records a sweep that was not carried out.
+/// Records a sweep that was refused.
 fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()> {
     let refuse = |event: &mut Event| {
         event.outcome = Outcome::Denied;
@@ -233,7 +234,7 @@ fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()
     record_plainly(store, EXPIRE_COMMAND, Sealing::default(), refuse, context).map(drop)
 }
 
-/// Records an event that seals nothing.
+/// Records an event that seals no text.
 pub(super) fn record_plainly(
     store: &mut Store,
     command: &'static str,
@@ -250,7 +251,7 @@ pub(super) fn record_plainly(
     Ok(Meta::of(&event, commit, redactions))
 }
 
-/// Refuses what is more than the policy lets one sweep take.
+/// Returns the refusal of a sweep that takes more memories than the policy allows.
 fn over_limit(plan: &SweepPlan) -> Option<Error> {
     let (expire, erase) = (plan.expire.len(), plan.erase.len());
     let max = if expire > plan.max {
@@ -264,8 +265,8 @@ fn over_limit(plan: &SweepPlan) -> Option<Error> {
     Some(Error::Retention(fault))
 }
 
-/// Takes expired memories out of the present; of those that are erased at once, no key is left to
-/// seal their paths under.
+/// Removes expired memories from the present. Those that are erased at once get no path: they have
+/// no key left to seal it.
 fn removals(expire: &[Due], erased: &HashSet<MemoryId>) -> Sealing {
     let mut sealing = Sealing::default();
     for due in expire {
@@ -284,7 +285,7 @@ fn gone_touch(due: &Due, change: Change) -> Touch {
     }
 }
 
-/// Keeps the few that come first.
+/// Inserts a memory into the list, which keeps only those that expire first.
 fn soonest(next: &mut Vec<Due>, due: Due) {
     let at = next.partition_point(|known| known.at <= due.at);
     if at < LISTED_MAX {
@@ -293,8 +294,8 @@ fn soonest(next: &mut Vec<Due>, due: Due) {
     }
 }
 
-// What an agent finds: what there is, without what has expired. A memory is absent from the moment
-// it expires, before any sweep, and no read brings it back.
+// The agent's view: all memories except expired ones. A memory is hidden as soon as it expires,
+// before any sweep, and reads do not bring it back.
 
 /// The memories that have not expired.
 pub(super) struct Living<'a> {
@@ -304,23 +305,23 @@ pub(super) struct Living<'a> {
 }
 
 impl Living<'_> {
-    /// The memory at a path.
+    /// Returns the memory at a path.
     pub(super) fn at(&self, path: &MemoryPath) -> Option<&Memory> {
         self.catalog.at(path).filter(|memory| self.has(memory))
     }
 
-    /// Every memory below a directory, in the order of a listing.
+    /// Iterates over the memories below a directory, in the order of a listing.
     pub(super) fn below(&self, directory: &MemoryPath) -> impl Iterator<Item = &Memory> {
         let all = self.catalog.below(directory);
         all.filter(|memory| self.has(memory))
     }
 
-    /// Whether something is below this path; `/memories` always exists.
+    /// Tells whether a memory is below this path; `/memories` always exists.
     pub(super) fn is_directory(&self, path: &MemoryPath) -> bool {
         path.is_root() || self.below(path).next().is_some()
     }
 
-    /// How many there are.
+    /// Returns the number of living memories.
     pub(super) fn len(&self) -> usize {
         if self.rules.is_empty() {
             return self.catalog.len();
@@ -329,12 +330,12 @@ impl Living<'_> {
         all.filter(|memory| self.has(memory)).count()
     }
 
-    /// Whether a memory has not expired.
+    /// Tells whether a memory has not expired.
     pub(super) fn has(&self, memory: &Memory) -> bool {
         self.expired(memory).is_none()
     }
 
-    /// Since when and why a memory is not there for an agent any more.
+    /// Returns when and why a memory expired; `None` if agents still see it.
     pub(super) fn expired(&self, memory: &Memory) -> Option<(DateTime<Utc>, Because)> {
         if self.rules.is_empty() {
             return None;
@@ -345,7 +346,7 @@ impl Living<'_> {
     }
 }
 
-/// When and why a memory expires, held or not.
+/// Returns when and why a memory expires, regardless of holds.
 pub(super) fn expires(rules: &Rules, memory: &Memory) -> Option<(DateTime<Utc>, Because)> {
     let ruling = rules.ruling(memory.id, &memory.path, memory.accessed);
     let (when, at) = ruling.expires?;
@@ -373,7 +374,7 @@ fn because(ruling: &Ruling, when: RuleWhen, accessed: DateTime<Utc>) -> Because 
     }
 }
 
-/// An expired memory, for a plan.
+/// Lists an expired memory for a plan.
 pub(super) fn due(memory: &Memory, (at, because): (DateTime<Utc>, Because)) -> Due {
     Due {
         id: memory.id,
@@ -393,14 +394,12 @@ pub(super) fn living(state: &State) -> Living<'_> {
     }
 }
 
-/// Whether the clock is one that no sweep would go by: then nothing expired is removed either
-/// because something new is to be where it was.
+/// Tells whether the clock is implausible. Then expired memories are not evicted to make room.
 pub(super) fn has_wrong_clock(state: &State) -> bool {
     state.catalog.times.clock_fault(now(state)).is_some()
 }
 
-/// Removes what has expired and stands in the way of something new at a path: at it, above it
-/// or below.
+/// Evicts expired memories in the way of a new one: at its path, above or below.
 pub(super) fn make_way(state: &State, path: &MemoryPath) -> Vec<Planned> {
     if state.decisions.rules.is_empty() {
         return Vec::new();

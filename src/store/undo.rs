@@ -1,5 +1,5 @@
-//! Undoing: first what every memory should be, then how that differs from what it is, then one
-//! event that brings it about.
+//! Undo: agekeep first determines the wanted state of every memory, then its difference from the
+//! present state, then records a single event that makes the change.
 
 mod revert;
 mod settle;
@@ -29,24 +29,24 @@ use crate::store::undo::revert::aim_rollback;
 use crate::store::undo::settle::settle;
 use crate::store::{State, Store, plan};
 
-/// Most later changes that a conflict names.
+/// Most later changes that a conflict lists.
 const ON_TOP_MAX: usize = 5;
 
-/// What a memory should be.
+/// The wanted state of a memory.
 pub(super) enum Wanted {
-    /// Not there.
+    /// Removed.
     Gone,
-    /// There, with this text.
+    /// Present with this text.
     There {
         path: MemoryPath,
         text: Text,
-        /// The earlier version this is, or, after a merge, goes back to.
+        /// The earlier version with this text, or, after a merge, the version it goes back to.
         from: Option<u64>,
         merged: bool,
     },
 }
 
-/// What an undo wants.
+/// The aim of an undo.
 #[derive(Default)]
 pub(super) struct Aim {
     pub(super) path: Option<Place>,
@@ -57,24 +57,25 @@ pub(super) struct Aim {
 }
 
 impl Store {
-    /// What an undo would do now. Nothing is changed or recorded, and no text is shown.
+    /// Plans an undo without carrying it out (dry run). Nothing is changed or recorded, and no text
+    /// is shown.
     ///
     /// # Errors
-    /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or
-    /// [`Error::NothingToUndo`] if there is nothing like that to undo.
+    /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or [`Error::NothingToUndo`]
+    /// if nothing matches.
     pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
         in_contents(self, |store| Ok(settled(store, undo)?.0.plan))
     }
 
-    /// Undoes, by one new event. `wanted` is the digest of the plan that must be carried out, if
-    /// it must be a certain one; `partial` says to do what can be done and to leave the rest.
+    /// Undoes by a new event. `wanted` is the digest of the plan that must be carried out, if
+    /// given; `partial` carries out what is possible and leaves conflicts alone.
     ///
-    /// With nothing to do, nothing is recorded.
+    /// If there is nothing to do, nothing is recorded.
     ///
     /// # Errors
-    /// [`Error::PlanChanged`] if the plan is another one by now, [`Error::Conflict`] if others have
-    /// changed the same since, [`Error::HistoryFull`]; otherwise as for [`Store::plan_undo`] and
-    /// [`Store::execute`].
+    /// [`Error::PlanChanged`] if the plan has changed since, [`Error::Conflict`] if others have
+    /// changed the same memories since, [`Error::HistoryFull`]; otherwise the errors of
+    /// [`Store::plan_undo`] and [`Store::execute`].
     pub fn undo(
         &mut self,
         undo: &Undo,
@@ -112,10 +113,12 @@ impl Store {
         })
     }
 
-    /// The last moment at which something was at a path that is not there now, or has expired.
+    /// Returns the last moment before a memory at a path was removed; the newest moment if it has
+    /// only expired.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if nothing like that is or was at the path.
+    /// [`Error::NotThere`] if nothing was ever at the path; [`Error::Invalid`] if something is
+    /// there now.
     ///
     /// # Panics
     /// Never: history has a newest event.
@@ -150,7 +153,7 @@ impl Store {
     }
 }
 
-/// The events of a plan that changed a memory which is not left as it is.
+/// Returns the events of a plan that changed a memory outside its conflicts.
 fn undone_by(state: &State, plan: &Plan) -> Vec<(u64, u64)> {
     let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
     let is_undone = |event: &u64| {
@@ -172,7 +175,7 @@ fn settled(store: &mut Store, undo: &Undo) -> Result<(Settled, Option<Place>)> {
     Ok((settle(store, undo.command(), aim)?, path))
 }
 
-/// The later changes of a memory that nobody undoes, newest first.
+/// Describes later changes of a memory that are not undone, newest first.
 pub(super) fn on_top(state: &State, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
     let timeline = timeline(state);
     let known = |event: u64| {
@@ -188,30 +191,30 @@ pub(super) fn on_top(state: &State, events: impl Iterator<Item = u64>) -> Vec<On
     events.take(ON_TOP_MAX).filter_map(known).collect()
 }
 
-/// Hexadecimal digits of a plan's digest that are enough to name it.
+/// Fewest hexadecimal digits of a plan's digest that name the plan.
 pub const PLAN_DIGITS_MIN: usize = 16;
 
-/// What to undo.
+/// The kind of undo.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Undo {
-    /// Bring a memory, or every memory of a directory, back to what it was at a moment.
+    /// Restore a memory, or every memory of a directory, to its state at a moment.
     Restore {
         /// The path of the memory or directory.
         path: MemoryPath,
         /// The moment.
         from: Revision,
     },
-    /// Undo what some events changed, and keep what others changed since.
+    /// Undo the changes of some events, and keep later changes by others.
     Revert(Selection),
-    /// Bring every memory back to what it was at a moment, and remove what is newer.
+    /// Restore every memory to its state at a moment, and remove newer memories.
     Rollback {
         /// The moment.
         to: Revision,
     },
 }
 
-/// The events to revert: those that meet every condition that is set; at least one must be.
+/// The events to revert: those that meet every given condition. At least one is required.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Selection {
@@ -221,30 +224,29 @@ pub struct Selection {
     pub session: Option<String>,
     /// Events by this actor.
     pub actor: Option<String>,
-    /// Events then or later.
+    /// Events at or after this time.
     pub since: Option<DateTime<Utc>>,
 }
 
-/// What an undo would do.
+/// The plan of an undo, with its conflicts.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Plan {
-    /// SHA-256 over everything the plan says and every text it would write: the same digest is the
-    /// same plan.
+    /// SHA-256 over the whole plan and every text it would write: equal digests mean equal plans.
     pub digest: Digest,
     /// `restore`, `revert` or `rollback`.
     pub command: &'static str,
     /// The moment it goes back to, for `restore` and `rollback`.
     pub at: Option<Moment>,
-    /// The events it undoes, as runs of numbers with both ends, for `revert`.
+    /// The events it undoes, as inclusive ranges, for `revert`.
     pub undone: Vec<(u64, u64)>,
-    /// What it changes, in the order of paths.
+    /// The changes, sorted by path.
     pub steps: Vec<Step>,
-    /// What it cannot undo, or not without losing what others did later.
+    /// The memories it cannot undo, or not without losing later changes by others.
     pub conflicts: Vec<Conflict>,
 }
 
-/// What an undo does to one memory.
+/// The change of a memory by an undo.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Step {
@@ -253,59 +255,59 @@ pub struct Step {
     pub id: MemoryId,
     /// `edit`, `move` (a new path, and perhaps a new text), `remove` or `restore`.
     pub change: Change,
-    /// Its path now; `None` if it is not there.
+    /// Its present path; `None` if it does not exist.
     #[serde(serialize_with = "as_text")]
     pub path_now: Option<MemoryPath>,
-    /// Its path then; `None` if it is removed.
+    /// Its path after the undo; `None` if it is removed.
     #[serde(serialize_with = "as_text")]
     pub path: Option<MemoryPath>,
-    /// Its newest version now.
+    /// Its newest version.
     pub version_now: u64,
-    /// The earlier version it goes back to, in whole or, after a merge, in part.
+    /// The earlier version it goes back to, wholly or, after a merge, in part.
     pub from: Option<u64>,
-    /// Lines that will be there and are not now.
+    /// Number of lines added.
     pub lines_added: usize,
-    /// Lines that are there now and will not be.
+    /// Number of lines removed.
     pub lines_removed: usize,
-    /// Whether later changes of others stay, merged line by line.
+    /// True if later changes by others are kept, merged line by line.
     pub merged: bool,
-    /// Kinds of secrets that are stripped from a text that was kept before their rule was.
+    /// Kinds of secrets stripped from a text that was stored before their rule existed.
     pub stripped: Vec<String>,
-    /// SHA-256 of the text it will have.
+    /// SHA-256 of its new text.
     pub sha256: Option<Digest>,
 }
 
-/// A memory that is left as it is: others changed the same since, or what it was does not open, or
-/// may not be kept any more.
+/// A memory that is left unchanged, because others changed the same since, or because its earlier
+/// text does not open or may no longer be stored.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Conflict {
     /// The memory.
     #[serde(rename = "memory")]
     pub id: MemoryId,
-    /// Its path; `None` if the key of its paths is gone.
+    /// Its path; `None` if the key of its paths is destroyed.
     #[serde(serialize_with = "as_text")]
     pub path: Option<MemoryPath>,
-    /// What stands in the way, in words.
+    /// The reason, in words.
     pub why: String,
-    /// Who is on top, newest first.
+    /// The later changes in the way, newest first.
     pub on_top: Vec<OnTop>,
 }
 
-/// A later change that stands in the way.
+/// A later change in the way of an undo.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct OnTop {
     /// Its event.
     pub event: u64,
-    /// When.
+    /// The time.
     #[serde(serialize_with = "crate::event::as_rfc3339")]
     pub time: DateTime<Utc>,
-    /// Who, as the caller said.
+    /// The actor, as given by the caller.
     pub actor: Option<String>,
-    /// In which session, as the caller said.
+    /// The session, as given by the caller.
     pub session: Option<String>,
-    /// By which command.
+    /// The command.
     pub command: String,
 }
 
@@ -320,22 +322,22 @@ impl Undo {
 }
 
 impl Plan {
-    /// Gives the plan its digest.
+    /// Computes the plan's digest.
     pub(crate) fn sealed(mut self) -> Self {
         let text = serde_json::to_vec(&self).expect("a plan has a JSON form");
         self.digest = Digest::of(&text);
         self
     }
 
-    /// Whether this is the plan with a digest, of which at least [`PLAN_DIGITS_MIN`] digits are
-    /// given.
+    /// Tells whether this plan has the given digest, of which at least [`PLAN_DIGITS_MIN`] digits
+    /// are required.
     #[must_use]
     pub fn is(&self, digest: &str) -> bool {
         let digits = digest.strip_prefix("sha256:").unwrap_or(digest);
         digits.len() >= PLAN_DIGITS_MIN && self.digest.to_string().starts_with(digits)
     }
 
-    /// Whether there is nothing to do.
+    /// Tells whether there is nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty() && self.conflicts.is_empty()
@@ -343,7 +345,7 @@ impl Plan {
 }
 
 impl Conflict {
-    /// One in which nobody is on top.
+    /// Makes a conflict without later changes.
     pub(crate) fn alone(id: MemoryId, path: Option<MemoryPath>, why: impl Into<String>) -> Self {
         Self {
             id,
@@ -353,7 +355,7 @@ impl Conflict {
         }
     }
 
-    /// One sentence: which memory, why, and who is on top.
+    /// Describes the conflict in a sentence: the memory, the reason, and the later changes.
     #[must_use]
     pub fn sentence(&self) -> String {
         let path = self.path.as_ref().map_or_else(
@@ -376,7 +378,7 @@ impl Conflict {
     }
 }
 
-/// A caller's word as it is, or in quotes if it could be mistaken for more of the sentence.
+/// Returns a caller's word, quoted if it could be mistaken for more of the sentence.
 fn said(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-:@/+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! The text of a memory: opened with its key and checked against its place.
+//! Texts of memories: decryption, and checks that a version belongs where it was found.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::state::catalog::Memory;
 use crate::store::Ledger;
 use crate::{Text, version};
 
-/// The present text of a memory, checked against its place in the tree and its header.
+/// Returns the present text of a memory, checked against its place in the tree and its header.
 pub(super) fn text_of(ledger: &mut Ledger, memory: &Memory) -> Result<Text> {
     let blob = ledger.trees.blob(&ledger.repository, memory.id)?;
     if blob != Some(memory.blob) {
@@ -32,14 +32,14 @@ pub(super) fn text_of(ledger: &mut Ledger, memory: &Memory) -> Result<Text> {
     open_version(ledger, memory.id, &memory.path, &sealed, memory.version)
 }
 
-/// The version before the present one, if its text is the one the caller acts upon: then the
-/// same command may have been carried out already, and its answer lost.
+/// Returns the text before the present one, if it is the caller's base: then the same command may
+/// already have been carried out, and its answer lost.
 pub(super) fn text_before(ledger: &Ledger, memory: &Memory, base: Digest) -> Result<Option<Text>> {
     let Some(blob) = memory.before else {
         return Ok(None);
     };
     let sealed = ledger.repository.sealed(blob)?;
-    // It may have been erased since.
+    // The version may have been erased since.
     let before = open_version(ledger, memory.id, &memory.path, &sealed, memory.version - 1);
     let text = match before {
         Err(error) if error.is_of_one_memory() => return Ok(None),
@@ -61,9 +61,9 @@ pub(super) fn open_version(
     version::open(&keys, &place, sealed).map_err(|fault| fault.at(&place))
 }
 
-// The tree of the newest commit, held so that a command writes two small trees and reads none.
+// The tree of the newest commit, cached so that a command writes two small trees and reads none.
 
-/// The root tree and the folders that were looked at.
+/// The root tree, and the folders that were read.
 #[derive(Default)]
 pub(super) struct Trees {
     loaded: Option<ObjectId>,
@@ -80,17 +80,17 @@ impl Trees {
         Ok(())
     }
 
-    /// Forgets everything: it is not, or no longer, what the newest commit holds.
+    /// Forgets everything, because it does not match the newest commit.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// The name of the root tree.
+    /// Returns the id of the root tree.
     pub(super) fn root_id(&self) -> Option<ObjectId> {
         self.loaded
     }
 
-    /// The blob at a memory's place.
+    /// Returns the blob of a memory.
     pub(super) fn blob(
         &mut self,
         repository: &Repository,
@@ -104,7 +104,7 @@ impl Trees {
             .map(|entry| entry.id))
     }
 
-    /// Puts blobs (or nothing) at the places of memories. Answers the tree objects that are new.
+    /// Sets or removes the blobs of memories. Returns the new tree objects.
     pub(super) fn put(
         &mut self,
         repository: &Repository,
@@ -152,7 +152,7 @@ impl Trees {
         Ok(objects)
     }
 
-    /// Puts a file of the owner's at the root. Answers the new root tree.
+    /// Adds an owner's file to the root. Returns the new root tree.
     pub(super) fn put_public(&mut self, name: &str, id: ObjectId) -> Object {
         self.root
             .insert(name.to_owned(), Entry { folder: false, id });

@@ -1,4 +1,4 @@
-//! What an event changed, and what differs between two moments.
+//! Changes of an event, and differences between two moments.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ use crate::store::revision::Revision;
 use super::super::Store;
 use super::{Look, looked_at, side};
 
-/// One memory before and after.
+/// A memory before and after.
 type Pair = (Option<Version>, Option<Version>);
 
 /// See [`Store::show`].
@@ -116,7 +116,7 @@ pub(super) fn diff(
         let mut pairs = pairs_between(&store.state, from, to, within);
         pairs.retain(|pair| !hides(&store.state, pair, context));
         let (mut changes, touches) = compare_all(store, &pairs);
-        // Between two moments a new memory can have been changed too.
+        // Between two moments, a new memory may also have been edited.
         let lived = |id| {
             from.is_some_and(|from| {
                 timeline(&store.state)
@@ -128,7 +128,7 @@ pub(super) fn diff(
         for changed in changes.iter_mut().filter(|changed| changed.revived) {
             changed.revived = changed.after.as_ref().is_some_and(|side| lived(side.id));
         }
-        // What an undo brought back is another version of the same text.
+        // A memory that an undo brought back has a new version number but the same text.
         changes.retain(|changed| {
             let moved = || side_path(changed.before.as_ref()) != side_path(changed.after.as_ref());
             changed.diff.is_some() || changed.problem.is_some() || moved()
@@ -169,7 +169,7 @@ fn ends(
     Ok((Some(from), to))
 }
 
-/// The newest event that changed a memory within a path.
+/// Returns the newest event that changed a memory within a path.
 fn moment_of_last_change(state: &State, within: Option<&MemoryPath>) -> Result<Moment> {
     let timeline = timeline(state);
     let memories = within.map(|path| timeline.ever_within(path));
@@ -180,7 +180,7 @@ fn moment_of_last_change(state: &State, within: Option<&MemoryPath>) -> Result<M
                     .as_ref()
                     .is_none_or(|ids| ids.contains(&part.of.id))
         });
-        // What a memory did after it had moved away is no change of the path it had.
+        // Changes of a memory after it moved away are not changes within the path.
         let inside = |path: &MemoryPath| {
             let pairs = pairs_of(state, *event);
             let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
@@ -197,7 +197,7 @@ fn moment_of_last_change(state: &State, within: Option<&MemoryPath>) -> Result<M
         })
 }
 
-/// What an event changed, memory by memory.
+/// Returns the changes of an event, one pair for each memory.
 fn pairs_of(state: &State, event: u64) -> Vec<Pair> {
     let timeline = timeline(state);
     let parts = timeline.parts_of(event).into_iter();
@@ -236,11 +236,11 @@ fn pairs_between(
     pairs
 }
 
-/// Opens the texts of pairs and compares them. Answers also what was looked at.
+/// Opens and compares the texts of pairs. Also returns the touches for the look's record.
 fn compare_all(store: &Store, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
     let changes = pairs.iter().map(|pair| compare(store, pair)).collect();
     let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
-    // Of what is erased nothing can be seen.
+    // Nothing of an erased version was seen.
     let seen = sides.flatten().filter(|side| side.path.is_some());
     (changes, seen.map(looked_at).collect())
 }
@@ -266,12 +266,13 @@ fn compare(store: &Store, (before, after): &Pair) -> Changed {
         after: after.as_ref().map(side),
         diff,
         problem,
-        // One event makes version 1, or brings back a later one.
+        // An event that creates a memory writes version 1; one that restores it writes a later
+        // version.
         revived: before.is_none() && after.as_ref().is_some_and(|after| after.version > 1),
     }
 }
 
-/// The newest version of every memory that some events changed.
+/// Returns the newest version of every memory that the given events changed.
 fn newest_of(state: &State, numbers: &[u64]) -> Vec<Touch> {
     let mut seen: HashSet<MemoryId> = HashSet::new();
     let newest_first = numbers
@@ -294,7 +295,7 @@ fn is_within(version: Option<&Version>, path: &MemoryPath) -> bool {
     found.is_some_and(|found| found == path || found.is_below(path))
 }
 
-/// By the later path, so that a listing reads like the store.
+/// Sorts by the later path, so that a diff has the order of a listing.
 fn sort_key((before, after): &Pair) -> Option<String> {
     let version = after.as_ref().or(before.as_ref())?;
     version.path.as_ref().map(|path| path.as_str().to_owned())

@@ -1,4 +1,4 @@
-//! Who wrote each line of a memory.
+//! Blame: the author of each line of a memory.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -49,7 +49,7 @@ pub(super) fn blame(
 fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
     let timeline = timeline(&store.state);
     let all = timeline.versions(of.id, of.event);
-    // Nothing tells of erased versions which lines they had.
+    // The lines of erased versions are unknown.
     let versions: Vec<Version> = all
         .skip_while(|version| version.event < of.event && timeline.erased_at(version).is_some())
         .collect();
@@ -62,7 +62,8 @@ fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
         let index = *indices.get(&version.from?)?;
         Some((index, &versions[index as usize]))
     };
-    // Each use of a version is named: as the one gone back to, and as one that was gone over.
+    // Lists each use of a version: once as the version restored, and once as a version skipped by a
+    // restore.
     let gone_back_to = versions.iter().zip(0..).flat_map(|(version, index)| {
         let back = earlier(version).map(|(back, _)| back);
         back.into_iter().flat_map(move |back| back..index)
@@ -96,7 +97,7 @@ fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
     blamed(store, of, &versions, walk.text(), walk.origins())
 }
 
-/// Puts names to the versions that still have a line.
+/// Resolves line origins to versions and their authors.
 fn blamed(
     store: &Store,
     of: &Version,
@@ -141,9 +142,10 @@ fn origin(state: &State, version: &Version, event: &Event, or_before: bool) -> O
     }
 }
 
-// Looking for a pattern in texts, now or in all of history. The one other owner of `regex`.
+// Search for a pattern in texts, present or in all of history. The only user of `regex` besides
+// redaction.
 
-/// Largest compiled pattern, in bytes: a bound on what one search can take.
+/// Largest compiled pattern, in bytes; bounds the cost of a search.
 const PATTERN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// See [`Store::grep`].
@@ -177,7 +179,7 @@ pub(super) fn grep(
             at: Vec::new(),
             touches,
         };
-        // A search that shows no line has told of no memory what is in it.
+        // A search without matches shows no content of any memory.
         let recorded = if found.lines.is_empty() {
             Recorded::NotNeeded
         } else {
@@ -187,7 +189,8 @@ pub(super) fn grep(
     })
 }
 
-/// The versions to look into, memory by memory in the order of paths, each oldest first.
+/// Returns the versions to search, memory by memory in the order of paths, oldest first within
+/// each.
 fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
     let timeline = timeline(state);
     let newest = timeline.len() - 1;
@@ -221,14 +224,14 @@ fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
     memories
 }
 
-/// Finds each line of a memory that fits once, with the versions it stood in.
+/// Finds each matching line of a memory once, with its first version and the event that removed it.
 fn search_one(store: &Store, pattern: &Regex, versions: &[Version], found: &mut Matches) {
     let mut present: HashMap<Text, usize> = HashMap::new();
     let begin = found.lines.len();
     for version in versions {
         let text = match text_then(store, version) {
             Ok(text) => text,
-            // Nothing is there to be found, and nothing is wrong.
+            // An erased version has no lines to find, and that is not a problem.
             Err(Error::Retention(RetentionFault::Erased { .. })) => continue,
             Err(error) => {
                 found.problems.push(error.to_string());
@@ -288,7 +291,7 @@ fn compile(search: &Search) -> Result<Regex> {
         })
 }
 
-/// The versions of which a line is shown.
+/// Returns touches for the versions with a line that is shown.
 fn touched(versions: &[Version], lines: &[Match]) -> Vec<Touch> {
     let shown: Vec<(MemoryId, u64)> = lines
         .iter()

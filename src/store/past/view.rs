@@ -1,4 +1,4 @@
-//! A file or directory as it was.
+//! Views of a file or directory at a moment.
 
 use crate::Text;
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ pub(super) fn show_version(
     })
 }
 
-/// Does something with as much of the timeline at hand as tells what was at a path.
+/// Runs `act` with enough of the timeline loaded to know what was at a path.
 fn around<T>(
     store: &mut Store,
     path: &MemoryPath,
@@ -112,12 +112,12 @@ fn around<T>(
         }
         let mut done = act(store);
         if is_piece && done.as_ref().is_err_and(Error::is_of_one_memory) {
-            // What came later may say why it does not open.
+            // A later event may explain why it does not open.
             store.state.timeline = None;
             load_timeline(store)?;
             done = act(store);
         }
-        // A piece does not tell the rest.
+        // Drops a partial timeline: it cannot answer other questions.
         store.state.timeline = store.state.timeline.take().filter(Timeline::is_whole);
         done
     })

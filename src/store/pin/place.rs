@@ -1,14 +1,16 @@
-//! The place of a store: what is kept of a store by where it is, and by the name it is opened by.
+//! The place of a store: files that agekeep keeps about a store by its location, and by the name
+//! under which it is opened.
 //!
 //! ```text
 //! <state>/key                   32 random bytes of this user's
 //! <state>/places/<id>/pin       the store that was seen there, and its newest moment
-//! <state>/places/<id>/place     what the place is, for people; and where it leads, if it is a link
-//! <state>/places/<id>/verified  up to where `verify` has read
+//! <state>/places/<id>/place     description of the place for people; link target, if it is a link
+//! <state>/places/<id>/verified  the point up to which `verify` has read
 //! ```
-//! The id is of a path without links. A name that leads there by a link has an id of its own, and no
-//! pin: it says where it leads. So every name of a folder has one pin; and where a link is put in the
-//! place of a folder, or turned to another, what was seen at the old end is still required.
+//! The id is derived from a path without links. A name that goes through a link has its own id and
+//! no pin: it records where it leads. So all names of a folder share a pin. If somebody replaces a
+//! folder by a link, or changes the target of a link, agekeep still requires the store that was
+//! seen at the old target.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -24,24 +26,24 @@ use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{StoreId, hex, hex_bytes};
 
-/// More than the longest path takes in JSON.
+/// Larger than the longest path in JSON.
 const RECORD_BYTES_MAX: u64 = 64 * 1024;
 const KEY_BYTES: u64 = 32;
 
-/// Names a place: the first half of the SHA-256 of its path.
+/// The id of a place: the first half of the SHA-256 of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlaceId(pub(crate) [u8; 16]);
 
-/// The place of a store that is opened.
+/// The place of an open store.
 pub(crate) struct Place {
     state: PathBuf,
-    /// As it was named, from the root on, with the links on the way.
+    /// The name given by the caller, as an absolute path with its links.
     name: PathBuf,
     named: PlaceId,
-    /// Where that leads today.
+    /// The folder to which the name leads today.
     folder: PathBuf,
     id: PlaceId,
-    /// Whether it is written down where the name leads, as far as that is known.
+    /// True if the link target of the name is known to be recorded.
     is_name_kept: bool,
 }
 
@@ -51,7 +53,7 @@ pub(crate) struct Place {
 struct Record {
     agekeep: u32,
     path: String,
-    /// The place that this name leads to, if it is a link or goes by one.
+    /// The place to which this name leads, if the name contains a link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     leads_to: Option<PlaceId>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -59,35 +61,35 @@ struct Record {
     /// The public key that signed the store's first commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     owner: Option<String>,
-    /// Where the same store was known, when it was first seen here.
+    /// The place where the same store was known when it was first seen here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     copy_of: Option<PlaceId>,
 }
 
-/// What is known of a store at another place.
+/// The known facts about a store at another place.
 pub(crate) struct Other {
     pub(crate) id: PlaceId,
-    /// Where it is, as far as that is written down.
+    /// Its path, if recorded.
     pub(crate) path: Option<PathBuf>,
-    /// Whether it was seen elsewhere before.
+    /// True if the store had been seen elsewhere before.
     pub(crate) is_copy: bool,
     pub(crate) origin: Origin,
     pub(crate) seen: Seen,
 }
 
-/// What is written down where a store is first seen at a place.
+/// The facts to record about a store when it is first seen at a place.
 pub(crate) struct Arrival {
     /// The key that signed the store's first commit.
     pub(crate) owner: VerifyingKey,
-    /// Where the same store is known already.
+    /// The place where the same store is already known.
     pub(crate) copy_of: Option<PlaceId>,
 }
 
 impl Place {
-    /// The place of the store at `root`, by a user's state folder.
+    /// Returns the place of the store at `root`, within a user's state folder.
     pub(crate) fn of(state: &Path, root: &Path) -> Result<Self> {
         let folder = root.canonicalize().map_err(Error::io("find", root))?;
-        // Where the folder of all is a link, that is the user's own; below it nothing is one.
+        // The state folder itself may be a link that the user made; nothing below it may be.
         let state = &state.canonicalize().unwrap_or_else(|_| state.to_owned());
         let places = state.join("places");
         if places.is_symlink() {
@@ -104,17 +106,17 @@ impl Place {
         })
     }
 
-    /// How people name it.
+    /// Returns the path as people write it.
     pub(crate) fn path(&self) -> &Path {
         &self.name
     }
 
-    /// What was seen here; `None` if nothing was.
+    /// Reads the pin of this place; `None` if no store was seen here.
     pub(crate) fn read(&self) -> Result<Option<Pin>> {
         Pin::read(&self.file(self.id, "pin"))
     }
 
-    /// What was seen where the name led before, if that was elsewhere.
+    /// Reads the pin of the place to which the name led before, if that was another place.
     pub(crate) fn read_former(&mut self) -> Result<Option<Pin>> {
         let record = self.record(self.named)?;
         let led_to = record.and_then(|record| record.leads_to);
@@ -125,13 +127,14 @@ impl Place {
         }
     }
 
-    /// What was seen of a store before places were told apart, if no place has taken it over.
+    /// Reads the moment seen of a store in the previous layout, which had no places; `None` if a
+    /// place has taken over that file.
     pub(crate) fn read_before(&self, store: StoreId) -> Result<Option<Seen>> {
         read_before(&self.state.join(store.to_string()).join("pin"), store)
     }
 
-    /// The other places at which a store of this id is known. What cannot be read there is of no
-    /// use here.
+    /// Returns the other places at which a store with this id is known. Skips places that cannot be
+    /// read.
     pub(crate) fn others(&self, store: StoreId) -> Vec<Other> {
         let places = fs::read_dir(self.state.join("places"));
         let names = places.into_iter().flatten().flatten();
@@ -140,7 +143,7 @@ impl Place {
         others.filter(|other| other.origin.store == store).collect()
     }
 
-    /// What is known at another place.
+    /// Returns the known facts about another place.
     pub(crate) fn other(&self, id: PlaceId) -> Option<Other> {
         let pin = Pin::read(&self.file(id, "pin")).ok().flatten();
         let pin = pin.filter(|_| id != self.id)?;
@@ -156,18 +159,18 @@ impl Place {
         })
     }
 
-    /// Where the same store was known when it was first seen here.
+    /// Returns the place where the same store was known when it was first seen here.
     pub(crate) fn copy_of(&self) -> Result<Option<PlaceId>> {
         let record = self.record(self.id)?;
         Ok(record.and_then(|record| record.copy_of))
     }
 
-    /// Whether a path leads to the same folder.
+    /// Tells whether a path leads to the same folder.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|found| found == self.folder)
     }
 
-    /// Writes down which store is here, durably. That alone makes nothing known: the pin does.
+    /// Durably records which store is here. Only the pin makes the store known.
     pub(crate) fn describe(&self, store: StoreId, arrival: &Arrival) -> Result<()> {
         let record = Record {
             store: Some(store),
@@ -178,13 +181,13 @@ impl Place {
         self.write_record(self.id, &record)
     }
 
-    /// Keeps the first moment that is seen here, durably.
+    /// Durably pins the first moment seen here.
     pub(crate) fn create(&self, origin: Origin, seen: Seen) -> Result<Pin> {
         disk::make_private_folder_durably(&self.folder_of(self.id))?;
         Pin::create(&self.file(self.id, "pin"), origin, seen)
     }
 
-    /// Keeps where the name leads now, durably, if that is another place than before.
+    /// Durably records where the name leads now, if that has changed.
     pub(crate) fn keep_name(&mut self) -> Result<()> {
         if !self.is_name_kept {
             let record = self.record(self.named)?;
@@ -196,12 +199,12 @@ impl Place {
         Ok(())
     }
 
-    /// What is to be written down of the name.
+    /// Returns the link target to record for the name.
     fn leads_to(&self) -> Option<PlaceId> {
         (self.named != self.id).then_some(self.id)
     }
 
-    /// Removes what was kept of a store before places were told apart: a place has taken it over.
+    /// Removes the files of a store in the previous layout, after a place has taken them over.
     pub(crate) fn remove_before(&self, store: StoreId) {
         let folder = self.state.join(store.to_string());
         for name in ["pin", "verified"] {
@@ -210,7 +213,7 @@ impl Place {
         drop(fs::remove_dir(folder));
     }
 
-    /// Forgets what was seen here, for whoever makes a store here.
+    /// Forgets the store seen here, before a new store is created here.
     pub(crate) fn forget(&self) -> Result<()> {
         let known = ["pin", "place", "verified"].map(|name| self.file(self.id, name));
         let name = self.file(self.named, "place");
@@ -224,18 +227,18 @@ impl Place {
         self.id
     }
 
-    /// The file that says up to where the store here was verified.
+    /// Returns the path of the file that records how far the store here was verified.
     pub(crate) fn verified(&self) -> PathBuf {
         self.file(self.id, "verified")
     }
 
-    /// The key that this user alone has; `None` if there is none yet.
+    /// Returns this user's private key; `None` if it does not exist yet.
     pub(crate) fn key(&self) -> Option<Key> {
         let bytes = disk::read_plain(&self.state.join("key"), KEY_BYTES).ok()?;
         Key::from_slice(&zeroize::Zeroizing::new(bytes))
     }
 
-    /// The same, made where there is none.
+    /// Returns this user's private key, created if necessary.
     pub(crate) fn key_or_new(&self) -> Result<Key> {
         if let Some(key) = self.key() {
             return Ok(key);
@@ -247,7 +250,7 @@ impl Place {
         }
         disk::make_private_folder(&self.state)?;
         disk::replace(&path, new.expose(), 0o600)?;
-        // Another process may have put its own there a moment later.
+        // Another process may have written its own key in the meantime.
         Ok(self.key().unwrap_or(new))
     }
 
@@ -284,7 +287,7 @@ impl Place {
 }
 
 impl Other {
-    /// Whether there still is a store, as it seems.
+    /// Tells whether a store still seems to be there.
     pub(crate) fn is_there(&self) -> bool {
         let path = self.path.as_ref();
         path.is_some_and(|path| path.join("HEAD").exists())
@@ -329,8 +332,8 @@ impl<'de> Deserialize<'de> for PlaceId {
     }
 }
 
-/// A path from the root on, with the links on the way: they are somebody's way to say where things
-/// are today. A step back is only what it seems where there is no link before it.
+/// Returns the absolute path, with its links: people use links to say where things are today. A
+/// path with `..` is resolved instead, because after a link `..` does not lead back.
 fn full_name(path: &Path) -> Result<PathBuf> {
     let name = std::path::absolute(path).map_err(Error::io("find", path))?;
     if name.components().any(|part| part == Component::ParentDir) {

@@ -20,7 +20,7 @@ use crate::store::sweep::living;
 use crate::store::versions::{text_before, text_of};
 use crate::store::{Ledger, State, Store, redactor};
 
-/// Most occurrences whose lines an answer names.
+/// Most occurrences whose lines an answer lists.
 const LINES_NAMED_MAX: usize = 1_000;
 
 const EDITED: &str =
@@ -71,7 +71,7 @@ pub(super) fn write(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted 
     add(store, call, path, text, &done)
 }
 
-/// Whether a call that says what text it acts upon finds the text it would write.
+/// Tells whether a call with a base finds the text it would write already in place.
 fn is_done(
     ledger: &mut Ledger,
     call: &Call<'_>,
@@ -116,7 +116,7 @@ fn add(store: &Store, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str
     Ok(plan)
 }
 
-/// A text as it may be kept, which is within the limit before and after.
+/// Redacts a text, and checks that it is within the size limit before and after.
 fn keepable(
     store: &Store,
     call: &Call<'_>,
@@ -137,7 +137,7 @@ pub(super) fn str_replace(store: &mut Store, call: &Call<'_>, old: &Text, new: &
     )?;
     let max = store.state.decisions.policy.limits.view_characters;
     let path = memory.path.clone();
-    // The old text may be one whose secrets were stripped when it was written.
+    // The old text may contain a secret that was stripped when the memory was written.
     let redactor = redactor(store)?.clone();
     let edit = |text: &str| match edit::replace(text, old.as_str(), new.as_str()) {
         Err(ReplaceFault::NotFound) => {
@@ -206,7 +206,7 @@ pub(super) fn insert(store: &mut Store, call: &Call<'_>, line: i64, insert: &Tex
     Ok(write_plan(done, &memory, Change::Edit, path, text))
 }
 
-/// The memory at the call's path, or a refusal with these words.
+/// Returns the memory at the call's path, or refuses with the text `missing`.
 fn existing(store: &Store, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
     let path = path_named(store, call.shown)?;
     match living(&store.state).at(&path) {
@@ -306,7 +306,7 @@ pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
     Ok(Plan::answer(done, place, steps))
 }
 
-/// Refuses to delete what a hold keeps.
+/// Refuses to delete a memory under a hold.
 fn no_hold_on(state: &State, memory: &Memory) -> Result<(), Fault> {
     match state.catalog.hold_on(memory.id, Some(&memory.path)) {
         None => Ok(()),
@@ -508,7 +508,7 @@ pub(super) fn read(store: &mut Store, call: &Call<'_>) -> Drafted {
     }
 }
 
-/// A number with its thousands apart, as the contract spells the line limit.
+/// Formats a number with thousands separators, as the contract writes the line limit.
 fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What the rules say of paths, and how one that holds a secret is shown.
+//! The rules' findings in paths, and the redacted form of paths that hold a secret.
 
 use std::collections::HashMap;
 
@@ -8,34 +8,34 @@ use crate::error::Result;
 use crate::memory_tool::path::{MemoryPath, ROOT};
 use crate::redact::{Kind, Redactor};
 
-/// Paths of memories, as the rules judge them.
+/// Paths of memories with their findings.
 pub(super) struct Paths {
     redactor: Redactor,
-    /// Each path, and what is wrong with it.
+    /// Each path with its finding, if any.
     known: HashMap<MemoryPath, Option<Judged>>,
 }
 
-/// A path that is not to be shown as it is.
+/// A path that must not be shown unredacted.
 pub(super) struct Judged {
-    /// What is in it; `None` if it could not be scanned in time.
+    /// The kind of secret in it; `None` if the path could not be scanned in time.
     pub(super) kind: Option<Kind>,
     shown: Text,
 }
 
 impl Paths {
-    /// Judges paths, on every core.
+    /// Scans paths on every core.
     pub(super) fn of(redactor: Redactor, paths: Vec<MemoryPath>) -> Result<Self> {
         let judged = on_every_core(&paths, || Ok(()), |(), path| Ok(judge(&redactor, path)))?;
         let known = paths.into_iter().zip(judged).collect();
         Ok(Self { redactor, known })
     }
 
-    /// What is wrong with a path.
+    /// Returns the finding in a path, if any.
     pub(super) fn judged(&self, path: &MemoryPath) -> Option<&Judged> {
         self.known.get(path)?.as_ref()
     }
 
-    /// A path without the secrets in it.
+    /// Returns a path with its secrets redacted.
     pub(super) fn shown(&self, path: &MemoryPath) -> Text {
         let shown = |judged: Option<&Judged>| match judged {
             Some(judged) => judged.shown.clone(),
@@ -43,7 +43,7 @@ impl Paths {
         };
         match self.known.get(path) {
             Some(judged) => shown(judged.as_ref()),
-            // Of a memory that moved while the scan was under way.
+            // The path of a memory that moved during the scan.
             None => shown(judge(&self.redactor, path).as_ref()),
         }
     }
@@ -55,7 +55,7 @@ fn judge(redactor: &Redactor, path: &MemoryPath) -> Option<Judged> {
         Ok(kind) => kind,
         Err(_) => None,
     };
-    // What is found in one name alone may not be found where it stands in the whole path.
+    // A secret that is found in a single name may not be found within the whole path.
     let (shown, _) = redactor.line(path.as_str());
     let is_clean = redactor.in_path(&shown).is_ok_and(|kind| kind.is_none());
     let shown = match &kind {

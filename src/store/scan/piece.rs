@@ -1,5 +1,5 @@
-//! A piece of a scan: some versions opened and looked through on every core, without the store's
-//! lock. It only reads: what is torn is mended, if it can be, under the lock.
+//! A piece of a scan: versions that are opened and scanned on every core, without the store's lock.
+//! It only reads: torn objects are repaired, if possible, under the lock.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use crate::store::scan::Finding;
 use crate::store::scan::VERSION_FINDINGS_MAX;
 use crate::version;
 
-/// Fewer items than this are not worth a second thread.
+/// Fewest items that are worth a second thread.
 const THREAD_MIN: usize = 4;
 
 /// A version, and the commit of the event that wrote it.
@@ -34,19 +34,20 @@ pub(super) struct Wanted {
     pub(super) commit: ObjectId,
 }
 
-/// What came of one version.
+/// The outcome of scanning a version.
 pub(super) enum Outcome {
-    /// Nothing is to be said of it.
+    /// No finding.
     Clean,
-    /// What was found, as far as it is listed, and how many findings there are.
+    /// The listed findings, and the number of all.
     Found(Vec<Finding>, u64),
-    /// It cannot be scanned in time.
+    /// The text cannot be scanned in time.
     Unfinished,
-    /// It does not open; why.
+    /// The version does not open, for this reason.
     Closed(String),
 }
 
-/// The rules, and the texts that were found clean: most texts that stand twice in history are.
+/// The rules, and digests of texts known to be clean, so that repeated texts are scanned only once.
+/// Most texts that occur twice in history are clean.
 pub(super) struct Rules {
     redactor: Redactor,
     clean: Mutex<HashSet<Digest>>,
@@ -60,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// Looks through a text. What may stay can depend on its path.
+    /// Scans a text. The rules may depend on its path.
     pub(super) fn look(&self, path: &MemoryPath, text: &Text) -> Outcome {
         let path = path.as_str();
         let digest = Digest::of_pieces(&[path.as_bytes(), b"\0", text.as_str().as_bytes()]);
@@ -86,7 +87,7 @@ impl Rules {
     }
 }
 
-/// Looks through versions, which are in the order of their events; `None` for one that does not
+/// Scans versions, which must be in the order of their events; `None` for a version that does not
 /// open with the keys at hand.
 pub(super) fn scan(
     root: &Folder,
@@ -94,8 +95,8 @@ pub(super) fn scan(
     rules: &Rules,
     piece: &[Wanted],
 ) -> Result<Vec<Option<Outcome>>> {
-    // One event can have written thousands of them: its record is opened once, and then every core
-    // has its share of the versions.
+    // A single event can have written thousands of versions. So each record is opened only once,
+    // and then the versions are spread over all cores.
     let events: Vec<&[Wanted]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
     let written = on_every_core(
         &events,
@@ -116,7 +117,7 @@ pub(super) fn scan(
     )
 }
 
-/// A version as the record of its event says it was written.
+/// A version as written by its event, according to the record.
 struct Written {
     id: MemoryId,
     path: MemoryPath,
@@ -159,7 +160,8 @@ fn written_by(
     Ok(wanted.iter().map(written).collect())
 }
 
-/// The text of a version, checked against its event and its header; `None` if it does not open.
+/// Returns the text of a version, checked against its event and its header; `None` if it does not
+/// open.
 fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Result<Option<Text>> {
     let Some(bytes) = read(repository, written.blob, Kind::Blob)? else {
         return Ok(None);
@@ -183,7 +185,7 @@ fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Res
     Ok(version::open(&keys, &place, &sealed).ok())
 }
 
-/// Reads an object, and writes nothing; `None` if it is not whole.
+/// Reads an object without writing anything; `None` if it is not intact.
 fn read(repository: &Repository, id: ObjectId, kind: Kind) -> Result<Option<Vec<u8>>> {
     match repository.read_strictly(id) {
         Ok(Strict::Whole(found, bytes)) if found == kind => Ok(Some(bytes)),
@@ -193,8 +195,8 @@ fn read(repository: &Repository, id: ObjectId, kind: Kind) -> Result<Option<Vec<
     }
 }
 
-/// Does something with each item on every core, where each thread has something of its own to do it
-/// with; answers in the order of the items.
+/// Runs `act` on each item, on every core. Each thread gets its own value from `own`. Returns the
+/// results in the order of the items.
 pub(super) fn on_every_core<T: Sync, R: Send, O>(
     items: &[T],
     own: impl Fn() -> Result<O> + Sync,

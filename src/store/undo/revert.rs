@@ -1,4 +1,4 @@
-//! What `revert` wants: what some events changed undone, and what others changed since kept.
+//! The aim of `revert`: undo the changes of some events, and keep later changes by others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,15 +16,15 @@ use crate::store::revision::Revision;
 use crate::store::undo::{Aim, Conflict, Selection, Wanted, on_top};
 use crate::store::{State, Store};
 
-/// One memory, on the way back: what it would be once the newer events are undone.
+/// A memory on its way back: its state after the newer events are undone.
 struct Way<'a> {
     store: &'a Store,
-    /// Everything that changed it, oldest first.
+    /// All its changes, oldest first.
     life: Vec<Part>,
-    /// `None` while it would not be there.
+    /// Its state; `None` while it does not exist.
     state: Option<MemoryState>,
     texts: HashMap<u64, Text>,
-    /// The events in the way, newest first, and why.
+    /// The reason for a conflict, if any.
     conflict: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
     let mut undone = Vec::new();
     for event in &events {
         let parts = timeline.parts_of(*event);
-        // What was only sealed anew is as it was.
+        // Resealing does not change a memory.
         let changed = parts
             .iter()
             .filter(|part| part.change.alters() && part.change != Change::Reseal);
@@ -83,7 +83,7 @@ pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
     Ok(aim)
 }
 
-/// The events a selection means, oldest first.
+/// Returns the events of a selection, oldest first.
 fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
     let filter = Filter {
         session: selection.session.clone(),
@@ -105,7 +105,7 @@ fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
     Ok(events)
 }
 
-/// What one memory should be once the chosen events are undone.
+/// Determines the state of a memory after the chosen events are undone.
 fn way_back(
     store: &Store,
     id: MemoryId,
@@ -147,7 +147,7 @@ fn way_back(
 }
 
 impl Way<'_> {
-    /// Undoes one part of the memory's life.
+    /// Undoes a single change in the memory's life.
     fn undo(&mut self, at: usize, chosen: &HashSet<u64>) -> Result<()> {
         let later = &self.life[at + 1..];
         let touched_since = later.iter().any(|part| !chosen.contains(&part.of.event));
@@ -161,7 +161,7 @@ impl Way<'_> {
                 }
             }
             Change::Remove | Change::Expire => {
-                // Whoever brought it back, or removed it again, has the last word.
+                // If somebody restored the memory or removed it again since, that change stands.
                 if !touched_since {
                     self.state = self.state_after(at)?;
                 }
@@ -171,7 +171,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Whether something of what others did since is left, which would go with the memory.
+    /// Tells whether removing the memory would lose later changes by others.
     fn differs_from_after(&mut self, at: usize) -> Result<bool> {
         let Some(now) = self.state.clone() else {
             return Ok(false);
@@ -181,7 +181,7 @@ impl Way<'_> {
     }
 
     fn undo_write(&mut self, at: usize) -> Result<()> {
-        // Removed since by others: what would be undone is gone already.
+        // Others have removed the memory since, so there is nothing to undo.
         let Some(now) = self.state.clone() else {
             return Ok(());
         };
@@ -217,7 +217,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// What the memory was after so many parts of its life.
+    /// Returns the state of the memory after the first `parts` changes of its life.
     fn state_after(&mut self, parts: usize) -> Result<Option<MemoryState>> {
         let Some(Part { change, of }) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
             return Ok(None);
@@ -242,7 +242,7 @@ impl Way<'_> {
     }
 }
 
-/// Sorted numbers as runs with both ends.
+/// Combines sorted numbers into inclusive ranges.
 pub(super) fn runs(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
@@ -254,7 +254,7 @@ pub(super) fn runs(numbers: &[u64]) -> Vec<(u64, u64)> {
     runs
 }
 
-/// A selection in words, for an error.
+/// Describes a selection, for an error.
 fn described(selection: &Selection) -> String {
     let mut words = Vec::new();
     if let Some((first, last)) = &selection.range {
@@ -274,12 +274,12 @@ fn described(selection: &Selection) -> String {
     words.join(", ")
 }
 
-// What `restore` and `rollback` want: memories as they were at a moment.
+// The aims of `restore` and `rollback`: memories as they were at a moment.
 
-/// One memory, or every memory of a directory, as it was at a moment.
+/// Aims to restore a memory, or every memory of a directory, to its state at a moment.
 ///
-/// What `view --at` shows at the path is what is restored; only if nothing was there then is
-/// it the memory that is there now, as it was wherever it was.
+/// It restores what `view --at` shows at the path. Only if nothing was there at that moment, it
+/// restores the memory that is there now, from wherever it was then.
 pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> Result<Aim> {
     let at = resolve(store, from)?;
     let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
@@ -319,8 +319,9 @@ pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> 
     Ok(aim)
 }
 
-/// Which memory gets the text that was at a path: the one that is there now, or, where nothing
-/// is, the one that was there then. If that is elsewhere now, neither, but where it is.
+/// Returns the memory that gets the text that was at a path: the memory that is there now,
+/// otherwise the one that was there then. If the latter has moved, returns its present path as an
+/// error.
 fn restored_as(
     state: &State,
     then: &Version,
@@ -336,7 +337,7 @@ fn restored_as(
     elsewhere.map_or(Ok(then.id), Err)
 }
 
-/// Why one memory of many is left where it is: it has moved since.
+/// Returns the conflict of a memory in a directory that has moved since.
 fn moved_on_top(state: &State, then: &Version, elsewhere: &MemoryPath) -> Conflict {
     let newest = timeline(state).versions(then.id, u64::MAX).next_back();
     Conflict {
@@ -356,7 +357,8 @@ fn wanted_as(store: &Store, then: &Version, path: &MemoryPath, id: MemoryId) -> 
     })
 }
 
-/// Wants one memory of many as it was; where that does not open, the others do not wait for it.
+/// Adds a memory to the aim. If its version does not open, adds a conflict, so that the other
+/// memories are not held up.
 fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
     let path = then.path.clone();
     let path = path.ok_or_else(|| nameless(&store.state, then.id));
@@ -371,7 +373,7 @@ fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> 
     Ok(())
 }
 
-/// Every memory as it was at a moment.
+/// Aims to restore every memory to its state at a moment.
 pub(super) fn aim_rollback(store: &Store, to: &Revision) -> Result<Aim> {
     let at = resolve(store, to)?;
     let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);

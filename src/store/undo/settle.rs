@@ -1,4 +1,4 @@
-//! From what memories should be to what has to be done: steps, and what stands in their way.
+//! The plan of an undo: turns the wanted states of memories into steps and conflicts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,16 +27,16 @@ use super::super::past::{looked_at, seconds};
 use super::super::plan::{Planned, Written};
 use super::{Aim, Wanted};
 
-/// Most bytes of text that one undo writes: what is held in memory three times over.
+/// Most bytes of text that an undo writes. The text is held in memory three times.
 const UNDO_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// A plan, and what carries it out.
+/// A plan with the steps that carry it out.
 pub(super) struct Settled {
     pub(super) plan: Plan,
     pub(super) steps: Vec<Planned>,
 }
 
-/// One memory's part in an undo.
+/// A memory's part in an undo.
 struct Part {
     step: Step,
     planned: Planned,
@@ -89,7 +89,7 @@ pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<S
     })
 }
 
-/// How one memory gets to be what it should be; nothing if it is that already.
+/// Returns the step that brings a memory to its wanted state; `None` if there is nothing to do.
 fn part(
     store: &Store,
     id: MemoryId,
@@ -167,13 +167,13 @@ fn part(
     }
 }
 
-/// Whether a memory is there, and reads as absent.
+/// Tells whether a memory exists but is hidden because it has expired.
 fn has_expired(state: &State, id: MemoryId) -> bool {
     let memory = state.catalog.memory(id);
     memory.is_some_and(|memory| !living(state).has(memory))
 }
 
-/// Why a memory cannot be brought back to a path, or would be gone again at once.
+/// Returns why a memory cannot be restored to a path, or would expire again at once.
 fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
     let now = now(state);
     let held = hold_ever_on(state, id, Some(path)).is_some();
@@ -194,7 +194,7 @@ fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) 
     })
 }
 
-/// What has expired and is in the way of what is written, other than that itself.
+/// Evicts expired memories in the way of the undo, other than those it writes.
 fn make_way_for(state: &State, parts: &[Part]) -> Vec<Planned> {
     let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
     let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
@@ -219,7 +219,7 @@ fn removal(store: &Store, now: Version) -> Part {
             version_now: now.version,
             from: None,
             lines_added: 0,
-            // What does not open can be removed all the same.
+            // A memory that does not open can still be removed.
             lines_removed: removed.unwrap_or(0),
             merged: false,
             stripped: Vec::new(),
@@ -229,7 +229,8 @@ fn removal(store: &Store, now: Version) -> Part {
     }
 }
 
-/// The text of a version; `None` if it does not open, which an undo can be the way out of.
+/// Returns the text of a version; `None` if it does not open, since an undo may be the way to
+/// repair that.
 fn text_if_whole(store: &Store, version: &Version) -> Result<Option<Text>> {
     match text_then(store, version) {
         Ok(text) => Ok(Some(text)),
@@ -238,7 +239,7 @@ fn text_if_whole(store: &Store, version: &Version) -> Result<Option<Text>> {
     }
 }
 
-/// The text as it may be kept now: redaction may know more than it did then.
+/// Redacts a text by the present rules, which may know more than those of its time.
 fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redacted, String>> {
     let redactor = redactor(store)?;
     if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
@@ -253,12 +254,13 @@ fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redac
         }))
 }
 
-/// Takes out what would end at a path that something else has, or above or below a file.
+/// Turns steps into conflicts if they would end at a path in use, or above or below a file.
 fn keep_apart(state: &State, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
     loop {
         let places = places_after(state, parts);
         let known = parts.len();
-        // What is taken out stays where it is now, and may be in the way of others then.
+        // A memory that is taken out stays at its present path, and may then be in the way of
+        // others.
         parts.retain(|part| {
             let Some(path) = &part.step.path else {
                 return true;
@@ -292,7 +294,7 @@ fn in_the_way(
     }
 }
 
-/// Every path as it would be, with its memories.
+/// Returns every path after the undo, with its memories.
 fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
     let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
         .iter()
@@ -316,7 +318,7 @@ fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>
     places
 }
 
-/// Another memory that has a path, or lies above or below it.
+/// Returns another memory that is at the path, or above or below it.
 fn rival(
     places: &BTreeMap<String, Vec<MemoryId>>,
     path: &MemoryPath,
