@@ -10,7 +10,7 @@ const READY_MAX: usize = 8;
 /// A source of interchangeable values, some of them made ahead of time. The first is made by the
 /// caller, for processes that need only one; from the second on a thread keeps some ready. Dropping
 /// this ends the thread.
-pub(crate) struct Ahead<T>(Mutex<Stage<T>>);
+pub(crate) struct Precomputed<T>(Mutex<Stage<T>>);
 
 enum Stage<T> {
     /// No value was requested yet.
@@ -28,13 +28,13 @@ struct Running<T> {
     thread: Option<JoinHandle<()>>,
 }
 
-impl<T> Default for Ahead<T> {
+impl<T> Default for Precomputed<T> {
     fn default() -> Self {
         Self(Mutex::new(Stage::Unasked))
     }
 }
 
-impl<T: Send + 'static> Ahead<T> {
+impl<T: Send + 'static> Precomputed<T> {
     /// Returns a value that is ready, or makes one now. All callers must pass an equivalent `make`,
     /// because the thread keeps using one of them.
     pub(crate) fn next(&self, make: impl Fn() -> T + Send + 'static) -> T {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn each_value_is_given_once_and_the_thread_ends() {
         let made = Arc::new(AtomicUsize::new(0));
-        let ahead = Ahead::default();
+        let ahead = Precomputed::default();
         let mut given = std::collections::HashSet::new();
         for _ in 0..100 {
             let made = Arc::clone(&made);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn who_wants_one_starts_no_thread() {
         let made = Arc::new(AtomicUsize::new(0));
-        let ahead = Ahead::default();
+        let ahead = Precomputed::default();
         let counted = Arc::clone(&made);
         ahead.next(move || counted.fetch_add(1, Ordering::SeqCst));
         thread::sleep(std::time::Duration::from_millis(20));

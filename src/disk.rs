@@ -22,14 +22,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{io, thread};
 
-pub(crate) use self::folder::{Folder, Found, Look};
-pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, NextId, PACK_OBJECTS_MAX, PackId};
+pub(crate) use self::folder::{DirEntry, FileStat, Folder};
+pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, PACK_OBJECTS_MAX, PackId, StagedKeyringId};
 pub(crate) use self::outside::{
     absolute, make_folder, make_private_folder, make_private_folder_durably, make_secret,
     open_chosen, open_plain, read_plain, remove_plain, replace, replace_chosen_durably,
     replace_durably, user,
 };
-pub(crate) use crate::error::refused::{Kind, Refused};
+pub(crate) use crate::error::refused::{FileKind, Refused};
 use crate::error::{Error, Result};
 
 /// Makes the bytes of a file durable, whose length is durable already.
@@ -206,7 +206,7 @@ impl Unsynced {
 
 /// Syncs files in order on a background thread, which ends when this is dropped.
 #[derive(Default)]
-pub(crate) struct Behind {
+pub(crate) struct BackgroundSync {
     /// The thread, started for the first file.
     worker: Option<Worker>,
     /// True if a sync was started and not yet waited for.
@@ -222,7 +222,7 @@ struct Worker {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Behind {
+impl BackgroundSync {
     /// Starts to make a file durable, after waiting for the one before.
     pub(crate) fn start(&mut self, unsynced: Unsynced) {
         self.failed = self.wait().err();

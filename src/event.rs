@@ -24,10 +24,10 @@ pub(crate) use self::command::{
     REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
     UPGRADE_COMMAND,
 };
-pub(crate) use self::contents::{Misfit, may_alter, may_leave};
+pub(crate) use self::contents::{RecordViolation, may_alter, may_leave};
 pub(crate) use self::record::PathOpener;
 use self::record::{PathSealer, RecordJson};
-pub use self::retention::{Because, Erased, HoldChange, HoldOn, NOT_REACHED, Receipt};
+pub use self::retention::{Erased, HoldChange, HoldOn, NOT_REACHED, Receipt, RemovalReason};
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::OpenFault;
@@ -180,7 +180,7 @@ pub struct Context {
 /// A path in an event.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum PathRef {
     /// `/memories` itself.
     Root,
     /// A memory's path, or that of a directory the memory is in. `None` if its name key is gone.
@@ -192,7 +192,7 @@ pub enum Place {
 /// A memory that an event touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Touch {
+pub struct MemoryChange {
     /// The memory.
     pub id: MemoryId,
     /// The change made to it.
@@ -209,7 +209,7 @@ pub struct Touch {
     /// part.
     pub from: Option<u64>,
     /// The reason why a sweep took it.
-    pub because: Option<Because>,
+    pub because: Option<RemovalReason>,
 }
 
 /// A secret that was stripped before anything was stored: its kind, never its value.
@@ -287,11 +287,11 @@ pub struct Event {
     /// The reason, as the caller says.
     pub reason: Option<String>,
     /// The first path of the command.
-    pub path: Option<Place>,
+    pub path: Option<PathRef>,
     /// The second path of a rename.
-    pub new_path: Option<Place>,
+    pub new_path: Option<PathRef>,
     /// The memories it touched.
-    pub memories: Vec<Touch>,
+    pub memories: Vec<MemoryChange>,
     /// The version of the redaction rules in use; `None` in events older than redaction.
     pub rules: Option<u32>,
     /// The secrets stripped before anything was stored, at most [`REDACTIONS_MAX`] of them.
@@ -331,7 +331,7 @@ impl std::fmt::Debug for Event {
 }
 
 /// Shows the kind, not the path.
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for PathRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Root => f.write_str("Root"),
@@ -341,7 +341,7 @@ impl std::fmt::Debug for Place {
     }
 }
 
-impl Place {
+impl PathRef {
     /// Builds the place of a requested path, cut to the limit.
     pub(crate) fn asked(text: &str) -> Self {
         Self::Asked(bounded(text, ASKED_CHARACTERS_MAX))
@@ -357,7 +357,7 @@ pub(crate) fn bounded(text: &str, characters_max: usize) -> String {
 }
 
 /// The caller's context as records store it: redacted, then cut to the limit.
-pub(crate) struct Said {
+pub(crate) struct CallerClaims {
     pub(crate) actor: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) tool_use_id: Option<String>,
@@ -366,7 +366,7 @@ pub(crate) struct Said {
     pub(crate) reason: Option<String>,
 }
 
-impl Said {
+impl CallerClaims {
     /// Converts a context, adding what was stripped from it to `redactions`.
     pub(crate) fn of(
         context: &Context,
@@ -399,7 +399,7 @@ impl Event {
     /// Tells whether its commit's tree differs from the parent's: it is the first, it writes or
     /// removes a memory, or it changes a public file.
     pub(crate) fn changes_tree(&self) -> bool {
-        let alters = |touch: &Touch| touch.change.alters();
+        let alters = |touch: &MemoryChange| touch.change.alters();
         self.number == 0 || self.decides().is_some() || self.memories.iter().any(alters)
     }
 
@@ -438,7 +438,8 @@ impl Event {
         let Some(receipt) = &self.receipt else {
             return Ok(false);
         };
-        let only_erases = |touch: &Touch| touch.change == Change::Erase && touch.blob.is_none();
+        let only_erases =
+            |touch: &MemoryChange| touch.change == Change::Erase && touch.blob.is_none();
         let touched: HashSet<MemoryId> = self.memories.iter().map(|touch| touch.id).collect();
         let listed: HashSet<MemoryId> = receipt.memories.iter().map(|m| m.memory).collect();
         let keeps_none = receipt.memories.iter().all(|memory| memory.kept.is_none());
@@ -456,7 +457,7 @@ impl Event {
     }
 
     fn trailers(&self) -> String {
-        let memory = |touch: &Touch| format!("Memory: {}\n", touch.id);
+        let memory = |touch: &MemoryChange| format!("Memory: {}\n", touch.id);
         let chain = self.parent.map_or_else(
             || "Chain: none\n".to_owned(),
             |parent| format!("Chain: sha256:{parent}\n"),
@@ -587,7 +588,7 @@ impl EventFault {
 /// Finds out why a record does not parse. The version comes first: another version may have other
 /// fields.
 fn unread(plain: &[u8]) -> EventFault {
-    match serde_json::from_slice::<Format>(plain) {
+    match serde_json::from_slice::<RecordFormat>(plain) {
         Ok(format) if !(1..=FORMAT).contains(&format.agekeep) => {
             EventFault::Unknown(format.agekeep)
         }
@@ -597,7 +598,7 @@ fn unread(plain: &[u8]) -> EventFault {
 
 /// The only field that every format version has.
 #[derive(Deserialize)]
-struct Format {
+struct RecordFormat {
     agekeep: u32,
 }
 

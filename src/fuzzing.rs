@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-pub use crate::event::fuzzing::{Keys, message, record};
+pub use crate::event::fuzzing::{FuzzKeys, message, record};
 pub use crate::journal::fuzzing::journal;
 pub use crate::jsonl::fuzzing::wire;
 pub use crate::keyring::fuzzing::table;
@@ -145,10 +145,10 @@ mod tests {
     }
 
     /// Opens the keys for the records among the seeds.
-    fn keys() -> Keys {
+    fn keys() -> FuzzKeys {
         let file = root().join("fixtures/format-v1/TEST-ONLY-identity.txt");
         let identity = Identity::parse(&fs::read_to_string(file).expect("readable"));
-        Keys::open(
+        FuzzKeys::open(
             &root().join("fuzz/keyring"),
             &identity.expect("an identity"),
         )

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::record::{KeyEntry, Record};
+pub(crate) use self::record::{JournalRecord, KeyEntry};
 use crate::crypto::digest::Digest;
 use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ use crate::id;
 use crate::id::ObjectId;
 use crate::repository::{
     self,
-    object::{Kind, Object},
+    object::{Object, ObjectKind},
 };
 
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
@@ -92,7 +92,7 @@ impl Journal {
         Ok(())
     }
 
-    fn start_with(folder: &Folder, base: ObjectId, records: &[Record]) -> Result<Self> {
+    fn start_with(folder: &Folder, base: ObjectId, records: &[JournalRecord]) -> Result<Self> {
         let aside = Name::JOURNAL_NEW;
         let fault = || folder.fault("write", &aside);
         let mut start = vec![0; usize::try_from(FILL_BYTES).expect("small")];
@@ -178,7 +178,7 @@ impl Journal {
     }
 
     /// Moves to another folder. The next refresh reads the journal there.
-    pub(crate) fn follow(&mut self, folder: &Folder) {
+    pub(crate) fn reopen_in(&mut self, folder: &Folder) {
         self.folder = folder.clone();
     }
 
@@ -229,8 +229,11 @@ impl Journal {
         Ok(())
     }
 
-    fn learn(&mut self, record: &Record) {
-        let commits = record.objects.iter().filter(|o| o.kind == Kind::Commit);
+    fn learn(&mut self, record: &JournalRecord) {
+        let commits = record
+            .objects
+            .iter()
+            .filter(|o| o.kind == ObjectKind::Commit);
         let before = commits.map(|o| o.id).filter(|id| *id != record.head);
         self.commits.extend(before);
         self.commits.push(record.head);
@@ -279,7 +282,7 @@ impl Journal {
     }
 
     /// Returns every record, in order.
-    pub(crate) fn records(&self) -> Result<Vec<Record>> {
+    pub(crate) fn records(&self) -> Result<Vec<JournalRecord>> {
         let (mut at, mut records) = (HEADER_BYTES as u64, Vec::new());
         while at < self.end {
             let Some((record, end)) = self.read_record(at)? else {
@@ -296,7 +299,7 @@ impl Journal {
     ///
     /// If this fails, the command did not happen: the record's place is cleared again, and
     /// everything durable before stays durable.
-    pub(crate) fn append(&mut self, record: &Record) -> Result<()> {
+    pub(crate) fn append(&mut self, record: &JournalRecord) -> Result<()> {
         if let Some(refused) = self.read_only {
             let source = io::Error::from_raw_os_error(refused);
             return Err(self.fault("write")(source));
@@ -324,7 +327,7 @@ impl Journal {
     }
 
     /// Encodes a record for an offset in the file, with its length and checksum.
-    fn framed(&self, at: u64, record: &Record) -> Result<Vec<u8>> {
+    fn framed(&self, at: u64, record: &JournalRecord) -> Result<Vec<u8>> {
         let payload = record.encode();
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
         let too_much = || Error::Invalid {
@@ -376,7 +379,7 @@ impl Journal {
     }
 
     /// Returns the whole record at `at` and the offset of the next; `None` where the journal ends.
-    fn read_record(&self, at: u64) -> Result<Option<(Record, u64)>> {
+    fn read_record(&self, at: u64) -> Result<Option<(JournalRecord, u64)>> {
         let Some(end) = self.record_end(at)? else {
             return Ok(None);
         };
@@ -392,8 +395,8 @@ impl Journal {
         if self.checksum(at, payload) != header[4..] {
             return Ok(None);
         }
-        let record =
-            Record::decode(payload).ok_or_else(|| self.damaged("a record does not parse"))?;
+        let record = JournalRecord::decode(payload)
+            .ok_or_else(|| self.damaged("a record does not parse"))?;
         if !record.keys.iter().all(KeyEntry::names_no_path) {
             return Err(self.damaged("a record in it names a keyring that nobody made ready"));
         }

@@ -71,7 +71,7 @@ pub fn answer(
             }
         });
     let mut answers = store.execute_all(calls).into_iter();
-    let mut reply = |shape: Shape| match answers.next().expect("each call is answered") {
+    let mut reply = |shape: CallForm| match answers.next().expect("each call is answered") {
         Ok(answer) => shape.answer(&answer),
         Err(error) => shape.fault(error.code(), &explain(&error), Some(error.exit_code())),
     };
@@ -85,7 +85,7 @@ pub fn answer(
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Reply {
     let why = format!("the line is longer than {bytes_max} bytes");
-    Shape::Bare.fault("limit_exceeded", &why, None)
+    CallForm::Bare.fault("limit_exceeded", &why, None)
 }
 
 /// Explains an error of a store and the way out, in words that a model may read: no path of this
@@ -184,7 +184,7 @@ fn public_text(error: &Error) -> String {
 }
 
 /// The shape of a call, which its answer follows.
-enum Shape {
+enum CallForm {
     /// Only the input.
     Bare,
     /// An envelope with the caller's id, or null.
@@ -201,13 +201,13 @@ struct Id {
     written: Option<Box<RawValue>>,
 }
 
-struct Call {
-    shape: Shape,
+struct ToolCall {
+    shape: CallForm,
     command: Command,
     context: Context,
 }
 
-impl Shape {
+impl CallForm {
     fn answer(self, answer: &Answer) -> Reply {
         let meta = serde_json::to_value(&answer.meta).expect("facts have a JSON form");
         self.reply(answer.content.as_str(), answer.is_error(), &meta, None)
@@ -247,8 +247,8 @@ impl Shape {
     }
 }
 
-fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
-    let none = || Shape::Bare;
+fn parse(line: &[u8], defaults: &Context) -> Result<ToolCall, (CallForm, String)> {
+    let none = || CallForm::Bare;
     let text = std::str::from_utf8(line).map_err(|_| (none(), "the line is not UTF-8".into()))?;
     // Some programs begin a file with a byte-order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -268,9 +268,9 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
     let shape = shape_of(&mut fields, text);
     let mut context = defaults.clone();
     let command = match &shape {
-        Shape::Bare => Command::from_json(Value::Object(fields)),
-        Shape::Envelope(_) | Shape::Block(_) => {
-            if let Shape::Block(Id {
+        CallForm::Bare => Command::from_json(Value::Object(fields)),
+        CallForm::Envelope(_) | CallForm::Block(_) => {
+            if let CallForm::Block(Id {
                 value: Value::String(id),
                 ..
             }) = &shape
@@ -291,7 +291,7 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
         None => command,
         Some(why) => command.spoiled(why),
     };
-    Ok(Call {
+    Ok(ToolCall {
         shape,
         command,
         context,
@@ -300,21 +300,21 @@ fn parse(line: &[u8], defaults: &Context) -> Result<Call, (Shape, String)> {
 
 /// Takes the call's id and determines its shape. An object with its own `command` is a bare input,
 /// and its other fields are unknown ones.
-fn shape_of(fields: &mut Map<String, Value>, line: &str) -> Shape {
+fn shape_of(fields: &mut Map<String, Value>, line: &str) -> CallForm {
     if fields.contains_key("command") {
-        return Shape::Bare;
+        return CallForm::Bare;
     }
     let is_block = fields.get("type").and_then(Value::as_str) == Some("tool_use");
     if !is_block && !fields.contains_key("input") {
-        return Shape::Bare;
+        return CallForm::Bare;
     }
     let value = fields.remove("id").unwrap_or_default();
     let written = has_inexact(&value).then(|| written_id(line)).flatten();
     let id = Id { value, written };
     if is_block {
-        Shape::Block(id)
+        CallForm::Block(id)
     } else {
-        Shape::Envelope(id)
+        CallForm::Envelope(id)
     }
 }
 
@@ -433,7 +433,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn call(line: &str) -> Result<Call, (Shape, String)> {
+    fn call(line: &str) -> Result<ToolCall, (CallForm, String)> {
         parse(line.as_bytes(), &Context::default())
     }
 
@@ -442,14 +442,14 @@ mod tests {
         let bare = call(r#"{"command":"view","path":"/memories","id":7}"#)
             .ok()
             .expect("parses");
-        assert!(matches!(bare.shape, Shape::Bare));
+        assert!(matches!(bare.shape, CallForm::Bare));
         let envelope = call(r#"{"id":7,"input":{"command":"view","path":"/memories"}}"#)
             .ok()
             .expect("parses");
-        assert!(matches!(&envelope.shape, Shape::Envelope(id) if id.value == 7));
+        assert!(matches!(&envelope.shape, CallForm::Envelope(id) if id.value == 7));
         let block = r#"{"type":"tool_use","id":"toolu_1","name":"memory_read","input":{}}"#;
         let block = call(block).ok().expect("parses");
-        assert!(matches!(&block.shape, Shape::Block(id) if id.value == "toolu_1"));
+        assert!(matches!(&block.shape, CallForm::Block(id) if id.value == "toolu_1"));
         assert!(matches!(block.command, Command::Read { path: None }));
         assert_eq!(block.context.tool_use_id.as_deref(), Some("toolu_1"));
         let other = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"view","path":"/memories"}}"#;
@@ -466,7 +466,7 @@ mod tests {
             let call = call(&line).ok().expect("a call to refuse and record");
             assert!(matches!(call.command, Command::Malformed { .. }), "{line}");
             assert!(
-                matches!(&call.shape, Shape::Envelope(id) if id.value == "seven"),
+                matches!(&call.shape, CallForm::Envelope(id) if id.value == "seven"),
                 "{line}"
             );
         }

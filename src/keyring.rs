@@ -22,14 +22,15 @@ use zeroize::Zeroizing;
 
 use self::files::{Audit, Epoch};
 pub(crate) use self::next::{
-    FILES, Next, Resealed, is_unfinished, next_of, remove_files, take_next,
+    FILES, ReencryptedVersion, StagedKeyring, has_staged, install_staged_files, remove_files,
+    staged_id_of,
 };
 use self::table::{Lookup, Table};
-use crate::background::Ahead;
+use crate::background::Precomputed;
 use crate::crypto::aead::{self, Key};
 use crate::crypto::digest::{Digest, keyed};
 use crate::crypto::recipients::{self, Member, Role};
-use crate::crypto::seal::{self, Begun, Identity, OpenFault, Recipient, SealKey};
+use crate::crypto::seal::{self, Identity, OpenFault, PreparedEncryptor, Recipient, SealKey};
 use crate::crypto::sign::{Authority, AuthorityMark};
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
@@ -70,8 +71,8 @@ pub(crate) struct Keyring {
     /// paths are not secret.
     shut_in_ring: HashSet<MemoryId>,
     /// Records begun ahead, sealed to the newest audit identity.
-    records: Ahead<Begun>,
-    new_memories: Ahead<(NewMemory, Begun)>,
+    records: Precomputed<PreparedEncryptor>,
+    new_memories: Precomputed<(NewMemory, PreparedEncryptor)>,
 }
 
 /// The keys of a new memory.
@@ -137,8 +138,8 @@ impl Keyring {
             audit,
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
-            records: Ahead::default(),
-            new_memories: Ahead::default(),
+            records: Precomputed::default(),
+            new_memories: Precomputed::default(),
         })
     }
 
@@ -153,7 +154,7 @@ impl Keyring {
     ) -> Result<Self> {
         let closed = match Self::open(folder, store, identity) {
             Ok(mut keyring) => {
-                keyring.expect_of(members);
+                keyring.expect_role_of(members);
                 return Ok(keyring);
             }
             Err(Error::NotARecipient { path }) => path,
@@ -177,7 +178,7 @@ impl Keyring {
 
     /// Distinguishes a reader whose epoch key is out of reach from an auditor, by the store's
     /// members.
-    pub(crate) fn expect_of(&mut self, members: &[Member]) {
+    pub(crate) fn expect_role_of(&mut self, members: &[Member]) {
         self.is_epoch_damaged = self.epoch.is_none() && {
             let keys: Vec<Recipient> = self.identity.own_recipients().collect();
             let readers = recipients::readers(members).len();
@@ -198,7 +199,7 @@ impl Keyring {
     }
 
     /// Treats all keys of `memories` as destroyed, and the `ring` keys of `in_ring`.
-    pub(crate) fn shut(
+    pub(crate) fn exclude_erased(
         &mut self,
         memories: impl IntoIterator<Item = MemoryId>,
         in_ring: impl IntoIterator<Item = MemoryId>,
@@ -207,7 +208,7 @@ impl Keyring {
         self.shut_in_ring.extend(in_ring);
     }
 
-    fn is_shut_in_ring(&self, id: MemoryId) -> bool {
+    fn is_excluded_in_ring(&self, id: MemoryId) -> bool {
         self.shut.contains(&id) || self.shut_in_ring.contains(&id)
     }
 
@@ -270,7 +271,7 @@ impl Keyring {
     /// Returns the key of the epoch.
     ///
     /// # Errors
-    /// As [`Self::as_reader`].
+    /// As [`Self::require_reader`].
     fn epoch(&self) -> Result<&Epoch> {
         self.epoch.as_ref().ok_or_else(|| self.no_epoch())
     }
@@ -280,7 +281,7 @@ impl Keyring {
     /// # Errors
     /// [`Error::NotAReader`] for an auditor, [`Error::Damaged`] for a reader whose epoch key does
     /// not open.
-    pub(crate) fn as_reader(&self) -> Result<()> {
+    pub(crate) fn require_reader(&self) -> Result<()> {
         self.epoch().map(drop)
     }
 
@@ -355,13 +356,13 @@ impl Keyring {
     }
 
     /// Tells whether its tables are of format 1, which binds entries to less.
-    pub(crate) fn is_loose(&self) -> bool {
-        self.ring.is_loose() || self.names.is_loose()
+    pub(crate) fn is_format_1(&self) -> bool {
+        self.ring.is_format_1() || self.names.is_format_1()
     }
 
     /// Makes the keys of a new memory, and begins its first version. The keys are stored once their
     /// entries are written.
-    pub(crate) fn new_memory(&self) -> (NewMemory, Begun) {
+    pub(crate) fn new_memory(&self) -> (NewMemory, PreparedEncryptor) {
         self.new_memories.next(|| {
             let key = SealKey::generate();
             let begun = key.begin();
@@ -450,11 +451,11 @@ impl Keyring {
     }
 
     /// Holds entries that will be written once the command that needs them is durable.
-    pub(crate) fn hold(&mut self, entries: &[KeyEntry]) -> Result<()> {
+    pub(crate) fn stage(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             match entry.table {
-                RING => self.ring.hold(entry.slot, &entry.bytes)?,
-                NAMES => self.names.hold(entry.slot, &entry.bytes)?,
+                RING => self.ring.stage(entry.slot, &entry.bytes)?,
+                NAMES => self.names.stage(entry.slot, &entry.bytes)?,
                 _ => return Err(unknown_table()),
             }
         }
@@ -462,9 +463,9 @@ impl Keyring {
     }
 
     /// Drops entries that were held and not written.
-    pub(crate) fn let_go(&mut self) {
-        self.ring.let_go();
-        self.names.let_go();
+    pub(crate) fn unstage(&mut self) {
+        self.ring.unstage();
+        self.names.unstage();
     }
 
     /// Writes entries to their slots, and puts staged keyrings in place. Not yet durable.
@@ -474,7 +475,7 @@ impl Keyring {
                 RING => &mut self.ring,
                 NAMES => &mut self.names,
                 NEXT => {
-                    self.put_in_place(next::named(entry)?)?;
+                    self.install_staged(next::named(entry)?)?;
                     continue;
                 }
                 _ => return Err(unknown_table()),
@@ -501,7 +502,7 @@ impl Keyring {
     /// Returns the newest key of a memory: the present version is sealed to it, and the next will
     /// be.
     pub(crate) fn memory_key(&self, id: MemoryId) -> Result<SealKey> {
-        if self.is_shut_in_ring(id) {
+        if self.is_excluded_in_ring(id) {
             return Err(missing(id));
         }
         let found = self.ring.open_entry(&self.epoch()?.key, id)?;
@@ -511,7 +512,7 @@ impl Keyring {
     /// Returns every key of a memory, newest first. Each opens the versions sealed while it was the
     /// newest.
     pub(crate) fn memory_keys(&self, id: MemoryId) -> Result<Vec<SealKey>> {
-        if self.is_shut_in_ring(id) {
+        if self.is_excluded_in_ring(id) {
             return Err(missing(id));
         }
         let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
@@ -591,7 +592,7 @@ impl Keyring {
 
     /// Tells whether there is a key that opens the memory's versions.
     pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
-        Ok(!self.is_shut_in_ring(id) && self.ring.has(id)?)
+        Ok(!self.is_excluded_in_ring(id) && self.ring.has(id)?)
     }
 
     /// Tells whether there is a key that opens the memory's paths.

@@ -106,7 +106,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Tool {
+pub struct ToolPolicy {
     /// Lets `create` overwrite a file (never a directory). Off by default.
     pub create_overwrites: bool,
 }
@@ -155,7 +155,7 @@ pub struct Policy {
     pub limits: Limits,
     /// The behaviour of commands.
     #[serde(deserialize_with = "reading::table")]
-    pub tool: Tool,
+    pub tool: ToolPolicy,
     /// The place of the keyring.
     #[serde(
         deserialize_with = "reading::table",
@@ -178,7 +178,7 @@ pub struct Policy {
 
 /// The only line that every format version has.
 #[derive(Deserialize)]
-struct Format {
+struct PolicyFormat {
     format: u32,
 }
 
@@ -191,7 +191,7 @@ struct PolicyFile {
     #[serde(default, deserialize_with = "reading::table")]
     limits: Limits,
     #[serde(default, deserialize_with = "reading::table")]
-    tool: Tool,
+    tool: ToolPolicy,
     #[serde(
         default,
         deserialize_with = "reading::table",
@@ -268,7 +268,7 @@ impl Policy {
 
     /// Reads the format version in the file of a store.
     pub(crate) fn format_of(text: &str) -> Result<u32> {
-        let Format { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
+        let PolicyFormat { format } = toml::from_str(text).map_err(|e| fault(text, &e))?;
         if (1..=FORMAT).contains(&format) {
             return Ok(format);
         }

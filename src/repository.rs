@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 
 use self::loose::{Loose, Reader};
-use self::object::{Commit, Kind, Object, Tree};
+use self::object::{Commit, Object, ObjectKind, Tree};
 use self::pack::{Packed, Packs, Type};
 use crate::crypto::seal::Sealed;
 use crate::disk::{self, Folder, Name, PackId};
@@ -59,7 +59,7 @@ pub(crate) const CONFIG: &str = "\
 pub(crate) struct Repository {
     root: Folder,
     /// Looks up recent objects in the journal when they are whole nowhere else.
-    recent: Recent,
+    recent: JournalLookup,
     /// The `objects` folder, opened on first use.
     objects: OnceCell<Folder>,
     /// The packs as last listed.
@@ -74,21 +74,21 @@ pub(crate) struct Repository {
 }
 
 /// Looks up an object by its name among the recent ones in the journal of the store in a folder.
-pub(crate) type Recent = fn(&Folder, ObjectId) -> Result<Option<Object>>;
+pub(crate) type JournalLookup = fn(&Folder, ObjectId) -> Result<Option<Object>>;
 
 /// Smallest commit that is cached, in bytes.
 const LARGE_BYTES: usize = 64 * 1024;
 
 /// The result of a strict read, which repairs nothing and takes nothing from elsewhere.
-pub(crate) enum Strict {
-    Whole(Kind, Vec<u8>),
+pub(crate) enum StrictRead {
+    Whole(ObjectKind, Vec<u8>),
     Missing,
     /// The reason, and the bytes that a torn or changed file still inflates to.
     Damaged(String, Vec<u8>),
 }
 
 /// Computes the name of an object: SHA-1 over its kind, length and bytes.
-pub(crate) fn name(kind: Kind, bytes: &[u8]) -> ObjectId {
+pub(crate) fn name(kind: ObjectKind, bytes: &[u8]) -> ObjectId {
     name_of(kind.into(), bytes)
 }
 
@@ -106,23 +106,23 @@ fn name_of(kind: Type, bytes: &[u8]) -> ObjectId {
 impl Object {
     /// Makes the blob of a sealed version.
     pub(crate) fn sealed(sealed: Sealed) -> Self {
-        Self::named(Kind::Blob, sealed.into_bytes())
+        Self::named(ObjectKind::Blob, sealed.into_bytes())
     }
 
     /// Makes a blob that is public by design: `agekeep.toml`, `recipients`, `signers`.
     pub(crate) fn public(text: &str) -> Self {
-        Self::named(Kind::Blob, text.into())
+        Self::named(ObjectKind::Blob, text.into())
     }
 
     pub(crate) fn tree(tree: &Tree) -> Self {
-        Self::named(Kind::Tree, object::encode_tree(tree))
+        Self::named(ObjectKind::Tree, object::encode_tree(tree))
     }
 
     pub(crate) fn commit(bytes: Vec<u8>) -> Self {
-        Self::named(Kind::Commit, bytes)
+        Self::named(ObjectKind::Commit, bytes)
     }
 
-    fn named(kind: Kind, bytes: Vec<u8>) -> Self {
+    fn named(kind: ObjectKind, bytes: Vec<u8>) -> Self {
         Self {
             id: name(kind, &bytes),
             kind,
@@ -133,7 +133,7 @@ impl Object {
 
 impl Repository {
     /// Creates an empty repository: SHA-1 object format, refs as files.
-    pub(crate) fn create(root: &Folder, recent: Recent) -> Result<Self> {
+    pub(crate) fn create(root: &Folder, recent: JournalLookup) -> Result<Self> {
         for folder in &MADE {
             let made = root.make_folder(folder, 0o700);
             made.map_err(root.fault("make", folder))?;
@@ -144,11 +144,11 @@ impl Repository {
     }
 
     /// Opens the repository in a folder.
-    pub(crate) fn open(root: &Folder, recent: Recent) -> Result<Self> {
+    pub(crate) fn open(root: &Folder, recent: JournalLookup) -> Result<Self> {
         for (name, kind) in [
-            (Name::HEAD, disk::Kind::File),
-            (Name::OBJECTS, disk::Kind::Folder),
-            (Name::REFS, disk::Kind::Folder),
+            (Name::HEAD, disk::FileKind::File),
+            (Name::OBJECTS, disk::FileKind::Folder),
+            (Name::REFS, disk::FileKind::Folder),
         ] {
             let there = root.has_that_is(&name, kind);
             if !there.map_err(root.fault("read", &name))? {
@@ -156,11 +156,11 @@ impl Repository {
                 return Err(Error::NoStore { path });
             }
         }
-        Ok(Self::of_whatever_is_there(root, recent))
+        Ok(Self::open_lenient(root, recent))
     }
 
     /// Opens the repository in a folder even if parts of it are missing, to examine damage.
-    pub(crate) fn of_whatever_is_there(root: &Folder, recent: Recent) -> Self {
+    pub(crate) fn open_lenient(root: &Folder, recent: JournalLookup) -> Self {
         Self {
             root: root.clone(),
             recent,
@@ -244,7 +244,13 @@ impl Repository {
         match self.root.remove(&Name::BRANCH_BEFORE) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             // Only a regular file can become the branch.
-            Err(_) if !self.root.has_kind(&Name::BRANCH_BEFORE, disk::Kind::File) => Ok(()),
+            Err(_)
+                if !self
+                    .root
+                    .has_kind(&Name::BRANCH_BEFORE, disk::FileKind::File) =>
+            {
+                Ok(())
+            }
             done => done.map_err(self.root.fault("remove", &Name::BRANCH_BEFORE)),
         }
     }
@@ -256,7 +262,7 @@ impl Repository {
                 loose::remove(objects, id);
             }
             loose::remove_empty_folders(objects);
-            objects.remove_asides();
+            objects.remove_temporary_files();
         }
         for file in [Name::BRANCH, Name::BRANCH_BEFORE] {
             drop(self.root.remove(&file));
@@ -267,27 +273,27 @@ impl Repository {
     }
 
     /// Holds objects in memory until the command that made them is durable. Reads find them.
-    pub(crate) fn hold(&self, objects: Vec<Object>) {
+    pub(crate) fn stage(&self, objects: Vec<Object>) {
         self.held.borrow_mut().extend(objects);
     }
 
     /// Takes the held objects out.
-    pub(crate) fn let_go(&self) -> Vec<Object> {
+    pub(crate) fn unstage(&self) -> Vec<Object> {
         self.held.take()
     }
 
-    fn read_held(&self, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+    fn read_staged(&self, id: ObjectId) -> Option<(ObjectKind, Vec<u8>)> {
         let held = self.held.borrow();
         let object = held.iter().find(|object| object.id == id)?;
         Some((object.kind, object.bytes.clone()))
     }
 
     /// Removes the temporary files of killed writers.
-    pub(crate) fn remove_asides(&self) {
+    pub(crate) fn remove_temporary_objects(&self) {
         if let Ok(objects) = self.objects() {
-            objects.remove_asides();
+            objects.remove_temporary_files();
         }
-        self.remove_pack_asides();
+        self.remove_temporary_packs();
     }
 
     /// Makes everything written so far durable.
@@ -297,19 +303,19 @@ impl Repository {
 
     /// Reads a sealed blob.
     pub(crate) fn sealed(&self, id: ObjectId) -> Result<Sealed> {
-        Sealed::parse(self.read(id, Kind::Blob)?)
+        Sealed::parse(self.read(id, ObjectKind::Blob)?)
             .map_err(|_| Error::damaged(format!("blob {id}"), "it is not an age file"))
     }
 
     /// Reads a blob that is public by design, as text.
     pub(crate) fn public(&self, id: ObjectId) -> Result<String> {
-        String::from_utf8(self.read(id, Kind::Blob)?)
+        String::from_utf8(self.read(id, ObjectKind::Blob)?)
             .map_err(|_| Error::damaged(format!("blob {id}"), "it is not UTF-8"))
     }
 
     /// Reads a tree.
     pub(crate) fn tree(&self, id: ObjectId) -> Result<Tree> {
-        object::parse_tree(&self.read(id, Kind::Tree)?).ok_or_else(|| foreign_entries(id))
+        object::parse_tree(&self.read(id, ObjectKind::Tree)?).ok_or_else(|| foreign_entries(id))
     }
 
     /// Finds the blobs of the named files in a tree; `None` for a file that is absent.
@@ -318,7 +324,7 @@ impl Repository {
         tree: ObjectId,
         names: [&str; N],
     ) -> Result<[Option<ObjectId>; N]> {
-        object::find_files(&self.read(tree, Kind::Tree)?, names)
+        object::find_files(&self.read(tree, ObjectKind::Tree)?, names)
             .ok_or_else(|| foreign_entries(tree))
     }
 
@@ -331,7 +337,7 @@ impl Repository {
         let bytes = if let Some(bytes) = known {
             bytes
         } else {
-            let bytes = self.read(id, Kind::Commit)?;
+            let bytes = self.read(id, ObjectKind::Commit)?;
             if bytes.len() > LARGE_BYTES {
                 self.large.replace(Some((id, bytes.clone())));
             }
@@ -351,7 +357,7 @@ impl Repository {
         self.read_any(id).map(drop)
     }
 
-    fn read(&self, id: ObjectId, kind: Kind) -> Result<Vec<u8>> {
+    fn read(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>> {
         let (found, bytes) = self.read_any(id)?;
         if found != kind {
             let why = format!("it is a {}, not a {}", found.name(), kind.name());
@@ -361,8 +367,8 @@ impl Repository {
     }
 
     /// Reads an object from any place where it is whole: its loose file, a pack, or the journal.
-    fn read_any(&self, id: ObjectId) -> Result<(Kind, Vec<u8>)> {
-        if let Some(held) = self.read_held(id) {
+    fn read_any(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>)> {
+        if let Some(held) = self.read_staged(id) {
             return Ok(held);
         }
         let mut why = String::from("it is missing");
@@ -401,55 +407,57 @@ impl Repository {
 
     /// Reads an object from its loose file or pack and verifies its hash, without repairing
     /// anything.
-    pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<Strict> {
+    pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<StrictRead> {
         for look_again in [false, true] {
             match self.read_loose(id)? {
-                Loose::Whole(kind, bytes) => return Ok(Strict::Whole(kind, bytes)),
+                Loose::Whole(kind, bytes) => return Ok(StrictRead::Whole(kind, bytes)),
                 Loose::Damaged(why) => {
-                    let rest = self.objects().map(|objects| loose::salvage(objects, id));
+                    let rest = self
+                        .objects()
+                        .map(|objects| loose::recover_bytes(objects, id));
                     let rest = rest.unwrap_or_default();
-                    return Ok(Strict::Damaged(why.into(), rest));
+                    return Ok(StrictRead::Damaged(why.into(), rest));
                 }
                 Loose::Absent => {}
             }
-            if self.borrows() && !self.has_packs() {
+            if self.has_alternates() && !self.has_packs() {
                 continue;
             }
             match self.read_packed(id, look_again, true)? {
                 Packed::Whole(kind, bytes) => {
                     if let Some(kind) = kind.kind() {
-                        return Ok(Strict::Whole(kind, bytes));
+                        return Ok(StrictRead::Whole(kind, bytes));
                     }
                 }
-                Packed::Damaged(why) if look_again => return self.salvage_packed(id, why),
+                Packed::Damaged(why) if look_again => return self.recover_packed_bytes(id, why),
                 Packed::Damaged(_) | Packed::Absent => {}
             }
         }
-        Ok(Strict::Missing)
+        Ok(StrictRead::Missing)
     }
 
     /// Reads the bytes that a damaged pack entry still yields.
-    fn salvage_packed(&self, id: ObjectId, why: String) -> Result<Strict> {
+    fn recover_packed_bytes(&self, id: ObjectId, why: String) -> Result<StrictRead> {
         let rest = match self.read_packed(id, false, false)? {
             Packed::Whole(_, bytes) => bytes,
             Packed::Damaged(_) | Packed::Absent => Vec::new(),
         };
-        Ok(Strict::Damaged(why, rest))
+        Ok(StrictRead::Damaged(why, rest))
     }
 
     /// Reads the beginning of a loose object, or all of a packed one, unchecked. Falls back to
     /// [`Self::read_strictly`].
-    pub(crate) fn peek(&self, id: ObjectId) -> Result<Strict> {
+    pub(crate) fn peek(&self, id: ObjectId) -> Result<StrictRead> {
         if let Ok(objects) = self.objects()
             && let Some((kind, bytes)) = self.reading(|reader| reader.peek(objects, id))
         {
-            return Ok(Strict::Whole(kind, bytes));
+            return Ok(StrictRead::Whole(kind, bytes));
         }
-        if !self.borrows()
+        if !self.has_alternates()
             && let Packed::Whole(kind, bytes) = self.read_packed(id, false, false)?
             && let Some(kind) = kind.kind()
         {
-            return Ok(Strict::Whole(kind, bytes));
+            return Ok(StrictRead::Whole(kind, bytes));
         }
         self.read_strictly(id)
     }
@@ -457,7 +465,7 @@ impl Repository {
     /// Reads the parent that a commit names, unchecked.
     pub(crate) fn peek_parent(&self, id: ObjectId) -> Result<Option<ObjectId>> {
         match self.peek(id)? {
-            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes),
+            StrictRead::Whole(ObjectKind::Commit, bytes) => object::outline(&bytes),
             _ => None,
         }
         .map(|outline| outline.parent)
@@ -466,7 +474,7 @@ impl Repository {
 
     /// Tells whether the repository borrows objects from another folder
     /// (`objects/info/alternates`).
-    fn borrows(&self) -> bool {
+    fn has_alternates(&self) -> bool {
         let objects = self.objects();
         objects.is_ok_and(|objects| objects.has(&Name::ALTERNATES))
     }
@@ -478,7 +486,7 @@ impl Repository {
 
     /// Restores an object from the journal, if it is recent enough to be there. It may have been
     /// torn since, or pruned by stock git before a ref reached it.
-    fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(Kind, Vec<u8>)> {
+    fn read_journaled(&self, id: ObjectId, why: &str) -> Result<(ObjectKind, Vec<u8>)> {
         let found = (self.recent)(&self.root, id)?;
         let object = found.ok_or_else(|| self.lost(id, why))?;
         self.write(&object)?;
@@ -555,7 +563,7 @@ impl Repository {
     }
 
     fn list_packs(&self) -> Result<Packs> {
-        if self.borrows() {
+        if self.has_alternates() {
             return Err(Error::damaged(
                 "objects/info/alternates",
                 "objects of another folder are no part of a store; remove the file",

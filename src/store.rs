@@ -38,7 +38,7 @@ use std::sync::{Arc, OnceLock};
 use chrono::{DateTime, Utc};
 
 use self::batch::Batch;
-use self::decide::Decisions;
+use self::decide::StoreConfig;
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Lock, Name};
@@ -57,11 +57,11 @@ use crate::state::timeline::Timeline;
 use crate::state::timeline::file::TimelineFile;
 use crate::store::answer::Answer;
 use crate::store::commit::commit;
-use crate::store::decide::as_reader;
-use crate::store::erase::closed::complete_erasures;
+use crate::store::decide::require_reader;
+use crate::store::erase::closed::finish_pending_erasures;
 use crate::store::history::replay::settle_catalog;
 use crate::store::history::{catch_up, refresh};
-use crate::store::pinning::note_head;
+use crate::store::pinning::record_head;
 use crate::store::place::check_keyring;
 use crate::store::plan::plan;
 use crate::store::quota::plan_too_many;
@@ -71,24 +71,24 @@ use crate::store::versions::Trees;
 use self::checkpoint::Packing;
 use self::commit::time_of;
 
-pub(crate) use self::checkpoint::{after_another_boot, checkpoint};
+pub(crate) use self::checkpoint::{checkpoint, clean_up_after_reboot};
 pub use self::decide::PolicyChange;
-pub use self::foresee::{Compared, Foreseen};
-pub(crate) use self::history::{Unclean, restore_objects};
-pub use self::pinning::Lost;
-pub(crate) use self::pinning::Pinning;
+pub use self::foresee::{Preview, TextComparison};
+pub(crate) use self::history::{PendingRecovery, restore_objects};
+pub use self::pinning::LostMoment;
+pub(crate) use self::pinning::RollbackCheck;
 pub(crate) use self::place::{keyring_at, store_at};
-pub use self::reseal::{Progress, Rekeyed};
+pub use self::reseal::{ProgressFn, Rekeyed};
 pub use self::signers::{Removed, Signer};
 pub use self::status::Status;
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 pub use crate::store::batch::Queue;
 pub use crate::store::checkpoint::Compacted;
-pub use crate::store::checkpoint::Kept;
+pub use crate::store::checkpoint::StorageStats;
 pub use crate::store::export::Export;
-pub use crate::store::log::News;
-pub use crate::store::members::Exported;
+pub use crate::store::log::ChangeSet;
+pub use crate::store::members::ExportedKeys;
 pub(crate) use crate::store::place::was_in_force;
 pub use crate::store::status::CopyOf;
 pub use crate::store::status::Distance;
@@ -127,7 +127,7 @@ pub struct Store {
 /// The state of a store as of its newest commit: all that planning a command reads.
 struct State {
     id: StoreId,
-    decisions: Decisions,
+    decisions: StoreConfig,
     catalog: Catalog,
     /// The timeline of all events, loaded when history is first needed.
     timeline: Option<Timeline>,
@@ -154,7 +154,7 @@ struct Ledger {
     timeline_file: TimelineFile,
     trees: Trees,
     batch: Batch,
-    pinning: Pinning,
+    pinning: RollbackCheck,
     /// The thread that packs the journal.
     packing: Packing,
     /// SHA-256 of the newest commit object, for the `Chain` of the next commit.
@@ -171,15 +171,15 @@ impl Store {
     /// [`Error::RolledBack`] if history lacks a moment that was seen before,
     /// [`Error::AnotherStore`] if another store was seen at this place.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
-        let check = |pinning: &mut Pinning, repository: &Repository, head| {
+        let check = |pinning: &mut RollbackCheck, repository: &Repository, head| {
             pinning.check(repository, head)?;
-            pinning.meet(repository, head)
+            pinning.prepare_first_use(repository, head)
         };
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         check_keyring(&store)?;
         // If this fails, the keys are not used all the same.
-        drop(complete_erasures(&mut store));
-        note_head(&mut store);
+        drop(finish_pending_erasures(&mut store));
+        record_head(&mut store);
         drop(lock);
         Ok(store)
     }
@@ -197,7 +197,7 @@ impl Store {
         root: &Path,
         keys: Keys,
         clock: Clock,
-        check: impl FnOnce(&mut Pinning, &Repository, ObjectId) -> Result<T>,
+        check: impl FnOnce(&mut RollbackCheck, &Repository, ObjectId) -> Result<T>,
     ) -> Result<(Self, Lock, T)> {
         let root = &place::store_at(root)?;
         let repository = Repository::open(root, journal::find).map_err(|error| match error {
@@ -212,15 +212,15 @@ impl Store {
             return Err(Error::NoStore { path });
         }
         let lock = Lock::acquire(root)?;
-        root.remove_asides();
-        repository.remove_pack_asides();
+        root.remove_temporary_files();
+        repository.remove_temporary_packs();
         let mut journal = history::open_journal(root, &repository)?;
         let is_from_another_boot = journal.is_from_another_boot();
         let unclean = restore_objects(&repository, &journal, !is_from_another_boot)?;
-        let decided = history::decided_at(&repository, journal.head())?;
-        let decisions = Decisions::read(&repository, decided)?;
+        let decided = history::config_blobs_at(&repository, journal.head())?;
+        let decisions = StoreConfig::read(&repository, decided)?;
         let id = decisions.id;
-        let mut pinning = Pinning::new(keys.state.as_deref(), root.path(), id)?;
+        let mut pinning = RollbackCheck::new(keys.state.as_deref(), root.path(), id)?;
         let found = check(&mut pinning, &repository, journal.head())?;
         let keyring_said = keys.keyring;
         let folder = place::keyring_at(root, keyring_said.as_deref(), &decisions.policy)?;
@@ -232,14 +232,14 @@ impl Store {
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
             if is_from_another_boot {
-                repository.remove_left_over(journal.head())?;
+                repository.clean_up_loose(journal.head())?;
             }
             checkpoint(&repository, &keyring, &mut journal)?;
         }
-        after_another_boot(&repository, &mut journal)?;
+        clean_up_after_reboot(&repository, &mut journal)?;
         let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
         let times = keyring.cache_name(Name::TIMELINE, Name::AUDITORS_TIMELINE);
-        let refold = history::refold(root, id, &keys.identity, keyring_said.as_deref());
+        let refold = history::rebuild_state(root, id, &keys.identity, keyring_said.as_deref());
         let state = State {
             id,
             decisions,
@@ -252,7 +252,7 @@ impl Store {
         };
         let ledger = Ledger {
             signing_key: keys.signing_key,
-            catalog_file: CatalogFile::new(root, cache, id).refolded_by(refold),
+            catalog_file: CatalogFile::new(root, cache, id).with_rebuild(refold),
             timeline_file: TimelineFile::new(root, times, id),
             root: root.clone(),
             repository,
@@ -366,8 +366,8 @@ impl Store {
     /// # Errors
     /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows kept text,
     /// and any error that keeps the store from being read.
-    pub fn foresee(&mut self, command: &Command, context: &Context) -> Result<Foreseen> {
-        foresee::foresee(self, command, context)
+    pub fn preview(&mut self, command: &Command, context: &Context) -> Result<Preview> {
+        foresee::preview(self, command, context)
     }
 
     /// Compares a text, as redaction would leave it, with the one kept at a path. This is no access
@@ -375,8 +375,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotAReader`] for an auditor, and any error that keeps the store from being read.
-    pub fn compare_kept(&mut self, path: &str, text: &Text) -> Result<Compared> {
-        foresee::compare_kept(self, path, text)
+    pub fn compare_with_stored(&mut self, path: &str, text: &Text) -> Result<TextComparison> {
+        foresee::compare_with_stored(self, path, text)
     }
 
     /// Strips secrets from a line, by the policy in force, so that it may be shown.
@@ -393,10 +393,10 @@ impl Store {
 fn lock(ledger: &mut Ledger) -> Result<Lock> {
     let mut lock = Lock::acquire(&ledger.root)?;
     if let Some(root) = lock.moved() {
-        ledger.repository = Repository::of_whatever_is_there(&root, journal::find);
-        ledger.journal.follow(&root);
-        ledger.catalog_file.follow(&root);
-        ledger.timeline_file.follow(&root);
+        ledger.repository = Repository::open_lenient(&root, journal::find);
+        ledger.journal.reopen_in(&root);
+        ledger.catalog_file.reopen_in(&root);
+        ledger.timeline_file.reopen_in(&root);
         ledger.root = root;
     }
     Ok(lock)
@@ -408,7 +408,7 @@ fn begin_commands(store: &mut Store) -> Result<Lock> {
     // An agent's commands do not need the timeline in memory.
     store.state.timeline = None;
     refresh(store)?;
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     Ok(lock)
 }
 

@@ -32,17 +32,17 @@ use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::state::catalog::Catalog;
 use crate::store;
-use crate::store::note::Note;
+use crate::store::note::SignedCheckpoint;
 use crate::store::pin::Place;
 
 use self::examine::Before;
-use self::findings::{Fault, Findings, Spot};
-use self::fold::Fold;
-use self::opening::Opened;
-use self::walk::{Line, Start};
-use crate::verify::claims::Point;
-use crate::verify::walk::Chain;
+use self::findings::{Fault, FindingLocation, Findings};
+use self::fold::ReplayState;
+use self::opening::StoreSnapshot;
+use self::walk::{CommitRange, Start};
+use crate::verify::claims::VerifiedPoint;
 use crate::verify::walk::Link;
+use crate::verify::walk::VerifiedHistory;
 
 pub use self::findings::{FINDINGS, Finding};
 
@@ -59,7 +59,7 @@ pub struct Options {
     /// The keyring's folder. By default it is where the policy says, or in the store.
     pub keyring: Option<PathBuf>,
     /// Checkpoints that history must contain.
-    pub checkpoints: Vec<Note>,
+    pub checkpoints: Vec<SignedCheckpoint>,
 }
 
 /// Progress of a run.
@@ -125,7 +125,7 @@ pub fn verify(
     let opened = match opened {
         Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
             not_checked.push(unread(&why));
-            Opened::nothing(root)
+            StoreSnapshot::nothing(root)
         }
         opened => opened?,
     };
@@ -139,7 +139,7 @@ pub fn verify(
     match run.history(progress) {
         Err(Error::Damaged { why, .. }) if run.findings.has_found("alternates") => {
             run.not_checked.push(unread(&why));
-            Ok(run.report(Outcome::default()))
+            Ok(run.report(HistoryCheck::default()))
         }
         done => done.map(|outcome| run.report(outcome)),
     }
@@ -155,14 +155,14 @@ fn unread(why: &str) -> String {
 struct Run<'a> {
     root: &'a Folder,
     options: &'a Options,
-    opened: Opened,
+    opened: StoreSnapshot,
     findings: Findings,
     not_checked: Vec<String>,
 }
 
 /// The results of reading history.
 #[derive(Default)]
-struct Outcome {
+struct HistoryCheck {
     events: u64,
     from: u64,
     versions: u64,
@@ -171,27 +171,27 @@ struct Outcome {
 }
 
 /// A line of commits and the state before it.
-struct Begun {
-    line: Line,
-    fold: Fold,
+struct RunStart {
+    line: CommitRange,
+    fold: ReplayState,
     /// The event number of the first commit, if it is known.
     first: Option<u64>,
-    point: Option<Point>,
+    point: Option<VerifiedPoint>,
 }
 
 impl Run<'_> {
-    fn history(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
+    fn history(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<HistoryCheck> {
         let Some(head) = self.opened.head else {
             self.not_checked.push("history: it has no end".into());
-            return Ok(Outcome::default());
+            return Ok(HistoryCheck::default());
         };
         let mut begun = self.begin(head, progress)?;
-        self.examine(&mut begun, progress)?;
-        let mut outcome = Outcome {
+        self.check_history(&mut begun, progress)?;
+        let mut outcome = HistoryCheck {
             events: begun.first.unwrap_or(0) + begun.line.commits.len() as u64,
             from: begun.first.unwrap_or(0),
             versions: begun.fold.versions,
-            ..Outcome::default()
+            ..HistoryCheck::default()
         };
         if self.opened.keyring.is_some() {
             self.keys(&begun, &mut outcome)?;
@@ -201,7 +201,7 @@ impl Run<'_> {
                 .push("what was before a commit that cannot be read".into());
             return Ok(outcome);
         };
-        let chain = Chain {
+        let chain = VerifiedHistory {
             repository: &self.opened.repository,
             first,
             commits: &begun.line.commits,
@@ -228,12 +228,14 @@ impl Run<'_> {
     }
 
     /// Finds the line of commits to read, and the state known before it.
-    fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<Begun> {
+    fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<RunStart> {
         let point = match (self.place(), &self.opened.keyring) {
-            (Some(place), Some(keyring)) if !self.options.full => Point::load(&place, keyring),
+            (Some(place), Some(keyring)) if !self.options.full => {
+                VerifiedPoint::load(&place, keyring)
+            }
             _ => None,
         };
-        let known = point.and_then(|point| point.fold().map(|fold| (point, fold)));
+        let known = point.and_then(|point| point.state().map(|fold| (point, fold)));
         let until = known.as_ref().map(|(point, _)| point.commit);
         let line = walk::walk(
             &self.opened.repository,
@@ -244,7 +246,7 @@ impl Run<'_> {
             progress,
         )?;
         match (known, line.start) {
-            (Some((point, fold)), Start::After(_)) => Ok(Begun {
+            (Some((point, fold)), Start::After(_)) => Ok(RunStart {
                 first: Some(fold.catalog.events),
                 line,
                 fold,
@@ -255,10 +257,10 @@ impl Run<'_> {
                     self.moved(&point, &fold, start);
                 }
                 let cut = start == Start::Cut;
-                Ok(Begun {
+                Ok(RunStart {
                     first: (!cut).then_some(0),
                     line,
-                    fold: Fold::new(Catalog::empty(), cut),
+                    fold: ReplayState::new(Catalog::empty(), cut),
                     point: None,
                 })
             }
@@ -266,14 +268,14 @@ impl Run<'_> {
     }
 
     /// Reports that the last verified point was not met on the way back.
-    fn moved(&mut self, point: &Point, fold: &Fold, start: Start) {
+    fn moved(&mut self, point: &VerifiedPoint, fold: &ReplayState, start: Start) {
         if start == Start::Cut {
             // It may lie before the unreadable commit, which is a finding of its own.
             self.not_checked
                 .push("that history contains what was verified last".into());
             return;
         }
-        let spot = Spot {
+        let spot = FindingLocation {
             event: fold.catalog.events.checked_sub(1),
             commit: Some(point.commit),
         };
@@ -282,7 +284,11 @@ impl Run<'_> {
     }
 
     /// Examines every commit and follows the state.
-    fn examine(&mut self, begun: &mut Begun, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn check_history(
+        &mut self,
+        begun: &mut RunStart,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<()> {
         let total = begun.line.commits.len() as u64;
         let keyring = self.opened.keyring.as_ref();
         let repository = &self.opened.repository;
@@ -302,10 +308,10 @@ impl Run<'_> {
         let findings = &mut self.findings;
         let mut met = compare_at_point(begun, cached, repository, findings)?;
         let (commits, fold) = (&begun.line.commits, &mut begun.fold);
-        walk::examine_all(self.root, keyring, commits, &before, |index, examined| {
+        walk::check_commits(self.root, keyring, commits, &before, |index, examined| {
             let (id, index) = (commits[index], index as u64);
             let number = begun.first.map(|first| first + index);
-            fold.take(repository, id, number, examined, findings)?;
+            fold.apply_commit(repository, id, number, examined, findings)?;
             if let Some(cached) = cached.filter(|cached| cached.head == Some(id)) {
                 met = true;
                 compare_cached(fold, cached, repository, findings)?;
@@ -326,7 +332,7 @@ impl Run<'_> {
     }
 
     /// Checks the keyring, and opens live memories: all, or those new since the last point.
-    fn keys(&mut self, begun: &Begun, outcome: &mut Outcome) -> Result<()> {
+    fn keys(&mut self, begun: &RunStart, outcome: &mut HistoryCheck) -> Result<()> {
         let keyring = self.opened.keyring.as_ref().expect("asked by the caller");
         let known = match &begun.point {
             Some(point) => point.keys_known(keyring)?,
@@ -366,7 +372,7 @@ impl Run<'_> {
             outcome.memories.opened =
                 keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
         } else {
-            let what = match keyring.as_reader() {
+            let what = match keyring.require_reader() {
                 Err(error @ Error::Damaged { .. }) => error.to_string(),
                 _ => "your identity is an auditor's".into(),
             };
@@ -383,13 +389,13 @@ impl Run<'_> {
     }
 
     /// Saves the end of history as the point where the next run begins.
-    fn keep_point(&mut self, mut fold: Fold, newest: &Link) -> Result<()> {
+    fn keep_point(&mut self, mut fold: ReplayState, newest: &Link) -> Result<()> {
         let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) else {
             return Ok(());
         };
-        fold.catalog.decided = opening::decided_at(&self.opened.repository, newest.commit)?;
+        fold.catalog.decided = opening::config_blobs_at(&self.opened.repository, newest.commit)?;
         // A failure only makes the next run read more, so it does not fail this one.
-        let _ = Point::save(&place, keyring, &fold, newest.digest);
+        let _ = VerifiedPoint::save(&place, keyring, &fold, newest.digest);
         Ok(())
     }
 
@@ -399,7 +405,7 @@ impl Run<'_> {
         Place::of(state, self.root.path()).ok()
     }
 
-    fn report(self, outcome: Outcome) -> Report {
+    fn report(self, outcome: HistoryCheck) -> Report {
         Report {
             store: self.opened.store,
             head: self.opened.head,
@@ -419,7 +425,7 @@ impl Run<'_> {
 /// Returns whether no later comparison is needed: it was made, or the file is from before that
 /// point.
 fn compare_at_point(
-    begun: &Begun,
+    begun: &RunStart,
     cached: Option<&Catalog>,
     repository: &crate::repository::Repository,
     findings: &mut Findings,
@@ -436,7 +442,7 @@ fn compare_at_point(
 
 /// Compares the catalog file with history at the same commit.
 fn compare_cached(
-    fold: &Fold,
+    fold: &ReplayState,
     cached: &Catalog,
     repository: &crate::repository::Repository,
     findings: &mut Findings,
@@ -460,7 +466,7 @@ fn compare_cached(
             None,
             "the catalog file names other holds, sweeps or erasures",
         ))
-    } else if opening::decided_at(repository, head)? != cached.decided {
+    } else if opening::config_blobs_at(repository, head)? != cached.decided {
         Some((None, "the catalog file names other public files"))
     } else {
         told.memories()

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::Text;
-use crate::crypto::seal::{Begun, OpenFault, SealKey, Sealed, size_class};
+use crate::crypto::seal::{OpenFault, PreparedEncryptor, SealKey, Sealed, size_class};
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::memory_tool::MEMORY_BYTES_MAX;
@@ -27,7 +27,7 @@ const SIZE_CLASS_MIN: usize = 256;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header<'a> {
+struct VersionHeader<'a> {
     agekeep: u32,
     #[serde(borrow)]
     id: std::borrow::Cow<'a, str>,
@@ -40,7 +40,7 @@ struct Header<'a> {
 
 /// The memory, path and number of a version.
 #[derive(Clone)]
-pub(crate) struct Place<'a> {
+pub(crate) struct VersionAddress<'a> {
     pub(crate) id: MemoryId,
     pub(crate) path: &'a MemoryPath,
     pub(crate) version: u64,
@@ -60,7 +60,7 @@ pub(crate) enum VersionFault {
 
 impl VersionFault {
     /// Builds the error for a version at this place.
-    pub(crate) fn at(&self, place: &Place<'_>) -> Error {
+    pub(crate) fn at(&self, place: &VersionAddress<'_>) -> Error {
         let what = format!("version {} of the memory {}", place.version, place.id);
         let why = match self {
             Self::Unknown(found) => {
@@ -78,18 +78,22 @@ impl VersionFault {
 }
 
 /// Seals a text as the version at `place`.
-pub(crate) fn seal(begun: Begun, place: &Place<'_>, redacted: &Redacted) -> Sealed {
+pub(crate) fn seal(
+    begun: PreparedEncryptor,
+    place: &VersionAddress<'_>,
+    redacted: &Redacted,
+) -> Sealed {
     begun.seal(&plaintext(place, redacted.text()))
 }
 
 /// Seals an earlier text unchanged to a new key, as the version at `place`.
-pub(crate) fn reseal(key: &SealKey, place: &Place<'_>, kept: &Text) -> Sealed {
+pub(crate) fn reencrypt(key: &SealKey, place: &VersionAddress<'_>, kept: &Text) -> Sealed {
     key.seal(&plaintext(place, kept))
 }
 
-fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
+fn plaintext(place: &VersionAddress<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
     let header = |pad: usize| {
-        serde_json::to_string(&Header {
+        serde_json::to_string(&VersionHeader {
             agekeep: FORMAT,
             id: place.id.to_string().into(),
             path: place.path.as_str().into(),
@@ -111,14 +115,14 @@ fn plaintext(place: &Place<'_>, text: &Text) -> Zeroizing<Vec<u8>> {
 /// Opens a version with one of its memory's keys, and verifies that it belongs at `place`.
 pub(crate) fn open(
     keys: &[SealKey],
-    place: &Place<'_>,
+    place: &VersionAddress<'_>,
     sealed: &Sealed,
 ) -> Result<Text, VersionFault> {
     let plain = SealKey::open_with_any(keys, sealed).map_err(VersionFault::Closed)?;
     read(&plain, place)
 }
 
-fn read(plain: &[u8], place: &Place<'_>) -> Result<Text, VersionFault> {
+fn read(plain: &[u8], place: &VersionAddress<'_>) -> Result<Text, VersionFault> {
     let at = plain
         .iter()
         .position(|b| *b == b'\n')
@@ -128,16 +132,18 @@ fn read(plain: &[u8], place: &Place<'_>) -> Result<Text, VersionFault> {
     Ok(text.into())
 }
 
-fn check_header(line: &[u8], place: &Place<'_>) -> Result<(), VersionFault> {
+fn check_header(line: &[u8], place: &VersionAddress<'_>) -> Result<(), VersionFault> {
     #[derive(Deserialize)]
-    struct Format {
+    struct VersionFormat {
         agekeep: u32,
     }
-    let Format { agekeep } = serde_json::from_slice(line).map_err(|_| VersionFault::Malformed)?;
+    let VersionFormat { agekeep } =
+        serde_json::from_slice(line).map_err(|_| VersionFault::Malformed)?;
     if agekeep != FORMAT {
         return Err(VersionFault::Unknown(agekeep));
     }
-    let header: Header<'_> = serde_json::from_slice(line).map_err(|_| VersionFault::Malformed)?;
+    let header: VersionHeader<'_> =
+        serde_json::from_slice(line).map_err(|_| VersionFault::Malformed)?;
     if header.id != place.id.to_string()
         || header.path != place.path.as_str()
         || header.version != place.version
@@ -173,7 +179,7 @@ mod tests {
         #[test]
         fn seal_then_open_is_identity(text in "(?s).{0,600}") {
             let (key, path, id) = (SealKey::generate(), path("/memories/\"q\"/ü"), MemoryId::random());
-            let place = Place { id, path: &path, version: 7 };
+            let place = VersionAddress { id, path: &path, version: 7 };
             let text = Text::from(text);
             let sealed = seal(key.begin(), &place, &Redacted::unscanned(text.clone()));
             prop_assert_eq!(open(std::slice::from_ref(&key), &place, &sealed), Ok(text));
@@ -196,22 +202,22 @@ mod tests {
             path("/memories/b"),
         );
         let id = MemoryId::random();
-        let place = Place {
+        let place = VersionAddress {
             id,
             path: &here,
             version: 2,
         };
         let sealed = seal(key.begin(), &place, &Redacted::unscanned("text"));
         for wrong in [
-            Place {
+            VersionAddress {
                 id: MemoryId::random(),
                 ..place.clone()
             },
-            Place {
+            VersionAddress {
                 path: &there,
                 ..place.clone()
             },
-            Place {
+            VersionAddress {
                 version: 1,
                 ..place.clone()
             },
@@ -227,7 +233,7 @@ mod tests {
     fn headers_that_are_none() {
         let (key, here) = (SealKey::generate(), path("/memories/a"));
         let id = MemoryId::random();
-        let place = Place {
+        let place = VersionAddress {
             id,
             path: &here,
             version: 1,
@@ -259,7 +265,7 @@ mod tests {
     #[test]
     fn small_texts_share_one_size() {
         let (key, here) = (SealKey::generate(), path("/memories/a"));
-        let place = Place {
+        let place = VersionAddress {
             id: MemoryId::random(),
             path: &here,
             version: 1,
@@ -277,7 +283,7 @@ mod tests {
         #[test]
         fn no_bytes_break_the_header_parser(plain in prop::collection::vec(any::<u8>(), 0..200)) {
             let (key, here) = (SealKey::generate(), path("/memories/a"));
-            let place = Place { id: MemoryId::random(), path: &here, version: 1 };
+            let place = VersionAddress { id: MemoryId::random(), path: &here, version: 1 };
             prop_assert!(open(std::slice::from_ref(&key), &place, &key.seal(&plain)).is_err());
         }
     }

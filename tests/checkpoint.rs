@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
-use agekeep::store::note::Note;
+use agekeep::store::note::SignedCheckpoint;
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -93,7 +93,7 @@ fn a_note_says_where_history_ends_and_is_no_event() {
     let hashed = [b"owner\n\x01".as_slice(), &public_key(&home)].concat();
     assert_eq!(taken.key_id, Sha256::digest(hashed)[..4]);
 
-    let read = Note::parse(&note).expect("our own");
+    let read = SignedCheckpoint::parse(&note).expect("our own");
     assert_eq!(read.checkpoint().events, 4);
     assert_eq!(read.checkpoint().digest.to_string(), digest);
     ok(&home.run(&["read", "a"]));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};
 
 use agekeep::crypto::keyfile;
-use agekeep::event::{Context, Place};
+use agekeep::event::{Context, PathRef};
 use agekeep::memory_tool::command::Command;
 use agekeep::store::{Keys, Store};
 use base64ct::{Base64, Base64Unpadded, Encoding};
@@ -417,7 +417,7 @@ fn debug_shows_no_path_of_a_memory() {
 
 #[test]
 fn debug_shows_no_path_that_was_asked_for() {
-    let place = Place::Asked("/memories/p4th.md".into());
+    let place = PathRef::Asked("/memories/p4th.md".into());
     assert!(!format!("{place:?}").contains("p4th"));
 }
 

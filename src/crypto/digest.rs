@@ -29,8 +29,8 @@ impl Digest {
     }
 
     /// Starts a digest over pieces that arrive one by one.
-    pub(crate) fn begin() -> Begun {
-        Begun(sha2::Sha256::new())
+    pub(crate) fn begin() -> Hasher {
+        Hasher(sha2::Sha256::new())
     }
 
     /// Parses 64 lowercase hexadecimal digits.
@@ -41,9 +41,9 @@ impl Digest {
 }
 
 /// An incremental digest.
-pub(crate) struct Begun(sha2::Sha256);
+pub(crate) struct Hasher(sha2::Sha256);
 
-impl Begun {
+impl Hasher {
     pub(crate) fn add(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::crypto::seal::{Identity, Unusable};
-pub use crate::crypto::seal::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wanted};
-use crate::crypto::sign::{Found, SigningKey};
+pub use crate::crypto::seal::{
+    PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unattended, Unlock,
+};
+use crate::crypto::sign::{SigningKey, SigningKeyFile};
 pub use crate::crypto::sign::{is_public, is_secret};
 use crate::disk;
 use crate::error::{Error, KeyFault, Result};
@@ -66,9 +68,11 @@ pub fn unlock_identity(path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Identity
 /// write it, [`Error::BadKeyFile`] if it holds no unencrypted Ed25519 key.
 pub fn read_signing_key(path: &Path) -> Result<SigningKey> {
     match found_in(path)? {
-        Found::Key(key) => Ok(*key),
-        Found::Locked(_) => Err(bad(SIGNING_KEY, path, "it is encrypted with a passphrase")),
-        Found::Public(_) => Err(bad(SIGNING_KEY, path, "it is a public key")),
+        SigningKeyFile::Key(key) => Ok(*key),
+        SigningKeyFile::Locked(_) => {
+            Err(bad(SIGNING_KEY, path, "it is encrypted with a passphrase"))
+        }
+        SigningKeyFile::Public(_) => Err(bad(SIGNING_KEY, path, "it is a public key")),
     }
 }
 
@@ -86,19 +90,19 @@ pub fn find_signing_key(
     unlock: &Arc<dyn Unlock>,
 ) -> Result<SigningKey> {
     match found_in(path)? {
-        Found::Key(key) => Ok(*key),
-        Found::Locked(key) if agent.is_some() => {
+        SigningKeyFile::Key(key) => Ok(*key),
+        SigningKeyFile::Locked(key) if agent.is_some() => {
             let public = key.verifying_key();
             Ok(SigningKey::in_agent(public, agent, path.into()))
         }
-        Found::Locked(key) => {
-            let passphrase = unlock.passphrase(Wanted::File(path))?;
+        SigningKeyFile::Locked(key) => {
+            let passphrase = unlock.passphrase(PassphraseRequest::File(path))?;
             key.open(passphrase.as_str()).map_err(|_| {
                 let path = path.into();
                 Error::Key(KeyFault::WrongPassphrase { path })
             })
         }
-        Found::Public(public) => {
+        SigningKeyFile::Public(public) => {
             let private = match path.extension() {
                 Some(end) if end == "pub" => path.with_extension(""),
                 _ => path.into(),
@@ -108,13 +112,13 @@ pub fn find_signing_key(
     }
 }
 
-fn found_in(path: &Path) -> Result<Found> {
+fn found_in(path: &Path) -> Result<SigningKeyFile> {
     let (bytes, open) = read_whole(SIGNING_KEY, path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| bad(SIGNING_KEY, path, "it is not text"))?;
     if open && !is_public(text) {
         return Err(not_private(SIGNING_KEY, path));
     }
-    Found::parse(text).map_err(|why| bad(SIGNING_KEY, path, why))
+    SigningKeyFile::parse(text).map_err(|why| bad(SIGNING_KEY, path, why))
 }
 
 /// Creates an identity file unless one exists. Returns true if it did.

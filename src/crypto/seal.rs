@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 pub use self::identity::Identity;
 pub(crate) use self::identity::{Unopened, Unusable};
 pub use self::recipient::Recipient;
-pub use self::unlock::{PASSPHRASE_BYTES_MAX, Passphrase, Unattended, Unlock, Wanted};
+pub use self::unlock::{PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unattended, Unlock};
 use crate::crypto::digest::Digest;
 use crate::error::{Error, KeyFault};
 
@@ -131,11 +131,11 @@ impl SealKey {
     }
 
     /// Starts an age file. This takes longer than the rest, and does not depend on the plaintext.
-    pub(crate) fn begin(&self) -> Begun {
+    pub(crate) fn begin(&self) -> PreparedEncryptor {
         let recipient = self.0.to_public();
         let recipients = std::iter::once(&recipient as &dyn age::Recipient);
         let encryptor = age::Encryptor::with_recipients(recipients);
-        Begun(encryptor.expect("there is one X25519 recipient"))
+        PreparedEncryptor(encryptor.expect("there is one X25519 recipient"))
     }
 
     /// Seals `plain` into an age file.
@@ -159,9 +159,9 @@ impl SealKey {
 }
 
 /// A started age file: its header and its file key. It seals one plaintext.
-pub(crate) struct Begun(age::Encryptor);
+pub(crate) struct PreparedEncryptor(age::Encryptor);
 
-impl Begun {
+impl PreparedEncryptor {
     /// Seals `plain` into it.
     pub(crate) fn seal(self, plain: &[u8]) -> Sealed {
         Sealed::write(self.0, plain)

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use self::agent::Agent;
 pub(crate) use self::authority::{Authority, AuthorityMark, AuthorityProof};
 pub(crate) use self::signers::NAME_CHARACTERS_MAX;
-pub(crate) use self::signers::{Entry, Signers, Untimely, check_name};
+pub(crate) use self::signers::{SignerEntry, Signers, Untimely, check_name};
 pub use self::signers::{SignerRole, Validity};
 use crate::error::{Error, Result, SigningFault};
 
@@ -49,7 +49,7 @@ enum Holder {
 }
 
 /// The content of a file that names the signing key.
-pub(crate) enum Found {
+pub(crate) enum SigningKeyFile {
     /// A private key that can be used as it is.
     Key(Box<SigningKey>),
     /// A private key encrypted with a passphrase.
@@ -58,7 +58,7 @@ pub(crate) enum Found {
     Public(VerifyingKey),
 }
 
-impl Found {
+impl SigningKeyFile {
     /// Parses an OpenSSH private key file, or an OpenSSH public key line.
     ///
     /// # Errors
@@ -115,10 +115,12 @@ impl SigningKey {
     /// # Errors
     /// Returns the reason why the file cannot be used, never its content.
     pub fn parse(text: &str) -> Result<Self, String> {
-        match Found::parse(text)? {
-            Found::Key(key) => Ok(*key),
-            Found::Locked(_) => Err("it is encrypted with a passphrase".into()),
-            Found::Public(_) => Err("it is a public key, and an ssh-agent is not asked".into()),
+        match SigningKeyFile::parse(text)? {
+            SigningKeyFile::Key(key) => Ok(*key),
+            SigningKeyFile::Locked(_) => Err("it is encrypted with a passphrase".into()),
+            SigningKeyFile::Public(_) => {
+                Err("it is a public key, and an ssh-agent is not asked".into())
+            }
         }
     }
 
@@ -197,7 +199,7 @@ impl SigningKey {
             }
             Holder::Agent(agent) => agent,
         };
-        let fault = |fault: agent::Fault| {
+        let fault = |fault: agent::AgentFault| {
             Error::Signing(SigningFault::Agent {
                 fingerprint: self.fingerprint(),
                 why: fault.to_string(),
@@ -209,7 +211,7 @@ impl SigningKey {
         Signature::try_from(answer.as_slice())
             .ok()
             .filter(|signature| verifies(&self.public, bytes, signature))
-            .ok_or_else(|| fault(agent::Fault::False))
+            .ok_or_else(|| fault(agent::AgentFault::False))
     }
 
     /// Returns the public half.
@@ -343,7 +345,7 @@ mod tests {
 
     fn by<'a>(signers: &'a Signers, commit: &[u8], signature: &str) -> Option<&'a str> {
         let signed = SignedBy::check(commit, signature)?;
-        signers.holder(&signed).map(Entry::name)
+        signers.holder(&signed).map(SignerEntry::name)
     }
 
     #[test]

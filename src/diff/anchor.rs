@@ -19,7 +19,7 @@ pub(super) fn pairs(
     after: &[u32],
     search: impl Fn(&[u32], &[u32]) -> Vec<(usize, usize)>,
 ) -> Vec<(usize, usize)> {
-    let mut cutter = Cutter {
+    let mut cutter = DiffSplitter {
         before,
         after,
         search,
@@ -30,7 +30,7 @@ pub(super) fn pairs(
     cutter.pairs
 }
 
-struct Cutter<'n, F> {
+struct DiffSplitter<'n, F> {
     before: &'n [u32],
     after: &'n [u32],
     search: F,
@@ -38,7 +38,7 @@ struct Cutter<'n, F> {
     pairs: Vec<(usize, usize)>,
 }
 
-impl<F: Fn(&[u32], &[u32]) -> Vec<(usize, usize)>> Cutter<'_, F> {
+impl<F: Fn(&[u32], &[u32]) -> Vec<(usize, usize)>> DiffSplitter<'_, F> {
     /// Adds the pairs of a piece: its common ends directly, the rest between anchors.
     fn cut(&mut self, before: Range<usize>, after: Range<usize>, rounds: &[usize]) {
         let (head, tail) = common_ends(&self.before[before.clone()], &self.after[after.clone()]);

@@ -14,7 +14,7 @@ use crate::diff::{bare_lines, changed_lines, unchanged};
 ///
 /// It holds the newest text, and of the versions that will be gone back to only the origins, in
 /// runs, until their last use.
-pub(crate) struct Blame {
+pub(crate) struct BlameTracker {
     text: Text,
     origins: Vec<u32>,
     version: u32,
@@ -39,7 +39,7 @@ struct Remembered {
     runs: Vec<(u32, usize)>,
 }
 
-impl Blame {
+impl BlameTracker {
     /// Starts with version 0. `gone_back_to` lists the earlier version for each version that goes
     /// back to one; only listed versions are remembered.
     pub(crate) fn new(first: Text, gone_back_to: impl IntoIterator<Item = u32>) -> Self {
@@ -165,7 +165,7 @@ mod tests {
     /// Computes the blame of versions, given as texts with the version each goes back to.
     fn blamed(versions: &[(&str, Option<u32>)]) -> Vec<u32> {
         let texts: Vec<Text> = versions.iter().map(|(text, _)| (*text).into()).collect();
-        let mut blame = Blame::new(
+        let mut blame = BlameTracker::new(
             texts[0].clone(),
             versions.iter().filter_map(|version| version.1),
         );
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_version_that_was_not_named_is_not_remembered() {
         let text = |text: &str| Text::from(text);
-        let mut blame = Blame::new(text("a\n"), []);
+        let mut blame = BlameTracker::new(text("a\n"), []);
         blame.step(text(""), None);
         blame.step(
             text("a\n"),
@@ -286,7 +286,7 @@ mod tests {
             .map(|line| format!("note {line} as it was written"))
             .collect();
         let whole = |lines: &[String]| Text::from(lines.join("\n") + "\n");
-        let mut blame = Blame::new(whole(&lines), []);
+        let mut blame = BlameTracker::new(whole(&lines), []);
         let start = Instant::now();
         for version in 1..=500 {
             lines[version * 7 % 500] = format!("note of version {version}");

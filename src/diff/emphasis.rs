@@ -35,8 +35,11 @@ impl Emphasis {
     pub(super) fn of(&mut self, removed: &[&str], added: &[&str]) -> (Vec<Ranges>, Vec<Ranges>) {
         let mut old = vec![Ranges::new(); removed.len()];
         let mut new = vec![Ranges::new(); added.len()];
-        let removed: Vec<_> = removed.iter().map(|line| Line::new(line)).collect();
-        let added: Vec<_> = added.iter().map(|line| Line::new(line)).collect();
+        let removed: Vec<_> = removed
+            .iter()
+            .map(|line| TokenizedLine::new(line))
+            .collect();
+        let added: Vec<_> = added.iter().map(|line| TokenizedLine::new(line)).collect();
         for (from, to) in self.correspondence(&removed, &added) {
             let (one, other) = (&removed[from], &added[to]);
             if !self.affords(square(one.words.len() + other.words.len())) {
@@ -51,8 +54,13 @@ impl Emphasis {
     }
 
     /// Pairs similar lines, in order on both sides, so that the pairs share as much as possible.
-    fn correspondence(&mut self, removed: &[Line], added: &[Line]) -> Vec<(usize, usize)> {
-        let words = |lines: &[Line]| lines.iter().map(|line| line.words.len() + 1).sum::<usize>();
+    fn correspondence(
+        &mut self,
+        removed: &[TokenizedLine],
+        added: &[TokenizedLine],
+    ) -> Vec<(usize, usize)> {
+        let words =
+            |lines: &[TokenizedLine]| lines.iter().map(|line| line.words.len() + 1).sum::<usize>();
         let work = words(removed)
             .saturating_mul(added.len())
             .saturating_add(words(added).saturating_mul(removed.len()));
@@ -100,7 +108,7 @@ fn square(words: usize) -> usize {
 }
 
 /// A line split into words.
-struct Line<'t> {
+struct TokenizedLine<'t> {
     /// The words in order; together they are the line.
     words: Vec<&'t str>,
     /// The words other than spaces, sorted.
@@ -109,7 +117,7 @@ struct Line<'t> {
     weight: usize,
 }
 
-impl<'t> Line<'t> {
+impl<'t> TokenizedLine<'t> {
     fn new(text: &'t str) -> Self {
         let words = words(text);
         let mut sorted: Vec<_> = words.iter().copied().filter(|word| !blank(word)).collect();
@@ -171,7 +179,7 @@ fn class(c: char) -> Class {
 }
 
 /// Counts the bytes of the words that two lines share in any order; 0 if they are too few.
-fn similarity(one: &Line, other: &Line) -> usize {
+fn similarity(one: &TokenizedLine, other: &TokenizedLine) -> usize {
     let mut shared = 0;
     let mut others = other.sorted.iter().peekable();
     for word in &one.sorted {
@@ -188,7 +196,7 @@ fn similarity(one: &Line, other: &Line) -> usize {
 }
 
 /// Finds the differing ranges of two lines; `None` if they share too few words in the same order.
-fn differences(one: &Line, other: &Line) -> Option<(Ranges, Ranges)> {
+fn differences(one: &TokenizedLine, other: &TokenizedLine) -> Option<(Ranges, Ranges)> {
     let hunks = changed_words(&one.words, &other.words);
     let changed: usize = hunks
         .iter()
@@ -196,7 +204,7 @@ fn differences(one: &Line, other: &Line) -> Option<(Ranges, Ranges)> {
         .filter(|word| !blank(word))
         .map(|word| word.len())
         .sum();
-    let side = |line: &Line, range: fn(&Hunk) -> Range<usize>| {
+    let side = |line: &TokenizedLine, range: fn(&Hunk) -> Range<usize>| {
         joined(&line.words, hunks.iter().map(range))
     };
     one.is_like(other, one.weight - changed).then(|| {

@@ -64,7 +64,7 @@ impl TextDiff {
     pub(crate) fn of(before: &Text, after: &Text) -> Self {
         let (before, after) = (before.as_str(), after.as_str());
         let changes = hunks(before, after);
-        let mut shown = Shown {
+        let mut shown = HunkBuilder {
             before: before.split_inclusive('\n').collect(),
             after: after.split_inclusive('\n').collect(),
             emphasis: Emphasis::new(),
@@ -195,13 +195,13 @@ impl DiffLine {
 }
 
 /// Two texts in lines, newlines included, from which hunks are built.
-struct Shown<'t> {
+struct HunkBuilder<'t> {
     before: Vec<&'t str>,
     after: Vec<&'t str>,
     emphasis: Emphasis,
 }
 
-impl Shown<'_> {
+impl HunkBuilder<'_> {
     /// Builds a hunk of nearby changes with their context.
     fn hunk(&mut self, changes: &[Hunk]) -> DiffHunk {
         let (first, last) = (&changes[0], &changes[changes.len() - 1]);

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::name::Name;
 use crate::disk::outside;
-use crate::error::refused::{Kind, Refused, What};
+use crate::error::refused::{FileKind, RefusalReason, Refused};
 use crate::error::{Error, Result};
 
 /// An open folder: its files stay the same whatever happens to the path.
@@ -31,8 +31,8 @@ pub(crate) struct Folder {
 
 /// The metadata of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
-    pub(crate) kind: Kind,
+pub(crate) struct FileStat {
+    pub(crate) kind: FileKind,
     pub(crate) bytes: u64,
     /// The inode number.
     pub(crate) inode: u64,
@@ -44,9 +44,9 @@ pub(crate) struct Look {
 
 /// An entry of a folder, under any name: its metadata can be read, but it cannot be opened as a
 /// file.
-pub(crate) struct Found {
+pub(crate) struct DirEntry {
     pub(crate) name: OsString,
-    pub(crate) look: Look,
+    pub(crate) look: FileStat,
 }
 
 /// Most levels of folders that are counted below a folder; no store is deeper.
@@ -54,7 +54,7 @@ const DEPTH_MAX: u32 = 32;
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-impl Look {
+impl FileStat {
     /// Tells whether others have any access.
     pub(crate) fn is_open_to_others(&self) -> bool {
         self.mode & OTHERS != 0
@@ -103,7 +103,7 @@ impl Folder {
     pub(crate) fn sub(&self, name: &Name) -> io::Result<Self> {
         let opened = outside::folder(self.fd(), name.as_str());
         Ok(Self {
-            descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, Kind::Folder))?),
+            descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, FileKind::Folder))?),
             path: self.path_of(name),
         })
     }
@@ -233,7 +233,7 @@ impl Folder {
     fn open(&self, name: &Name, flags: OFlags, mode: u32) -> io::Result<File> {
         let mode = Mode::from_raw_mode(mode);
         outside::file(self.fd(), name.as_str(), flags, mode)
-            .map_err(|e| self.explain(name, e, Kind::File))
+            .map_err(|e| self.explain(name, e, FileKind::File))
     }
 
     /// Refuses anything but a file within its size limit; returns its length.
@@ -251,26 +251,32 @@ impl Folder {
         self.check(name, file)?;
         let names = file.metadata()?.nlink();
         if names > 1 {
-            return Err(Refused::error(self.path_of(name), What::Linked { names }));
+            return Err(Refused::error(
+                self.path_of(name),
+                RefusalReason::Linked { names },
+            ));
         }
         Ok(())
     }
 
     fn check_kind(&self, name: &Name, mode: u32) -> io::Result<()> {
         let found = kind_of(FileType::from_raw_mode(mode));
-        if found == Kind::File {
+        if found == FileKind::File {
             return Ok(());
         }
-        Err(Refused::error(self.path_of(name), What::not_a_file(found)))
+        Err(Refused::error(
+            self.path_of(name),
+            RefusalReason::not_a_file(found),
+        ))
     }
 
     fn longer(&self, name: &Name) -> io::Error {
         let bytes_max = name.bytes_max();
-        Refused::error(self.path_of(name), What::Longer { bytes_max })
+        Refused::error(self.path_of(name), RefusalReason::Longer { bytes_max })
     }
 
     /// Finds what is in the way on the path, if that caused the error.
-    fn explain(&self, name: &Name, error: Errno, wanted: Kind) -> io::Error {
+    fn explain(&self, name: &Name, error: Errno, wanted: FileKind) -> io::Error {
         if !outside::is_of_kind(error) {
             return outside::io_error(error);
         }
@@ -280,14 +286,17 @@ impl Folder {
             let wanted = if end == name.as_str().len() {
                 wanted
             } else {
-                Kind::Folder
+                FileKind::Folder
             };
             let Ok(found) = rustix::fs::statat(self.fd(), piece, AtFlags::SYMLINK_NOFOLLOW) else {
                 break;
             };
             let found = kind_of(FileType::from_raw_mode(found.st_mode));
             if found != wanted {
-                return Refused::error(self.path.join(piece), What::Kind { found, wanted });
+                return Refused::error(
+                    self.path.join(piece),
+                    RefusalReason::Kind { found, wanted },
+                );
             }
         }
         outside::io_error(error)
@@ -296,10 +305,10 @@ impl Folder {
     // ---- Metadata and listing ----
 
     /// Returns the metadata of an entry, without following a link; `None` if there is none.
-    pub(crate) fn look(&self, name: &Name) -> io::Result<Option<Look>> {
+    pub(crate) fn look(&self, name: &Name) -> io::Result<Option<FileStat>> {
         let (above, last) = self.above(name)?;
         match rustix::fs::statat(above.fd(), last, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => Ok(Some(Look::of(&found))),
+            Ok(found) => Ok(Some(FileStat::of(&found))),
             Err(Errno::NOENT) => Ok(None),
             Err(e) => Err(outside::io_error(e)),
         }
@@ -311,26 +320,26 @@ impl Folder {
     }
 
     /// Tells whether an entry of this kind exists; another kind is refused.
-    pub(crate) fn has_that_is(&self, name: &Name, wanted: Kind) -> io::Result<bool> {
+    pub(crate) fn has_that_is(&self, name: &Name, wanted: FileKind) -> io::Result<bool> {
         match self.look(name)?.map(|found| found.kind) {
             None => Ok(false),
             Some(found) if found == wanted => Ok(true),
             Some(found) => {
-                let what = What::Kind { found, wanted };
+                let what = RefusalReason::Kind { found, wanted };
                 Err(Refused::error(self.path_of(name), what))
             }
         }
     }
 
     /// Tells whether an entry exists and has this kind.
-    pub(crate) fn has_kind(&self, name: &Name, kind: Kind) -> bool {
+    pub(crate) fn has_kind(&self, name: &Name, kind: FileKind) -> bool {
         matches!(self.look(name), Ok(Some(found)) if found.kind == kind)
     }
 
     /// Returns the inode number of a file; `None` if there is no such file.
     pub(crate) fn inode(&self, name: &Name) -> Option<u64> {
         let found = self.look(name).ok().flatten()?;
-        (found.kind == Kind::File).then_some(found.inode)
+        (found.kind == FileKind::File).then_some(found.inode)
     }
 
     /// Lists the names of all entries.
@@ -351,13 +360,13 @@ impl Folder {
     }
 
     /// Lists all entries with their metadata, skipping any that disappear meanwhile.
-    pub(crate) fn look_at_all(&self) -> io::Result<Vec<Found>> {
+    pub(crate) fn look_at_all(&self) -> io::Result<Vec<DirEntry>> {
         let mut all = Vec::new();
         for name in self.list()? {
             match rustix::fs::statat(self.fd(), &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) => all.push(Found {
+                Ok(found) => all.push(DirEntry {
                     name,
-                    look: Look::of(&found),
+                    look: FileStat::of(&found),
                 }),
                 Err(Errno::NOENT) => {}
                 Err(e) => return Err(outside::io_error(e)),
@@ -367,7 +376,7 @@ impl Folder {
     }
 
     /// Opens a folder found in it.
-    pub(crate) fn enter(&self, found: &Found) -> io::Result<Self> {
+    pub(crate) fn enter(&self, found: &DirEntry) -> io::Result<Self> {
         let opened = rustix::fs::openat(self.fd(), &found.name, outside::FOLDER, Mode::empty());
         Ok(Self {
             descriptor: Arc::new(opened.map_err(outside::io_error)?),
@@ -384,7 +393,7 @@ impl Folder {
         let mut bytes = 0;
         for found in self.look_at_all()? {
             bytes += match found.look.kind {
-                Kind::Folder if depth > 0 => match self.enter(&found) {
+                FileKind::Folder if depth > 0 => match self.enter(&found) {
                     Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
                     below => below?.bytes_to(depth - 1)?,
                 },
@@ -401,21 +410,21 @@ impl Folder {
 
     /// Removes all permissions of group and others from a file or folder found in it. A file with
     /// other hard links is refused.
-    pub(crate) fn close_found(&self, found: &Found) -> io::Result<()> {
+    pub(crate) fn restrict_entry(&self, found: &DirEntry) -> io::Result<()> {
         let flags = outside::FILE | OFlags::RDONLY;
         let opened = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty())?;
         let meta = File::from(opened.try_clone()?).metadata()?;
         if meta.is_file() && meta.nlink() > 1 {
             let names = meta.nlink();
             let path = self.path.join(&found.name);
-            return Err(Refused::error(path, What::Linked { names }));
+            return Err(Refused::error(path, RefusalReason::Linked { names }));
         }
         close_to_others(opened)
     }
 
     /// Returns its own metadata.
-    pub(crate) fn look_at_itself(&self) -> io::Result<Look> {
-        Ok(Look::of(&rustix::fs::fstat(self.fd())?))
+    pub(crate) fn look_at_itself(&self) -> io::Result<FileStat> {
+        Ok(FileStat::of(&rustix::fs::fstat(self.fd())?))
     }
 
     /// Lists the names that `parse` accepts.
@@ -437,7 +446,7 @@ impl Folder {
         };
         let opened = outside::folder(self.fd(), above);
         let folder = Self {
-            descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, Kind::File))?),
+            descriptor: Arc::new(opened.map_err(|e| self.explain(name, e, FileKind::File))?),
             path: self.path.join(above),
         };
         Ok((folder, last))
@@ -466,7 +475,7 @@ impl Folder {
     }
 
     fn put(&self, name: &Name, bytes: &[u8], mode: u32, durable: bool) -> io::Result<()> {
-        let aside = Name::new_aside();
+        let aside = Name::new_temporary();
         let written = (|| {
             let mut file = self.create_new(&aside, mode)?;
             file.write_all(bytes)?;
@@ -524,7 +533,7 @@ impl Folder {
         let (above, last) = self.above(from)?;
         let (to_above, to_last) = folder.above(to)?;
         rustix::fs::renameat(above.fd(), last, to_above.fd(), to_last)
-            .map_err(|e| folder.explain(to, e, Kind::File))
+            .map_err(|e| folder.explain(to, e, FileKind::File))
     }
 
     /// Renames a folder to the name that a person chose.
@@ -561,8 +570,8 @@ impl Folder {
 
     /// Removes temporary files of killed processes. The caller holds the lock, so none is in use.
     /// Failures are harmless.
-    pub(crate) fn remove_asides(&self) {
-        for aside in self.list_of(Name::aside).unwrap_or_default() {
+    pub(crate) fn remove_temporary_files(&self) {
+        for aside in self.list_of(Name::temporary).unwrap_or_default() {
             drop(self.remove(&aside));
         }
     }
@@ -588,8 +597,8 @@ impl Folder {
         let fault = || Error::io("sync", &self.path);
         for found in self.look_at_all().map_err(fault())? {
             match found.look.kind {
-                Kind::Folder => self.enter(&found).map_err(fault())?.sync_file_system()?,
-                Kind::File => {
+                FileKind::Folder => self.enter(&found).map_err(fault())?.sync_file_system()?,
+                FileKind::File => {
                     let flags = outside::FILE | OFlags::RDONLY;
                     let file = rustix::fs::openat(self.fd(), &found.name, flags, Mode::empty());
                     let synced = file.and_then(rustix::fs::fsync).map_err(outside::io_error);
@@ -611,19 +620,19 @@ impl Folder {
 }
 
 fn close_to_others(opened: impl AsFd) -> io::Result<()> {
-    let mode = Look::of(&rustix::fs::fstat(&opened)?).mode;
+    let mode = FileStat::of(&rustix::fs::fstat(&opened)?).mode;
     let private = Mode::from_raw_mode(mode & 0o777 & !OTHERS);
     rustix::fs::fchmod(opened, private).map_err(outside::io_error)
 }
 
 /// Converts a file type.
-pub(super) fn kind_of(found: FileType) -> Kind {
+pub(super) fn kind_of(found: FileType) -> FileKind {
     match found {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        FileType::Fifo => Kind::Pipe,
-        FileType::Socket => Kind::Socket,
-        _ => Kind::Device,
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        FileType::Symlink => FileKind::Link,
+        FileType::Fifo => FileKind::Pipe,
+        FileType::Socket => FileKind::Socket,
+        _ => FileKind::Device,
     }
 }

@@ -102,7 +102,7 @@ impl Name {
     }
 
     /// Returns the folder of a keyring that is being prepared, in the keyring.
-    pub(crate) fn next(id: NextId) -> Self {
+    pub(crate) fn next(id: StagedKeyringId) -> Self {
         named(format!("{NEXT}{id}"), 0)
     }
 
@@ -114,12 +114,12 @@ impl Name {
     }
 
     /// Returns a new name for a temporary file.
-    pub(crate) fn new_aside() -> Self {
+    pub(crate) fn new_temporary() -> Self {
         named(format!("{ASIDE}{}", new_digits()), u64::MAX)
     }
 
     /// Parses the name of a temporary file, which a killed process may have left.
-    pub(crate) fn aside(found: &str) -> Option<Self> {
+    pub(crate) fn temporary(found: &str) -> Option<Self> {
         prefixed(found, ASIDE)
     }
 
@@ -168,9 +168,9 @@ fn prefixed(found: &str, prefix: &str) -> Option<Name> {
 
 /// The id of a keyring that is being prepared: exactly 32 lowercase hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NextId([u8; 16]);
+pub(crate) struct StagedKeyringId([u8; 16]);
 
-impl NextId {
+impl StagedKeyringId {
     pub(crate) fn random() -> Self {
         Self(crate::id::random())
     }
@@ -186,7 +186,7 @@ impl NextId {
     }
 }
 
-impl std::fmt::Display for NextId {
+impl std::fmt::Display for StagedKeyringId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&hex(&self.0))
     }

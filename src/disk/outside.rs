@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::disk::folder::{Folder, kind_of};
 use crate::disk::name::Name;
-use crate::error::refused::{Kind, Refused, What};
+use crate::error::refused::{FileKind, RefusalReason, Refused};
 use crate::error::{Error, Result};
 
 /// Opens a chosen file for reading, through links too: a secret mounted into a container is a link.
@@ -27,8 +27,11 @@ pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let found = file.metadata()?;
     let kind = kind_of(FileType::from_raw_mode(found.mode()));
-    if kind != Kind::File {
-        return Err(Refused::error(path.to_owned(), What::not_a_file(kind)));
+    if kind != FileKind::File {
+        return Err(Refused::error(
+            path.to_owned(),
+            RefusalReason::not_a_file(kind),
+        ));
     }
     Ok((file, found.len(), found.mode()))
 }
@@ -70,7 +73,7 @@ pub(crate) fn make_secret(
         make_private_folder(&above)?;
     }
     let (folder, name) = chosen_place(path).map_err(fault())?;
-    let aside = Name::new_aside();
+    let aside = Name::new_temporary();
     let written = (|| {
         let mut file = folder.create_new(&aside, 0o600)?;
         file.write_all(content().as_bytes())?;
@@ -167,8 +170,8 @@ fn place(path: &Path) -> io::Result<(Folder, Name)> {
     let folder = Folder::at_itself(&above).map_err(|error| match above.symlink_metadata() {
         Ok(found) if !found.is_dir() => {
             let found = kind_of(FileType::from_raw_mode(found.mode()));
-            let wanted = Kind::Folder;
-            Refused::error(above, What::Kind { found, wanted })
+            let wanted = FileKind::Folder;
+            Refused::error(above, RefusalReason::Kind { found, wanted })
         }
         _ => error,
     })?;

@@ -214,7 +214,7 @@ fn what_the_branch_is_exchanged_with_is_never_written_through() {
             let done = folder.exchange(&Name::BRANCH_BEFORE, &Name::BRANCH, text.as_bytes());
             done.expect("writes");
             assert_eq!(folder.read(&Name::BRANCH).expect("reads"), text.as_bytes());
-            assert!(folder.has_kind(&Name::BRANCH, Kind::File));
+            assert!(folder.has_kind(&Name::BRANCH, FileKind::File));
         }
         let theirs = fs::read(scene.elsewhere().join("secret"));
         assert_eq!(theirs.expect("reads"), b"theirs");
@@ -224,8 +224,8 @@ fn what_the_branch_is_exchanged_with_is_never_written_through() {
 #[test]
 fn no_name_is_made_of_a_path() {
     let id = "0123456789abcdef0123456789abcdef";
-    assert!(NextId::parse(id.as_bytes()).is_some());
-    assert!(NextId::of_folder(&format!("next-{id}")).is_some());
+    assert!(StagedKeyringId::parse(id.as_bytes()).is_some());
+    assert!(StagedKeyringId::of_folder(&format!("next-{id}")).is_some());
     for other in [
         "",
         "x",
@@ -236,13 +236,16 @@ fn no_name_is_made_of_a_path() {
         &format!("{id}/"),
         &id[1..],
     ] {
-        assert!(NextId::parse(other.as_bytes()).is_none(), "{other}");
         assert!(
-            NextId::of_folder(&format!("next-{other}")).is_none(),
+            StagedKeyringId::parse(other.as_bytes()).is_none(),
             "{other}"
         );
         assert!(
-            Name::aside(&format!("tmp_agekeep_{other}")).is_none(),
+            StagedKeyringId::of_folder(&format!("next-{other}")).is_none(),
+            "{other}"
+        );
+        assert!(
+            Name::temporary(&format!("tmp_agekeep_{other}")).is_none(),
             "{other}"
         );
         assert!(Name::building(&format!(".agekeep-init-{other}")).is_none());
@@ -251,7 +254,10 @@ fn no_name_is_made_of_a_path() {
     let pack = format!("pack-{}.idx", "0a".repeat(20));
     assert!(PackId::of_file(&pack, "idx").is_some());
     assert!(PackId::of_file(&pack, "pack").is_none());
-    assert!(NextId::parse(&[0xff; 32]).is_none(), "not even text");
+    assert!(
+        StagedKeyringId::parse(&[0xff; 32]).is_none(),
+        "not even text"
+    );
 }
 
 #[test]
@@ -289,8 +295,8 @@ fn closing_to_others_follows_nothing() {
     fs::set_permissions(scene.path(&Name::NAMES), fs::Permissions::from_mode(0o664))
         .expect("opens");
     for found in scene.folder.look_at_all().expect("lists") {
-        let closed = scene.folder.close_found(&found);
-        assert_eq!(closed.is_err(), found.look.kind == Kind::Link);
+        let closed = scene.folder.restrict_entry(&found);
+        assert_eq!(closed.is_err(), found.look.kind == FileKind::Link);
     }
     assert_eq!(
         (mode(&theirs), mode(&scene.path(&Name::NAMES))),

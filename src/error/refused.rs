@@ -8,32 +8,32 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Refused {
     path: PathBuf,
-    what: What,
+    what: RefusalReason,
 }
 
 /// The faults of a refused file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum RefusalReason {
     /// It is not a file, or not a folder.
-    Kind { found: Kind, wanted: Kind },
+    Kind { found: FileKind, wanted: FileKind },
     /// It is longer than the format allows.
     Longer { bytes_max: u64 },
     /// It has other hard links, and would be written in place.
     Linked { names: u64 },
 }
 
-impl What {
-    pub(crate) fn not_a_file(found: Kind) -> Self {
+impl RefusalReason {
+    pub(crate) fn not_a_file(found: FileKind) -> Self {
         Self::Kind {
             found,
-            wanted: Kind::File,
+            wanted: FileKind::File,
         }
     }
 }
 
 /// The kinds of thing in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     File,
     Folder,
     Link,
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
     Device,
 }
 
-impl Kind {
+impl FileKind {
     fn name(self) -> &'static str {
         match self {
             Self::File => "a file",
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Refused {
-    pub(crate) fn error(path: PathBuf, what: What) -> io::Error {
+    pub(crate) fn error(path: PathBuf, what: RefusalReason) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidData, Self { path, what })
     }
 
@@ -72,32 +72,32 @@ impl Refused {
     /// Returns the fault, in words.
     pub(crate) fn why(&self) -> String {
         match self.what {
-            What::Kind { found, wanted } => {
+            RefusalReason::Kind { found, wanted } => {
                 format!("it is {}, not {}", found.name(), wanted.name())
             }
-            What::Longer { bytes_max } => format!("it is longer than {bytes_max} bytes"),
-            What::Linked { names } => format!("the same file has {names} names"),
+            RefusalReason::Longer { bytes_max } => format!("it is longer than {bytes_max} bytes"),
+            RefusalReason::Linked { names } => format!("the same file has {names} names"),
         }
     }
 
     pub(crate) fn hint(&self) -> &'static str {
         match self.what {
-            What::Kind {
-                found: Kind::Link,
-                wanted: Kind::Folder,
+            RefusalReason::Kind {
+                found: FileKind::Link,
+                wanted: FileKind::Folder,
             } => {
                 "no link below a store's folder is followed; move what it leads to into its place \
                  (a keyring can be elsewhere: `keyring.folder` in the policy, or --keyring)"
             }
-            What::Kind { .. } => {
+            RefusalReason::Kind { .. } => {
                 "find out who put it there, move it away, and restore what belongs there from a \
                  backup"
             }
-            What::Longer { .. } => {
+            RefusalReason::Longer { .. } => {
                 "agekeep writes none of that length; find out who did, and restore the file from a \
                  backup"
             }
-            What::Linked { .. } => {
+            RefusalReason::Linked { .. } => {
                 "a command would change what goes by the other names too; put a copy in its place: \
                  `cp -p FILE FILE.new && mv FILE.new FILE`"
             }

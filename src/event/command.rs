@@ -2,7 +2,7 @@
 
 use crate::crypto::sign::SignerRole;
 use crate::error::Result;
-use crate::event::{Erased, Event, Touch};
+use crate::event::{Erased, Event, MemoryChange};
 
 /// The command of an event that changes the policy: no interface lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
@@ -130,7 +130,7 @@ pub(crate) fn may_complete(role: SignerRole) -> bool {
 pub(crate) fn not_permitted(
     role: SignerRole,
     event: &Event,
-    is_held: impl Fn(&Touch) -> bool,
+    is_held: impl Fn(&MemoryChange) -> bool,
     are_begun: impl FnOnce(&[Erased]) -> Result<bool>,
 ) -> Result<Option<String>> {
     let command = &event.command;

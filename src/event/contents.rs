@@ -10,11 +10,11 @@ use super::command::{
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, REDACT_COMMAND,
     REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET, UPGRADE_COMMAND,
 };
-use super::{Change, Event, HoldChange, Outcome, Place};
+use super::{Change, Event, HoldChange, Outcome, PathRef};
 use crate::id::MemoryId;
 
 /// A part of a record that its command never produces, with the memory it is about, if any.
-pub(crate) type Misfit = (Option<MemoryId>, &'static str);
+pub(crate) type RecordViolation = (Option<MemoryId>, &'static str);
 
 /// Returns the changes that a command records; `None` for an unknown command.
 fn changes_of(command: &str) -> Option<&'static [Change]> {
@@ -84,7 +84,7 @@ fn is_done_by(command: &str, changes: &[Change]) -> bool {
 
 impl Event {
     /// Finds what the record holds that its command never does. Every reader refuses such an event.
-    pub(crate) fn misfit(&self) -> Option<Misfit> {
+    pub(crate) fn violation(&self) -> Option<RecordViolation> {
         let changes: Vec<Change> = self.memories.iter().map(|touch| touch.change).collect();
         if self.outcome != Outcome::Ok && !self.changes_nothing(&changes) {
             let what = "it was not carried out, and its record says that it changed something";
@@ -93,7 +93,7 @@ impl Event {
         if !is_done_by(&self.command, &changes) {
             return Some((None, "it changes memories as its command never does"));
         }
-        let is_root = self.path == Some(Place::Root) && changes.iter().any(|c| c.alters());
+        let is_root = self.path == Some(PathRef::Root) && changes.iter().any(|c| c.alters());
         if is_root && matches!(self.command.as_str(), "delete" | "rename") {
             return Some((
                 None,
@@ -116,7 +116,7 @@ impl Event {
     }
 
     /// Finds a field, apart from the memories, that does not belong to the command.
-    fn other_misfit(&self) -> Option<Misfit> {
+    fn other_misfit(&self) -> Option<RecordViolation> {
         let command = self.command.as_str();
         let holds = match &self.hold {
             None => true,
@@ -155,7 +155,7 @@ impl Event {
 
     /// Finds a mismatch between the receipt and the rest of the record: the receipt lists the
     /// memories that are erased, and those whose older versions are.
-    fn receipt_misfit(&self) -> Option<Misfit> {
+    fn receipt_misfit(&self) -> Option<RecordViolation> {
         let of = |changes: &[Change]| -> HashSet<MemoryId> {
             let touches = self.memories.iter();
             let touches = touches.filter(|touch| changes.contains(&touch.change));

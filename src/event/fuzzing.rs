@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::record::{PathOpener, RecordJson};
-use super::{Event, Place};
+use super::{Event, PathRef};
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::StoreId;
@@ -13,9 +13,9 @@ use crate::keyring::Keyring;
 use crate::store::Identity;
 
 /// The keys that open records.
-pub struct Keys(Keyring);
+pub struct FuzzKeys(Keyring);
 
-impl Keys {
+impl FuzzKeys {
     /// Opens a keyring, of any store.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Keys {
 
 /// Reads `json` as an opened record. An accepted record is written back the same, as JSON and, if
 /// every path in it opened, as a commit message.
-pub fn record(keys: &Keys, json: &[u8]) {
+pub fn record(keys: &FuzzKeys, json: &[u8]) {
     let Ok(record) = serde_json::from_slice::<RecordJson>(json) else {
         return;
     };
@@ -56,13 +56,13 @@ pub fn record(keys: &Keys, json: &[u8]) {
 }
 
 fn every_path_opened(event: &Event) -> bool {
-    let opened = |place: &Place| !matches!(place, Place::Of(_, None));
+    let opened = |place: &PathRef| !matches!(place, PathRef::Of(_, None));
     event.memories.iter().all(|touch| touch.path.is_some())
         && event.path.iter().chain(&event.new_path).all(opened)
 }
 
 /// Reads `text` as a commit message. An accepted message matches its record byte for byte.
-pub fn message(keys: &Keys, text: &str) {
+pub fn message(keys: &FuzzKeys, text: &str) {
     let Ok(event) = Event::from_message(text, &keys.0) else {
         return;
     };

@@ -7,8 +7,8 @@ use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Because, Change, Event, FORMAT, HoldChange, Moment, Outcome, Place, Receipt, Redaction, Touch,
-    rfc3339,
+    Change, Event, FORMAT, HoldChange, MemoryChange, Moment, Outcome, PathRef, Receipt, Redaction,
+    RemovalReason, rfc3339,
 };
 use crate::crypto::aead::Key;
 use crate::crypto::base64;
@@ -55,11 +55,11 @@ pub(super) struct RecordJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<PlaceJson>,
+    path: Option<PathRefJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_path: Option<PlaceJson>,
+    new_path: Option<PathRefJson>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    memories: Vec<TouchJson>,
+    memories: Vec<MemoryChangeJson>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,7 +86,7 @@ pub(super) struct RecordJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum PlaceJson {
+enum PathRefJson {
     Root,
     Asked(String),
     Of(String, String),
@@ -94,7 +94,7 @@ enum PlaceJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TouchJson {
+struct MemoryChangeJson {
     id: String,
     change: Change,
     /// Empty for an erased memory, which has no key to seal it under.
@@ -109,7 +109,7 @@ struct TouchJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    because: Option<Because>,
+    because: Option<RemovalReason>,
 }
 
 /// Seals the paths in a record, each under its memory's name key.
@@ -130,14 +130,14 @@ impl<'a, F: Fn(MemoryId) -> Option<&'a Key>> PathSealer<'a, F> {
         Ok(base64::encode(&sealed))
     }
 
-    fn place(&self, place: Option<&Place>) -> Result<Option<PlaceJson>> {
+    fn place(&self, place: Option<&PathRef>) -> Result<Option<PathRefJson>> {
         Ok(match place {
             None => None,
-            Some(Place::Root) => Some(PlaceJson::Root),
-            Some(Place::Asked(text)) => Some(PlaceJson::Asked(text.clone())),
-            Some(Place::Of(id, path)) => {
+            Some(PathRef::Root) => Some(PathRefJson::Root),
+            Some(PathRef::Asked(text)) => Some(PathRefJson::Asked(text.clone())),
+            Some(PathRef::Of(id, path)) => {
                 let sealed = self.seal(*id, path.as_ref())?;
-                Some(PlaceJson::Of(id.to_string(), sealed))
+                Some(PathRefJson::Of(id.to_string(), sealed))
             }
         })
     }
@@ -148,8 +148,8 @@ impl RecordJson {
         event: &Event,
         sealer: &PathSealer<'a, F>,
     ) -> Result<Self> {
-        let touch = |touch: &Touch| {
-            Ok::<_, Error>(TouchJson {
+        let touch = |touch: &MemoryChange| {
+            Ok::<_, Error>(MemoryChangeJson {
                 id: touch.id.to_string(),
                 change: touch.change,
                 path: match (touch.change, &touch.path) {
@@ -233,7 +233,7 @@ impl RecordJson {
             if path.as_ref().is_some_and(MemoryPath::is_root) {
                 return Err("a memory in it is /memories itself");
             }
-            Ok(Touch {
+            Ok(MemoryChange {
                 id,
                 change: touch.change,
                 path,
@@ -278,14 +278,14 @@ impl RecordJson {
     }
 }
 
-impl PlaceJson {
-    fn open(self, opener: &PathOpener<'_>) -> Result<Place, &'static str> {
+impl PathRefJson {
+    fn open(self, opener: &PathOpener<'_>) -> Result<PathRef, &'static str> {
         Ok(match self {
-            Self::Root => Place::Root,
-            Self::Asked(text) => Place::Asked(text),
+            Self::Root => PathRef::Root,
+            Self::Asked(text) => PathRef::Asked(text),
             Self::Of(id, sealed) => {
                 let id = MemoryId::from_hex(&id).ok_or("a memory id in it is not one")?;
-                Place::Of(id, opener.open(id, &sealed)?)
+                PathRef::Of(id, opener.open(id, &sealed)?)
             }
         })
     }

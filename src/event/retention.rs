@@ -26,7 +26,7 @@ pub const NOT_REACHED: [&str; 6] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Because {
+pub enum RemovalReason {
     /// It was neither read nor written for the time that the policy sets.
     Unaccessed {
         /// Its last access.

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{HEADER_BYTES, Journal, KeyEntry, MAGIC, Record};
+use super::{HEADER_BYTES, Journal, JournalRecord, KeyEntry, MAGIC};
 use crate::crypto::digest::Digest;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::id::ObjectId;
-use crate::repository::object::{Kind, Object};
+use crate::repository::object::{Object, ObjectKind};
 
 /// The salt of the journals made here.
 const SALT: [u8; 16] = *b"salt of a fuzzer";
@@ -33,8 +33,11 @@ pub fn journal(folder: &Path, bytes: &[u8]) {
         Ok(journal) => journal,
         Err(Error::UnknownFormat { .. }) => return assert!(whole),
         Err(Error::Damaged { .. }) => {
-            let parses =
-                |payloads: Vec<&[u8]>| payloads.into_iter().all(|p| Record::decode(p).is_some());
+            let parses = |payloads: Vec<&[u8]>| {
+                payloads
+                    .into_iter()
+                    .all(|p| JournalRecord::decode(p).is_some())
+            };
             return assert!(!expected.is_some_and(parses), "whole, and refused");
         }
         Err(other) => panic!("{other}"),
@@ -58,7 +61,7 @@ fn read(journal: &Journal) -> Vec<Vec<u8>> {
     let head = records.last().map_or(journal.base, |record| record.head);
     assert_eq!(journal.head(), head);
     assert!(records.iter().all(|record| journal.knows(record.head)));
-    records.iter().map(Record::encode).collect()
+    records.iter().map(JournalRecord::encode).collect()
 }
 
 /// Makes a journal of the payloads in `bytes`, and returns the payloads too. Leftover bytes go at
@@ -89,13 +92,13 @@ fn made_of(mut bytes: &[u8]) -> (Vec<u8>, Vec<&[u8]>) {
     (file, payloads)
 }
 
-fn next() -> Record {
-    Record {
+fn next() -> JournalRecord {
+    JournalRecord {
         parent: BASE,
         head: ObjectId([0xed; 20]),
         objects: vec![Object {
             id: ObjectId([0xb0; 20]),
-            kind: Kind::Blob,
+            kind: ObjectKind::Blob,
             bytes: b"sealed".to_vec(),
         }],
         keys: vec![KeyEntry {

@@ -1,8 +1,8 @@
 //! The contents of a journal record, and their encoding.
 
-use crate::disk::NextId;
+use crate::disk::StagedKeyringId;
 use crate::id::ObjectId;
-use crate::repository::object::{Kind, Object};
+use crate::repository::object::{Object, ObjectKind};
 
 /// An entry of a keyring file, and its place there.
 #[derive(Clone)]
@@ -24,19 +24,19 @@ impl KeyEntry {
 
     /// Tells whether it names no keyring, or names one in a form that cannot be a path.
     pub(super) fn names_no_path(&self) -> bool {
-        self.table != Self::NEXT || NextId::parse(&self.bytes).is_some()
+        self.table != Self::NEXT || StagedKeyringId::parse(&self.bytes).is_some()
     }
 }
 
 /// Everything that one command changes, or several that became durable together.
-pub(crate) struct Record {
+pub(crate) struct JournalRecord {
     pub(crate) parent: ObjectId,
     pub(crate) head: ObjectId,
     pub(crate) objects: Vec<Object>,
     pub(crate) keys: Vec<KeyEntry>,
 }
 
-impl Record {
+impl JournalRecord {
     /// Encodes the payload of the record (docs/format.md, 7.2).
     pub(super) fn encode(&self) -> Vec<u8> {
         let size: usize = self.objects.iter().map(|o| o.bytes.len() + 25).sum();
@@ -46,9 +46,9 @@ impl Record {
         put_u32(&mut out, self.objects.len());
         for object in &self.objects {
             out.push(match object.kind {
-                Kind::Blob => b'b',
-                Kind::Tree => b't',
-                Kind::Commit => b'c',
+                ObjectKind::Blob => b'b',
+                ObjectKind::Tree => b't',
+                ObjectKind::Commit => b'c',
             });
             out.extend_from_slice(&object.id.0);
             put_u32(&mut out, object.bytes.len());
@@ -77,9 +77,9 @@ impl Record {
         let mut objects = Vec::new();
         for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
             let kind = match take(1)? {
-                b"b" => Kind::Blob,
-                b"t" => Kind::Tree,
-                b"c" => Kind::Commit,
+                b"b" => ObjectKind::Blob,
+                b"t" => ObjectKind::Tree,
+                b"c" => ObjectKind::Commit,
                 _ => return None,
             };
             let id = ObjectId(take(20)?.try_into().ok()?);
@@ -118,13 +118,13 @@ pub(super) mod tests {
         ObjectId([byte; 20])
     }
 
-    pub(in crate::journal) fn record(n: u8, size: usize) -> Record {
-        Record {
+    pub(in crate::journal) fn record(n: u8, size: usize) -> JournalRecord {
+        JournalRecord {
             parent: id(n - 1),
             head: id(n),
             objects: vec![Object {
                 id: id(n),
-                kind: Kind::Blob,
+                kind: ObjectKind::Blob,
                 bytes: vec![n; size],
             }],
             keys: vec![KeyEntry {
@@ -138,7 +138,7 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn no_bytes_break_the_record_parser(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            if let Some(record) = Record::decode(&bytes) {
+            if let Some(record) = JournalRecord::decode(&bytes) {
                 prop_assert_eq!(record.encode(), bytes);
             }
         }
@@ -146,8 +146,8 @@ pub(super) mod tests {
         #[test]
         fn a_record_reads_back(size in 0usize..300, n in 1u8..9, cut in 0usize..600) {
             let bytes = record(n, size).encode();
-            prop_assert_eq!(Record::decode(&bytes).expect("own output").encode(), bytes.clone());
-            prop_assert!(Record::decode(&bytes[..cut.min(bytes.len() - 1)]).is_none());
+            prop_assert_eq!(JournalRecord::decode(&bytes).expect("own output").encode(), bytes.clone());
+            prop_assert!(JournalRecord::decode(&bytes[..cut.min(bytes.len() - 1)]).is_none());
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Shape, has_inexact, parse, without_lone_surrogates};
+use super::{CallForm, ToolCall, has_inexact, parse, without_lone_surrogates};
 use crate::event::Context;
 use crate::memory_tool::command::Command;
 
@@ -35,14 +35,14 @@ pub fn wire(line: &[u8]) {
 }
 
 /// Asserts that the answer is one line, in the shape of the call.
-fn assert_answers(shape: Shape, why: &str, asked: &Value) {
+fn assert_answers(shape: CallForm, why: &str, asked: &Value) {
     let expected = match &shape {
-        Shape::Bare => &Value::Null,
-        Shape::Envelope(_) | Shape::Block(_) => asked,
+        CallForm::Bare => &Value::Null,
+        CallForm::Envelope(_) | CallForm::Block(_) => asked,
     };
     let name = match &shape {
-        Shape::Bare | Shape::Envelope(_) => "id",
-        Shape::Block(_) => "tool_use_id",
+        CallForm::Bare | CallForm::Envelope(_) => "id",
+        CallForm::Block(_) => "tool_use_id",
     };
     let expected = expected.clone();
     let reply = shape.fault("malformed_line", why, None);
@@ -53,7 +53,7 @@ fn assert_answers(shape: Shape, why: &str, asked: &Value) {
 }
 
 /// Asserts that the same JSON without spaces and escapes is the same call.
-fn assert_same(call: &Call, value: &Value) {
+fn assert_same(call: &ToolCall, value: &Value) {
     if has_inexact(value) {
         return;
     }

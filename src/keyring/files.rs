@@ -296,7 +296,7 @@ fn read_sealed<T: for<'de> Deserialize<'de>>(
         Unopened::Failed(error) => error,
     })?;
     // Check the version first: another one may have other fields.
-    let format: Format =
+    let format: KeyFileFormat =
         serde_json::from_slice(&plain).map_err(|_| damaged("it does not parse"))?;
     if !(1..=FORMAT).contains(&format.agekeep) {
         return Err(Error::UnknownFormat {
@@ -341,7 +341,7 @@ pub(super) fn damaged(folder: &Folder, name: &Name, why: &str) -> Error {
 
 /// The one field every format version has.
 #[derive(Deserialize)]
-struct Format {
+struct KeyFileFormat {
     agekeep: u32,
 }
 
@@ -437,7 +437,7 @@ impl Keyring {
     /// Returns the commitment to the keys of this keyring.
     ///
     /// # Errors
-    /// As [`Self::as_reader`]: an auditor does not have all of them.
+    /// As [`Self::require_reader`]: an auditor does not have all of them.
     pub(crate) fn commitment(&self) -> Result<KeyCommitment> {
         let epoch = self.epoch()?;
         let (ring, names) = self.counts();
@@ -462,7 +462,7 @@ impl Keyring {
     }
 
     /// Notes that its change of keys is on record.
-    pub(crate) fn is_on_record(&mut self) {
+    pub(crate) fn mark_recorded(&mut self) {
         self.before = None;
     }
 

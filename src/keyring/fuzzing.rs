@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::table::{self, Lookup, Shape, Table};
+use super::table::{self, Lookup, Table, TableLayout};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::crypto::aead::Key;
 use crate::disk::Folder;
@@ -16,26 +16,26 @@ const STORE: StoreId = StoreId([0x57; 16]);
 const EPOCH: u64 = 1;
 
 /// A description of one of the two tables.
-struct Kind {
+struct TableKind {
     name: &'static str,
-    shape: &'static Shape,
+    shape: &'static TableLayout,
     secret_bytes: usize,
 }
 
-const KINDS: [Kind; 2] = [
-    Kind {
+const KINDS: [TableKind; 2] = [
+    TableKind {
         name: "ring",
         shape: &table::RING,
         secret_bytes: RING_SECRET_BYTES,
     },
-    Kind {
+    TableKind {
         name: "names",
         shape: &table::NAMES,
         secret_bytes: NAMES_SECRET_BYTES,
     },
 ];
 
-impl Kind {
+impl TableKind {
     fn open(&self, folder: &Path) -> Result<Table, Error> {
         // No key is given: a check of the header's seal would be the same for all inputs.
         Table::open(&at(folder), self.shape, STORE, None)
@@ -71,7 +71,7 @@ pub fn table(folder: &Path, bytes: &[u8]) {
 
 /// Checks that every whole entry is found or reported as damaged, that the last entry of an id
 /// counts, and that the next entry replaces a torn one.
-fn as_file(folder: &Path, kind: &Kind, bytes: &[u8]) {
+fn as_file(folder: &Path, kind: &TableKind, bytes: &[u8]) {
     fs::write(kind.path(folder), bytes).expect("a place to write to");
     let mut table = match kind.open(folder) {
         Ok(table) => table,
@@ -158,7 +158,7 @@ fn id_of(n: u8) -> MemoryId {
 
 /// Writes an entry to the slot named by the high bits of `which`, for the id named by its low bits.
 /// An entry without a secret is damaged.
-fn put(table: &mut Table, model: &mut Model, kind: &Kind, which: u8, secret: Option<u8>) {
+fn put(table: &mut Table, model: &mut Model, kind: &TableKind, which: u8, secret: Option<u8>) {
     let (id, slot) = (id_of(which & 7), usize::from(which >> 3).min(model.len()));
     let plain = vec![secret.unwrap_or(0); kind.secret_bytes];
     let slot = u32::try_from(slot).expect("small");

@@ -74,7 +74,7 @@ impl Entries<'_> {
 
 /// An index of the entries' slots, built when it pays off.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct EntryIndex {
     scans: u32,
     /// Ids and slots, sorted.
     sorted: Vec<(MemoryId, u32)>,
@@ -84,7 +84,7 @@ pub(super) struct Index {
     pub(super) count: u32,
 }
 
-impl Index {
+impl EntryIndex {
     /// Returns the slots of a memory's entries, last first, or the last alone.
     pub(super) fn slots(
         &mut self,
@@ -162,7 +162,7 @@ mod tests {
         twin.0[15] ^= 1;
         ids.extend([ids[3], twin, ids[2_999], ids[3]]);
         let file = file_of(&ids);
-        let mut index = Index::default();
+        let mut index = EntryIndex::default();
         // The file grows as a table does.
         for count in [ids.len() - 600, ids.len() - 2, ids.len()] {
             let entries = entries(&file, count);
@@ -185,7 +185,7 @@ mod tests {
     fn a_few_look_ups_make_no_index() {
         let ids: Vec<MemoryId> = (0..2_000).map(|_| MemoryId::random()).collect();
         let file = file_of(&ids);
-        let (entries, mut index) = (entries(&file, ids.len()), Index::default());
+        let (entries, mut index) = (entries(&file, ids.len()), EntryIndex::default());
         for id in &ids[..SCANS_MAX as usize] {
             assert_eq!(index.slots(&entries, *id, true).expect("read").len(), 1);
         }

@@ -15,13 +15,13 @@ use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
 use super::files::{Audit, Epoch};
-use super::table::{self, Leaving, Table};
+use super::table::{self, RewriteFilter, Table};
 use super::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
-use crate::background::Ahead;
+use crate::background::Precomputed;
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{self, Member};
 use crate::crypto::seal::SealKey;
-use crate::disk::{self, FileExt, Folder, Kind, Name, NextId};
+use crate::disk::{self, FileExt, FileKind, Folder, Name, StagedKeyringId};
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
@@ -37,8 +37,8 @@ const SEALED_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
 const LINE_BYTES: usize = SEALED_BYTES + 20 + 20 + 32;
 
 /// A keyring being staged: a change of keys, swapped in by its command's record.
-pub(crate) struct Next {
-    id: NextId,
+pub(crate) struct StagedKeyring {
+    id: StagedKeyringId,
     /// The keyring's folder. `folder` is the staging folder in it.
     above: Folder,
     folder: Folder,
@@ -46,12 +46,12 @@ pub(crate) struct Next {
     /// A new epoch, if contents get new keys.
     epoch: Option<Epoch>,
     audit: Option<Audit>,
-    resealed: HashMap<MemoryId, Resealed>,
+    resealed: HashMap<MemoryId, ReencryptedVersion>,
 }
 
 /// A memory's present version, sealed to a new identity.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Resealed {
+pub(crate) struct ReencryptedVersion {
     pub(crate) id: MemoryId,
     /// The blob of the version whose text it has.
     pub(crate) from: ObjectId,
@@ -64,14 +64,14 @@ pub(crate) struct Resealed {
 
 impl Keyring {
     /// Stages the same keys, sealed to other members.
-    pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<Next> {
+    pub(crate) fn prepare_wrap(&self, members: &[Member]) -> Result<StagedKeyring> {
         let next = self.begin()?;
         let written = self.write_wrapped(&next, members);
-        written.inspect_err(|_| next.give_up())?;
+        written.inspect_err(|_| next.abort())?;
         Ok(next)
     }
 
-    fn write_wrapped(&self, next: &Next, members: &[Member]) -> Result<()> {
+    fn write_wrapped(&self, next: &StagedKeyring, members: &[Member]) -> Result<()> {
         let unlock = self.identity.unlock();
         let readers = recipients::readers(members);
         self.epoch()?
@@ -84,7 +84,11 @@ impl Keyring {
 
     /// Stages new keys for audit records and, with `content`, for memories; or resumes an
     /// interrupted rotation for the same purpose.
-    pub(crate) fn prepare_rotation(&self, members: &[Member], content: bool) -> Result<Next> {
+    pub(crate) fn prepare_rotation(
+        &self,
+        members: &[Member],
+        content: bool,
+    ) -> Result<StagedKeyring> {
         let said = self.purpose(members, content);
         for id in self.prepared()? {
             let folder = self.folder.sub(&Name::next(id));
@@ -92,20 +96,20 @@ impl Keyring {
                 && folder
                     .read(&Name::FOR)
                     .is_ok_and(|found| found == said.as_bytes())
-                && let Ok(next) = self.go_on(id, folder, content)
+                && let Ok(next) = self.resume(id, folder, content)
             {
                 return Ok(next);
             }
         }
         let mut next = self.begin()?;
         let written = self.write_rotated(&mut next, members, content, &said);
-        written.inspect_err(|_| next.give_up())?;
+        written.inspect_err(|_| next.abort())?;
         Ok(next)
     }
 
     fn write_rotated(
         &self,
-        next: &mut Next,
+        next: &mut StagedKeyring,
         members: &[Member],
         content: bool,
         said: &str,
@@ -139,16 +143,16 @@ impl Keyring {
     }
 
     /// Makes a new staging folder. Any begun for another purpose is removed.
-    fn begin(&self) -> Result<Next> {
+    fn begin(&self) -> Result<StagedKeyring> {
         for id in self.prepared()? {
             let fault = self.folder.fault("remove", &Name::next(id));
             remove(&self.folder, id).map_err(fault)?;
         }
-        let id = NextId::random();
+        let id = StagedKeyringId::random();
         let name = Name::next(id);
         let folder = self.folder.make_folder(&name, 0o700);
         let folder = folder.and_then(|()| self.folder.sub(&name));
-        Ok(Next {
+        Ok(StagedKeyring {
             id,
             above: self.folder.clone(),
             folder: folder.map_err(self.folder.fault("make", &name))?,
@@ -159,13 +163,13 @@ impl Keyring {
         })
     }
 
-    fn prepared(&self) -> Result<Vec<NextId>> {
+    fn prepared(&self) -> Result<Vec<StagedKeyringId>> {
         prepared(&self.folder).map_err(Error::io("read", self.folder.path()))
     }
 
-    fn go_on(&self, id: NextId, folder: Folder, content: bool) -> Result<Next> {
+    fn resume(&self, id: StagedKeyringId, folder: Folder, content: bool) -> Result<StagedKeyring> {
         let epoch = content.then(|| Epoch::read(&folder, self.store, &self.identity));
-        let mut next = Next {
+        let mut next = StagedKeyring {
             id,
             above: self.folder.clone(),
             epoch: epoch.transpose()?,
@@ -182,7 +186,7 @@ impl Keyring {
 
     /// Writes the rest of a staged keyring, durably: `ring` with the new identities of `live`, and
     /// `names`.
-    pub(crate) fn complete(&self, next: &Next, live: &[MemoryId]) -> Result<()> {
+    pub(crate) fn complete(&self, next: &StagedKeyring, live: &[MemoryId]) -> Result<()> {
         if let Some(new) = &next.epoch {
             let done = live.iter().filter_map(|id| next.resealed.get(id));
             let secrets = done.map(|done| {
@@ -218,16 +222,16 @@ impl Keyring {
         gone: (&HashSet<MemoryId>, &HashSet<MemoryId>),
         fresh: &[(MemoryId, SealKey)],
         least: (u64, u64),
-    ) -> Result<Next> {
+    ) -> Result<StagedKeyring> {
         let mut next = self.begin()?;
         let written = self.write_without(&mut next, members, gone, fresh, least);
-        written.inspect_err(|_| next.give_up())?;
+        written.inspect_err(|_| next.abort())?;
         Ok(next)
     }
 
     fn write_without(
         &self,
-        next: &mut Next,
+        next: &mut StagedKeyring,
         members: &[Member],
         (gone, gone_in_ring): (&HashSet<MemoryId>, &HashSet<MemoryId>),
         fresh: &[(MemoryId, SealKey)],
@@ -255,7 +259,7 @@ impl Keyring {
     }
 
     /// Returns the keyring as it will be once the staged files are in place.
-    pub(crate) fn after(&self, next: &Next) -> Result<Self> {
+    pub(crate) fn after(&self, next: &StagedKeyring) -> Result<Self> {
         let ring = match &next.epoch {
             Some(new) => {
                 let epoch = Some((new.number, &new.key));
@@ -286,14 +290,14 @@ impl Keyring {
             cache_key: OnceLock::new(),
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
-            records: Ahead::default(),
-            new_memories: Ahead::default(),
+            records: Precomputed::default(),
+            new_memories: Precomputed::default(),
         })
     }
 
     /// Moves the files of a staged keyring into place.
-    pub(super) fn put_in_place(&mut self, id: NextId) -> Result<()> {
-        take_next(&self.folder, id)?;
+    pub(super) fn install_staged(&mut self, id: StagedKeyringId) -> Result<()> {
+        install_staged_files(&self.folder, id)?;
         self.ring.is_now_in(&self.folder);
         self.names.is_now_in(&self.folder);
         if self.ring.is_in(&self.folder) && self.names.is_in(&self.folder) {
@@ -304,7 +308,7 @@ impl Keyring {
     }
 }
 
-impl Next {
+impl StagedKeyring {
     /// Returns its entry for the journal.
     pub(crate) fn entry(&self) -> KeyEntry {
         KeyEntry {
@@ -315,27 +319,27 @@ impl Next {
     }
 
     /// Returns the resealed version of a memory whose present version is in blob `from`.
-    pub(crate) fn resealed(&self, id: MemoryId, from: ObjectId) -> Option<&Resealed> {
+    pub(crate) fn reencrypted(&self, id: MemoryId, from: ObjectId) -> Option<&ReencryptedVersion> {
         self.resealed.get(&id).filter(|done| done.from == from)
     }
 
     /// Forgets resealed versions that are not whole.
-    pub(crate) fn retain(&mut self, is_whole: impl Fn(&Resealed) -> bool) {
+    pub(crate) fn retain(&mut self, is_whole: impl Fn(&ReencryptedVersion) -> bool) {
         self.resealed.retain(|_, done| is_whole(done));
     }
 
     /// Returns the line for a memory that was sealed to a new identity.
-    pub(crate) fn reseal(
+    pub(crate) fn reencrypt(
         &self,
         id: MemoryId,
         key: &SealKey,
         from: ObjectId,
         (blob, digest): (ObjectId, Digest),
-    ) -> Resealed {
+    ) -> ReencryptedVersion {
         let epoch = self.epoch.as_ref().expect("made ready for content");
         let context = line_context(self.store, epoch.number, id);
         let sealed = epoch.key.seal(&context, &secret_of(key));
-        Resealed {
+        ReencryptedVersion {
             id,
             from,
             blob,
@@ -345,8 +349,8 @@ impl Next {
     }
 
     /// Stores resealed versions, so that they need not be made again. Not yet durable.
-    pub(crate) fn keep(&mut self, done: Vec<Resealed>) -> Result<()> {
-        let lines: Vec<u8> = done.iter().flat_map(Resealed::to_line).collect();
+    pub(crate) fn save_progress(&mut self, done: Vec<ReencryptedVersion>) -> Result<()> {
+        let lines: Vec<u8> = done.iter().flat_map(ReencryptedVersion::to_line).collect();
         let opened = self.folder.open_or_make(&Name::RESEALED, 0o600);
         opened
             .and_then(|file| file.write_all_at(&lines, disk::length(&file)?))
@@ -359,13 +363,13 @@ impl Next {
 
     /// Removes the staged keyring, which nothing names. Leftovers are removed by the next change of
     /// keys.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn abort(&self) {
         drop(remove(&self.above, self.id));
     }
 
     /// Tells whether it is still staged in that keyring's folder: another command may have begun
     /// anew, or the keyring may have moved.
-    pub(crate) fn is_for(&self, keyring: &Keyring) -> bool {
+    pub(crate) fn is_still_staged_for(&self, keyring: &Keyring) -> bool {
         let there = keyring.folder.sub(&Name::next(self.id));
         there.is_ok_and(|there| there.is(&self.folder).unwrap_or(false))
     }
@@ -383,7 +387,7 @@ impl Next {
         let mut line = [0; LINE_BYTES];
         for _ in 0..lines {
             file.read_exact(&mut line)?;
-            let done = Resealed::from_line(&line);
+            let done = ReencryptedVersion::from_line(&line);
             if self.opens(&done) {
                 self.resealed.insert(done.id, done);
             }
@@ -391,26 +395,30 @@ impl Next {
         Ok(())
     }
 
-    fn opens(&self, done: &Resealed) -> bool {
+    fn opens(&self, done: &ReencryptedVersion) -> bool {
         let epoch = self.epoch.as_ref();
         epoch.is_some_and(|epoch| done.secret(self.store, epoch).is_some())
     }
 
     fn rewrite_list(&self) -> Result<()> {
-        let lines: Vec<u8> = self.resealed.values().flat_map(Resealed::to_line).collect();
+        let lines: Vec<u8> = self
+            .resealed
+            .values()
+            .flat_map(ReencryptedVersion::to_line)
+            .collect();
         self.folder.replace(&Name::RESEALED, &lines, 0o600)
     }
 }
 
 /// Keeps every entry, and counts all as known to somebody who left.
-const EVERYTHING_KNOWN: Leaving<'_> = Leaving {
+const EVERYTHING_KNOWN: RewriteFilter<'_> = RewriteFilter {
     without: None,
     all_known: true,
 };
 
 /// Omits some entries; the rest are known to nobody more than before.
-fn leaving(without: &HashSet<MemoryId>) -> Leaving<'_> {
-    Leaving {
+fn leaving(without: &HashSet<MemoryId>) -> RewriteFilter<'_> {
+    RewriteFilter {
         without: Some(without),
         all_known: false,
     }
@@ -427,7 +435,7 @@ fn line_context(store: StoreId, epoch: u64, id: MemoryId) -> Vec<u8> {
     [label, &store.0, &epoch.to_le_bytes(), &id.0].concat()
 }
 
-impl Resealed {
+impl ReencryptedVersion {
     /// Returns the new identity, if the line was made with the key of this epoch.
     fn secret(&self, store: StoreId, epoch: &Epoch) -> Option<Zeroizing<Vec<u8>>> {
         let context = line_context(store, epoch.number, self.id);
@@ -452,26 +460,26 @@ impl Resealed {
     }
 }
 
-fn prepared(folder: &Folder) -> io::Result<Vec<NextId>> {
-    folder.list_of(NextId::of_folder)
+fn prepared(folder: &Folder) -> io::Result<Vec<StagedKeyringId>> {
+    folder.list_of(StagedKeyringId::of_folder)
 }
 
 /// Tells whether a change of keys was begun in a keyring's folder and neither finished nor given
 /// up.
-pub(crate) fn is_unfinished(folder: &Folder) -> bool {
+pub(crate) fn has_staged(folder: &Folder) -> bool {
     prepared(folder).is_ok_and(|found| !found.is_empty())
 }
 
 /// Moves the files of a staged keyring into place, unless that is done already. The files are
 /// durable already; their new names are once this returns.
-pub(crate) fn take_next(folder: &Folder, id: NextId) -> Result<()> {
+pub(crate) fn install_staged_files(folder: &Folder, id: StagedKeyringId) -> Result<()> {
     let next = match folder.sub(&Name::next(id)) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         next => next.map_err(folder.fault("open", &Name::next(id)))?,
     };
     let mut there = Vec::new();
     for name in FILES {
-        let is_there = next.has_that_is(&name, Kind::File);
+        let is_there = next.has_that_is(&name, FileKind::File);
         if is_there.map_err(next.fault("open", &name))? {
             there.push(name);
         }
@@ -489,7 +497,7 @@ pub(crate) fn take_next(folder: &Folder, id: NextId) -> Result<()> {
 }
 
 /// Removes the files a staged keyring can have, and then its folder, if nothing else is in it.
-fn remove(folder: &Folder, id: NextId) -> io::Result<()> {
+fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
     let next = match folder.sub(&Name::next(id)) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         next => next?,
@@ -500,7 +508,7 @@ fn remove(folder: &Folder, id: NextId) -> io::Result<()> {
             _ => {}
         }
     }
-    next.remove_asides();
+    next.remove_temporary_files();
     folder.remove_folder(&Name::next(id))
 }
 
@@ -509,17 +517,17 @@ pub(crate) fn remove_files(folder: &Folder) {
     for name in &FILES {
         drop(folder.remove(name));
     }
-    folder.remove_asides();
+    folder.remove_temporary_files();
 }
 
 /// Returns the staged keyring that a record of the journal puts in place.
-pub(crate) fn next_of(entries: &[KeyEntry]) -> Result<Option<NextId>> {
+pub(crate) fn staged_id_of(entries: &[KeyEntry]) -> Result<Option<StagedKeyringId>> {
     let found = entries.iter().find(|entry| entry.table == NEXT);
     found.map(named).transpose()
 }
 
 /// Returns the staged keyring that a key entry puts in place.
-pub(super) fn named(entry: &KeyEntry) -> Result<NextId> {
-    NextId::parse(&entry.bytes)
+pub(super) fn named(entry: &KeyEntry) -> Result<StagedKeyringId> {
+    StagedKeyringId::parse(&entry.bytes)
         .ok_or_else(|| Error::damaged("the journal", "it names a keyring that nobody made ready"))
 }

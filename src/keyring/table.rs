@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
 use super::files;
-use super::index::{Entries, Index};
+use super::index::{Entries, EntryIndex};
 use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::crypto::aead::{self, Key};
 use crate::crypto::digest::Digest;
@@ -28,7 +28,7 @@ const FIRST_GENERATION: u64 = 1;
 const ID_BYTES: usize = 16;
 
 /// The differences between the two tables.
-pub(super) struct Shape {
+pub(super) struct TableLayout {
     name: Name,
     /// The start of the file. The three digits of the format version follow.
     magic: &'static [u8; 13],
@@ -37,13 +37,13 @@ pub(super) struct Shape {
     secret_bytes: usize,
 }
 
-pub(super) static RING: Shape = Shape {
+pub(super) static RING: TableLayout = TableLayout {
     name: Name::RING,
     magic: b"agekeep-ring-",
     word: "ring",
     secret_bytes: RING_SECRET_BYTES,
 };
-pub(super) static NAMES: Shape = Shape {
+pub(super) static NAMES: TableLayout = TableLayout {
     name: Name::NAMES,
     magic: b"agekeep-name-",
     word: "names",
@@ -61,7 +61,7 @@ pub(super) enum Lookup {
 /// moved or copied from another file.
 #[derive(Clone)]
 struct Header {
-    shape: &'static Shape,
+    shape: &'static TableLayout,
     store: StoreId,
     epoch: u64,
     generation: u64,
@@ -74,7 +74,7 @@ struct Header {
 impl Header {
     /// Makes the header of a new file, sealed under the key of its entries.
     fn new(
-        shape: &'static Shape,
+        shape: &'static TableLayout,
         store: StoreId,
         (epoch, key): (u64, &Key),
         generation: u64,
@@ -100,7 +100,7 @@ impl Header {
     }
 
     /// Reads a header; the error says what is wrong with it.
-    fn parse(shape: &'static Shape, start: &[u8], path: &Path) -> Result<Self> {
+    fn parse(shape: &'static TableLayout, start: &[u8], path: &Path) -> Result<Self> {
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
         let length = match start
             .get(..16)
@@ -139,13 +139,13 @@ impl Header {
     }
 
     /// Tells whether it is of format 1, which binds entries to store, epoch and memory alone.
-    fn is_loose(&self) -> bool {
+    fn is_format_1(&self) -> bool {
         self.bytes.len() == HEADER_BYTES_1
     }
 
     /// Tells whether a holder of the key wrote it.
     fn is_sealed_under(&self, key: &Key) -> bool {
-        self.is_loose() || {
+        self.is_format_1() || {
             let (said, seal) = self.bytes.split_at(SEAL_AT);
             let context = [&self.shape.header_label(), said].concat();
             key.open(&context, seal).is_some()
@@ -155,7 +155,7 @@ impl Header {
     /// Returns the associated data of an entry in a slot.
     fn context(&self, slot: u32, id: MemoryId) -> Vec<u8> {
         let word = self.shape.word;
-        if self.is_loose() {
+        if self.is_format_1() {
             let (label, epoch) = (format!("agekeep/1 {word} "), self.epoch.to_le_bytes());
             return [label.as_bytes(), &self.store.0, &epoch, &id.0].concat();
         }
@@ -179,7 +179,7 @@ impl Header {
     }
 }
 
-impl Shape {
+impl TableLayout {
     fn entry_bytes(&self) -> usize {
         ENTRY_OVERHEAD_BYTES + self.secret_bytes
     }
@@ -203,13 +203,13 @@ pub(super) struct Table {
     torn_bytes: u64,
     /// Entries after the last one that are not written yet.
     held: Vec<Vec<u8>>,
-    index: Mutex<Index>,
+    index: Mutex<EntryIndex>,
 }
 
 /// The entries that a rewritten table omits. If `all_known`, the rest count as known to somebody
 /// who left.
 #[derive(Clone, Copy)]
-pub(super) struct Leaving<'a> {
+pub(super) struct RewriteFilter<'a> {
     pub(super) without: Option<&'a HashSet<MemoryId>>,
     pub(super) all_known: bool,
 }
@@ -218,7 +218,7 @@ impl Table {
     /// Writes an empty table, durably.
     pub(super) fn create(
         folder: &Folder,
-        shape: &'static Shape,
+        shape: &'static TableLayout,
         store: StoreId,
         epoch: (u64, &Key),
     ) -> Result<()> {
@@ -233,7 +233,7 @@ impl Table {
         folder: &Folder,
         key: &Key,
         (epoch, new_key): (u64, &Key),
-        leaving: Leaving<'_>,
+        leaving: RewriteFilter<'_>,
         more: impl Iterator<Item = (MemoryId, Zeroizing<Vec<u8>>)>,
     ) -> Result<()> {
         let entries: Result<Vec<_>> = (0..self.count).map(|slot| self.entry(slot)).collect();
@@ -273,7 +273,7 @@ impl Table {
     /// its key.
     pub(super) fn open(
         folder: &Folder,
-        shape: &'static Shape,
+        shape: &'static TableLayout,
         store: StoreId,
         epoch: Option<(u64, &Key)>,
     ) -> Result<Self> {
@@ -379,7 +379,7 @@ impl Table {
 
     /// Returns the slots of a memory's entries, newest first, or of the newest alone.
     fn slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
-        let mut slots: Vec<u32> = self.held_slots(id).collect();
+        let mut slots: Vec<u32> = self.staged_slots(id).collect();
         if slots.is_empty() || !only_newest {
             slots.extend(self.written_slots(id, only_newest)?);
         }
@@ -387,7 +387,7 @@ impl Table {
     }
 
     /// Returns the slots of a memory's held entries, newest first.
-    fn held_slots(&self, id: MemoryId) -> impl Iterator<Item = u32> {
+    fn staged_slots(&self, id: MemoryId) -> impl Iterator<Item = u32> {
         let held = self.held.iter().enumerate().rev();
         held.filter(move |(_, entry)| id_of(entry) == id)
             .map(|(at, _)| self.count + u32::try_from(at).expect("a batch is small"))
@@ -445,7 +445,7 @@ impl Table {
     }
 
     /// Holds the next entry until it is written.
-    pub(super) fn hold(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
+    pub(super) fn stage(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
         if entry.len() != self.header.shape.entry_bytes() || slot != self.next_slot() {
             return Err(does_not_fit());
         }
@@ -454,7 +454,7 @@ impl Table {
     }
 
     /// Drops entries that were held and not written.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn unstage(&mut self) {
         self.held.clear();
     }
 
@@ -468,8 +468,8 @@ impl Table {
     }
 
     /// Tells whether entries are bound to store, epoch and memory alone, as in format 1.
-    pub(super) fn is_loose(&self) -> bool {
-        self.header.is_loose()
+    pub(super) fn is_format_1(&self) -> bool {
+        self.header.is_format_1()
     }
 
     /// Checks that `more` entries can be added, before anything that needs them is durable.
@@ -505,7 +505,7 @@ impl Table {
         if slot < index.count {
             // Rewritten after an unclean stop: the old entry of the slot is gone, and another entry
             // of either id may be the newest now.
-            *index = Index::default();
+            *index = EntryIndex::default();
         }
         if slot == self.count && !self.held.is_empty() {
             self.held.remove(0);

@@ -9,10 +9,10 @@ const DEPTH: usize = 2;
 
 /// A row of the listing: a directory or file, with the bytes of text in or below it.
 #[derive(Default)]
-struct Row {
+struct ListingNode {
     bytes: u64,
     directory: bool,
-    below: BTreeMap<String, Row>,
+    below: BTreeMap<String, ListingNode>,
 }
 
 /// Formats a directory, shown as `shown`, from all memories below it.
@@ -21,9 +21,9 @@ pub(crate) fn render<'a>(
     directory: &MemoryPath,
     memories: impl Iterator<Item = (&'a MemoryPath, u64)>,
 ) -> String {
-    let mut top = Row {
+    let mut top = ListingNode {
         directory: true,
-        ..Row::default()
+        ..ListingNode::default()
     };
     for (path, bytes) in memories {
         top.add(&path.as_str()[directory.as_str().len() + 1..], bytes, DEPTH);
@@ -37,7 +37,7 @@ pub(crate) fn render<'a>(
     rows.join("\n")
 }
 
-impl Row {
+impl ListingNode {
     fn add(&mut self, below: &str, bytes: u64, depth: usize) {
         self.bytes += bytes;
         let (name, rest) = below

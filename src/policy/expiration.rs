@@ -10,9 +10,9 @@ use chrono::{DateTime, Datelike, SubsecRound, Utc};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use self::ruling::Rules;
-pub use self::ruling::{DecidedBy, Ruling};
-pub use self::window::{Lifetime, Window};
+pub(crate) use self::ruling::ExpirationRules;
+pub use self::ruling::{DecidedBy, ExpiryDecision};
+pub use self::window::{Lifetime, TimeSpan};
 use crate::event::rfc3339;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
@@ -42,7 +42,7 @@ pub struct Expiration {
     pub unaccessed_for: Lifetime,
     /// How long a memory removed by a sweep can be restored before it may be erased, counted from
     /// the sweep. 30 days by default.
-    pub grace: Window,
+    pub grace: TimeSpan,
     /// The action when the grace period is over.
     pub then: Then,
     /// Globs over whole paths of memories that never expire.
@@ -232,7 +232,7 @@ pub struct ExpirationRule {
     /// When they expire.
     pub when: RuleWhen,
     /// Its own `grace`, if any.
-    pub grace: Option<Window>,
+    pub grace: Option<TimeSpan>,
     /// Its own `then`, if any.
     pub then: Option<Then>,
 }
@@ -286,7 +286,7 @@ struct RuleTable {
     )]
     expires_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    grace: Option<Window>,
+    grace: Option<TimeSpan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     then: Option<Then>,
 }

@@ -74,12 +74,12 @@ const SHOWN_MAX: usize = 60;
 /// The dotted name of a table of the policy, such as `limits`, or of a key in one, such as
 /// `expiration.grace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
+pub struct PolicyKey {
     table: &'static str,
     name: Option<&'static str>,
 }
 
-impl Key {
+impl PolicyKey {
     /// Iterates over all keys: each table, followed by its keys.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLES.into_iter().flat_map(|(table, names)| {
@@ -108,7 +108,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for PolicyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.table)?;
         self.name.map_or(Ok(()), |name| write!(f, ".{name}"))
@@ -117,13 +117,13 @@ impl fmt::Display for Key {
 
 /// Explains that a text is not a key, and names similar keys, which may lack their table.
 fn no_key(text: &str) -> String {
-    let distance = |key: &Key| {
+    let distance = |key: &PolicyKey| {
         let name = key.name.map(|name| steps(text, name));
         name.into_iter()
             .chain([steps(text, &key.to_string())])
             .min()
     };
-    let near: Vec<_> = Key::all().map(|key| (distance(&key), key)).collect();
+    let near: Vec<_> = PolicyKey::all().map(|key| (distance(&key), key)).collect();
     let least = near.iter().filter_map(|(steps, _)| *steps).min();
     let least = least.filter(|steps| *steps <= 1 + text.len() / 5);
     if least.is_some() {
@@ -134,7 +134,7 @@ fn no_key(text: &str) -> String {
             nearest.join(" or ")
         );
     }
-    let keys: Vec<_> = Key::all().map(|key| key.to_string()).collect();
+    let keys: Vec<_> = PolicyKey::all().map(|key| key.to_string()).collect();
     format!(
         "{text:?} is none of the policy; there are {}",
         keys.join(", ")
@@ -160,7 +160,7 @@ impl Policy {
     /// Returns the value in force for a key, even if the file does not contain it; null if there is
     /// none.
     #[must_use]
-    pub fn value(&self, key: Key) -> Value {
+    pub fn value(&self, key: PolicyKey) -> Value {
         let table = self.table(key.table);
         match key.name {
             None => Value::Object(table),
@@ -172,7 +172,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`Error::Policy`] names the key, if the policy is invalid with that value.
-    pub fn with(&self, key: Key, value: &str) -> Result<Self> {
+    pub fn with(&self, key: PolicyKey, value: &str) -> Result<Self> {
         let written = value.trim().parse();
         let value = written.unwrap_or_else(|_| toml::Value::String(value.to_owned()));
         let fault = |why: &str| Error::Policy {
@@ -205,7 +205,7 @@ impl Policy {
     /// Formats the value in force for a key, for people and shells: a text without quotes, a table
     /// with its heading, anything else as TOML. Empty if there is no value.
     #[must_use]
-    pub fn value_text(&self, key: Key) -> String {
+    pub fn value_text(&self, key: PolicyKey) -> String {
         match self.value(key) {
             Value::Null => String::new(),
             Value::String(text) => text,
@@ -215,9 +215,11 @@ impl Policy {
     }
 
     /// Collects its texts, each with its key, without patterns and their examples.
-    pub(crate) fn texts(&self) -> Vec<(Key, String)> {
+    pub(crate) fn texts(&self) -> Vec<(PolicyKey, String)> {
         let mut texts = Vec::new();
-        for key in Key::all().filter(|key| key.name.is_some_and(|name| !PATTERNS.contains(&name))) {
+        for key in
+            PolicyKey::all().filter(|key| key.name.is_some_and(|name| !PATTERNS.contains(&name)))
+        {
             let mut found = Vec::new();
             gather_texts(&self.value(key), &mut found);
             texts.extend(found.into_iter().map(|text| (key, text)));
@@ -354,14 +356,14 @@ memory = "00112233445566778899aabbccddeeff"
 expires_at = 2027-01-31T00:00:00+01:00
 "#;
 
-    fn key(text: &str) -> Key {
-        Key::parse(text).expect("a key")
+    fn key(text: &str) -> PolicyKey {
+        PolicyKey::parse(text).expect("a key")
     }
 
     #[test]
     fn every_value_is_set_to_what_it_is() {
         for policy in [Policy::default(), Policy::parse(FULL).expect("valid")] {
-            for key in Key::all().filter(|key| !policy.value(*key).is_null()) {
+            for key in PolicyKey::all().filter(|key| !policy.value(*key).is_null()) {
                 let same = policy.with(key, &toml_text(&policy.value(key)));
                 assert_eq!(same.expect("its own value"), policy, "{key}");
                 if key.name.is_some() {
@@ -485,7 +487,7 @@ expires_at = 2027-01-31T00:00:00+01:00
             ("expiration.rules.path", "is none"),
             (&"x".repeat(9_999), "bytes)"),
         ] {
-            let why = Key::parse(text).expect_err(text).to_string();
+            let why = PolicyKey::parse(text).expect_err(text).to_string();
             assert!(why.contains(said), "{why}");
         }
     }

@@ -4,7 +4,9 @@
 pub use super::pack::fuzzing::pack;
 
 use super::loose::{inflate, stored};
-use super::object::{Kind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree};
+use super::object::{
+    ObjectKind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree,
+};
 
 /// Reads `bytes` as a loose file and as the content of one. An accepted file is complete, with
 /// nothing after it, and in canonical form.
@@ -24,7 +26,7 @@ pub fn loose(bytes: &[u8]) {
     }
 }
 
-fn assert_reads_back(kind: Kind, content: &[u8]) {
+fn assert_reads_back(kind: ObjectKind, content: &[u8]) {
     let header = format!("{} {}\0", kind.name(), content.len());
     let file = stored(&[header.as_bytes(), content].concat());
     let again = inflate(&file[..]).ok().flatten();

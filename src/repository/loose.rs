@@ -9,7 +9,7 @@ use flate2::bufread::ZlibDecoder;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zlib_rs::adler32::adler32;
 
-use super::object::{Kind, Object};
+use super::object::{Object, ObjectKind};
 use crate::disk::{self, Folder, Name};
 use crate::id::ObjectId;
 use crate::id::{hex, hex_bytes};
@@ -56,7 +56,7 @@ const ROOM_BYTES: usize = 1 << 20;
 /// The result of reading a loose file.
 pub(super) enum Loose {
     Absent,
-    Whole(Kind, Vec<u8>),
+    Whole(ObjectKind, Vec<u8>),
     Damaged(&'static str),
 }
 
@@ -157,7 +157,7 @@ impl Reader {
 
     /// Inflates the start of the object in the buffer: its kind, its claimed length, and its first
     /// bytes.
-    fn begin(&mut self, length: usize) -> Option<(Kind, u64, &[u8])> {
+    fn begin(&mut self, length: usize) -> Option<(ObjectKind, u64, &[u8])> {
         self.inflater.reset(true);
         let (file, start) = (&self.file[..length], &mut self.content[..START_BYTES]);
         // A corrupt stream ends here; bytes inflated before that count.
@@ -169,7 +169,7 @@ impl Reader {
     }
 
     /// Inflates the file in the buffer like [`inflate`], if it is complete, small and intact.
-    fn inflate_small(&mut self, length: usize) -> Option<(Kind, &[u8])> {
+    fn inflate_small(&mut self, length: usize) -> Option<(ObjectKind, &[u8])> {
         let file = self
             .file
             .get(..length)
@@ -188,7 +188,7 @@ impl Reader {
 
     /// Reads the beginning of an object, unchecked. `None` if its file is missing or does not begin
     /// like an object.
-    pub(super) fn peek(&mut self, objects: &Folder, id: ObjectId) -> Option<(Kind, Vec<u8>)> {
+    pub(super) fn peek(&mut self, objects: &Folder, id: ObjectId) -> Option<(ObjectKind, Vec<u8>)> {
         let mut file = objects.open_read(&Name::object(id)).ok()?;
         let length = file.read(&mut self.file[..PEEKED_FILE_BYTES]).ok()?;
         let (kind, _, begun) = self.begin(length)?;
@@ -197,7 +197,7 @@ impl Reader {
 }
 
 /// Inflates the bytes after the header that a torn or changed file still yields.
-pub(super) fn salvage(objects: &Folder, id: ObjectId) -> Vec<u8> {
+pub(super) fn recover_bytes(objects: &Folder, id: ObjectId) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(file) = objects.open_read(&Name::object(id)) {
         let mut inflated = ZlibDecoder::new(BufReader::new(file)).take(SALVAGE_BYTES_MAX);
@@ -216,7 +216,7 @@ fn is_content_fault(error: &io::Error) -> bool {
 }
 
 /// Inflates `kind length NUL bytes`; `None` for any other form, or for bytes beyond that.
-pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(Kind, Vec<u8>)>> {
+pub(super) fn inflate(file: impl io::BufRead) -> io::Result<Option<(ObjectKind, Vec<u8>)>> {
     let mut inflated = ZlibDecoder::new(file);
     let mut start = [0; START_BYTES];
     let read = read_most(&mut inflated, &mut start)?;
@@ -253,9 +253,11 @@ fn split_header(start: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&start[..end], &start[end + 1..]))
 }
 
-fn parse_header(header: &[u8]) -> Option<(Kind, u64)> {
+fn parse_header(header: &[u8]) -> Option<(ObjectKind, u64)> {
     let (name, length) = std::str::from_utf8(header).ok()?.split_once(' ')?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
+    let kind = ObjectKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)?;
     let bytes: u64 = length.parse().ok().filter(|n| *n <= OBJECT_BYTES_MAX)?;
     // One spelling only: no sign, no leading zeros.
     (bytes.to_string() == length).then_some((kind, bytes))
@@ -298,14 +300,14 @@ pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
 
 /// Deflates objects with reused zlib state: most are small, and allocating the tables of zlib costs
 /// more than the work.
-pub(super) struct Writer {
+pub(super) struct LooseWriter {
     /// For blobs: ciphertext does not compress.
     stored: Compress,
     /// For trees and commits, which compress a little.
     fast: Compress,
 }
 
-impl Writer {
+impl LooseWriter {
     pub(super) fn new() -> Self {
         Self {
             stored: Compress::new(Compression::none(), true),
@@ -324,13 +326,13 @@ impl Writer {
 
     pub(super) fn deflate(
         &mut self,
-        kind: Kind,
+        kind: ObjectKind,
         header: &[u8],
         bytes: &[u8],
     ) -> io::Result<Vec<u8>> {
         let zlib = match kind {
-            Kind::Blob => &mut self.stored,
-            Kind::Tree | Kind::Commit => &mut self.fast,
+            ObjectKind::Blob => &mut self.stored,
+            ObjectKind::Tree | ObjectKind::Commit => &mut self.fast,
         };
         zlib.reset();
         let mut deflated = Vec::with_capacity(header.len() + bytes.len() + DEFLATED_ROOM_BYTES);
@@ -355,7 +357,7 @@ impl Writer {
 }
 
 fn put(objects: &Folder, id: ObjectId, file: &[u8]) -> io::Result<()> {
-    let (aside, name) = (Name::new_aside(), Name::object(id));
+    let (aside, name) = (Name::new_temporary(), Name::object(id));
     let put = || {
         objects.create_new(&aside, 0o444)?.write_all(file)?;
         match objects.rename(&aside, &name) {
@@ -376,8 +378,8 @@ mod tests {
 
     fn object(bytes: &[u8]) -> Object {
         Object {
-            id: super::super::name(Kind::Blob, bytes),
-            kind: Kind::Blob,
+            id: super::super::name(ObjectKind::Blob, bytes),
+            kind: ObjectKind::Blob,
             bytes: bytes.to_vec(),
         }
     }
@@ -441,7 +443,7 @@ mod tests {
             2 * most + 1,
             300_000,
         ] {
-            for kind in [Kind::Blob, Kind::Tree, Kind::Commit] {
+            for kind in [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit] {
                 let header = format!("{} {length}\0", kind.name());
                 let file = stored(&[header.as_bytes(), &noise[..length]].concat());
                 let found = inflate(&file[..]).expect("in memory").expect("whole");

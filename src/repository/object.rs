@@ -7,13 +7,13 @@ use crate::id::ObjectId;
 
 /// The object kinds in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ObjectKind {
     Blob,
     Tree,
     Commit,
 }
 
-impl Kind {
+impl ObjectKind {
     pub(crate) const ALL: [Self; 3] = [Self::Blob, Self::Tree, Self::Commit];
 
     pub(crate) fn name(self) -> &'static str {
@@ -29,19 +29,19 @@ impl Kind {
 #[derive(Clone)]
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ObjectKind,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// An entry of a tree: a file, or a folder one level down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     pub(crate) folder: bool,
     pub(crate) id: ObjectId,
 }
 
 /// A tree: names in git's order, which for names that share no prefix is byte order.
-pub(crate) type Tree = BTreeMap<String, Entry>;
+pub(crate) type Tree = BTreeMap<String, TreeEntry>;
 
 /// Encodes a tree object.
 pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
@@ -57,7 +57,8 @@ pub(crate) fn encode_tree(tree: &Tree) -> Vec<u8> {
 
 /// Parses a tree object of plain files and folders, in order.
 pub(crate) fn parse_tree(bytes: &[u8]) -> Option<Tree> {
-    let named = |entry: Option<(&str, Entry)>| entry.map(|(name, entry)| (name.to_owned(), entry));
+    let named =
+        |entry: Option<(&str, TreeEntry)>| entry.map(|(name, entry)| (name.to_owned(), entry));
     entries(bytes).map(named).collect()
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn find_files<const N: usize>(
 pub(crate) fn entries_not_in<'a>(
     bytes: &'a [u8],
     other: &'a [u8],
-) -> impl Iterator<Item = (&'a str, Entry)> {
+) -> impl Iterator<Item = (&'a str, TreeEntry)> {
     let mut others = entries(other).flatten().peekable();
     entries(bytes).flatten().filter(move |(name, entry)| {
         while others.next_if(|(before, _)| before < name).is_some() {}
@@ -93,7 +94,7 @@ pub(crate) fn entries_not_in<'a>(
 
 /// Iterates over the entries of a tree object in order; ends with `None` at one that a store would
 /// not write.
-fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
+fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, TreeEntry)>> {
     let mut last = "";
     iter::from_fn(move || {
         if bytes.is_empty() {
@@ -107,7 +108,7 @@ fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Option<(&str, Entry)>> {
 }
 
 /// Splits the first entry of a tree object from the rest.
-fn split_entry(bytes: &[u8]) -> Option<(&str, Entry, &[u8])> {
+fn split_entry(bytes: &[u8]) -> Option<(&str, TreeEntry, &[u8])> {
     let (folder, rest) = match bytes.strip_prefix(b"40000 ") {
         Some(rest) => (true, rest),
         None => (false, bytes.strip_prefix(b"100644 ")?),
@@ -116,7 +117,7 @@ fn split_entry(bytes: &[u8]) -> Option<(&str, Entry, &[u8])> {
     let name = std::str::from_utf8(&rest[..nul]).ok()?;
     let (id, rest) = rest[nul + 1..].split_first_chunk()?;
     let id = ObjectId(*id);
-    (!name.is_empty() && !name.contains('/')).then_some((name, Entry { folder, id }, rest))
+    (!name.is_empty() && !name.contains('/')).then_some((name, TreeEntry { folder, id }, rest))
 }
 
 /// A commit of a store: at most one parent, and one signer.
@@ -278,14 +279,14 @@ mod tests {
         let mut tree = Tree::new();
         tree.insert(
             "00".into(),
-            Entry {
+            TreeEntry {
                 folder: true,
                 id: oid(3),
             },
         );
         tree.insert(
             "agekeep.toml".into(),
-            Entry {
+            TreeEntry {
                 folder: false,
                 id: oid(4),
             },

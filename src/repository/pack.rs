@@ -12,14 +12,14 @@ mod reader;
 mod set;
 mod writer;
 
-use super::object::Kind;
+use super::object::ObjectKind;
 
-pub(super) use self::reader::{Pack, Tools};
+pub(super) use self::reader::{Pack, PackReadContext};
 pub(super) use self::set::{
     PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
     without_index,
 };
-pub(super) use self::writer::Writer;
+pub(super) use self::writer::PackWriter;
 pub(super) use crate::repository::pack::set::merge_small;
 
 /// Largest object that is read, in bytes.
@@ -52,22 +52,22 @@ impl Type {
     }
 
     /// Returns the kind, if stores have it.
-    pub(super) fn kind(self) -> Option<Kind> {
+    pub(super) fn kind(self) -> Option<ObjectKind> {
         match self {
-            Self::Commit => Some(Kind::Commit),
-            Self::Tree => Some(Kind::Tree),
-            Self::Blob => Some(Kind::Blob),
+            Self::Commit => Some(ObjectKind::Commit),
+            Self::Tree => Some(ObjectKind::Tree),
+            Self::Blob => Some(ObjectKind::Blob),
             Self::Tag => None,
         }
     }
 }
 
-impl From<Kind> for Type {
-    fn from(kind: Kind) -> Self {
+impl From<ObjectKind> for Type {
+    fn from(kind: ObjectKind) -> Self {
         match kind {
-            Kind::Blob => Self::Blob,
-            Kind::Tree => Self::Tree,
-            Kind::Commit => Self::Commit,
+            ObjectKind::Blob => Self::Blob,
+            ObjectKind::Tree => Self::Tree,
+            ObjectKind::Commit => Self::Commit,
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     use crate::disk::{Folder, PackId};
     use crate::id::ObjectId;
 
-    type Object = (Type, Vec<u8>);
+    type TestObject = (Type, Vec<u8>);
 
     fn noise(bytes: usize, seed: usize) -> Vec<u8> {
         let mut state = seed as u64 + 1;
@@ -158,7 +158,7 @@ mod tests {
 
     /// Builds the objects of so many commands, oldest first: each writes a version of one of a few
     /// memories, its folder, the root, and a commit.
-    fn history(commands: usize) -> Vec<Object> {
+    fn history(commands: usize) -> Vec<TestObject> {
         let mut objects = Vec::new();
         let mut folders: BTreeMap<u8, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
         let mut roots: BTreeMap<u8, ObjectId> = BTreeMap::new();
@@ -189,8 +189,8 @@ mod tests {
         objects
     }
 
-    fn write(folder: &Folder, objects: &[Object]) -> std::path::PathBuf {
-        let mut writer = Writer::begin(folder, objects.len()).expect("begins");
+    fn write(folder: &Folder, objects: &[TestObject]) -> std::path::PathBuf {
+        let mut writer = PackWriter::begin(folder, objects.len()).expect("begins");
         let mut seen = std::collections::HashSet::new();
         for (kind, bytes) in objects.iter().rev() {
             let id = name_of(*kind, bytes);
@@ -207,7 +207,7 @@ mod tests {
         packs.read(id, fits).expect("reads")
     }
 
-    fn assert_all_there(folder: &Folder, objects: &[Object]) {
+    fn assert_all_there(folder: &Folder, objects: &[TestObject]) {
         let mut packs = Packs::list(folder).expect("lists");
         for (kind, bytes) in objects {
             let found = read(&mut packs, name_of(*kind, bytes));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     /// Asserts that libgit2 reads the same objects.
-    fn assert_known_to_another(objects_folder: &std::path::Path, objects: &[Object]) {
+    fn assert_known_to_another(objects_folder: &std::path::Path, objects: &[TestObject]) {
         let odb = git2::Odb::new().expect("makes one");
         let folder = objects_folder.to_str().expect("UTF-8");
         odb.add_disk_alternate(folder).expect("opens");
@@ -260,7 +260,7 @@ mod tests {
     fn fewer_objects_than_were_promised_are_a_whole_pack_too() {
         let (root, folder) = folders();
         let objects = history(3);
-        let mut writer = Writer::begin(&folder, 1000).expect("begins");
+        let mut writer = PackWriter::begin(&folder, 1000).expect("begins");
         for (kind, bytes) in &objects {
             let added = writer.add(*kind, name_of(*kind, bytes), bytes);
             added.expect("adds");
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_pack_that_was_given_up_leaves_nothing() {
         let (_root, folder) = folders();
-        drop(Writer::begin(&folder, 1).expect("begins"));
+        drop(PackWriter::begin(&folder, 1).expect("begins"));
         assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0);
     }
 
@@ -356,7 +356,7 @@ mod tests {
             let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
             put_start(&mut file, BY_NAME, bytes);
             file.extend_from_slice(&REFUSED.0);
-            let delta = loose::Writer::new().deflate(Kind::Tree, b"", &vec![0; bytes]);
+            let delta = loose::LooseWriter::new().deflate(ObjectKind::Tree, b"", &vec![0; bytes]);
             file.extend(delta.expect("to memory"));
             let why = refusal(file, HEADER_BYTES);
             assert!(why.contains("through too many others"), "{why}");
@@ -366,7 +366,8 @@ mod tests {
     /// Each object is within the size limit; all together would take minutes.
     #[test]
     fn deltas_that_make_far_too_much_are_refused_before_they_are_applied() {
-        let deflate = |bytes: &[u8]| loose::Writer::new().deflate(Kind::Blob, b"", bytes);
+        let deflate =
+            |bytes: &[u8]| loose::LooseWriter::new().deflate(ObjectKind::Blob, b"", bytes);
         let mut file = [&MAGIC[..], &VERSION.to_be_bytes(), &[0; 4]].concat();
         let mut last = file.len();
         put_start(&mut file, Type::Tree as u8, 4);
@@ -465,7 +466,7 @@ mod tests {
             pieces in prop::collection::vec((1u8..5, prop::collection::vec(any::<u8>(), 0..400), 0usize..70_000), 1..12),
         ) {
             let (_root, folder) = folders();
-            let objects: Vec<Object> = pieces
+            let objects: Vec<TestObject> = pieces
                 .into_iter()
                 .map(|(code, bytes, more)| (Type::of_code(code).expect("four"), [bytes, vec![0; more]].concat()))
                 .collect();

@@ -7,18 +7,18 @@ use crate::disk::{Folder, Lock, Name, PackId};
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::repository::object::Object;
-use crate::repository::pack::{Pack, PackFile, Packed, Tools, Type, Writer};
+use crate::repository::pack::{Pack, PackFile, PackReadContext, PackWriter, Packed, Type};
 use crate::repository::{Loose, Repository, loose, name, name_of, object, pack};
 
 /// The number of packs and loose objects in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct ObjectCounts {
     pub(crate) packs: u64,
     pub(crate) loose: u64,
 }
 
 /// The packs and loose objects to gather.
-struct Parts {
+struct RepackInput {
     packs: Vec<PackFile>,
     loose: Vec<ObjectId>,
     /// The names of all objects, in order; `done` marks those that were handled.
@@ -26,7 +26,7 @@ struct Parts {
     done: Vec<bool>,
 }
 
-impl Parts {
+impl RepackInput {
     fn of(repository: &Repository, loose: Vec<ObjectId>) -> io::Result<Self> {
         let (mut packs, mut names) = (Vec::new(), loose.clone());
         let folder = repository.made_pack_folder()?;
@@ -69,10 +69,10 @@ impl Parts {
 }
 
 /// A pack being gathered.
-struct Gathering<'a> {
+struct Repack<'a> {
     repository: &'a Repository,
-    parts: Parts,
-    writer: Writer,
+    parts: RepackInput,
+    writer: PackWriter,
     torn: Vec<ObjectId>,
     /// The last written version of each folder, by its name.
     folders: HashMap<String, Vec<u8>>,
@@ -81,14 +81,14 @@ struct Gathering<'a> {
 
 impl Repository {
     /// Counts the packs and the loose objects.
-    pub(crate) fn tally(&self) -> Result<Tally> {
+    pub(crate) fn count_objects(&self) -> Result<ObjectCounts> {
         let counted = || {
             Ok(match self.pack_folder() {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => 0,
                 folder => pack::files(&folder?)?.len() as u64,
             })
         };
-        Ok(Tally {
+        Ok(ObjectCounts {
             packs: counted().map_err(self.objects_fault())?,
             loose: self.loose()?.len() as u64,
         })
@@ -104,7 +104,7 @@ impl Repository {
     /// originals. Returns the objects that are not whole; they stay in place. The caller holds the
     /// lock on the folder of packs. The loose objects have to be reachable from the branch, or
     /// unused: stock git takes a packed object that no branch reaches for garbage.
-    pub(crate) fn gather(
+    pub(crate) fn repack_all(
         &self,
         head: ObjectId,
         loose: Vec<ObjectId>,
@@ -112,21 +112,21 @@ impl Repository {
     ) -> Result<Vec<ObjectId>> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
-        let parts = Parts::of(self, loose).map_err(|e| self.pack_fault(e))?;
+        let parts = RepackInput::of(self, loose).map_err(|e| self.pack_fault(e))?;
         if parts.are_one() {
             return Ok(Vec::new());
         }
-        let mut gathering = Gathering {
+        let mut gathering = Repack {
             repository: self,
-            writer: Writer::begin(&folder, parts.names.len()).map_err(fault())?,
+            writer: PackWriter::begin(&folder, parts.names.len()).map_err(fault())?,
             parts,
             torn: Vec::new(),
             folders: HashMap::new(),
             progress,
         };
-        gathering.follow(head)?;
-        gathering.take_the_rest()?;
-        let Gathering {
+        gathering.add_history(head)?;
+        gathering.add_unreachable()?;
+        let Repack {
             parts,
             writer,
             torn,
@@ -137,7 +137,7 @@ impl Repository {
             let total = 2 * parts.names.len() as u64;
             let placed = writer.finish().map_err(fault())?;
             check(&folder, placed, total, progress)?;
-            self.remove_gathered(&folder, placed, &parts, &torn);
+            self.remove_repacked(&folder, placed, &parts, &torn);
         }
         self.packs.replace(None);
         Ok(torn)
@@ -158,7 +158,13 @@ impl Repository {
     }
 
     /// Removes the originals of the new pack. A pack with a damaged object stays.
-    fn remove_gathered(&self, folder: &Folder, placed: PackId, parts: &Parts, torn: &[ObjectId]) {
+    fn remove_repacked(
+        &self,
+        folder: &Folder,
+        placed: PackId,
+        parts: &RepackInput,
+        torn: &[ObjectId],
+    ) {
         let torn: HashSet<&ObjectId> = torn.iter().collect();
         for file in &parts.packs {
             let pack = Pack::at(folder, file.id);
@@ -178,7 +184,7 @@ impl Repository {
     }
 }
 
-impl Gathering<'_> {
+impl Repack<'_> {
     /// Adds an object if it is whole and not in the pack yet. Returns its bytes, if it is of the
     /// wanted type.
     fn add(&mut self, id: ObjectId, wanted: Type) -> Result<Option<Vec<u8>>> {
@@ -200,7 +206,7 @@ impl Gathering<'_> {
 
     /// Adds commits from the newest back, each with the objects it brought. An unreadable commit
     /// ends the walk.
-    fn follow(&mut self, head: ObjectId) -> Result<()> {
+    fn add_history(&mut self, head: ObjectId) -> Result<()> {
         let mut next = Some(head);
         let mut newer: Option<(ObjectId, Vec<u8>)> = None;
         while let Some(id) = next {
@@ -247,7 +253,7 @@ impl Gathering<'_> {
     }
 
     /// Adds the objects that history does not reach.
-    fn take_the_rest(&mut self) -> Result<()> {
+    fn add_unreachable(&mut self) -> Result<()> {
         for at in 0..self.parts.names.len() {
             self.add_unseen(self.parts.names[at])?;
         }
@@ -264,7 +270,7 @@ fn check(
 ) -> Result<()> {
     let pack = Pack::at(folder, placed);
     let fault = || folder.fault("read", &placed.pack());
-    let mut tools = Tools::new();
+    let mut tools = PackReadContext::new();
     let entries = pack.entries().map_err(fault())?;
     let first = total - entries.len() as u64;
     for (done, entry) in (first..).zip(&entries) {
@@ -297,7 +303,7 @@ impl Repository {
         }
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
-        let mut writer = Writer::begin(&folder, ids.len()).map_err(fault())?;
+        let mut writer = PackWriter::begin(&folder, ids.len()).map_err(fault())?;
         let mut missing = ids.clone();
         for object in objects.filter(|object| missing.remove(&object.id)) {
             if name(object.kind, &object.bytes) != object.id {
@@ -333,7 +339,7 @@ impl Repository {
     /// Removes leftovers of a crash: loose files of objects that are whole in a pack (torn files,
     /// or removed ones that came back), and torn files that history up to `head` does not reach,
     /// from a command that crashed before its record.
-    pub(crate) fn remove_left_over(&self, head: ObjectId) -> Result<()> {
+    pub(crate) fn clean_up_loose(&self, head: ObjectId) -> Result<()> {
         let objects = self.objects().map_err(self.objects_fault())?;
         let (has_packs, mut torn) = (self.has_packs(), HashSet::new());
         for id in loose::all(objects).map_err(self.objects_fault())? {
@@ -344,25 +350,25 @@ impl Repository {
             }
         }
         // If history itself is damaged, everything stays as it is.
-        if !torn.is_empty() && self.spare(head, &mut torn).is_ok() {
+        if !torn.is_empty() && self.retain_unreachable(head, &mut torn).is_ok() {
             self.remove_loose(&torn);
         }
         Ok(())
     }
 
     /// Removes from `ids` the objects that history up to `head` reaches.
-    fn spare(&self, head: ObjectId, ids: &mut HashSet<ObjectId>) -> Result<()> {
+    fn retain_unreachable(&self, head: ObjectId, ids: &mut HashSet<ObjectId>) -> Result<()> {
         let (mut next, mut seen) = (Some(head), HashSet::new());
         while let Some(id) = next {
             ids.remove(&id);
             let (commit, _) = self.commit(id)?;
-            self.spare_tree(commit.tree, ids, &mut seen)?;
+            self.remove_reachable_tree(commit.tree, ids, &mut seen)?;
             next = commit.parent;
         }
         Ok(())
     }
 
-    fn spare_tree(
+    fn remove_reachable_tree(
         &self,
         id: ObjectId,
         ids: &mut HashSet<ObjectId>,
@@ -374,7 +380,7 @@ impl Repository {
         ids.remove(&id);
         for entry in self.tree(id)?.values() {
             if entry.folder {
-                self.spare_tree(entry.id, ids, seen)?;
+                self.remove_reachable_tree(entry.id, ids, seen)?;
             } else {
                 ids.remove(&entry.id);
             }
@@ -395,22 +401,22 @@ impl Repository {
 
     /// Takes the lock for writing packs, which does not block commands; `None` if another process
     /// has it.
-    pub(crate) fn turn_to_pack(&self) -> Option<Lock> {
+    pub(crate) fn try_pack_lock(&self) -> Option<Lock> {
         Lock::try_acquire(&self.pack_folder().ok()?)
     }
 
     /// Waits for the lock for writing packs.
-    pub(crate) fn wait_to_pack(&self) -> Result<Lock> {
+    pub(crate) fn pack_lock(&self) -> Result<Lock> {
         let folder = self.made_pack_folder().map_err(self.writing_fault())?;
         Lock::of_folder(&folder)
     }
 
     /// Removes temporary pack files of killed processes, unless a pack is being written now. The
     /// caller holds the store's lock.
-    pub(crate) fn remove_pack_asides(&self) {
-        if let Some(turn) = self.turn_to_pack() {
+    pub(crate) fn remove_temporary_packs(&self) {
+        if let Some(turn) = self.try_pack_lock() {
             if let Ok(folder) = self.pack_folder() {
-                folder.remove_asides();
+                folder.remove_temporary_files();
             }
             drop(turn);
         }

@@ -19,9 +19,9 @@ use std::ops::Bound;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use self::rows::Rows;
+use self::rows::MemoryOverlay;
 pub(crate) use self::step::Step;
-use self::step::{StepFault, TouchStep};
+use self::step::{MemoryChangeStep, StepFault};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::error::Result;
@@ -29,11 +29,11 @@ use crate::event::{Change, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::catalog::rows::Base;
-pub(crate) use crate::state::catalog::rows::Refold;
+use crate::state::catalog::rows::CatalogReader;
+pub(crate) use crate::state::catalog::rows::Rebuild;
+use crate::state::catalog::step::AgentEvent;
 pub(crate) use crate::state::catalog::step::Hold;
-use crate::state::catalog::step::Recent;
-use crate::state::catalog::step::Recorded;
+use crate::state::catalog::step::RateCounter;
 pub(crate) use crate::state::catalog::step::is_of_agents;
 
 /// A live memory.
@@ -72,10 +72,10 @@ pub(crate) struct Catalog {
     /// Bytes ever written to history, as docs/format.md counts them (5.5).
     pub(crate) history_bytes: u64,
     /// The recent events of each session.
-    pub(crate) recent: Recent,
+    pub(crate) recent: RateCounter,
     pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
-    pub(crate) decided: Option<Decided>,
+    pub(crate) decided: Option<ConfigBlobs>,
     /// The time and event number of the last completed sweep.
     pub(crate) swept: Option<(DateTime<Utc>, u64)>,
     /// The numbers of the epoch key and the names key since the last erasure. A keyring with lower
@@ -90,24 +90,24 @@ pub(crate) struct Catalog {
     pub(crate) marked: BTreeMap<MemoryId, u64>,
     /// Holds in force, by the number of the event that added each.
     pub(crate) holds: BTreeMap<u64, Hold>,
-    rows: Rows,
+    rows: MemoryOverlay,
     /// The number of events before the last one, and `head` at that point.
     before: (u64, Option<ObjectId>),
     /// True if the last event changed the marks, the holds or the keys.
     retention_changed: bool,
     /// How the last event counts for its session.
-    recorded: Option<Recorded>,
+    recorded: Option<AgentEvent>,
 }
 
 /// The blobs of the three public files. Only a command that names a file may change its blob.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Decided {
+pub(crate) struct ConfigBlobs {
     pub(crate) policy: ObjectId,
     pub(crate) recipients: ObjectId,
     pub(crate) signers: ObjectId,
 }
 
-impl Decided {
+impl ConfigBlobs {
     /// Tells whether `next` may follow these: only the file that the command names may differ.
     pub(crate) fn may_become(self, next: Self, said: Option<PublicFile>) -> bool {
         PublicFile::ALL
@@ -141,7 +141,7 @@ impl Catalog {
             events: 0,
             versions: 0,
             history_bytes: 0,
-            recent: Recent::default(),
+            recent: RateCounter::default(),
             times: Times::default(),
             decided: None,
             swept: None,
@@ -150,7 +150,7 @@ impl Catalog {
             keys_before: Vec::new(),
             marked: BTreeMap::new(),
             holds: BTreeMap::new(),
-            rows: Rows::default(),
+            rows: MemoryOverlay::default(),
             before: (0, None),
             retention_changed: false,
             recorded: None,
@@ -168,10 +168,10 @@ impl Catalog {
             self.follow_hold(hold, step.number)?;
         }
         let keys = self.keys_after(step)?;
-        self.fold(step, time)?;
+        self.apply_changes(step, time)?;
         self.put_keys(keys, step);
         self.events += 1;
-        self.pass(step, time);
+        self.advance_clock(step, time);
         Ok(())
     }
 
@@ -214,15 +214,15 @@ impl Catalog {
     }
 
     /// Applies the parts of an event that concern no memory.
-    fn pass(&mut self, step: &Step, time: DateTime<Utc>) {
+    fn advance_clock(&mut self, step: &Step, time: DateTime<Utc>) {
         self.head = Some(step.head);
         self.history_bytes = self.history_bytes.saturating_add(step.history_bytes());
-        self.recent.pass(self.times.millis_to(time));
+        self.recent.advance(self.times.millis_to(time));
         self.recorded = step.recorded;
         if let Some(recorded) = step.recorded {
             self.recent.add(recorded);
         }
-        self.times.pass(time, step.swept);
+        self.times.advance(time, step.swept);
         if step.swept {
             self.swept = Some((time, step.number));
         }
@@ -236,7 +236,11 @@ impl Catalog {
 
     /// Folds in an event's changes as one change: every memory it writes leaves its old path before
     /// any takes a new one, so two memories can swap places.
-    fn fold(&mut self, step: &Step, time: DateTime<Utc>) -> std::result::Result<(), StepFault> {
+    fn apply_changes(
+        &mut self,
+        step: &Step,
+        time: DateTime<Utc>,
+    ) -> std::result::Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
         for touch in &step.touches {
@@ -262,7 +266,7 @@ impl Catalog {
 
     fn write(
         &mut self,
-        touch: &TouchStep,
+        touch: &MemoryChangeStep,
         old: Option<Memory>,
         time: DateTime<Utc>,
     ) -> std::result::Result<(), StepFault> {
@@ -305,7 +309,7 @@ impl Catalog {
     /// Puts the version a touch wrote at a free path.
     fn put(
         &mut self,
-        touch: &TouchStep,
+        touch: &MemoryChangeStep,
         old: Option<Memory>,
         path: MemoryPath,
         (blob, sealed): (ObjectId, Digest),
@@ -366,11 +370,11 @@ impl Catalog {
             self.put_keys(keys, step);
         }
         self.events = step.number.saturating_add(1);
-        self.pass(step, time);
+        self.advance_clock(step, time);
     }
 
     /// Records that a memory is marked for erasure, or erased.
-    fn follow_erasure(&mut self, touch: &TouchStep, event: u64) {
+    fn follow_erasure(&mut self, touch: &MemoryChangeStep, event: u64) {
         self.retention_changed = true;
         if touch.change == Change::Mark {
             self.marked.insert(touch.id, event);
@@ -379,7 +383,12 @@ impl Catalog {
         }
     }
 
-    fn assume_written(&mut self, touch: &TouchStep, old: Option<Memory>, time: DateTime<Utc>) {
+    fn assume_written(
+        &mut self,
+        touch: &MemoryChangeStep,
+        old: Option<Memory>,
+        time: DateTime<Utc>,
+    ) {
         let Some(written) = touch.blob else {
             return;
         };
@@ -450,12 +459,12 @@ impl Catalog {
     /// Tells whether part of the underlying file failed to open. Its contents were read from
     /// history instead.
     pub(crate) fn is_torn(&self) -> bool {
-        self.rows.base().is_some_and(Base::is_torn)
+        self.rows.base().is_some_and(CatalogReader::is_torn)
     }
 
     /// Tells whether every part of the underlying file opens.
     pub(crate) fn is_whole(&self) -> bool {
-        self.rows.base().is_none_or(Base::is_whole)
+        self.rows.base().is_none_or(CatalogReader::is_whole)
     }
 
     /// Checks that every answer so far came from the file or from history. If part of the file
@@ -520,7 +529,7 @@ pub(crate) struct Times {
 
 impl Times {
     /// Takes the time of the next event. If `swept`, the event is a sweep and trusted the clock.
-    pub(crate) fn pass(&mut self, time: DateTime<Utc>, swept: bool) {
+    pub(crate) fn advance(&mut self, time: DateTime<Utc>, swept: bool) {
         if swept {
             (self.believed, self.leap) = (Some(time), None);
         } else {

@@ -15,7 +15,9 @@ use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
-use crate::event::{Change, ERASE_COMMAND, Event, Moment, Outcome, Place, REDACT_COMMAND, Touch};
+use crate::event::{
+    Change, ERASE_COMMAND, Event, MemoryChange, Moment, Outcome, PathRef, REDACT_COMMAND,
+};
 use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 
@@ -27,8 +29,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Timeline {
     /// The number of the first event held: 0, or more for a piece of history.
     base: u64,
-    rows: Vec<Row>,
-    touches: Vec<Touched>,
+    rows: Vec<EventRow>,
+    touches: Vec<TimelineChange>,
     memories: Vec<MemoryId>,
     memory_at: HashMap<MemoryId, u32>,
     words: Vec<Box<str>>,
@@ -38,7 +40,7 @@ pub(crate) struct Timeline {
 }
 
 /// An event.
-struct Row {
+struct EventRow {
     commit: ObjectId,
     millis: i64,
     touches_end: usize,
@@ -52,7 +54,7 @@ struct Row {
 
 /// A memory's part in an event.
 #[derive(Clone, Copy)]
-struct Touched {
+struct TimelineChange {
     memory: u32,
     path: u32,
     version: u64,
@@ -80,7 +82,7 @@ pub(crate) struct Version {
 
 /// A memory's part in an event.
 #[derive(Clone)]
-pub(crate) struct Part {
+pub(crate) struct VersionChange {
     pub(crate) change: Change,
     /// The event, with the memory's version after it or, for a removal, before it.
     pub(crate) of: Version,
@@ -132,7 +134,7 @@ impl Timeline {
         for touch in &event.memories {
             self.push_touch(touch);
         }
-        let row = Row {
+        let row = EventRow {
             commit,
             millis: event.time.timestamp_millis(),
             touches_end: self.touches.len(),
@@ -161,8 +163,8 @@ impl Timeline {
         })
     }
 
-    fn push_touch(&mut self, touch: &Touch) {
-        let touched = Touched {
+    fn push_touch(&mut self, touch: &MemoryChange) {
+        let touched = TimelineChange {
             memory: self.memory(touch.id),
             path: self.word(touch.path.as_ref().map(MemoryPath::as_str)),
             version: touch.version,
@@ -226,7 +228,7 @@ impl Timeline {
         Some((self.text(row.command)?, row.outcome))
     }
 
-    fn row(&self, event: u64) -> Option<&Row> {
+    fn row(&self, event: u64) -> Option<&EventRow> {
         Some(&self.rows[self.place(event)?])
     }
 
@@ -288,7 +290,7 @@ impl Timeline {
         })
     }
 
-    fn touches_of(&self, at: usize) -> &[Touched] {
+    fn touches_of(&self, at: usize) -> &[TimelineChange] {
         let begin = at
             .checked_sub(1)
             .map_or(0, |before| self.rows[before].touches_end);
@@ -296,7 +298,7 @@ impl Timeline {
     }
 
     /// Returns every part of every event before number `to`, oldest first.
-    fn parts(&self, to: u64) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
+    fn parts(&self, to: u64) -> impl DoubleEndedIterator<Item = (u64, &TimelineChange)> {
         let end = usize::try_from(to.saturating_sub(self.base)).unwrap_or(usize::MAX);
         (0..end.min(self.rows.len())).flat_map(move |at| {
             self.touches_of(at)
@@ -306,21 +308,24 @@ impl Timeline {
     }
 
     /// Returns the effects of an event, memory by memory.
-    pub(crate) fn parts_of(&self, event: u64) -> Vec<Part> {
+    pub(crate) fn parts_of(&self, event: u64) -> Vec<VersionChange> {
         let touches = self.place(event).map_or(&[][..], |at| self.touches_of(at));
         let part = |touched| self.part(event, touched);
         touches.iter().map(part).collect()
     }
 
-    fn part(&self, event: u64, touched: &Touched) -> Part {
-        Part {
+    fn part(&self, event: u64, touched: &TimelineChange) -> VersionChange {
+        VersionChange {
             change: touched.change,
             of: self.version(event, touched),
         }
     }
 
     /// Returns every touch of one memory, oldest first.
-    fn touches_with(&self, id: MemoryId) -> impl DoubleEndedIterator<Item = (u64, &Touched)> {
+    fn touches_with(
+        &self,
+        id: MemoryId,
+    ) -> impl DoubleEndedIterator<Item = (u64, &TimelineChange)> {
         let lives = self.lives.get_or_init(|| {
             let mut lives = vec![Vec::new(); self.memories.len()];
             for at in 0..self.rows.len() {
@@ -341,7 +346,7 @@ impl Timeline {
     }
 
     /// Returns every change to one memory, oldest first.
-    pub(crate) fn life(&self, id: MemoryId) -> Vec<Part> {
+    pub(crate) fn life(&self, id: MemoryId) -> Vec<VersionChange> {
         self.touches_with(id)
             .filter(|(_, touched)| touched.change.alters())
             .map(|(event, touched)| self.part(event, touched))
@@ -369,7 +374,7 @@ impl Timeline {
 
     /// Returns every memory that lived right after an event, each with its version.
     pub(crate) fn state(&self, event: u64) -> HashMap<MemoryId, Version> {
-        let mut last: Vec<Option<(u64, &Touched)>> = vec![None; self.memories.len()];
+        let mut last: Vec<Option<(u64, &TimelineChange)>> = vec![None; self.memories.len()];
         for (event, touched) in self.parts(event.saturating_add(1)) {
             if touched.change.writes() {
                 last[touched.memory as usize] = Some((event, touched));
@@ -386,7 +391,7 @@ impl Timeline {
             .collect()
     }
 
-    fn version(&self, event: u64, touched: &Touched) -> Version {
+    fn version(&self, event: u64, touched: &TimelineChange) -> Version {
         Version {
             id: self.memories[touched.memory as usize],
             path: self.path(touched.path),
@@ -472,11 +477,11 @@ fn is_within(text: &str, path: &MemoryPath) -> bool {
 }
 
 /// Returns the text of a place, where its path is known.
-fn named(place: &Place) -> Option<&str> {
+fn named(place: &PathRef) -> Option<&str> {
     match place {
-        Place::Root => Some(crate::memory_tool::path::ROOT),
-        Place::Of(_, path) => path.as_ref().map(MemoryPath::as_str),
-        Place::Asked(text) => Some(text),
+        PathRef::Root => Some(crate::memory_tool::path::ROOT),
+        PathRef::Of(_, path) => path.as_ref().map(MemoryPath::as_str),
+        PathRef::Asked(text) => Some(text),
     }
 }
 
@@ -488,8 +493,8 @@ fn index(at: usize) -> u32 {
 
 impl Timeline {
     /// Returns the last change to each memory, marks and erasures included.
-    fn ends(&self) -> Vec<Option<(u64, &Touched)>> {
-        let mut last: Vec<Option<(u64, &Touched)>> = vec![None; self.memories.len()];
+    fn ends(&self) -> Vec<Option<(u64, &TimelineChange)>> {
+        let mut last: Vec<Option<(u64, &TimelineChange)>> = vec![None; self.memories.len()];
         for (event, touched) in self.parts(u64::MAX) {
             let ends = matches!(touched.change, Change::Mark | Change::Erase);
             if ends || touched.change.alters() {

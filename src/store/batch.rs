@@ -9,16 +9,16 @@ use std::{io, iter};
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
 use crate::id::ObjectId;
-use crate::journal::{KeyEntry, Record};
+use crate::journal::{JournalRecord, KeyEntry};
 use crate::memory_tool::command::Command;
-use crate::repository::object::{Kind, Object};
-use crate::state::catalog::file::Made as MadeOfCatalog;
+use crate::repository::object::{Object, ObjectKind};
+use crate::state::catalog::file::CatalogUpdate as MadeOfCatalog;
 use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
-use crate::store::checkpoint::make_room;
+use crate::store::checkpoint::checkpoint_if_due;
 use crate::store::history::replay::{renew_catalog_file, settle_catalog};
 use crate::store::past::follow_in_timeline;
-use crate::store::pin::Seen;
+use crate::store::pin::SeenMoment;
 use crate::store::{Ledger, Store, begin_commands, execute_one};
 
 /// The most commands that share one sync, so that none waits long for those behind it.
@@ -27,12 +27,12 @@ const COMMANDS_MAX: usize = 64;
 const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 
 /// A signed commit that waits for the journal, with the state change it makes.
-pub(super) struct Made {
+pub(super) struct PendingCommit {
     pub(super) event: Event,
     pub(super) step: Step,
     /// The step for the catalog file, once the catalog has applied it.
     pub(super) of_catalog: Option<MadeOfCatalog>,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenMoment,
     pub(super) parent: ObjectId,
     pub(super) objects: Vec<Object>,
     pub(super) keys: Vec<KeyEntry>,
@@ -42,7 +42,7 @@ pub(super) struct Made {
 #[derive(Default)]
 pub(super) struct Batch {
     is_open: bool,
-    waiting: Vec<Made>,
+    waiting: Vec<PendingCommit>,
     object_bytes: usize,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn execute_all(
         } else {
             // A command that failed by itself keeps its own error.
             let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
-            held_back.for_each(|answer| *answer = Err(again(&error)));
+            held_back.for_each(|answer| *answer = Err(duplicate_error(&error)));
         }
     }
     answers
@@ -93,7 +93,7 @@ fn execute_together(
         Err(error) => {
             if let Error::Locked { .. } = error {
                 // Callers that came meanwhile have waited for the lock too.
-                answers.extend(calls.map(|_| Err(again(&error))));
+                answers.extend(calls.map(|_| Err(duplicate_error(&error))));
             }
             answers.push(Err(error));
             return Ok(());
@@ -115,30 +115,30 @@ fn execute_together(
 }
 
 /// Returns the newest commit, including those that are not durable yet.
-pub(super) fn newest(ledger: &Ledger) -> ObjectId {
+pub(super) fn pending_head(ledger: &Ledger) -> ObjectId {
     ledger.batch.head().unwrap_or_else(|| ledger.journal.head())
 }
 
 /// Makes a commit durable: now, or together with others if a batch is open.
-pub(super) fn keep(store: &mut Store, mut made: Made) -> Result<()> {
+pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> {
     let is_alone = !store.ledger.batch.is_open;
     if !is_alone {
         // Later commands in the batch may need these.
-        store.ledger.keyring.hold(&made.keys)?;
+        store.ledger.keyring.stage(&made.keys)?;
         let sizes = made.objects.iter().map(|object| object.bytes.len());
         store.ledger.batch.object_bytes += sizes.sum::<usize>();
     }
     store
         .ledger
         .repository
-        .hold(std::mem::take(&mut made.objects));
+        .stage(std::mem::take(&mut made.objects));
     store.ledger.chain = made.seen.digest;
     let followed = store.state.catalog.apply(&made.step);
     made.of_catalog = MadeOfCatalog::by_last(&store.state.catalog);
     let commit = made.seen.moment.commit;
     store.ledger.batch.waiting.push(made);
     if let Err(why) = followed {
-        take_back(store);
+        discard_batch(store);
         return Err(Error::damaged(format!("commit {commit}"), why));
     }
     if is_alone {
@@ -154,22 +154,22 @@ fn make_durable(store: &mut Store) -> Result<()> {
         return Ok(());
     }
     let recorded = record_waiting(store);
-    let objects = recorded.inspect_err(|_| take_back(store))?;
+    let objects = recorded.inspect_err(|_| discard_batch(store))?;
     let waiting = std::mem::take(&mut store.ledger.batch).waiting;
     store
         .ledger
         .pinning
-        .finish(waiting.last().expect("it is not empty").seen);
+        .after_commit(waiting.last().expect("it is not empty").seen);
     // From here on the commands are durable. If putting them in place fails, the ref still points
     // at an earlier commit, and the next command or open does it again. But nobody may be told that
     // keys are destroyed while they are still there.
-    let placed = put_in_place(&mut store.ledger, &waiting, objects);
+    let placed = apply_batch(&mut store.ledger, &waiting, objects);
     let mut keys = waiting.iter().flat_map(|made| &made.keys);
     let placed = match placed {
         Err(error) if keys.any(KeyEntry::is_of_all) => Err(unfinished(&store.ledger, &error)),
         _ => Ok(()),
     };
-    store.ledger.keyring.let_go();
+    store.ledger.keyring.unstage();
     for made in waiting {
         store
             .ledger
@@ -192,12 +192,12 @@ fn unfinished(ledger: &Ledger, error: &Error) -> Error {
 
 /// Puts commands in place one after the other, each with the ref, as stock git may take objects
 /// that the ref does not reach for garbage.
-fn put_in_place(ledger: &mut Ledger, waiting: &[Made], objects: Vec<Object>) -> Result<()> {
+fn apply_batch(ledger: &mut Ledger, waiting: &[PendingCommit], objects: Vec<Object>) -> Result<()> {
     let mut waiting = waiting.iter();
     for object in objects {
         ledger.repository.write(&object)?;
         // The commit is the last object of each command.
-        if object.kind == Kind::Commit
+        if object.kind == ObjectKind::Commit
             && let Some(made) = waiting.next()
         {
             ledger.keyring.write(&made.keys)?;
@@ -209,13 +209,13 @@ fn put_in_place(ledger: &mut Ledger, waiting: &[Made], objects: Vec<Object>) -> 
 
 /// Appends one journal record for all waiting commits, and returns their objects.
 fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
-    make_room(store)?;
-    store.ledger.pinning.begin(&store.ledger.journal)?;
+    checkpoint_if_due(store)?;
+    store.ledger.pinning.before_commit(&store.ledger.journal)?;
     let waiting = &store.ledger.batch.waiting;
-    let record = Record {
+    let record = JournalRecord {
         parent: waiting[0].parent,
         head: waiting[waiting.len() - 1].seen.moment.commit,
-        objects: store.ledger.repository.let_go(),
+        objects: store.ledger.repository.unstage(),
         keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
     };
     store.ledger.journal.append(&record)?;
@@ -223,10 +223,10 @@ fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
 }
 
 /// Drops the waiting commands, which did not become durable, and all state built on them.
-fn take_back(store: &mut Store) {
+fn discard_batch(store: &mut Store) {
     store.ledger.batch = Batch::default();
-    drop(store.ledger.repository.let_go());
-    store.ledger.keyring.let_go();
+    drop(store.ledger.repository.unstage());
+    store.ledger.keyring.unstage();
     store.ledger.trees.forget();
     store.state.catalog = Catalog::empty();
     store.ledger.catalog_file.forget();
@@ -234,7 +234,7 @@ fn take_back(store: &mut Store) {
 }
 
 /// Copies an error, for another caller that waited for the same sync or lock.
-fn again(error: &Error) -> Error {
+fn duplicate_error(error: &Error) -> Error {
     match error {
         Error::Io {
             doing,
@@ -265,25 +265,25 @@ fn again(error: &Error) -> Error {
 /// arrive before its sync become durable together.
 pub struct Queue {
     store: Mutex<Store>,
-    line: Mutex<Line>,
+    line: Mutex<WaitQueue>,
 }
 
 /// The commands that wait, in order.
 #[derive(Default)]
-struct Line {
+struct WaitQueue {
     /// True while a caller executes commands, or is about to.
     is_led: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedCommand>,
 }
 
-struct Waiting {
+struct QueuedCommand {
     command: Command,
     context: Context,
-    turn: Sender<Turn>,
+    turn: Sender<QueueSignal>,
 }
 
 /// A message to a waiting caller.
-enum Turn {
+enum QueueSignal {
     Answered(Box<Result<Answer>>),
     /// The caller leads now: it executes the waiting commands, its own first.
     Leads,
@@ -308,7 +308,7 @@ impl Queue {
         let (turn, mine) = channel();
         let mut leads = {
             let mut line = locked(&self.line);
-            line.waiting.push_back(Waiting {
+            line.waiting.push_back(QueuedCommand {
                 command,
                 context,
                 turn,
@@ -320,8 +320,8 @@ impl Queue {
                 self.lead();
             }
             match mine.recv() {
-                Ok(Turn::Answered(answer)) => return *answer,
-                Ok(Turn::Leads) => leads = true,
+                Ok(QueueSignal::Answered(answer)) => return *answer,
+                Ok(QueueSignal::Leads) => leads = true,
                 Err(_) => {
                     let why = "the thread that carried this command out with others panicked";
                     return Err(Error::damaged("the store", why));
@@ -332,7 +332,7 @@ impl Queue {
 
     /// Executes the waiting commands, and those that arrive before they are durable.
     fn lead(&self) {
-        let lead = Lead(self);
+        let lead = LeaderGuard(self);
         let mut store = locked(&self.store);
         let mut turns = Vec::new();
         let calls = iter::from_fn(|| {
@@ -347,7 +347,7 @@ impl Queue {
         drop(lead);
         for (turn, answer) in turns.into_iter().zip(answers) {
             // If the caller's thread is gone, its command was executed all the same.
-            let _ = turn.send(Turn::Answered(Box::new(answer)));
+            let _ = turn.send(QueueSignal::Answered(Box::new(answer)));
         }
     }
 
@@ -366,13 +366,13 @@ impl Queue {
 
 /// The leadership of one caller. Dropping it, also in a panic, passes the lead to the first caller
 /// that waits.
-struct Lead<'a>(&'a Queue);
+struct LeaderGuard<'a>(&'a Queue);
 
-impl Drop for Lead<'_> {
+impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         let mut line = locked(&self.0.line);
         let next = line.waiting.front();
-        let is_led = next.is_some_and(|next| next.turn.send(Turn::Leads).is_ok());
+        let is_led = next.is_some_and(|next| next.turn.send(QueueSignal::Leads).is_ok());
         line.is_led = is_led;
     }
 }

@@ -16,8 +16,8 @@ use crate::journal;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::store::history::{decided_at, refresh};
-use crate::store::{Ledger, Progress, Store, lock};
+use crate::store::history::{config_blobs_at, refresh};
+use crate::store::{Ledger, ProgressFn, Store, lock};
 
 /// The bytes that the journal grows before a failed pack is tried again.
 const RETRY_BYTES: u64 = 1024 * 1024;
@@ -39,7 +39,7 @@ pub(crate) fn checkpoint(
     repository.sync_head()?;
     journal.start_anew()?;
     repository.remove_loose(&packed);
-    if let Some(turn) = repository.turn_to_pack() {
+    if let Some(turn) = repository.try_pack_lock() {
         // The checkpoint is complete without the merge; the next one tries it again.
         drop(repository.merge_packs(|| MERGE_BYTES_INLINE));
         drop(turn);
@@ -60,11 +60,11 @@ fn pack(repository: &Repository, journal: &Journal) -> Result<HashSet<ObjectId>>
 
 /// Cleans up once after a reboot if there is nothing to replay: files that were removed because a
 /// pack has them may be back, and others may be torn.
-pub(crate) fn after_another_boot(repository: &Repository, journal: &mut Journal) -> Result<()> {
+pub(crate) fn clean_up_after_reboot(repository: &Repository, journal: &mut Journal) -> Result<()> {
     if !journal.is_left_from_another_boot() || journal.is_read_only() {
         return Ok(());
     }
-    repository.remove_left_over(journal.head())?;
+    repository.clean_up_loose(journal.head())?;
     repository.forget_branch_before()?;
     repository.sync_head()?;
     journal.start_anew()
@@ -98,13 +98,13 @@ impl Packing {
     }
 
     /// Tells whether a failed pack would only fail again.
-    fn must_wait(&self, journal: &Journal) -> bool {
+    fn is_backing_off(&self, journal: &Journal) -> bool {
         let grown = journal.bytes().checked_sub(self.began_at);
         self.failed && grown.is_some_and(|grown| grown < RETRY_BYTES)
     }
 
     /// Queues a journal that came after those a busy thread has.
-    fn give(&mut self, journal: &Journal) -> Result<()> {
+    fn hand_over_journal(&mut self, journal: &Journal) -> Result<()> {
         if self.given != journal.inode() {
             let now = journal.as_now()?;
             self.given = journal.inode();
@@ -119,7 +119,7 @@ impl Packing {
         self.began_at = work.journal.bytes();
         let thread = thread::Builder::new().name("packing".into());
         // If no thread starts, the next try comes when the journal has grown.
-        self.thread = thread.spawn(move || work.carry_out().unwrap_or(false)).ok();
+        self.thread = thread.spawn(move || work.run().unwrap_or(false)).ok();
         self.failed = self.thread.is_none();
     }
 }
@@ -148,9 +148,9 @@ impl Work {
     /// Packs the journal, starts a new one with the records since, and removes leftovers. Then
     /// merges small packs, and packs each journal that fills up meanwhile. Returns `false` if
     /// another process was in the way.
-    fn carry_out(self) -> Result<bool> {
-        let repository = Repository::of_whatever_is_there(&self.root, journal::find);
-        let Some(turn) = repository.turn_to_pack() else {
+    fn run(self) -> Result<bool> {
+        let repository = Repository::open_lenient(&self.root, journal::find);
+        let Some(turn) = repository.try_pack_lock() else {
             return Ok(false);
         };
         let done = Cell::new(self.pack(&repository, &self.journal)?);
@@ -200,7 +200,7 @@ impl Work {
         let mut now = Journal::open(&self.root)?;
         let moved = now.inode() != packed.inode() || repository.head()? != Some(now.head());
         // Under another policy the keyring may be elsewhere.
-        if moved || decided_at(repository, now.head())?.policy != self.policy {
+        if moved || config_blobs_at(repository, now.head())?.policy != self.policy {
             return Ok(false);
         }
         repository.forget_branch_before()?;
@@ -221,7 +221,7 @@ impl Work {
 
 /// Makes room in the journal. A full journal is packed by a thread; the command itself does it only
 /// if the thread does not keep up. Requires the store's lock.
-pub(super) fn make_room(store: &mut Store) -> Result<()> {
+pub(super) fn checkpoint_if_due(store: &mut Store) -> Result<()> {
     if store.ledger.journal.is_overfull() {
         return checkpoint(
             &store.ledger.repository,
@@ -233,10 +233,13 @@ pub(super) fn make_room(store: &mut Store) -> Result<()> {
         return Ok(());
     }
     if store.ledger.packing.is_busy() {
-        return store.ledger.packing.give(&store.ledger.journal);
+        return store
+            .ledger
+            .packing
+            .hand_over_journal(&store.ledger.journal);
     }
     store.ledger.packing.join();
-    if !store.ledger.packing.must_wait(&store.ledger.journal) {
+    if !store.ledger.packing.is_backing_off(&store.ledger.journal) {
         let work = Work {
             root: store.ledger.root.clone(),
             keyring: store.ledger.keyring.folder().clone(),
@@ -255,7 +258,7 @@ pub(super) fn make_room(store: &mut Store) -> Result<()> {
 /// The size of a store on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Kept {
+pub struct StorageStats {
     /// Pack files.
     pub packs: u64,
     /// Loose objects.
@@ -269,19 +272,19 @@ pub struct Kept {
 #[non_exhaustive]
 pub struct Compacted {
     /// The size before.
-    pub before: Kept,
+    pub before: StorageStats,
     /// The size after.
-    pub after: Kept,
+    pub after: StorageStats,
     /// Objects of which no copy is whole. They stay where they are.
     pub torn: Vec<ObjectId>,
 }
 
-/// See [`Store::kept`].
-pub(super) fn kept(ledger: &Ledger) -> Result<Kept> {
-    let tally = ledger.repository.tally()?;
+/// See [`Store::storage_stats`].
+pub(super) fn storage_stats(ledger: &Ledger) -> Result<StorageStats> {
+    let tally = ledger.repository.count_objects()?;
     let bytes = ledger.root.bytes_below();
     let bytes = bytes.map_err(Error::io("read", ledger.root.path()))?;
-    Ok(Kept {
+    Ok(StorageStats {
         packs: tally.packs,
         loose: tally.loose,
         bytes,
@@ -289,11 +292,11 @@ pub(super) fn kept(ledger: &Ledger) -> Result<Kept> {
 }
 
 /// See [`Store::compact`].
-pub(super) fn compact(store: &mut Store, progress: &mut Progress<'_>) -> Result<Compacted> {
-    let taken = store.ledger.repository.wait_to_pack()?;
+pub(super) fn compact(store: &mut Store, progress: &mut ProgressFn<'_>) -> Result<Compacted> {
+    let taken = store.ledger.repository.pack_lock()?;
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    let before = kept(&store.ledger)?;
+    let before = storage_stats(&store.ledger)?;
     checkpoint(
         &store.ledger.repository,
         &store.ledger.keyring,
@@ -304,11 +307,11 @@ pub(super) fn compact(store: &mut Store, progress: &mut Progress<'_>) -> Result<
         store.ledger.repository.loose()?,
     );
     drop(lock);
-    let torn = store.ledger.repository.gather(head, loose, progress)?;
+    let torn = store.ledger.repository.repack_all(head, loose, progress)?;
     drop(taken);
     Ok(Compacted {
         before,
-        after: kept(&store.ledger)?,
+        after: storage_stats(&store.ledger)?,
         torn,
     })
 }

@@ -4,11 +4,12 @@ use chrono::{DateTime, Datelike, Utc};
 
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
-use crate::crypto::seal::{Begun, SealKey};
+use crate::crypto::seal::{PreparedEncryptor, SealKey};
 use crate::crypto::sign::SigningKey;
 use crate::error::{Error, Result};
 use crate::event::{
-    Change, Context, Event, Moment, Outcome, Place, REDACTIONS_MAX, Redaction, Said, Touch,
+    CallerClaims, Change, Context, Event, MemoryChange, Moment, Outcome, PathRef, REDACTIONS_MAX,
+    Redaction,
 };
 use crate::id::MemoryId;
 use crate::id::ObjectId;
@@ -18,16 +19,16 @@ use crate::redact::{self, Redacted};
 use crate::repository::object::{Object, add_signature, encode_commit};
 use crate::state::catalog::Step;
 use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
-use crate::store::batch::{keep, newest};
-use crate::store::pin::Seen;
+use crate::store::batch::{enqueue, pending_head};
+use crate::store::pin::SeenMoment;
 use crate::store::place::check_one_keyring;
 use crate::store::quota::check_reserve;
 use crate::store::signers::check_allowed;
 use crate::store::{Ledger, redactor};
 use crate::version;
 
-use super::batch::Made;
-use super::plan::{Plan, Planned, Subject, Written};
+use super::batch::PendingCommit;
+use super::plan::{Plan, PlannedChange, Subject, VersionWrite};
 use super::signers::may_sign;
 use super::{Clock, Store};
 
@@ -64,7 +65,7 @@ pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
 
 /// The objects, keys and record entries that sealing a plan produces.
 #[derive(Default)]
-pub(super) struct Sealing {
+pub(super) struct SealedPlan {
     pub(super) new: Vec<NewMemory>,
     /// Fresh identities of existing memories.
     pub(super) fresh: Vec<(MemoryId, SealKey)>,
@@ -72,12 +73,12 @@ pub(super) struct Sealing {
     pub(super) next: Option<KeyEntry>,
     pub(super) objects: Vec<Object>,
     pub(super) blobs: Vec<(MemoryId, Option<ObjectId>)>,
-    pub(super) touches: Vec<Touch>,
+    pub(super) touches: Vec<MemoryChange>,
 }
 
-impl Sealing {
+impl SealedPlan {
     /// Returns the sealing of a plan that writes nothing.
-    pub(super) fn touching(touches: Vec<Touch>) -> Self {
+    pub(super) fn touching(touches: Vec<MemoryChange>) -> Self {
         Self {
             touches,
             ..Self::default()
@@ -143,19 +144,19 @@ pub(super) fn commit(
 }
 
 /// Seals every text of a plan to its memory's own key.
-pub(super) fn seal(ledger: &mut Ledger, steps: Vec<Planned>) -> Result<Sealing> {
-    let mut sealing = Sealing::default();
+pub(super) fn seal(ledger: &mut Ledger, steps: Vec<PlannedChange>) -> Result<SealedPlan> {
+    let mut sealing = SealedPlan::default();
     for step in steps {
         match step {
-            Planned::Touch(touch) => {
+            PlannedChange::Touch(touch) => {
                 if touch.change.removes() {
                     sealing.blobs.push((touch.id, None));
                 }
                 sealing.touches.push(touch);
             }
-            Planned::Add { path, text } => {
+            PlannedChange::Add { path, text } => {
                 let (new, begun) = ledger.keyring.new_memory();
-                let written = Written {
+                let written = VersionWrite {
                     id: new.id,
                     path,
                     version: 1,
@@ -165,7 +166,7 @@ pub(super) fn seal(ledger: &mut Ledger, steps: Vec<Planned>) -> Result<Sealing> 
                 sealing.write(written, begun, &text);
                 sealing.new.push(new);
             }
-            Planned::Write(written, text) => {
+            PlannedChange::Write(written, text) => {
                 let id = written.id;
                 if ledger.keyring.is_stale(id)? {
                     let key = SealKey::generate();
@@ -186,7 +187,7 @@ pub(super) fn event(
     context: &Context,
     redactions: &mut Vec<Redaction>,
 ) -> Result<Event> {
-    let said = Said::of(context, redactor(store)?, redactions);
+    let said = CallerClaims::of(context, redactor(store)?, redactions);
     let time = match store.state.began {
         Some(began) => began,
         None => time_of(&store.state.clock)?,
@@ -238,7 +239,7 @@ pub(super) fn event(
 pub(super) fn record(
     store: &mut Store,
     mut event: Event,
-    sealing: Sealing,
+    sealing: SealedPlan,
 ) -> Result<(Event, ObjectId)> {
     store.state.catalog.check()?;
     if event.replica.is_none() {
@@ -269,11 +270,11 @@ pub(super) fn record(
     if event.keys.is_none() {
         event.keys = store.ledger.keyring.new_commitment(event.parent)?;
     }
-    if let Some((_, why)) = event.misfit() {
+    if let Some((_, why)) = event.violation() {
         return Err(Error::damaged("the record of this command", why));
     }
     let message = event.to_message(&store.ledger.keyring, |id| sealing.name_key(id))?;
-    let head = newest(&store.ledger);
+    let head = pending_head(&store.ledger);
     let commit = Object::commit(signed_commit(
         event.tree,
         Some(head),
@@ -295,16 +296,16 @@ pub(super) fn record(
             .keyring
             .entries_for(&sealing.new, &sealing.fresh)?,
     );
-    let seen = Seen {
+    let seen = SeenMoment {
         moment: Moment {
             event: event.number,
             commit: id,
         },
         digest: chain,
     };
-    keep(
+    enqueue(
         store,
-        Made {
+        PendingCommit {
             step: Step::of(&event, id, commit_bytes),
             of_catalog: None,
             event: event.clone(),
@@ -318,10 +319,10 @@ pub(super) fn record(
 }
 
 /// Returns the redactions in the texts of a plan.
-pub(super) fn stripped(steps: &[Planned]) -> Vec<Redaction> {
+pub(super) fn stripped(steps: &[PlannedChange]) -> Vec<Redaction> {
     let texts = steps.iter().filter_map(|step| match step {
-        Planned::Touch(_) => None,
-        Planned::Add { text, .. } | Planned::Write(_, text) => Some(text),
+        PlannedChange::Touch(_) => None,
+        PlannedChange::Add { text, .. } | PlannedChange::Write(_, text) => Some(text),
     });
     texts
         .flat_map(Redacted::findings)
@@ -330,7 +331,7 @@ pub(super) fn stripped(steps: &[Planned]) -> Vec<Redaction> {
 }
 
 /// Returns the facts about a command's memory, as they are after it.
-fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
+fn meta_of(subject: Option<Subject>, touches: &[MemoryChange]) -> Option<MemoryMeta> {
     let (subject, touch) = (subject?, touches.first()?);
     Some(MemoryMeta {
         id: touch.id,
@@ -341,9 +342,9 @@ fn meta_of(subject: Option<Subject>, touches: &[Touch]) -> Option<MemoryMeta> {
     })
 }
 
-impl Sealing {
-    fn write(&mut self, written: Written, begun: Begun, text: &Redacted) {
-        let place = version::Place {
+impl SealedPlan {
+    fn write(&mut self, written: VersionWrite, begun: PreparedEncryptor, text: &Redacted) {
+        let place = version::VersionAddress {
             id: written.id,
             path: &written.path,
             version: written.version,
@@ -352,7 +353,7 @@ impl Sealing {
         let digest = sealed.digest();
         let blob = Object::sealed(sealed);
         self.blobs.push((written.id, Some(blob.id)));
-        self.touches.push(Touch {
+        self.touches.push(MemoryChange {
             id: written.id,
             change: written.change,
             path: Some(written.path),
@@ -367,16 +368,16 @@ impl Sealing {
 }
 
 /// Returns the place of a memory, also of one that sealing gave its id.
-fn place_of(place: super::plan::Target, sealing: &Sealing) -> Place {
+fn place_of(place: super::plan::PlanTarget, sealing: &SealedPlan) -> PathRef {
     match place {
-        super::plan::Target::At(place) => place,
-        super::plan::Target::New(path) => {
+        super::plan::PlanTarget::At(place) => place,
+        super::plan::PlanTarget::New(path) => {
             let id = sealing
                 .touches
                 .first()
                 .expect("an added memory is touched")
                 .id;
-            Place::Of(id, Some(path))
+            PathRef::Of(id, Some(path))
         }
     }
 }

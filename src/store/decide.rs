@@ -11,41 +11,41 @@ use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
 use crate::memory_tool::path::MemoryPath;
-use crate::policy::expiration::Rules;
+use crate::policy::expiration::ExpirationRules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::Object;
-use crate::state::catalog::Decided;
+use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
 use crate::store::history::replay::renew_catalog_file;
 use crate::store::log::parse_path;
-use crate::store::past::locked;
+use crate::store::past::with_lock;
 use crate::store::place::{check_one_keyring, check_place, follow_keyring};
 use crate::store::signers::{check_role, may_sign_now};
 use crate::store::{Ledger, State, redactor};
 
 use super::Store;
-use super::commit::Sealing;
+use super::commit::SealedPlan;
 
 /// The three public files, parsed.
-pub(super) struct Decisions {
+pub(super) struct StoreConfig {
     /// The blobs they were read from.
-    pub(super) blobs: Decided,
+    pub(super) blobs: ConfigBlobs,
     pub(super) id: StoreId,
     /// The store's format version.
     pub(super) format: u32,
     pub(super) policy: Policy,
     /// The policy's expiration rules, compiled.
-    pub(super) rules: Rules,
+    pub(super) rules: ExpirationRules,
     pub(super) members: Vec<Member>,
     pub(super) signers: Signers,
 }
 
 /// The decision that an event records.
 #[derive(Default)]
-pub(super) struct Decision<'a> {
+pub(super) struct ConfigChange<'a> {
     pub(super) command: &'a str,
     /// The name of the member or signer that the command adds, removes or changes.
     pub(super) member: Option<&'a str>,
@@ -65,8 +65,8 @@ pub struct PolicyChange {
     pub meta: Option<Meta>,
 }
 
-impl Decisions {
-    pub(super) fn read(repository: &Repository, blobs: Decided) -> Result<Self> {
+impl StoreConfig {
+    pub(super) fn read(repository: &Repository, blobs: ConfigBlobs) -> Result<Self> {
         let fault = |file: &'static str| move |why: String| Error::damaged(file, why);
         let text = repository.public(blobs.policy)?;
         let (id, policy) = parse_recorded_policy(&text)?;
@@ -76,7 +76,7 @@ impl Decisions {
             blobs,
             id,
             format: Policy::format_of(&text)?,
-            rules: Rules::of(&policy.expiration)?,
+            rules: ExpirationRules::of(&policy.expiration)?,
             policy,
             members: members.map_err(fault("recipients"))?,
             signers: signers.map_err(fault("signers"))?,
@@ -95,7 +95,7 @@ pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
 /// See [`Store::set_policy`].
 pub(super) fn set_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
     redact::check_policy(&policy.redaction)?;
-    locked(store, |store| {
+    with_lock(store, |store| {
         let policy = with_keyring_place(&store.state, policy.clone());
         put_policy(store, &policy, context)
     })
@@ -107,7 +107,7 @@ pub(super) fn change_policy(
     change: impl FnOnce(&Policy) -> Result<Policy>,
     context: &Context,
 ) -> Result<PolicyChange> {
-    locked(store, |store| {
+    with_lock(store, |store| {
         let before = store.state.decisions.policy.clone();
         let after = with_keyring_place(&store.state, change(&before)?);
         if after.redaction != before.redaction {
@@ -133,16 +133,16 @@ fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
 
 /// Records a policy. Requires the store's lock.
 fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<Meta> {
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     check_role(store, POLICY_COMMAND)?;
     check_texts(policy, redactor(store)?)?;
     check_place(store, policy)?;
     let text = policy.to_file(store.state.id)?;
-    let decision = Decision {
+    let decision = ConfigChange {
         command: POLICY_COMMAND,
-        ..Decision::default()
+        ..ConfigChange::default()
     };
-    decide(store, decision, PublicFile::Policy, &text, None, context)
+    change_public_file(store, decision, PublicFile::Policy, &text, None, context)
 }
 
 /// See [`Store::find_memory`].
@@ -152,7 +152,7 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
         .is_none()
         .then(|| parse_path(&store.state, memory))
         .transpose()?;
-    locked(store, |store| {
+    with_lock(store, |store| {
         let found = match (id, &path) {
             (Some(id), _) => store.state.catalog.memory(id),
             (None, Some(path)) => store.state.catalog.at(path),
@@ -170,9 +170,9 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
 
 /// Replaces a public file by a command that says so, and with it a staged keyring if there is one.
 /// Requires the store's lock.
-pub(super) fn decide(
+pub(super) fn change_public_file(
     store: &mut Store,
-    mut decision: Decision<'_>,
+    mut decision: ConfigChange<'_>,
     file: PublicFile,
     text: &str,
     next: Option<KeyEntry>,
@@ -181,22 +181,22 @@ pub(super) fn decide(
     let object = Object::public(text);
     decision.file = Some((file, object.id));
     let root = store.ledger.trees.put_public(file.name(), object.id);
-    let sealing = Sealing {
+    let sealing = SealedPlan {
         objects: vec![object, root],
         next,
-        ..Sealing::default()
+        ..SealedPlan::default()
     };
-    record_decision(store, &decision, sealing, context)
+    record_config_change(store, &decision, sealing, context)
 }
 
 /// Records a decision of the owner.
-pub(super) fn record_decision(
+pub(super) fn record_config_change(
     store: &mut Store,
-    decision: &Decision<'_>,
-    sealing: Sealing,
+    decision: &ConfigChange<'_>,
+    sealing: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
-    let recorded = try_record_decision(store, decision, sealing, context);
+    let recorded = try_record_config_change(store, decision, sealing, context);
     let (event, commit, redactions) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
     if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
         decided.put(file, blob);
@@ -209,18 +209,18 @@ pub(super) fn record_decision(
         .append_decision(&store.state.catalog, cache_key);
     renew_catalog_file(store);
     // The decision is on record. If it cannot be read back now, the next command reads it.
-    drop(follow_decisions(store));
+    drop(reload_config(store));
     drop(follow_keyring(store, None));
     Ok(Meta::of(&event, commit, redactions))
 }
 
-fn try_record_decision(
+fn try_record_config_change(
     store: &mut Store,
-    decision: &Decision<'_>,
-    sealing: Sealing,
+    decision: &ConfigChange<'_>,
+    sealing: SealedPlan,
     context: &Context,
 ) -> Result<(Event, ObjectId, Vec<Redaction>)> {
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     let mut redactions = Vec::new();
     let mut event = event(store, decision.command, context, &mut redactions)?;
     event.member = decision.member.map(str::to_owned);
@@ -244,22 +244,22 @@ pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) ->
 }
 
 /// Refuses an auditor, for operations that only readers may do.
-pub(super) fn as_reader(ledger: &Ledger) -> Result<()> {
-    ledger.keyring.as_reader()
+pub(super) fn require_reader(ledger: &Ledger) -> Result<()> {
+    ledger.keyring.require_reader()
 }
 
 /// Checks that this process may record a decision, before it prepares much for one.
 pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     check_one_keyring(store)?;
     may_sign_now(store, command)
 }
 
 /// Loads the decisions that this process or another has made since.
-pub(super) fn follow_decisions(store: &mut Store) -> Result<()> {
+pub(super) fn reload_config(store: &mut Store) -> Result<()> {
     let newest = store.state.catalog.decided;
     if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.decisions.blobs) {
-        store.state.decisions = Decisions::read(&store.ledger.repository, blobs)?;
+        store.state.decisions = StoreConfig::read(&store.ledger.repository, blobs)?;
         store.state.redactor = OnceLock::new();
     }
     Ok(())

@@ -8,12 +8,13 @@ pub(super) mod closed;
 
 use std::collections::{HashMap, HashSet};
 
-use self::closed::{Closed, try_all};
+use self::closed::{UnreadableProof, verify_unreadable};
 pub(super) use self::closed::{keys_left, named_in};
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{
-    Change, Context, ERASE_COMMAND, Erased, Event, NOT_REACHED, REDACT_COMMAND, Receipt, Touch,
+    Change, Context, ERASE_COMMAND, Erased, Event, MemoryChange, NOT_REACHED, REDACT_COMMAND,
+    Receipt,
 };
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
@@ -22,17 +23,19 @@ use crate::redact::Glob;
 use crate::repository::object::Object;
 use crate::store::answer::Meta;
 use crate::store::checkpoint::checkpoint;
-use crate::store::commit::Sealing;
-use crate::store::decide::{as_reader, check_permitted};
+use crate::store::commit::SealedPlan;
+use crate::store::decide::{check_permitted, require_reader};
 use crate::store::history::refresh;
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::log::Filter;
 use crate::store::log::numbers;
-use crate::store::past::{erased, in_history, load_timeline, no_file_at, resolve, timeline};
+use crate::store::past::{erased, load_timeline, no_file_at, resolve, timeline, with_timeline};
 use crate::store::place::check_one_keyring;
 use crate::store::plan::touch;
-use crate::store::reseal::{Progress, in_new_keyring, reseal};
-use crate::store::retention::{EraseOf, Erasure, RECEIPT_VERSIONS_MAX, RedactedMemory, Target};
+use crate::store::reseal::{ProgressFn, reencrypt, with_new_keyring};
+use crate::store::retention::{
+    EraseOf, EraseTarget, Erasure, RECEIPT_VERSIONS_MAX, RedactedMemory,
+};
 use crate::store::revision::Revision;
 use crate::store::signers::may_sign_now;
 use crate::store::sweep::record_plainly;
@@ -42,13 +45,13 @@ use crate::version;
 
 /// The erasures of one event.
 #[derive(Default)]
-pub(super) struct Erasing {
+pub(super) struct ErasurePlan {
     /// Memories that are erased whole.
     pub(super) gone: HashSet<MemoryId>,
     /// The event's other changes, which come first.
-    pub(super) before: Sealing,
+    pub(super) before: SealedPlan,
     /// The entries of its record about the memories.
-    pub(super) touches: Vec<Touch>,
+    pub(super) touches: Vec<MemoryChange>,
     /// Memories whose history was erased, and to which an older keyring has brought back a key.
     pub(super) with_history: HashSet<MemoryId>,
     /// Fresh identities of memories that lose only their earlier versions. Their present versions
@@ -63,8 +66,8 @@ pub(super) fn plan_erasure(
     store: &mut Store,
     what: &EraseOf,
     history_only: bool,
-) -> Result<Vec<Target>> {
-    in_history(store, |store| targets(&store.state, what, history_only))
+) -> Result<Vec<EraseTarget>> {
+    with_timeline(store, |store| targets(&store.state, what, history_only))
 }
 
 /// See [`Store::erase`].
@@ -73,14 +76,14 @@ pub(super) fn erase(
     what: &EraseOf,
     history_only: bool,
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Erasure> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_one_keyring(store)?;
     may_sign_now(store, ERASE_COMMAND)?;
     if history_only {
-        as_reader(&store.ledger)?;
+        require_reader(&store.ledger)?;
     }
     load_timeline(store)?;
     let targets = targets(&store.state, what, history_only);
@@ -92,16 +95,16 @@ pub(super) fn erase(
         let erasing = if history_only {
             fresh_versions(store, &targets)?
         } else {
-            Erasing {
+            ErasurePlan {
                 gone: targets.iter().map(|target| target.id).collect(),
-                before: taken_away(&store.state, &targets, Change::Erase),
-                ..Erasing::default()
+                before: remove_targets(&store.state, &targets, Change::Erase),
+                ..ErasurePlan::default()
             }
         };
         let (meta, receipt) = erase_now(store, ERASE_COMMAND, erasing, |_| {}, context, progress)?;
         (meta, Some(receipt))
     } else {
-        let sealing = taken_away(&store.state, &targets, Change::Mark);
+        let sealing = remove_targets(&store.state, &targets, Change::Mark);
         let marked = record_plainly(store, ERASE_COMMAND, sealing, |_| {}, context)?;
         (marked, None)
     };
@@ -114,8 +117,8 @@ pub(super) fn erase(
 }
 
 /// Builds the record entries that remove memories, if present, and erase or mark them.
-fn taken_away(state: &State, targets: &[Target], change: Change) -> Sealing {
-    let mut sealing = Sealing::default();
+fn remove_targets(state: &State, targets: &[EraseTarget], change: Change) -> SealedPlan {
+    let mut sealing = SealedPlan::default();
     for target in targets {
         let sizes = last_sizes(state, target.id);
         if let Some(memory) = state.catalog.memory(target.id) {
@@ -128,7 +131,9 @@ fn taken_away(state: &State, targets: &[Target], change: Change) -> Sealing {
             sealing.touches.push(touch);
         }
         let path = target.path.as_ref();
-        sealing.touches.push(gone(target.id, path, sizes, change));
+        sealing
+            .touches
+            .push(erased_change(target.id, path, sizes, change));
     }
     sealing
 }
@@ -140,13 +145,14 @@ fn last_sizes(state: &State, id: MemoryId) -> (u64, u64) {
 
 /// Seals the present versions of memories to fresh identities, so that the earlier ones can be
 /// erased.
-fn fresh_versions(store: &mut Store, targets: &[Target]) -> Result<Erasing> {
-    let mut erasing = Erasing::default();
+fn fresh_versions(store: &mut Store, targets: &[EraseTarget]) -> Result<ErasurePlan> {
+    let mut erasing = ErasurePlan::default();
     for target in targets {
         let memory = store.state.catalog.memory(target.id).cloned();
         let memory = memory.expect("only what is there has a present version");
-        let (key, blob, digest) = reseal(&store.ledger.repository, &store.ledger.keyring, &memory)?;
-        erasing.before.take(&memory, (blob, digest));
+        let (key, blob, digest) =
+            reencrypt(&store.ledger.repository, &store.ledger.keyring, &memory)?;
+        erasing.before.add_reencrypted(&memory, (blob, digest));
         erasing.fresh.push((memory.id, key));
     }
     Ok(erasing)
@@ -156,12 +162,12 @@ fn fresh_versions(store: &mut Store, targets: &[Target]) -> Result<Erasing> {
 pub(super) fn erase_now(
     store: &mut Store,
     command: &'static str,
-    erasing: Erasing,
+    erasing: ErasurePlan,
     adjust: impl FnOnce(&mut Event),
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<(Meta, Receipt)> {
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     let head = store.ledger.journal.head();
     let members = store.state.decisions.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
@@ -175,19 +181,19 @@ pub(super) fn erase_now(
         // The timeline may lack paths that other commands still need.
         store.state.timeline = None;
         if store.ledger.journal.head() == head {
-            next.give_up();
+            next.abort();
         }
     })
 }
 
 fn erase_with(
     store: &mut Store,
-    next: &crate::keyring::Next,
+    next: &crate::keyring::StagedKeyring,
     command: &'static str,
-    erasing: Erasing,
+    erasing: ErasurePlan,
     adjust: impl FnOnce(&mut Event),
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<(Meta, Receipt)> {
     // The resealed versions are too large for the journal, so they are made durable before the
     // record is. And the journal may not keep an entry for a table that is replaced.
@@ -199,12 +205,12 @@ fn erase_with(
     )?;
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
-    let closed = try_all(store, &prepared, &erasing, progress)?;
+    let closed = verify_unreadable(store, &prepared, &erasing, progress)?;
     let receipt = receipt_of(&store.ledger, &prepared, &erasing, &closed)?;
     let mut sealing = erasing.before;
     sealing.touches.extend(erasing.touches);
     sealing.next = Some(next.entry());
-    let meta = in_new_keyring(store, prepared, |store| {
+    let meta = with_new_keyring(store, prepared, |store| {
         let adjust = |event: &mut Event| {
             event.receipt = Some(receipt.clone());
             adjust(event);
@@ -217,8 +223,8 @@ fn erase_with(
 fn receipt_of(
     ledger: &Ledger,
     prepared: &Keyring,
-    erasing: &Erasing,
-    closed: &Closed,
+    erasing: &ErasurePlan,
+    closed: &UnreadableProof,
 ) -> Result<Receipt> {
     let (before, after) = (ledger.keyring.numbers(), prepared.numbers());
     let epoch = |number: Option<u64>| number.ok_or(Error::NotAReader);
@@ -253,13 +259,13 @@ fn receipt_of(
 }
 
 /// Returns the record entry of a memory that is gone.
-pub(super) fn gone(
+pub(super) fn erased_change(
     id: MemoryId,
     path: Option<&MemoryPath>,
     (version, bytes): (u64, u64),
     change: Change,
-) -> Touch {
-    Touch {
+) -> MemoryChange {
+    MemoryChange {
         id,
         change,
         path: path.filter(|_| change != Change::Erase).cloned(),
@@ -273,7 +279,7 @@ pub(super) fn gone(
 
 // Selection: the memories that an erasure covers.
 
-fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
     let timeline = timeline(state);
     let ids = match what {
         EraseOf::Memory(id) => HashSet::from([*id]),
@@ -302,7 +308,7 @@ fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<Targ
         }
     };
     let targets = ids.into_iter();
-    let mut targets: Vec<Target> = targets
+    let mut targets: Vec<EraseTarget> = targets
         .filter_map(|id| target(state, id, history_only))
         .collect();
     if targets.is_empty() {
@@ -334,7 +340,7 @@ fn last_path(state: &State, id: MemoryId) -> Option<MemoryPath> {
 }
 
 /// Returns a memory as a target; `None` if nothing of it is left to erase.
-fn target(state: &State, id: MemoryId, history_only: bool) -> Option<Target> {
+fn target(state: &State, id: MemoryId, history_only: bool) -> Option<EraseTarget> {
     let timeline = timeline(state);
     let is_there = state.catalog.memory(id).is_some();
     if !is_there && (history_only || timeline.erased_by(id).is_some()) {
@@ -345,7 +351,7 @@ fn target(state: &State, id: MemoryId, history_only: bool) -> Option<Target> {
     let versions = versions.filter(|version| version.version >= first).count();
     let least = if history_only { 2 } else { 1 };
     let path = last_path(state, id);
-    (versions >= least).then(|| Target {
+    (versions >= least).then(|| EraseTarget {
         id,
         hold: hold_ever_on(state, id, path.as_ref()),
         path,
@@ -394,7 +400,7 @@ pub(super) fn redact(
     path: &MemoryPath,
     revision: &Revision,
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<RedactedMemory> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
@@ -417,7 +423,7 @@ pub(super) fn redact(
     })?;
     let stripped: Vec<String> = redacted.kinds().into_iter().map(str::to_owned).collect();
     let fresh = SealKey::generate();
-    let place = version::Place {
+    let place = version::VersionAddress {
         id,
         path: &memory.path,
         version: memory.version + 1,
@@ -426,17 +432,17 @@ pub(super) fn redact(
     let digest = sealed.digest();
     let object = Object::sealed(sealed);
     store.ledger.repository.write(&object)?;
-    let mut sealing = Sealing::default();
+    let mut sealing = SealedPlan::default();
     sealing.blobs.push((id, Some(object.id)));
     let mut touch = touch(&memory, Change::Redact);
     touch.version = memory.version + 1;
     touch.bytes = redacted.text().len() as u64;
     touch.blob = Some((object.id, digest));
     sealing.touches.push(touch);
-    let erasing = Erasing {
+    let erasing = ErasurePlan {
         before: sealing,
         fresh: vec![(id, fresh)],
-        ..Erasing::default()
+        ..ErasurePlan::default()
     };
     let adjust = |event: &mut crate::event::Event| {
         let found = redacted.findings().iter();
@@ -448,7 +454,7 @@ pub(super) fn redact(
     let (meta, receipt) = erase_now(store, REDACT_COMMAND, erasing, adjust, context, progress)?;
     drop(lock);
     Ok(RedactedMemory {
-        target: Target {
+        target: EraseTarget {
             id,
             path: Some(memory.path),
             is_there: true,

@@ -8,21 +8,24 @@ use chrono::{DateTime, Utc};
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, Moment, Place, Touch};
+use crate::event::{
+    Context, EXPORT_COMMAND, EXPORT_HISTORY_COMMAND, MemoryChange, Moment, PathRef,
+};
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
 use crate::store::past::{
-    Look, in_contents, looked_at, place_ever, resolve, text_then, timeline, try_record_look,
+    HistoryRead, look_change, path_ref_ever, resolve, text_then, timeline, try_record_history_read,
+    with_contents,
 };
 use crate::store::revision::Revision;
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::{State, Store, redactor};
 
 /// The selection of an export.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Scope {
+pub struct ExportScope {
     /// The moment to export. Without one it is now, and expired memories are left out.
     pub at: Option<Revision>,
     /// Only these paths and those below them; if empty, everything.
@@ -54,7 +57,7 @@ pub struct Head {
 /// An exported version, or the reason why it does not open.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Taken {
+pub struct ExportedVersion {
     /// The memory.
     pub id: MemoryId,
     /// Its path; `None` if the key of its paths is gone.
@@ -79,7 +82,7 @@ pub struct Taken {
     pub text: Result<Text, Error>,
 }
 
-impl Taken {
+impl ExportedVersion {
     /// Returns the SHA-256 of the text, if it opened.
     #[must_use]
     pub fn sha256(&self) -> Option<Digest> {
@@ -101,20 +104,20 @@ const PIECE_VERSIONS: usize = 256;
 const PIECE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A version to export.
-struct Wanted {
+struct ExportItem {
     version: Version,
     present: bool,
 }
 
 /// An export in progress. Its texts are opened in pieces, as they are asked for.
 ///
-/// An error ends the export. A version that does not open is no such error: [`Taken::text`] tells
+/// An error ends the export. A version that does not open is no such error: [`ExportedVersion::text`] tells
 /// why.
 pub struct Export<'a> {
     store: &'a mut Store,
     head: Head,
-    waiting: VecDeque<Wanted>,
-    ready: vec::IntoIter<Taken>,
+    waiting: VecDeque<ExportItem>,
+    ready: vec::IntoIter<ExportedVersion>,
 }
 
 impl Store {
@@ -125,8 +128,8 @@ impl Store {
     /// # Errors
     /// [`Error::NotThere`] if nothing is at one of the scope's paths; [`Error::NotAReader`] for an
     /// auditor; [`Error::NoSigningKey`] and the like for a caller that cannot record it.
-    pub fn export(&mut self, scope: &Scope, context: &Context) -> Result<Export<'_>> {
-        let (head, waiting) = in_contents(self, |store| {
+    pub fn export(&mut self, scope: &ExportScope, context: &Context) -> Result<Export<'_>> {
+        let (head, waiting) = with_contents(self, |store| {
             let (mut head, waiting) = survey_export(store, scope)?;
             head.event = record_export(store, scope, &head, &waiting, context)?;
             Ok((head, waiting))
@@ -141,7 +144,7 @@ impl Store {
 }
 
 /// Collects the versions to export, in the order of paths. Requires the store's lock.
-fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
+fn survey_export(store: &Store, scope: &ExportScope) -> Result<(Head, Vec<ExportItem>)> {
     let timeline = timeline(&store.state);
     let at = match &scope.at {
         Some(revision) => resolve(store, revision)?,
@@ -149,7 +152,7 @@ fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
             .moment(timeline.len() - 1)
             .expect("the newest event"),
     };
-    let lives = lives(&store.state, scope, at.event);
+    let lives = versions_by_memory(&store.state, scope, at.event);
     let is_there = |path: &&MemoryPath| {
         let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
         path.is_root()
@@ -179,19 +182,19 @@ fn survey_export(store: &Store, scope: &Scope) -> Result<(Head, Vec<Wanted>)> {
 }
 
 /// Returns the versions of each memory, oldest first, in the order of their newest paths.
-fn lives(state: &State, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
+fn versions_by_memory(state: &State, scope: &ExportScope, at: u64) -> Vec<Vec<ExportItem>> {
     let timeline = timeline(state);
     let mut then = timeline.state(at);
     if scope.at.is_none() {
-        let living = living(state);
+        let living = unexpired(state);
         let has = |id| state.catalog.memory(id).is_none_or(|m| living.has(m));
         then.retain(|id, _| has(*id));
     }
-    let mut lives: Vec<Vec<Wanted>> = if scope.history {
+    let mut lives: Vec<Vec<ExportItem>> = if scope.history {
         let of = |id: MemoryId| {
             let present = then.get(&id).map(|version| version.version);
             let versions = timeline.versions(id, at);
-            let wanted = versions.map(|version| Wanted {
+            let wanted = versions.map(|version| ExportItem {
                 present: present == Some(version.version),
                 version,
             });
@@ -199,13 +202,13 @@ fn lives(state: &State, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
         };
         timeline.memories().map(of).collect()
     } else {
-        let present = then.into_values().map(|version| Wanted {
+        let present = then.into_values().map(|version| ExportItem {
             version,
             present: true,
         });
         present.map(|wanted| vec![wanted]).collect()
     };
-    let inside = |wanted: &Wanted| {
+    let inside = |wanted: &ExportItem| {
         let path = wanted.version.path.as_ref();
         let fits = |path: &MemoryPath| {
             let mut within = scope.within.iter();
@@ -223,9 +226,9 @@ fn lives(state: &State, scope: &Scope, at: u64) -> Vec<Vec<Wanted>> {
 
 fn record_export(
     store: &mut Store,
-    scope: &Scope,
+    scope: &ExportScope,
     head: &Head,
-    wanted: &[Wanted],
+    wanted: &[ExportItem],
     context: &Context,
 ) -> Result<u64> {
     let command = if scope.history {
@@ -234,31 +237,31 @@ fn record_export(
         EXPORT_COMMAND
     };
     let path = match &scope.within[..] {
-        [] => Some(Place::Root),
-        [one] => Some(place_ever(store, one, head.at.event)?),
+        [] => Some(PathRef::Root),
+        [one] => Some(path_ref_ever(store, one, head.at.event)?),
         _ => None,
     };
     // Nothing of an erased memory is exported, and no record can name its path any more.
     let mut named = HashSet::new();
-    let mut touches: Vec<Touch> = Vec::new();
-    for Wanted { version, .. } in wanted.iter().rev() {
+    let mut touches: Vec<MemoryChange> = Vec::new();
+    for ExportItem { version, .. } in wanted.iter().rev() {
         let closed = timeline(&store.state).erased_at(version).is_some();
         if !closed && version.path.is_some() && named.insert(version.id) {
-            touches.push(looked_at(version));
+            touches.push(look_change(version));
         }
     }
     touches.reverse();
-    let look = Look {
+    let look = HistoryRead {
         command,
         path,
         at: vec![head.at],
         touches,
     };
-    try_record_look(store, look, context)
+    try_record_history_read(store, look, context)
 }
 
 /// Opens a piece of the export. Requires the store's lock.
-fn take_piece(store: &Store, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
+fn open_chunk(store: &Store, piece: Vec<ExportItem>) -> Result<Vec<ExportedVersion>> {
     // A single event can have written thousands of these versions. In this order its record is
     // opened once for all of them.
     let mut order: Vec<usize> = (0..piece.len()).collect();
@@ -273,12 +276,12 @@ fn take_piece(store: &Store, piece: Vec<Wanted>) -> Result<Vec<Taken>> {
     let texts = texts.into_iter().flatten();
     let taken = piece.into_iter().zip(texts);
     Ok(taken
-        .map(|(wanted, text)| take(&store.state, wanted, text))
+        .map(|(wanted, text)| exported_version(&store.state, wanted, text))
         .collect())
 }
 
-fn take(state: &State, wanted: Wanted, text: Result<Text>) -> Taken {
-    let Wanted { version, present } = wanted;
+fn exported_version(state: &State, wanted: ExportItem, text: Result<Text>) -> ExportedVersion {
+    let ExportItem { version, present } = wanted;
     let timeline = timeline(state);
     let time = |event| -> DateTime<Utc> { timeline.time(event).expect("an event of history") };
     let first = timeline.versions(version.id, version.event).next();
@@ -286,7 +289,7 @@ fn take(state: &State, wanted: Wanted, text: Result<Text>) -> Taken {
     let (command, _) = timeline
         .command(version.event)
         .expect("an event of history");
-    Taken {
+    ExportedVersion {
         id: version.id,
         version: version.version,
         present,
@@ -308,7 +311,7 @@ impl Export<'_> {
         &self.head
     }
 
-    fn next_piece(&mut self) -> Vec<Wanted> {
+    fn next_chunk(&mut self) -> Vec<ExportItem> {
         let mut bytes = 0;
         let mut piece = Vec::new();
         while let Some(wanted) = self.waiting.pop_front() {
@@ -323,15 +326,15 @@ impl Export<'_> {
 }
 
 impl Iterator for Export<'_> {
-    type Item = Result<Taken>;
+    type Item = Result<ExportedVersion>;
 
-    fn next(&mut self) -> Option<Result<Taken>> {
+    fn next(&mut self) -> Option<Result<ExportedVersion>> {
         if self.ready.len() == 0 {
-            let piece = self.next_piece();
+            let piece = self.next_chunk();
             if piece.is_empty() {
                 return None;
             }
-            match in_contents(self.store, |store| take_piece(store, piece)) {
+            match with_contents(self.store, |store| open_chunk(store, piece)) {
                 Ok(taken) => self.ready = taken.into_iter(),
                 Err(error) => {
                     self.waiting.clear();

@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
-use crate::store::decide::as_reader;
+use crate::store::decide::require_reader;
 use crate::store::log::parse_path;
-use crate::store::past::locked;
+use crate::store::past::with_lock;
 use crate::store::plan::plan;
 use crate::store::redactor;
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::versions::text_of;
 
 use super::Store;
@@ -21,7 +21,7 @@ use super::commit::stripped;
 /// The result of a dry run.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Foreseen {
+pub struct Preview {
     /// The text that the model would get.
     pub content: Text,
     /// The reason for which it would be refused.
@@ -33,7 +33,7 @@ pub struct Foreseen {
 /// The result of comparing a text with the one kept at a path.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Compared {
+pub enum TextComparison {
     /// No file is there. That does not mean that the path allows one.
     Free,
     /// The kept text is the same, after redaction.
@@ -44,21 +44,21 @@ pub enum Compared {
     Closed(Error),
 }
 
-/// See [`Store::foresee`].
-pub(super) fn foresee(store: &mut Store, command: &Command, context: &Context) -> Result<Foreseen> {
+/// See [`Store::preview`].
+pub(super) fn preview(store: &mut Store, command: &Command, context: &Context) -> Result<Preview> {
     if matches!(command, Command::View { .. } | Command::Read { .. }) {
         return Err(Error::Invalid {
             what: "a command that shows what is kept",
             why: "whoever looks is on record".into(),
         });
     }
-    as_reader(&store.ledger)?;
-    locked(store, |store| {
+    require_reader(&store.ledger)?;
+    with_lock(store, |store| {
         let plan = plan(store, command, context)?;
         let mut redactions = plan.stripped;
         redactions.extend(stripped(&plan.steps));
         redactions.truncate(REDACTIONS_MAX);
-        Ok(Foreseen {
+        Ok(Preview {
             content: plan.content,
             refusal: plan.refusal,
             redactions,
@@ -66,25 +66,29 @@ pub(super) fn foresee(store: &mut Store, command: &Command, context: &Context) -
     })
 }
 
-/// See [`Store::compare_kept`].
-pub(super) fn compare_kept(store: &mut Store, path: &str, text: &Text) -> Result<Compared> {
-    as_reader(&store.ledger)?;
-    locked(store, |store| {
+/// See [`Store::compare_with_stored`].
+pub(super) fn compare_with_stored(
+    store: &mut Store,
+    path: &str,
+    text: &Text,
+) -> Result<TextComparison> {
+    require_reader(&store.ledger)?;
+    with_lock(store, |store| {
         let Ok(path) = parse_path(&store.state, path) else {
-            return Ok(Compared::Free);
+            return Ok(TextComparison::Free);
         };
-        let Some(memory) = living(&store.state).at(&path).cloned() else {
-            return Ok(Compared::Free);
+        let Some(memory) = unexpired(&store.state).at(&path).cloned() else {
+            return Ok(TextComparison::Free);
         };
         let kept = match text_of(&mut store.ledger, &memory) {
-            Err(error) if error.is_of_one_memory() => return Ok(Compared::Closed(error)),
+            Err(error) if error.is_of_one_memory() => return Ok(TextComparison::Closed(error)),
             kept => kept?,
         };
         let redacted = redactor(store)?.redact(path.as_str(), text);
         if redacted.is_ok_and(|redacted| *redacted.text() == kept) {
-            return Ok(Compared::Same);
+            return Ok(TextComparison::Same);
         }
-        Ok(Compared::Other(Digest::of(kept.as_str().as_bytes())))
+        Ok(TextComparison::Other(Digest::of(kept.as_str().as_bytes())))
     })
 }
 

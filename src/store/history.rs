@@ -8,32 +8,32 @@ use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::event::PublicFile;
 use crate::id::ObjectId;
-use crate::journal::{Journal, Record};
+use crate::journal::{Journal, JournalRecord};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
-use crate::state::catalog::{Catalog, Decided};
+use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::Ledger;
-use crate::store::decide::follow_decisions;
-use crate::store::erase::closed::complete_erasures;
+use crate::store::decide::reload_config;
+use crate::store::erase::closed::finish_pending_erasures;
 use crate::store::history::replay::renew_catalog_file;
-use crate::store::pinning::know_head;
+use crate::store::pinning::remember_head;
 use crate::store::place::check_keyring;
 use crate::store::place::follow_keyring;
 use crate::store::reseal::upgrade;
 
-use self::replay::Fold;
+use self::replay::Replay;
 use super::Store;
 pub(super) use crate::store::history::replay::check_all;
-pub(super) use crate::store::history::replay::refold;
+pub(super) use crate::store::history::replay::rebuild_state;
 
 /// The work that remains after an unclean stop, once the objects are in place. The ref comes last:
 /// while it points at an earlier commit, the next open does all of this again.
-pub(crate) struct Unclean {
-    records: Vec<Record>,
+pub(crate) struct PendingRecovery {
+    records: Vec<JournalRecord>,
     head: ObjectId,
 }
 
-impl Unclean {
+impl PendingRecovery {
     /// Puts key entries where the journal says they belong, and then the ref.
     pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
         keyring.refresh()?;
@@ -46,8 +46,8 @@ impl Unclean {
     /// Puts a staged keyring in place, before any is opened.
     pub(crate) fn place_keyring(&self, folder: &Folder) -> Result<()> {
         for record in &self.records {
-            if let Some(id) = keyring::next_of(&record.keys)? {
-                keyring::take_next(folder, id)?;
+            if let Some(id) = keyring::staged_id_of(&record.keys)? {
+                keyring::install_staged_files(folder, id)?;
             }
         }
         Ok(())
@@ -61,7 +61,7 @@ pub(crate) fn restore_objects(
     repository: &Repository,
     journal: &Journal,
     trusted: bool,
-) -> Result<Option<Unclean>> {
+) -> Result<Option<PendingRecovery>> {
     let (found, head) = (repository.head()?, journal.head());
     if found == Some(head) && trusted {
         return Ok(None);
@@ -69,7 +69,7 @@ pub(crate) fn restore_objects(
     if let Some(found) = found.filter(|found| !journal.knows(*found)) {
         return Err(stray(repository, found, head));
     }
-    repository.remove_asides();
+    repository.remove_temporary_objects();
     let records = journal.records()?;
     let objects = records.iter().flat_map(|record| &record.objects);
     if journal.is_read_only() && found == Some(head) {
@@ -89,7 +89,7 @@ pub(crate) fn restore_objects(
         }
         repository.write(object)?;
     }
-    Ok(Some(Unclean { records, head }))
+    Ok(Some(PendingRecovery { records, head }))
 }
 
 /// Opens the journal. If somebody has removed it, starts a new one at the ref.
@@ -122,23 +122,23 @@ fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
 /// Tells whether the branch points at a store's history, and not at something else.
 pub(super) fn is_store(repository: &Repository) -> bool {
     let head = repository.head().ok().flatten();
-    head.is_some_and(|head| decided_at(repository, head).is_ok())
+    head.is_some_and(|head| config_blobs_at(repository, head).is_ok())
 }
 
 /// Returns the blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
-pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Decided> {
+pub(super) fn config_blobs_at(repository: &Repository, commit: ObjectId) -> Result<ConfigBlobs> {
     let (commit, _) = repository.commit(commit)?;
-    decided_in(repository, commit.tree)
+    config_blobs_in(repository, commit.tree)
 }
 
-pub(super) fn decided_in(repository: &Repository, tree: ObjectId) -> Result<Decided> {
+pub(super) fn config_blobs_in(repository: &Repository, tree: ObjectId) -> Result<ConfigBlobs> {
     let [policy, recipients, signers] =
         repository.files_in(tree, PublicFile::ALL.map(PublicFile::name))?;
     let there = |blob: Option<ObjectId>, file: PublicFile| {
         let why = || format!("it has no {}", file.name());
         blob.ok_or_else(|| Error::damaged(format!("tree {tree}"), why()))
     };
-    Ok(Decided {
+    Ok(ConfigBlobs {
         policy: there(policy, PublicFile::Policy)?,
         recipients: there(recipients, PublicFile::Recipients)?,
         signers: there(signers, PublicFile::Signers)?,
@@ -161,19 +161,19 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
     if store.state.catalog.head != Some(store.ledger.journal.head()) {
         catch_up(store)?;
     }
-    follow_decisions(store)?;
+    reload_config(store)?;
     store
         .ledger
         .keyring
-        .expect_of(&store.state.decisions.members);
+        .expect_role_of(&store.state.decisions.members);
     load_trees(&mut store.ledger)?;
     check_keyring(store)?;
     // If these fail, the old keys are not used all the same, and nothing is recorded. The trees are
     // then not loaded.
     drop(upgrade(store));
-    drop(complete_erasures(store));
+    drop(finish_pending_erasures(store));
     load_trees(&mut store.ledger)?;
-    know_head(store);
+    remember_head(store);
     Ok(())
 }
 
@@ -198,7 +198,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     // The catalog file gets an owner's decision after the step of its event. If a change of policy
     // was cut off between the two, only history has the decision.
     if let Some(head) = store.state.catalog.head
-        && decided_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
+        && config_blobs_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
     {
         store.state.catalog = Catalog::empty();
     }
@@ -208,7 +208,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
         store.state.catalog = Catalog::empty();
         commits_since(&store.ledger, None)?.unwrap_or_default()
     };
-    fold(store, &missing)?;
+    replay(store, &missing)?;
     if let Some(id) = store.state.catalog.nameless() {
         return Err(Error::MissingKey {
             memory: id.to_string(),
@@ -223,7 +223,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
 /// Returns the commits after `known`, oldest first; `None` if history does not contain `known`.
 ///
 /// Their parents are not checked here, unless they lead nowhere:
-/// [`Checked::comes_after`](replay::Checked::comes_after) does it, when the commits are checked on
+/// [`comes_after`](replay::CheckedCommit::comes_after) does it, when the commits are checked on
 /// every core.
 pub(super) fn commits_since(
     ledger: &Ledger,
@@ -233,9 +233,9 @@ pub(super) fn commits_since(
 }
 
 /// Folds commits into the catalog, in order.
-fn fold(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
+fn replay(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
     let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
-    let mut fold = Fold::new(
+    let mut fold = Replay::new(
         &store.ledger.repository,
         catalog,
         file,

@@ -2,22 +2,24 @@
 //! events.
 
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, Place};
+use crate::event::{
+    Context, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange, HoldOn, PathRef,
+};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
 use crate::store::answer::Meta;
-use crate::store::decide::as_reader;
+use crate::store::decide::require_reader;
 use crate::store::history::refresh;
 use crate::store::log::parse_path;
-use crate::store::past::{load_timeline, locked, timeline};
-use crate::store::retention::{HOLDS_MAX, Held};
+use crate::store::past::{load_timeline, timeline, with_lock};
+use crate::store::retention::{ActiveHold, HOLDS_MAX};
 use crate::store::signers::check_role;
 use crate::store::sweep::record_plainly;
 use crate::store::{State, lock, redactor};
 
 use super::Store;
-use super::commit::Sealing;
+use super::commit::SealedPlan;
 use super::past::erased;
 
 /// See [`Store::hold`].
@@ -48,7 +50,7 @@ pub(super) fn lift_hold(store: &mut Store, hold: u64, context: &Context) -> Resu
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     // A hold keeps content, so only a reader may lift it.
-    as_reader(&store.ledger)?;
+    require_reader(&store.ledger)?;
     check_role(store, HOLD_RM_COMMAND)?;
     let Some(found) = store.state.catalog.holds.get(&hold) else {
         return Err(Error::Retention(RetentionFault::NoHold { hold }));
@@ -66,12 +68,12 @@ pub(super) fn lift_hold(store: &mut Store, hold: u64, context: &Context) -> Resu
 }
 
 /// See [`Store::holds`].
-pub(super) fn holds(store: &mut Store) -> Result<Vec<Held>> {
-    locked(store, |store| {
+pub(super) fn holds(store: &mut Store) -> Result<Vec<ActiveHold>> {
+    with_lock(store, |store| {
         let holds = store.state.catalog.holds.iter().map(|(number, hold)| {
             let memories = store.state.catalog.memories();
             let kept = memories.filter(|memory| hold.is_on(memory.id, Some(&memory.path)));
-            Held {
+            ActiveHold {
                 hold: *number,
                 on: hold.on.clone(),
                 path: match hold.on {
@@ -89,7 +91,7 @@ pub(super) fn holds(store: &mut Store) -> Result<Vec<Held>> {
 }
 
 /// Returns the target of a new hold, and the place that its record names.
-fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
+fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<PathRef>)> {
     if let Some(id) = MemoryId::from_hex(what) {
         let on = HoldOn::Memory(id);
         let known = timeline(&store.state)
@@ -125,7 +127,7 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     }
     let path = parse_path(&store.state, what)?;
     if let Some(memory) = store.state.catalog.at(&path) {
-        let place = Place::Of(memory.id, Some(path));
+        let place = PathRef::Of(memory.id, Some(path));
         return Ok((HoldOn::Memory(memory.id), Some(place)));
     }
     if store.state.catalog.is_directory(&path) {
@@ -142,31 +144,31 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<Place>)> {
     match last {
         Some(version) => Ok((
             HoldOn::Memory(version.id),
-            Some(Place::Of(version.id, Some(path))),
+            Some(PathRef::Of(version.id, Some(path))),
         )),
         None => Err(nothing(what)),
     }
 }
 
 /// Returns the place that a record names for a hold, if it is on one memory that is there.
-fn place_held(state: &State, on: &HoldOn) -> Option<Place> {
+fn place_held(state: &State, on: &HoldOn) -> Option<PathRef> {
     let HoldOn::Memory(id) = on else { return None };
     let memory = state.catalog.memory(*id)?;
-    Some(Place::Of(*id, Some(memory.path.clone())))
+    Some(PathRef::Of(*id, Some(memory.path.clone())))
 }
 
 fn record_hold(
     store: &mut Store,
     command: &'static str,
     change: HoldChange,
-    path: Option<Place>,
+    path: Option<PathRef>,
     context: &Context,
 ) -> Result<Meta> {
     let says = |event: &mut Event| {
         event.path = path;
         event.hold = Some(change);
     };
-    record_plainly(store, command, Sealing::default(), says, context)
+    record_plainly(store, command, SealedPlan::default(), says, context)
 }
 
 /// Refuses memories that a hold keeps. They are given with their paths, if known.

@@ -8,7 +8,7 @@ use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::sign::Signers;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
-use crate::event::{Context, Event, Outcome, Said};
+use crate::event::{CallerClaims, Context, Event, Outcome};
 use crate::id::ObjectId;
 use crate::id::StoreId;
 use crate::journal::{self, Journal};
@@ -16,8 +16,8 @@ use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
-use crate::repository::object::{Entry, Object, Tree};
-use crate::store::past::{load_timeline, locked};
+use crate::repository::object::{Object, Tree, TreeEntry};
+use crate::store::past::{load_timeline, with_lock};
 
 use super::commit::{signed_commit, time_of};
 use super::decide::check_texts;
@@ -65,10 +65,10 @@ pub(super) fn init(
     if let Some(there) = &there {
         check_vacant_folder(there)?;
     }
-    let place = Place::of(root, there)?;
-    let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.take());
+    let place = InitTarget::of(root, there)?;
+    let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.move_into_place());
     if let Err(error) = made {
-        place.give_up();
+        place.remove_built();
         return Err(error);
     }
     drop(lock);
@@ -80,7 +80,7 @@ pub(super) fn init(
     let mut store = Store::open(root, keys, clock)?;
     // The timeline starts with the first event, so that it never has to be built from all of
     // history.
-    locked(&mut store, load_timeline)?;
+    with_lock(&mut store, load_timeline)?;
     Ok(store)
 }
 
@@ -124,7 +124,7 @@ fn check_vacant_folder(folder: &Folder) -> Result<()> {
 }
 
 /// The place of a new store, and the folder in which it is built.
-struct Place<'a> {
+struct InitTarget<'a> {
     root: &'a Path,
     /// The empty folder that is in its place already.
     there: Option<Folder>,
@@ -134,7 +134,7 @@ struct Place<'a> {
     building: Folder,
 }
 
-impl<'a> Place<'a> {
+impl<'a> InitTarget<'a> {
     fn of(root: &'a Path, there: Option<Folder>) -> Result<Self> {
         let above = match (&there, root.parent()) {
             (Some(there), _) => there.clone(),
@@ -158,7 +158,7 @@ impl<'a> Place<'a> {
     }
 
     /// Moves the built store into its place, durably.
-    fn take(&self) -> Result<()> {
+    fn move_into_place(&self) -> Result<()> {
         match &self.there {
             Some(root) => self.move_into(root).and_then(|()| root.sync()),
             None => self.rename(),
@@ -201,12 +201,12 @@ impl<'a> Place<'a> {
     }
 
     /// Removes the built files, by the names they have, and nothing else.
-    fn give_up(&self) {
+    fn remove_built(&self) {
         let building = &self.building;
         if let Ok(keyring) = building.sub(&Name::KEYRING) {
             keyring::remove_files(&keyring);
         }
-        Repository::of_whatever_is_there(building, journal::find).remove_made();
+        Repository::open_lenient(building, journal::find).remove_made();
         for name in [
             Name::CONFIG,
             Name::JOURNAL,
@@ -216,14 +216,14 @@ impl<'a> Place<'a> {
         ] {
             drop(building.remove(&name));
         }
-        building.remove_asides();
+        building.remove_temporary_files();
         drop(building.remove_folder(&Name::KEYRING));
         drop(self.above.remove_folder(&self.name));
     }
 }
 
 fn build(
-    place: &Place<'_>,
+    place: &InitTarget<'_>,
     keys: &Keys,
     policy: &Policy,
     context: &Context,
@@ -290,7 +290,7 @@ fn fill(
         repository.write(&object)?;
         tree.insert(
             name.into(),
-            Entry {
+            TreeEntry {
                 folder: false,
                 id: object.id,
             },
@@ -318,7 +318,7 @@ fn fill(
 fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock) -> Result<Event> {
     let redactor = Redactor::of_policy(&policy.redaction)?;
     let mut redactions = Vec::new();
-    let said = Said::of(context, &redactor, &mut redactions);
+    let said = CallerClaims::of(context, &redactor, &mut redactions);
     Ok(Event {
         number: 0,
         parent: None,

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::crypto::sign::{Entry as Signer, SignedBy};
+use crate::crypto::sign::{SignedBy, SignerEntry as Signer};
 use crate::error::{Error, Result};
-use crate::event::{Change, Event, Moment, Outcome, Place};
+use crate::event::{Change, Event, Moment, Outcome, PathRef};
 use crate::id::{ObjectId, StoreId};
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
-use crate::state::timeline::Part;
-use crate::store::past::{in_history, locked, timeline};
+use crate::state::timeline::VersionChange;
+use crate::store::past::{timeline, with_lock, with_timeline};
 use crate::store::signers::signers_before;
 use crate::store::{State, Store};
 
@@ -120,7 +120,7 @@ pub(super) fn events<'a>(
     store: &'a mut Store,
     filter: &Filter,
 ) -> Result<impl Iterator<Item = Result<Entry>> + 'a> {
-    let numbers = in_history(store, |store| Ok(numbers(&store.state, filter)))?;
+    let numbers = with_timeline(store, |store| Ok(numbers(&store.state, filter)))?;
     Ok(entries(store, numbers))
 }
 
@@ -129,7 +129,7 @@ pub(super) fn accesses<'a>(
     store: &'a mut Store,
     path: &MemoryPath,
 ) -> Result<impl Iterator<Item = Result<Entry>> + 'a> {
-    let numbers = in_history(store, |store| {
+    let numbers = with_timeline(store, |store| {
         let timeline = timeline(&store.state);
         let memories = timeline.ever_within(path);
         let mut numbers = timeline.about(path);
@@ -160,7 +160,7 @@ pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
         Some(path) => timeline.about(path),
         None => (0..timeline.len()).collect(),
     };
-    let alters = |part: &Part| part.change.alters();
+    let alters = |part: &VersionChange| part.change.alters();
     numbers.retain(|event| {
         let (actor, session) = timeline.who(*event).expect("an event of the timeline");
         let (command, outcome) = timeline.command(*event).expect("an event of the timeline");
@@ -185,7 +185,7 @@ pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
 /// Changes since an event.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct News {
+pub struct ChangeSet {
     /// The number of events by now.
     pub events: u64,
     /// True if a memory was added, removed or moved.
@@ -207,15 +207,15 @@ pub(super) fn last_seen(store: &Store) -> (StoreId, Moment) {
 
 /// See [`Store::count_events`].
 pub(super) fn count_events(store: &mut Store) -> Result<u64> {
-    locked(store, |store| Ok(store.state.catalog.events))
+    with_lock(store, |store| Ok(store.state.catalog.events))
 }
 
-/// See [`Store::news`].
-pub(super) fn news(store: &mut Store, since: u64, events_max: u64) -> Result<News> {
-    locked(store, |store| {
-        let mut news = News {
+/// See [`Store::changes_since`].
+pub(super) fn changes_since(store: &mut Store, since: u64, events_max: u64) -> Result<ChangeSet> {
+    with_lock(store, |store| {
+        let mut news = ChangeSet {
             events: store.state.catalog.events,
-            ..News::default()
+            ..ChangeSet::default()
         };
         let first = news.events.saturating_sub(events_max).max(since);
         news.more = first > since;
@@ -236,7 +236,7 @@ pub(super) fn news(store: &mut Store, since: u64, events_max: u64) -> Result<New
     })
 }
 
-impl News {
+impl ChangeSet {
     fn add(&mut self, event: &Event) {
         let altered = event.memories.iter().filter(|touch| touch.change.alters());
         for touch in altered {
@@ -260,7 +260,7 @@ impl News {
 
 /// Returns the earlier path of a memory that a rename moved to a path.
 fn moved_from(event: &Event, path: &MemoryPath) -> Option<MemoryPath> {
-    let (Some(Place::Of(_, Some(from))), Some(Place::Of(_, Some(to)))) =
+    let (Some(PathRef::Of(_, Some(from))), Some(PathRef::Of(_, Some(to)))) =
         (&event.path, &event.new_path)
     else {
         return None;

@@ -9,19 +9,21 @@ use crate::crypto::seal::Recipient;
 use crate::crypto::sign::{SignerRole, Validity, VerifyingKey};
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{
-    ADD_MEMBER_COMMAND, Context, Place, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND,
+    ADD_MEMBER_COMMAND, Context, PathRef, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND,
 };
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::Policy;
 use crate::store::answer::Meta;
-use crate::store::decide::{Decision, PolicyChange, check_clear_name, check_permitted, decide};
+use crate::store::decide::{
+    ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
+};
 use crate::store::history::refresh;
 use crate::store::log::parse_path;
 use crate::store::past::{
-    Look, erased, in_contents, looked_at, no_file_at, timeline, try_record_look,
+    HistoryRead, erased, look_change, no_file_at, timeline, try_record_history_read, with_contents,
 };
-use crate::store::reseal::{Progress, Rekey, Rekeyed, Scope, rotate};
+use crate::store::reseal::{ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
 use crate::store::signers::{Removed, Signer, check_role};
 use crate::store::{Store, decide, lock, reseal, signers};
 
@@ -68,7 +70,7 @@ impl Store {
         check_permitted(self, ADD_MEMBER_COMMAND)?;
         let next = self.ledger.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
-        let decision = Decision {
+        let decision = ConfigChange {
             command: ADD_MEMBER_COMMAND,
             member: Some(name),
             file: None,
@@ -78,10 +80,10 @@ impl Store {
             next.entry(),
             self.ledger.journal.head(),
         );
-        let meta = decide(self, decision, file, &text, Some(entry), context);
+        let meta = change_public_file(self, decision, file, &text, Some(entry), context);
         let meta = meta.inspect_err(|_| {
             if self.ledger.journal.head() == head {
-                next.give_up();
+                next.abort();
             }
         })?;
         drop(lock);
@@ -100,11 +102,11 @@ impl Store {
         &mut self,
         name: &str,
         context: &Context,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressFn<'_>,
     ) -> Result<Rekeyed> {
         rotate(
             self,
-            Decision {
+            ConfigChange {
                 command: REMOVE_MEMBER_COMMAND,
                 member: Some(name),
                 file: None,
@@ -116,8 +118,8 @@ impl Store {
                 Ok(Rekey {
                     members,
                     scope: match leaver.role {
-                        Role::Auditor => Scope::Audit,
-                        Role::Reader => Scope::All,
+                        Role::Auditor => RekeyScope::Audit,
+                        Role::Reader => RekeyScope::All,
                     },
                 })
             },
@@ -131,17 +133,17 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::remove_member`].
-    pub fn rekey(&mut self, context: &Context, progress: &mut Progress<'_>) -> Result<Rekeyed> {
+    pub fn rekey(&mut self, context: &Context, progress: &mut ProgressFn<'_>) -> Result<Rekeyed> {
         rotate(
             self,
-            Decision {
+            ConfigChange {
                 command: REKEY_COMMAND,
-                ..Decision::default()
+                ..ConfigChange::default()
             },
             &|store| {
                 Ok(Rekey {
                     members: store.state.decisions.members.clone(),
-                    scope: Scope::All,
+                    scope: RekeyScope::All,
                 })
             },
             context,
@@ -187,7 +189,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
     /// for [`Store::rekey`].
-    pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<Exported> {
+    pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<ExportedKeys> {
         export_keys(self, memory, context)
     }
 
@@ -201,7 +203,7 @@ impl Store {
         &mut self,
         glob: &str,
         context: &Context,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressFn<'_>,
     ) -> Result<Rekeyed> {
         reseal::rekey_some(self, glob, context, progress)
     }
@@ -287,7 +289,7 @@ fn check_leaver(store: &Store, name: &str) -> Result<Member> {
 
 /// The identities of one memory, which open every version of it.
 #[non_exhaustive]
-pub struct Exported {
+pub struct ExportedKeys {
     /// The memory.
     pub id: MemoryId,
     /// Its newest path.
@@ -302,50 +304,58 @@ pub struct Exported {
 const COMMAND: &str = "keys_export";
 
 /// See [`Store::export_keys`].
-pub(super) fn export_keys(store: &mut Store, memory: &str, context: &Context) -> Result<Exported> {
+pub(super) fn export_keys(
+    store: &mut Store,
+    memory: &str,
+    context: &Context,
+) -> Result<ExportedKeys> {
     let wanted = match MemoryId::from_hex(memory) {
-        Some(id) => Wanted::Id(id),
-        None => Wanted::Path(parse_path(&store.state, memory)?),
+        Some(id) => MemorySelector::Id(id),
+        None => MemorySelector::Path(parse_path(&store.state, memory)?),
     };
-    in_contents(store, |store| hand_out(store, &wanted, context))
+    with_contents(store, |store| record_key_export(store, &wanted, context))
 }
 
-fn hand_out(store: &mut Store, wanted: &Wanted, context: &Context) -> Result<Exported> {
+fn record_key_export(
+    store: &mut Store,
+    wanted: &MemorySelector,
+    context: &Context,
+) -> Result<ExportedKeys> {
     check_role(store, COMMAND)?;
     let newest = timeline(&store.state).len() - 1;
     let moment = timeline(&store.state)
         .moment(newest)
         .expect("the newest event");
     let version = match wanted {
-        Wanted::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
-        Wanted::Path(path) => timeline(&store.state).at(path, newest),
+        MemorySelector::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
+        MemorySelector::Path(path) => timeline(&store.state).at(path, newest),
     };
     let version = version.ok_or_else(|| match wanted {
-        Wanted::Id(id) => Error::MissingKey {
+        MemorySelector::Id(id) => Error::MissingKey {
             memory: id.to_string(),
         },
-        Wanted::Path(path) => no_file_at(path, moment, timeline(&store.state)),
+        MemorySelector::Path(path) => no_file_at(path, moment, timeline(&store.state)),
     })?;
     if let Some(event) = timeline(&store.state).erased_by(version.id) {
         return Err(erased(version.id, event));
     }
     let keys = store.ledger.keyring.memory_keys(version.id)?;
-    let look = Look {
+    let look = HistoryRead {
         command: COMMAND,
         path: version
             .path
             .clone()
-            .map(|path| Place::Of(version.id, Some(path))),
+            .map(|path| PathRef::Of(version.id, Some(path))),
         at: Vec::new(),
-        touches: vec![looked_at(&version)],
+        touches: vec![look_change(&version)],
     };
-    let event = try_record_look(store, look, context)?;
+    let event = try_record_history_read(store, look, context)?;
     let mut identities = Zeroizing::new(String::with_capacity(100 * keys.len()));
     for key in &keys {
         identities.push_str(&key.to_text());
         identities.push('\n');
     }
-    Ok(Exported {
+    Ok(ExportedKeys {
         id: version.id,
         path: version.path,
         identities,
@@ -354,7 +364,7 @@ fn hand_out(store: &mut Store, wanted: &Wanted, context: &Context) -> Result<Exp
 }
 
 /// The name of a memory: its id or its path.
-enum Wanted {
+enum MemorySelector {
     Id(MemoryId),
     Path(MemoryPath),
 }

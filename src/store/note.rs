@@ -40,7 +40,7 @@ pub struct Checkpoint {
 
 /// A signed checkpoint, as parsed. Its content counts only once a signature is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct SignedCheckpoint {
     checkpoint: Checkpoint,
     text: String,
     signatures: Vec<NoteSignature>,
@@ -101,7 +101,7 @@ impl Checkpoint {
     }
 }
 
-impl Note {
+impl SignedCheckpoint {
     /// Parses a note. Its content is not to be trusted before its signature is checked against the
     /// store's signers.
     ///
@@ -214,7 +214,7 @@ pub(crate) struct Comparison {
 /// number past the end. `signers` returns the signers right after an event, or today's for a number
 /// past the end.
 pub(crate) fn check_against(
-    notes: &[Note],
+    notes: &[SignedCheckpoint],
     store: StoreId,
     mut event: impl FnMut(u64) -> Result<Option<(ObjectId, Digest)>>,
     mut signers: impl FnMut(u64) -> Result<Signers>,
@@ -273,7 +273,7 @@ fn contradict(pair: [(&Checkpoint, Verdict); 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crypto::sign::{Entry, SignerRole, Validity};
+    use crate::crypto::sign::{SignerEntry, SignerRole, Validity};
     use proptest::prelude::*;
 
     const STORE: StoreId = StoreId([3; 16]);
@@ -292,9 +292,9 @@ mod tests {
         Signers::parse(&Signers::file("owner", key)).expect("own output")
     }
 
-    fn note(checkpoint: &Checkpoint, key: &SigningKey) -> Note {
+    fn note(checkpoint: &Checkpoint, key: &SigningKey) -> SignedCheckpoint {
         let note = checkpoint.to_note("owner", key).expect("a name");
-        Note::parse(&note).expect("own output")
+        SignedCheckpoint::parse(&note).expect("own output")
     }
 
     /// A history in which event *n* has a commit of bytes *n*.
@@ -318,7 +318,8 @@ mod tests {
             (second(5), None, Some("owner")),
         ] {
             let validity = Validity::new(after, before).expect("in order");
-            let entry = Entry::new("owner", &key.verifying_key(), SignerRole::Owner, validity);
+            let entry =
+                SignerEntry::new("owner", &key.verifying_key(), SignerRole::Owner, validity);
             let signers = signers(&SigningKey::generate()).without("owner").and(entry);
             assert_eq!(note.signed_by(&signers), expected, "{validity:?}");
         }
@@ -341,7 +342,7 @@ mod tests {
         let other = other.expect("a name");
         let line = |note: &str| note.rsplit_once("\n\n").expect("two parts").1.to_owned();
         let signed = |text: &str| {
-            let note = Note::parse(text).expect("a note");
+            let note = SignedCheckpoint::parse(text).expect("a note");
             note.signed_by(&signers(&key)).is_some()
         };
         assert!(signed(&(whole.clone() + &line(&other))));
@@ -392,7 +393,7 @@ mod tests {
             format!("{text}\n\n\u{2014} owner AAAAAAA\n"),
             whole.clone() + &signature.repeat(NOTE_BYTES_MAX / signature.len()),
         ] {
-            assert!(Note::parse(&bad).is_err(), "{bad}");
+            assert!(SignedCheckpoint::parse(&bad).is_err(), "{bad}");
         }
     }
 
@@ -465,7 +466,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_breaks_the_parser(text in "(agekeep/|events |sha256 |commit |time |\u{2014} |owner |[0-9a-f]{0,40}|[A-Za-z0-9+/=]{0,9}|\n|\n\n|\\PC){0,14}") {
-            prop_assert!(Note::parse(&text).is_err());
+            prop_assert!(SignedCheckpoint::parse(&text).is_err());
         }
 
         #[test]
@@ -477,7 +478,7 @@ mod tests {
             bytes[place.index(end)] ^= 1 << bit;
             let accepted = String::from_utf8(bytes)
                 .ok()
-                .and_then(|text| Note::parse(&text).ok())
+                .and_then(|text| SignedCheckpoint::parse(&text).ok())
                 .and_then(|note| note.signed_by(&signers(&key)).map(str::to_owned));
             prop_assert_eq!(accepted, None);
         }

@@ -13,38 +13,38 @@ use serde::Serialize;
 use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
-use crate::event::{Change, Context, Event, Moment, Place, Touch};
+use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
 use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::file::Sought;
+use crate::state::timeline::file::TimelineQuery;
 use crate::state::timeline::{Timeline, Version};
 use crate::store::State;
 use crate::store::Store;
 use crate::store::at_one_time;
-use crate::store::commit::{Sealing, commit, event, record};
-use crate::store::decide::as_reader;
+use crate::store::commit::{SealedPlan, commit, event, record};
+use crate::store::decide::require_reader;
 use crate::store::history::replay::settle_catalog;
 use crate::store::history::{check_all, commits_since, refresh};
 use crate::store::lock;
 use crate::store::log;
-use crate::store::log::News;
+use crate::store::log::ChangeSet;
 use crate::store::log::{Entry, Filter, entry};
 use crate::store::plan::plan_path_refused;
 use crate::store::quota::{check_pace, check_reserve};
 use crate::store::redactor;
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::versions::open_version;
 
 /// Most commits that an ambiguous revision lists.
 const CANDIDATES_MAX: usize = 20;
 
 /// The subject of a look, for its record.
-pub(super) struct Look {
+pub(super) struct HistoryRead {
     pub(super) command: &'static str,
-    pub(super) path: Option<Place>,
+    pub(super) path: Option<PathRef>,
     pub(super) at: Vec<Moment>,
-    pub(super) touches: Vec<Touch>,
+    pub(super) touches: Vec<MemoryChange>,
 }
 
 impl Store {
@@ -62,7 +62,7 @@ impl Store {
     ) -> Result<MemoryPath> {
         let parsed = self.parse_path(text);
         if parsed.is_err() {
-            let recorded = locked(self, |store| match plan_path_refused(store, text)? {
+            let recorded = with_lock(self, |store| match plan_path_refused(store, text)? {
                 Some(plan) => commit(store, plan, command, context).map(drop),
                 None => Ok(()),
             });
@@ -76,7 +76,7 @@ impl Store {
     /// # Errors
     /// [`Error::NoRevision`] if nothing matches, [`Error::Ambiguous`] if several commits do.
     pub fn moment(&mut self, revision: &Revision) -> Result<Moment> {
-        in_history(self, |store| resolve(store, revision))
+        with_timeline(self, |store| resolve(store, revision))
     }
 
     /// Iterates over all events, newest first. This counts as an access to no memory.
@@ -113,8 +113,8 @@ impl Store {
     ///
     /// # Errors
     /// Any error of checking history.
-    pub fn news(&mut self, since: u64, events_max: u64) -> Result<News> {
-        log::news(self, since, events_max)
+    pub fn changes_since(&mut self, since: u64, events_max: u64) -> Result<ChangeSet> {
+        log::changes_since(self, since, events_max)
     }
 
     /// Searches the texts of memories for a pattern. This counts as an access to no memory.
@@ -122,7 +122,7 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] if the pattern does not parse. A version that does not open is reported
     /// in [`Matches::problems`].
-    pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Looked<Matches>> {
+    pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Recorded<Matches>> {
         lines::grep(self, search, context)
     }
 
@@ -130,8 +130,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NoRevision`] or [`Error::Ambiguous`]. If the texts of a memory do not open, that is
-    /// a [`Changed::problem`], not an error.
-    pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Looked<Shown>> {
+    /// a [`MemoryDiff::problem`], not an error.
+    pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Recorded<EventDiff>> {
         differ::show(self, revision, context)
     }
 
@@ -146,7 +146,7 @@ impl Store {
         filter: &Filter,
         limit: usize,
         context: &Context,
-    ) -> Result<Looked<impl Iterator<Item = Result<Shown>> + '_>> {
+    ) -> Result<Recorded<impl Iterator<Item = Result<EventDiff>> + '_>> {
         differ::events_with_changes(self, filter, limit, context)
     }
 
@@ -161,7 +161,7 @@ impl Store {
         to: Option<&Revision>,
         within: Option<&MemoryPath>,
         context: &Context,
-    ) -> Result<Looked<Difference>> {
+    ) -> Result<Recorded<Difference>> {
         differ::diff(self, from, to, within, context)
     }
 
@@ -176,7 +176,7 @@ impl Store {
         range: Option<(i64, i64)>,
         revision: &Revision,
         context: &Context,
-    ) -> Result<Looked<View>> {
+    ) -> Result<Recorded<View>> {
         view::view_at(self, path, range, revision, context)
     }
 
@@ -189,7 +189,7 @@ impl Store {
         path: &str,
         revision: &Revision,
         context: &Context,
-    ) -> Result<Looked<View>> {
+    ) -> Result<Recorded<View>> {
         view::show_at(self, path, revision, context)
     }
 
@@ -203,14 +203,14 @@ impl Store {
         path: &str,
         version: u64,
         context: &Context,
-    ) -> Result<Looked<View>> {
+    ) -> Result<Recorded<View>> {
         view::show_version(self, path, version, context)
     }
 
     /// Blames each line of the file that was at a path: its author, time, event and session. Blame
     /// follows the memory through renames. Lines that an undo brought back keep their original
     /// author. If older versions are erased, blame starts with the first version that is not, see
-    /// [`Origin::or_before`].
+    /// [`VersionOrigin::or_before`].
     ///
     /// # Errors
     /// [`crate::error::Error::NotThere`] if no file was at the path then;
@@ -221,7 +221,7 @@ impl Store {
         path: &MemoryPath,
         revision: &Revision,
         context: &Context,
-    ) -> Result<Looked<Blame>> {
+    ) -> Result<Recorded<Blame>> {
         lines::blame(self, path, revision, context)
     }
 
@@ -251,7 +251,10 @@ impl Store {
 }
 
 /// Runs `act` on the refreshed state, with the lock held.
-pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+pub(super) fn with_lock<T>(
+    store: &mut Store,
+    act: impl FnOnce(&mut Store) -> Result<T>,
+) -> Result<T> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     // Keys may have been destroyed since the store was opened.
@@ -262,24 +265,24 @@ pub(super) fn locked<T>(store: &mut Store, act: impl FnOnce(&mut Store) -> Resul
     done
 }
 
-/// Runs `act` as [`locked`] does, with the timeline loaded.
-pub(super) fn in_history<T>(
+/// Runs `act` as [`with_lock`] does, with the timeline loaded.
+pub(super) fn with_timeline<T>(
     store: &mut Store,
     act: impl FnOnce(&mut Store) -> Result<T>,
 ) -> Result<T> {
-    locked(store, |store| {
+    with_lock(store, |store| {
         load_timeline(store)?;
         act(store)
     })
 }
 
-/// Runs `act` as [`in_history`] does, for commands that show contents. Auditors are refused.
-pub(super) fn in_contents<T>(
+/// Runs `act` as [`with_timeline`] does, for commands that show contents. Auditors are refused.
+pub(super) fn with_contents<T>(
     store: &mut Store,
     act: impl FnOnce(&mut Store) -> Result<T>,
 ) -> Result<T> {
-    as_reader(&store.ledger)?;
-    in_history(store, act)
+    require_reader(&store.ledger)?;
+    with_timeline(store, act)
 }
 
 /// Loads the timeline up to the newest event: first from its file, then the rest from history.
@@ -332,10 +335,11 @@ pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revisi
         return false;
     };
     let end = (newest, store.ledger.journal.head());
-    let piece = store
-        .ledger
-        .timeline_file
-        .around(sought, end, store.ledger.keyring.cache_key());
+    let piece =
+        store
+            .ledger
+            .timeline_file
+            .load_around(sought, end, store.ledger.keyring.cache_key());
     store.state.timeline = piece
         .filter(|(piece, event)| piece.at(path, *event).is_some())
         .map(|(piece, _)| piece);
@@ -343,19 +347,21 @@ pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revisi
 }
 
 /// Returns the search key for the timeline, if it can be determined without the whole timeline.
-fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<Sought> {
+fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<TimelineQuery> {
     match revision.kind {
-        RevisionKind::Head(back) => newest.checked_sub(back).map(Sought::Event),
-        RevisionKind::Number(Some(number)) if number <= newest => Some(Sought::Event(number)),
+        RevisionKind::Head(back) => newest.checked_sub(back).map(TimelineQuery::Event),
+        RevisionKind::Number(Some(number)) if number <= newest => {
+            Some(TimelineQuery::Event(number))
+        }
         RevisionKind::Number(_) | RevisionKind::Commit => {
             let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
             let commit = store.ledger.repository.only_one_named(digits?)?;
             let event = entry(store, commit).ok()?.0.event.number;
-            Some(Sought::Commit(event, commit))
+            Some(TimelineQuery::Commit(event, commit))
         }
         RevisionKind::Time(time) => {
             let times = &store.state.catalog.times;
-            times.part_at(time).then_some(Sought::Time(time))
+            times.part_at(time).then_some(TimelineQuery::Time(time))
         }
     }
 }
@@ -471,7 +477,7 @@ pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
     }
     let event = event_at(store, version.event)?;
     let what = || format!("version {} of the memory {}", version.version, version.id);
-    let written = |touch: &&Touch| touch.id == version.id && touch.change.writes();
+    let written = |touch: &&MemoryChange| touch.id == version.id && touch.change.writes();
     let touch = event.memories.iter().find(written);
     let touch = touch
         .filter(|touch| touch.version == version.version)
@@ -498,7 +504,7 @@ pub(super) fn is_hidden(state: &State, id: MemoryId, context: &Context) -> bool 
         return false;
     }
     if let Some(memory) = state.catalog.memory(id) {
-        return !living(state).has(memory);
+        return !unexpired(state).has(memory);
     }
     let life = timeline(state).life(id);
     life.last()
@@ -517,30 +523,38 @@ pub(super) fn nameless(state: &State, id: MemoryId) -> Error {
 
 /// Returns a path as the record of a look or an undo names it: by a memory that is or was at or
 /// below it, otherwise as the caller wrote it.
-pub(super) fn place_ever(store: &Store, path: &MemoryPath, event: u64) -> Result<Place> {
+pub(super) fn path_ref_ever(store: &Store, path: &MemoryPath, event: u64) -> Result<PathRef> {
     if path.is_root() {
-        return Ok(Place::Root);
+        return Ok(PathRef::Root);
     }
     let timeline = timeline(&store.state);
     let there = timeline.at(path, event).map(|version| version.id);
     let ever = || timeline.ever_within(path).into_iter().min();
     match there.or_else(ever) {
-        Some(id) if store.ledger.keyring.has(id)? => Ok(Place::Of(id, Some(path.clone()))),
-        _ => Ok(Place::asked(&redactor(store)?.line(path.as_str()).0)),
+        Some(id) if store.ledger.keyring.has(id)? => Ok(PathRef::Of(id, Some(path.clone()))),
+        _ => Ok(PathRef::asked(&redactor(store)?.line(path.as_str()).0)),
     }
 }
 
 /// Records a look, if the caller can write to the store.
-pub(super) fn record_look(store: &mut Store, look: Look, context: &Context) -> Result<Recorded> {
-    let recorded = try_record_look(store, look, context);
+pub(super) fn record_history_read(
+    store: &mut Store,
+    look: HistoryRead,
+    context: &Context,
+) -> Result<RecordStatus> {
+    let recorded = try_record_history_read(store, look, context);
     match recorded {
-        Ok(event) => Ok(Recorded::Event(event)),
-        Err(error) if cannot_write(&error) => Ok(Recorded::Not(error.to_string())),
+        Ok(event) => Ok(RecordStatus::Event(event)),
+        Err(error) if cannot_write(&error) => Ok(RecordStatus::Not(error.to_string())),
         Err(error) => Err(error),
     }
 }
 
-pub(super) fn try_record_look(store: &mut Store, look: Look, context: &Context) -> Result<u64> {
+pub(super) fn try_record_history_read(
+    store: &mut Store,
+    look: HistoryRead,
+    context: &Context,
+) -> Result<u64> {
     check_reserve(&store.state)?;
     check_pace(store, context)?;
     let mut redactions = Vec::new();
@@ -548,7 +562,7 @@ pub(super) fn try_record_look(store: &mut Store, look: Look, context: &Context) 
     event.path = look.path;
     event.at = look.at;
     event.redactions = redactions;
-    let recorded = record(store, event, Sealing::touching(look.touches));
+    let recorded = record(store, event, SealedPlan::touching(look.touches));
     let (event, _) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
     Ok(event.number)
 }
@@ -569,8 +583,8 @@ fn cannot_write(error: &Error) -> bool {
 }
 
 /// Returns the touch for a version that was looked at.
-pub(super) fn looked_at(version: &Version) -> Touch {
-    Touch {
+pub(super) fn look_change(version: &Version) -> MemoryChange {
+    MemoryChange {
         id: version.id,
         change: Change::Look,
         path: version.path.clone(),
@@ -583,8 +597,8 @@ pub(super) fn looked_at(version: &Version) -> Touch {
 }
 
 /// Converts a version to its public form.
-pub(super) fn side(version: &Version) -> Side {
-    Side {
+pub(super) fn side(version: &Version) -> VersionInfo {
+    VersionInfo {
         id: version.id,
         path: version.path.clone(),
         version: version.version,
@@ -641,18 +655,18 @@ pub(super) fn no_file_at(path: &MemoryPath, at: Moment, known: &Timeline) -> Err
 /// The result of a look, and how the look was recorded.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Looked<T> {
+pub struct Recorded<T> {
     /// The result.
     pub found: T,
     /// The record of the look.
-    pub recorded: Recorded,
+    pub recorded: RecordStatus,
 }
 
 /// The record of a look. It exists if the caller can write to the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Recorded {
+pub enum RecordStatus {
     /// Recorded as the event with this number.
     Event(u64),
     /// Not recorded, for this reason.
@@ -673,13 +687,13 @@ pub struct View {
     /// The time of that moment's event.
     pub time: DateTime<Utc>,
     /// The file's version; `None` for a directory.
-    pub version: Option<Side>,
+    pub version: Option<VersionInfo>,
 }
 
 /// A version of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Side {
+pub struct VersionInfo {
     /// The memory.
     pub id: MemoryId,
     /// Its path at that time; `None` if the key of its paths is destroyed.
@@ -695,11 +709,11 @@ pub struct Side {
 /// The difference of a memory between two moments.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Changed {
+pub struct MemoryDiff {
     /// The memory before; `None` if it did not exist.
-    pub before: Option<Side>,
+    pub before: Option<VersionInfo>,
     /// The memory after; `None` if it did not exist.
-    pub after: Option<Side>,
+    pub after: Option<VersionInfo>,
     /// The text diff; `None` if the texts are equal, or if a text does not open.
     pub diff: Option<TextDiff>,
     /// The reason why a text does not open.
@@ -711,11 +725,11 @@ pub struct Changed {
 /// An event and its changes.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Shown {
+pub struct EventDiff {
     /// The event.
     pub entry: Entry,
     /// Its changes, one for each memory.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<MemoryDiff>,
 }
 
 /// The difference between two moments.
@@ -727,7 +741,7 @@ pub struct Difference {
     /// The later one.
     pub to: Moment,
     /// The changes, one for each memory, sorted by path.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<MemoryDiff>,
 }
 
 /// A line and its author.
@@ -747,9 +761,9 @@ pub struct BlamedLine {
 #[non_exhaustive]
 pub struct Blame {
     /// The version that was blamed.
-    pub of: Side,
+    pub of: VersionInfo,
     /// The versions that wrote a surviving line, oldest first.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<VersionOrigin>,
     /// The lines.
     pub lines: Vec<BlamedLine>,
 }
@@ -757,9 +771,9 @@ pub struct Blame {
 /// The origin of lines: a version and its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Origin {
+pub struct VersionOrigin {
     /// The version, with its path at that time.
-    pub version: Side,
+    pub version: VersionInfo,
     /// The commit of its event.
     pub commit: crate::ObjectId,
     /// The time of its event.
@@ -809,7 +823,7 @@ impl Search {
 #[non_exhaustive]
 pub struct Match {
     /// The first version that has the line.
-    pub version: Side,
+    pub version: VersionInfo,
     /// The line number in that version, counted from 1.
     pub number: usize,
     /// The line, without the newline.
@@ -828,7 +842,7 @@ pub struct Matches {
     pub problems: Vec<String>,
 }
 
-impl Changed {
+impl MemoryDiff {
     /// Returns the kind of change.
     #[must_use]
     pub fn kind(&self) -> Change {

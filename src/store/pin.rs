@@ -20,7 +20,7 @@ use crate::event::Moment;
 use crate::id::ObjectId;
 use crate::id::StoreId;
 
-pub(crate) use self::place::{Arrival, Other, Place};
+pub(crate) use self::place::{FirstUseRecord, KnownCopy, Place};
 
 const MAGIC: &[u8; 16] = b"agekeep-pin-0002";
 /// The magic of the previous format, which identified a store by its id alone.
@@ -48,7 +48,7 @@ pub(crate) struct Origin {
 
 /// A moment of history, with the digest that makes it unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct SeenMoment {
     pub(crate) moment: Moment,
     /// SHA-256 of the commit object.
     pub(crate) digest: Digest,
@@ -60,7 +60,7 @@ struct Slot {
     /// Counter of writes; the slot with the larger value is the newer.
     turn: u64,
     origin: Origin,
-    seen: Seen,
+    seen: SeenMoment,
 }
 
 /// A pin that was read from its file and can be written. Used only with the store's lock held.
@@ -95,7 +95,7 @@ impl Pin {
 
     /// Durably writes the first moment seen to both slots, so that either may be torn later. The
     /// folder must exist.
-    pub(crate) fn create(path: &Path, origin: Origin, seen: Seen) -> Result<Self> {
+    pub(crate) fn create(path: &Path, origin: Origin, seen: SeenMoment) -> Result<Self> {
         let mut bytes = vec![0; FILE_BYTES];
         for (at, turn) in [(0, 1), (4096, 2)] {
             let slot = Slot { turn, origin, seen };
@@ -111,7 +111,7 @@ impl Pin {
     }
 
     /// Returns the newest moment that was seen.
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn seen(&self) -> SeenMoment {
         self.newest().1.seen
     }
 
@@ -135,7 +135,7 @@ impl Pin {
     }
 
     /// Overwrites the older slot. Not yet durable.
-    pub(crate) fn write(&mut self, origin: Origin, seen: Seen) -> Result<()> {
+    pub(crate) fn write(&mut self, origin: Origin, seen: SeenMoment) -> Result<()> {
         self.check_writable()?;
         let (newest, before) = self.newest();
         let (index, turn) = (1 - newest, before.turn.saturating_add(1));
@@ -163,12 +163,12 @@ impl Pin {
 }
 
 /// Reads the newest moment from a file of the previous format; `None` if it does not exist.
-fn read_before(path: &Path, store: StoreId) -> Result<Option<Seen>> {
+fn read_before(path: &Path, store: StoreId) -> Result<Option<SeenMoment>> {
     let file = match disk::open_plain(path, false) {
         Ok(file) => file,
         Err(error) => return not_read(path, error),
     };
-    let mut newest: Option<(u64, Seen)> = None;
+    let mut newest: Option<(u64, SeenMoment)> = None;
     for at in SLOTS_AT {
         let Some(bytes) = read_bytes::<SLOT_BYTES_BEFORE>(path, &file, at)? else {
             continue;
@@ -269,7 +269,7 @@ fn decode(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
 
 /// Decodes the fields at the same offsets in both formats: magic, store, turn and the moment seen.
 /// The moment is `None` if the mark is unknown.
-fn common(bytes: &[u8]) -> ([u8; 16], StoreId, u64, Option<Seen>) {
+fn common(bytes: &[u8]) -> ([u8; 16], StoreId, u64, Option<SeenMoment>) {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
     let moment = Moment {
         event: number(40),
@@ -279,7 +279,7 @@ fn common(bytes: &[u8]) -> ([u8; 16], StoreId, u64, Option<Seen>) {
     let mark = u32::from_le_bytes(bytes[100..104].try_into().expect("4 bytes"));
     let magic = bytes[..16].try_into().expect("16 bytes");
     let store = StoreId(bytes[16..32].try_into().expect("16 bytes"));
-    let seen = (mark == SEEN).then_some(Seen { moment, digest });
+    let seen = (mark == SEEN).then_some(SeenMoment { moment, digest });
     (magic, store, number(32), seen)
 }
 
@@ -288,9 +288,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn seen(event: u64) -> Seen {
+    fn seen(event: u64) -> SeenMoment {
         let byte = u8::try_from(event).expect("small");
-        Seen {
+        SeenMoment {
             moment: Moment {
                 event,
                 commit: ObjectId([byte; 20]),
@@ -406,7 +406,7 @@ mod tests {
             let slot = Slot {
                 turn,
                 origin: Origin { store: StoreId(store), commit: ObjectId(commit), digest: Digest(digest) },
-                seen: Seen { moment, digest: Digest(digest) },
+                seen: SeenMoment { moment, digest: Digest(digest) },
             };
             let bytes = encode(&slot);
             prop_assert!(is_whole(&bytes));

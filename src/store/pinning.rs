@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::{SignedBy, Signers, VerifyingKey};
-use crate::disk::Behind;
+use crate::disk::BackgroundSync;
 use crate::error::{Error, Result};
 use crate::event::{ACCEPT_COMMAND, Context, Moment};
 use crate::id::ObjectId;
@@ -18,25 +18,25 @@ use crate::store::commit::{event, record};
 use crate::store::history::refresh;
 use crate::store::lock;
 use crate::store::note::Checkpoint;
-use crate::store::pin::{Arrival, Origin, Other, Pin, Place, Seen};
+use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
 use crate::store::place::check_keyring;
 use crate::store::signers::signer_now;
 
-use super::commit::Sealing;
+use super::commit::SealedPlan;
 use super::{Clock, Keys, Store, history};
 
 /// The identity of the store at a place, and the newest moment seen of it: by this process and by
 /// any process of this user.
-pub(crate) struct Pinning {
+pub(crate) struct RollbackCheck {
     store: StoreId,
     /// The place outside the store, if there is a state folder.
     place: Option<Place>,
     /// The identity of the store, once known.
     origin: Option<Origin>,
     /// The newest moment this process has seen.
-    known: Option<Seen>,
+    known: Option<SeenMoment>,
     /// The facts to record about a store that is new at its place.
-    arrival: Option<Arrival>,
+    arrival: Option<FirstUseRecord>,
     /// True if this user has never seen a store at the place, under any of its names.
     is_first_use: bool,
     /// True if the caller accepts a rollback that is not on record yet.
@@ -44,29 +44,29 @@ pub(crate) struct Pinning {
     /// The error that kept the pin from being written when the store was opened.
     unkept: Option<Error>,
     /// The pin as last read, under the lock that is still held.
-    read: Option<Read>,
+    read: Option<LoadedPin>,
     /// Makes the pin of the last command durable in the background.
-    behind: Behind,
+    behind: BackgroundSync,
     /// True if that failed; then the file may show data that is not on the disk.
     doubtful: bool,
 }
 
-struct Read {
+struct LoadedPin {
     pin: Pin,
     /// True if the pin holds the newest commit.
     settled: bool,
 }
 
 /// The reason why a history is refused, and the seen moment that it lacks.
-struct Refusal {
-    lost: Lost,
+struct RollbackRefusal {
+    lost: LostMoment,
     error: Error,
 }
 
 /// The store or moment that was known at a place and is lost by accepting its present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lost {
+pub struct LostMoment {
     /// The store that was known.
     pub store: StoreId,
     /// Its newest seen moment.
@@ -74,7 +74,7 @@ pub struct Lost {
 }
 
 /// The end of a walk back from the newest commit.
-enum Back {
+enum WalkResult {
     /// The walk met the moment.
     Met,
     /// The walk reached the first commit without meeting the moment.
@@ -89,7 +89,7 @@ struct First {
     digest: Digest,
 }
 
-impl Pinning {
+impl RollbackCheck {
     pub(crate) fn new(state: Option<&Path>, root: &Path, store: StoreId) -> Result<Self> {
         Ok(Self {
             store,
@@ -101,7 +101,7 @@ impl Pinning {
             accepting: false,
             unkept: None,
             read: None,
-            behind: Behind::default(),
+            behind: BackgroundSync::default(),
             doubtful: false,
         })
     }
@@ -109,15 +109,15 @@ impl Pinning {
     /// Refuses a store other than the one seen at this place, and a history that ends at `head`
     /// without containing the newest seen moment. Called with the lock held, before any change.
     pub(crate) fn check(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {
-        let refusal = self.judge(repository, head)?;
+        let refusal = self.find_refusal(repository, head)?;
         refusal.map_or(Ok(()), |refusal| Err(refusal.error))
     }
 
     /// Checks like [`Self::check`], but accepts a refusal. Returns the loss, or `None` if nothing
     /// is refused. The pin still requires the lost moment until the acceptance is durable.
-    fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Option<Lost>> {
-        let Some(refusal) = self.judge(repository, head)? else {
-            self.meet(repository, head)?;
+    fn accept(&mut self, repository: &Repository, head: ObjectId) -> Result<Option<LostMoment>> {
+        let Some(refusal) = self.find_refusal(repository, head)? else {
+            self.prepare_first_use(repository, head)?;
             return Ok(None);
         };
         let place = self.place.as_ref().ok_or(Error::NotRolledBack)?;
@@ -126,14 +126,18 @@ impl Pinning {
         let pin = place.read()?;
         let is_new = pin.as_ref().is_none_or(|pin| pin.origin() != origin);
         let copy_of = None;
-        self.arrival = is_new.then_some(Arrival { owner, copy_of });
+        self.arrival = is_new.then_some(FirstUseRecord { owner, copy_of });
         self.origin = Some(origin);
-        self.read = pin.map(|pin| Read { pin, settled: true });
+        self.read = pin.map(|pin| LoadedPin { pin, settled: true });
         self.accepting = true;
         Ok(Some(refusal.lost))
     }
 
-    fn judge(&mut self, repository: &Repository, head: ObjectId) -> Result<Option<Refusal>> {
+    fn find_refusal(
+        &mut self,
+        repository: &Repository,
+        head: ObjectId,
+    ) -> Result<Option<RollbackRefusal>> {
         self.read = None;
         if let Some(known) = self.known
             && known.moment.commit != head
@@ -168,7 +172,7 @@ impl Pinning {
             }
             None => {}
         }
-        self.read = pin.map(|pin| Read {
+        self.read = pin.map(|pin| LoadedPin {
             settled: pin.seen().moment.commit == head && !self.doubtful,
             pin,
         });
@@ -183,7 +187,7 @@ impl Pinning {
         repository: &Repository,
         head: ObjectId,
         before: &Pin,
-    ) -> Result<Option<Refusal>> {
+    ) -> Result<Option<RollbackRefusal>> {
         let (origin, seen) = (before.origin(), before.seen());
         if origin.store != self.store {
             return Ok(Some(self.another_store(origin, seen, None)));
@@ -191,12 +195,12 @@ impl Pinning {
         if self.known == Some(seen) && seen.moment.commit == head {
             return Ok(None);
         }
-        Ok(match go_back(repository, head, Some(seen))? {
-            Back::Met => None,
-            Back::First(first) if first.origin(self.store) == origin => {
+        Ok(match walk_back(repository, head, Some(seen))? {
+            WalkResult::Met => None,
+            WalkResult::First(first) if first.origin(self.store) == origin => {
                 Some(self.rolled_back(seen, head))
             }
-            Back::First(_) => Some(self.another_store(origin, seen, None)),
+            WalkResult::First(_) => Some(self.another_store(origin, seen, None)),
         })
     }
 
@@ -206,7 +210,7 @@ impl Pinning {
         &self,
         repository: &Repository,
         head: ObjectId,
-    ) -> Result<Option<Refusal>> {
+    ) -> Result<Option<RollbackRefusal>> {
         let place = self.place.as_ref().expect("asked by the caller");
         let others = place.others(self.store);
         if others.is_empty() {
@@ -222,25 +226,29 @@ impl Pinning {
 
     /// Collects the facts about a store at a place where none was seen. This reads every commit
     /// once.
-    pub(super) fn meet(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {
+    pub(super) fn prepare_first_use(
+        &mut self,
+        repository: &Repository,
+        head: ObjectId,
+    ) -> Result<()> {
         let Some(place) = self.place.as_ref().filter(|_| self.origin.is_none()) else {
             return Ok(());
         };
         let first = first_of(repository, head)?;
         let owner = founder(repository, &first)?;
         let others = place.others(self.store);
-        let rank = |other: &&Other| (!other.is_copy, other.is_there(), other.seen.moment.event);
+        let rank = |other: &&KnownCopy| (!other.is_copy, other.is_there(), other.seen.moment.event);
         let copy_of = others.iter().max_by_key(rank).map(|other| other.id);
         self.origin = Some(first.origin(self.store));
-        self.arrival = Some(Arrival { owner, copy_of });
+        self.arrival = Some(FirstUseRecord { owner, copy_of });
         Ok(())
     }
 
-    fn rolled_back(&self, seen: Seen, head: ObjectId) -> Refusal {
+    fn rolled_back(&self, seen: SeenMoment, head: ObjectId) -> RollbackRefusal {
         let moment = seen.moment;
         let store = self.store;
-        Refusal {
-            lost: Lost { store, moment },
+        RollbackRefusal {
+            lost: LostMoment { store, moment },
             error: Error::RolledBack {
                 event: moment.event,
                 seen: moment.commit.to_string(),
@@ -249,11 +257,11 @@ impl Pinning {
         }
     }
 
-    fn another_store(&self, known: Origin, seen: Seen, at: Option<&Path>) -> Refusal {
+    fn another_store(&self, known: Origin, seen: SeenMoment, at: Option<&Path>) -> RollbackRefusal {
         let path = self.place.as_ref().map_or(Path::new(""), Place::path);
         let (store, moment) = (known.store, seen.moment);
-        Refusal {
-            lost: Lost { store, moment },
+        RollbackRefusal {
+            lost: LostMoment { store, moment },
             error: Error::AnotherStore {
                 path: path.to_owned(),
                 known_at: at.unwrap_or(path).to_owned(),
@@ -281,7 +289,7 @@ impl Pinning {
 
     /// Returns the known facts about the place where the same store was when it was first seen
     /// here. `None` if that place is this folder under another name, or has another store by now.
-    pub(super) fn copy_of(&self) -> Option<Other> {
+    pub(super) fn copy_of(&self) -> Option<KnownCopy> {
         let place = self.place.as_ref()?;
         let at = match &self.arrival {
             Some(arrival) => arrival.copy_of,
@@ -293,13 +301,13 @@ impl Pinning {
     }
 
     /// Sets the newest moment, after it was read and checked.
-    pub(super) fn know(&mut self, seen: Seen) {
+    pub(super) fn remember(&mut self, seen: SeenMoment) {
         self.known = Some(seen);
     }
 
     /// Brings the pin up to the newest commit. That commit is made durable first: a killed process
     /// may have left a record that is not.
-    pub(super) fn settle(&mut self, journal: &Journal) -> Result<()> {
+    pub(super) fn write_pin(&mut self, journal: &Journal) -> Result<()> {
         let (Some(known), Some(origin)) = (self.known, self.origin) else {
             return Ok(());
         };
@@ -318,7 +326,7 @@ impl Pinning {
             }
             None => {
                 journal.sync()?;
-                self.arrive(origin, known)?;
+                self.create_pin(origin, known)?;
                 self.doubtful = false;
             }
         }
@@ -326,7 +334,7 @@ impl Pinning {
     }
 
     /// Pins a store at a place where none was seen.
-    fn arrive(&mut self, origin: Origin, seen: Seen) -> Result<()> {
+    fn create_pin(&mut self, origin: Origin, seen: SeenMoment) -> Result<()> {
         let Some(place) = &self.place else {
             return Ok(());
         };
@@ -335,12 +343,12 @@ impl Pinning {
         }
         let pin = place.create(origin, seen)?;
         place.remove_before(self.store);
-        self.read = Some(Read { pin, settled: true });
+        self.read = Some(LoadedPin { pin, settled: true });
         Ok(())
     }
 
     /// Makes sure that the next command can be pinned. Called before that command is recorded.
-    pub(super) fn begin(&mut self, journal: &Journal) -> Result<()> {
+    pub(super) fn before_commit(&mut self, journal: &Journal) -> Result<()> {
         let is_settled = self.read.as_ref().is_some_and(|read| read.settled);
         // Usually the last command's pin is still on its way to the disk while this command is
         // recorded.
@@ -349,8 +357,8 @@ impl Pinning {
         } else {
             self.behind.wait()
         };
-        ended.inspect_err(|_| self.doubt())?;
-        self.settle(journal)?;
+        ended.inspect_err(|_| self.mark_unsynced())?;
+        self.write_pin(journal)?;
         let pin = self.read.as_ref().map(|read| &read.pin);
         pin.map_or(Ok(()), Pin::check_writable)
     }
@@ -358,13 +366,13 @@ impl Pinning {
     /// Pins a durable command, once the previous pin is durable. So a power failure can lose the
     /// pin of at most one acknowledged command. If this fails, the next command retries before it
     /// is recorded.
-    pub(super) fn finish(&mut self, next: Seen) {
+    pub(super) fn after_commit(&mut self, next: SeenMoment) {
         self.known = Some(next);
         if std::mem::take(&mut self.accepting) {
             // If this fails, the rollback stays refused.
-            drop(self.give_way(next));
+            drop(self.replace_accepted_pin(next));
         } else if self.behind.wait().is_err() {
-            self.doubt();
+            self.mark_unsynced();
         } else if let (Some(read), Some(origin)) = (&mut self.read, self.origin) {
             let written = read.pin.write(origin, next);
             let unsynced = written.and_then(|()| read.pin.unsynced());
@@ -376,10 +384,10 @@ impl Pinning {
     }
 
     /// Replaces the pin by the accepted store and moment.
-    fn give_way(&mut self, next: Seen) -> Result<()> {
+    fn replace_accepted_pin(&mut self, next: SeenMoment) -> Result<()> {
         let origin = self.origin.expect("found when it was accepted");
         let Some(read) = &mut self.read else {
-            self.arrive(origin, next)?;
+            self.create_pin(origin, next)?;
             return self.place.as_mut().map_or(Ok(()), Place::keep_name);
         };
         read.settled = false;
@@ -397,7 +405,7 @@ impl Pinning {
 
     /// Marks the pin to be rewritten after a failed fsync; a second fsync may succeed without
     /// writing.
-    fn doubt(&mut self) {
+    fn mark_unsynced(&mut self) {
         self.doubtful = true;
         if let Some(read) = &mut self.read {
             read.settled = false;
@@ -417,32 +425,40 @@ impl First {
 
 /// Walks back from `head` to a moment, or to the first commit if the walk does not meet it. The
 /// cost grows with the number of newer commits.
-fn go_back(repository: &Repository, head: ObjectId, seen: Option<Seen>) -> Result<Back> {
+fn walk_back(
+    repository: &Repository,
+    head: ObjectId,
+    seen: Option<SeenMoment>,
+) -> Result<WalkResult> {
     let mut id = head;
     loop {
         let (commit, bytes) = repository.commit(id)?;
-        let is_it = |seen: &Seen| seen.moment.commit == id && seen.digest == Digest::of(&bytes);
+        let is_it =
+            |seen: &SeenMoment| seen.moment.commit == id && seen.digest == Digest::of(&bytes);
         if seen.as_ref().is_some_and(is_it) {
-            return Ok(Back::Met);
+            return Ok(WalkResult::Met);
         }
         let Some(parent) = commit.parent else {
             let digest = Digest::of(&bytes);
-            return Ok(Back::First(First { id, commit, digest }));
+            return Ok(WalkResult::First(First { id, commit, digest }));
         };
         id = parent;
     }
 }
 
 /// Tells whether the history that ends at `head` contains this moment.
-fn is_in(repository: &Repository, head: ObjectId, seen: Seen) -> Result<bool> {
-    Ok(matches!(go_back(repository, head, Some(seen))?, Back::Met))
+fn is_in(repository: &Repository, head: ObjectId, seen: SeenMoment) -> Result<bool> {
+    Ok(matches!(
+        walk_back(repository, head, Some(seen))?,
+        WalkResult::Met
+    ))
 }
 
 /// Returns the first commit of the history that ends at `head`.
 fn first_of(repository: &Repository, head: ObjectId) -> Result<First> {
-    match go_back(repository, head, None)? {
-        Back::First(first) => Ok(first),
-        Back::Met => unreachable!("no moment was looked for"),
+    match walk_back(repository, head, None)? {
+        WalkResult::First(first) => Ok(first),
+        WalkResult::Met => unreachable!("no moment was looked for"),
     }
 }
 
@@ -451,7 +467,7 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     let fault = |why: &str| Error::damaged(format!("commit {}", first.id), why);
     let signed = SignedBy::check(&first.commit.signed_bytes, &first.commit.signature)
         .ok_or_else(|| fault("its signature is not one over it"))?;
-    let blob = history::decided_in(repository, first.commit.tree)?.signers;
+    let blob = history::config_blobs_in(repository, first.commit.tree)?.signers;
     let signers = Signers::parse(&repository.public(blob)?).map_err(|why| fault(&why))?;
     let founder = signers.founder(&signed).map_err(fault)?;
     Ok(founder.key())
@@ -459,13 +475,13 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
 
 /// Notes the newest commit, in this process and in the pin. If the pin cannot be written, reads
 /// still work, but commands are refused.
-pub(super) fn note_head(store: &mut Store) {
-    know_head(store);
-    store.ledger.pinning.unkept = store.ledger.pinning.settle(&store.ledger.journal).err();
+pub(super) fn record_head(store: &mut Store) {
+    remember_head(store);
+    store.ledger.pinning.unkept = store.ledger.pinning.write_pin(&store.ledger.journal).err();
 }
 
-pub(super) fn know_head(store: &mut Store) {
-    store.ledger.pinning.know(Seen {
+pub(super) fn remember_head(store: &mut Store) {
+    store.ledger.pinning.remember(SeenMoment {
         moment: Moment {
             event: store.state.catalog.events.saturating_sub(1),
             commit: store.ledger.journal.head(),
@@ -506,7 +522,7 @@ pub(super) fn accept_rollback(
     keys: Keys,
     clock: Clock,
     context: &Context,
-) -> Result<(Store, Option<Lost>, Meta)> {
+) -> Result<(Store, Option<LostMoment>, Meta)> {
     if context
         .reason
         .as_deref()
@@ -517,8 +533,8 @@ pub(super) fn accept_rollback(
             why: "a rollback or another store is accepted only with one".into(),
         });
     }
-    let (mut store, lock, lost) = Store::open_checked(root, keys, clock, Pinning::accept)?;
-    know_head(&mut store);
+    let (mut store, lock, lost) = Store::open_checked(root, keys, clock, RollbackCheck::accept)?;
+    remember_head(&mut store);
     let keys = check_keyring(&store).is_err();
     if lost.is_none() && !keys {
         return Err(Error::NotRolledBack);
@@ -530,7 +546,7 @@ pub(super) fn accept_rollback(
     if keys {
         event.keys = Some(store.ledger.keyring.commitment()?);
     }
-    let (event, commit) = record(&mut store, event, Sealing::default())?;
+    let (event, commit) = record(&mut store, event, SealedPlan::default())?;
     drop(lock);
     let meta = Meta {
         event: event.number,

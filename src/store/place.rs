@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::disk::{Folder, Found, Kind, Name};
+use crate::disk::{DirEntry, FileKind, Folder, Name};
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::Event;
 use crate::id::ObjectId;
@@ -11,7 +11,7 @@ use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::repository::Repository;
 use crate::store::decide::parse_recorded_policy;
-use crate::store::history::{Unclean, decided_at};
+use crate::store::history::{PendingRecovery, config_blobs_at};
 use crate::store::{Ledger, Store};
 
 /// Opens the folder of a store.
@@ -65,10 +65,10 @@ pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
 
 /// Reopens the keyring where the newest policy has it, after finishing a keyring update that an
 /// unclean stop left there. Called before anything is read or written with the keyring.
-pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&Unclean>) -> Result<()> {
+pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery>) -> Result<()> {
     let mut newer = None;
     if store.state.catalog.head != Some(store.ledger.journal.head()) {
-        let blobs = decided_at(&store.ledger.repository, store.ledger.journal.head())?;
+        let blobs = config_blobs_at(&store.ledger.repository, store.ledger.journal.head())?;
         if blobs.policy != store.state.decisions.blobs.policy {
             let text = store.ledger.repository.public(blobs.policy)?;
             let (_, policy) = parse_recorded_policy(&text)?;
@@ -171,40 +171,40 @@ fn changes_keys(message: &str) -> bool {
 
 // Protection of a store's folder and keys from other users.
 
-/// See [`Store::protect`].
-pub(super) fn protect(root: &Path) -> Vec<String> {
+/// See [`Store::restrict_permissions`].
+pub(super) fn restrict_permissions(root: &Path) -> Vec<String> {
     let Ok(root) = Folder::at(root) else {
         return Vec::new();
     };
     // A folder without a store is left alone.
-    let has_file = |name: Name| root.has_kind(&name, Kind::File);
+    let has_file = |name: Name| root.has_kind(&name, FileKind::File);
     if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
         return Vec::new();
     }
     let mut said = close(&root);
     // A link in place of the keyring is not followed; opening the store refuses it.
     if let Ok(keyring) = root.sub(&Name::KEYRING) {
-        said.extend(close_all(&keyring));
+        said.extend(restrict_folder(&keyring));
     }
     said
 }
 
-/// See [`Store::protect_keyring`].
-pub(super) fn protect_keyring(ledger: &Ledger) -> Vec<String> {
+/// See [`Store::restrict_keyring_permissions`].
+pub(super) fn restrict_keyring_permissions(ledger: &Ledger) -> Vec<String> {
     let folder = ledger.keyring.folder();
     match ledger.root.sub(&Name::KEYRING) {
         Ok(own) if own.is(folder).unwrap_or(false) => Vec::new(),
-        _ => close_all(folder),
+        _ => restrict_folder(folder),
     }
 }
 
 /// Removes other users' access to a folder and the files in it. Returns a sentence for each change
 /// or failure.
-fn close_all(keyring: &Folder) -> Vec<String> {
+fn restrict_folder(keyring: &Folder) -> Vec<String> {
     let mut said = close(keyring);
     for found in open_to_others(keyring) {
         let path = keyring.path().join(&found.name);
-        said.push(told(&path, keyring.close_found(&found)));
+        said.push(told(&path, keyring.restrict_entry(&found)));
     }
     said
 }
@@ -223,7 +223,7 @@ fn told(path: &Path, closed: io::Result<()>) -> String {
 }
 
 /// Returns the paths that other users can access, though they are only for the store's owner.
-pub(super) fn open_paths(root: &Folder, keyring: &Folder) -> Vec<PathBuf> {
+pub(super) fn exposed_paths(root: &Folder, keyring: &Folder) -> Vec<PathBuf> {
     let folders = [root, keyring].into_iter().filter(|folder| is_open(folder));
     let mut paths: Vec<PathBuf> = folders.map(|folder| folder.path().to_owned()).collect();
     let files = open_to_others(keyring).into_iter();
@@ -240,10 +240,11 @@ fn is_open(folder: &Folder) -> bool {
 
 /// Returns the entries of a folder that other users can access. Links are not followed, because
 /// whoever made the link would choose which file is changed.
-fn open_to_others(folder: &Folder) -> Vec<Found> {
+fn open_to_others(folder: &Folder) -> Vec<DirEntry> {
     let mut all = folder.look_at_all().unwrap_or_default();
     all.retain(|found| {
-        matches!(found.look.kind, Kind::File | Kind::Folder) && found.look.is_open_to_others()
+        matches!(found.look.kind, FileKind::File | FileKind::Folder)
+            && found.look.is_open_to_others()
     });
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all

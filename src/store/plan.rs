@@ -7,7 +7,7 @@ mod draft;
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Moment, Place, Redaction, Touch, bounded};
+use crate::event::{Change, Context, MemoryChange, Moment, PathRef, Redaction, bounded};
 use crate::id::MemoryId;
 use crate::memory_tool::command::Command;
 use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
@@ -21,9 +21,9 @@ use crate::store::plan::draft::rename;
 use crate::store::plan::draft::view;
 use crate::store::plan::draft::{create, insert, str_replace, write};
 use crate::store::quota::no_room_for;
-use crate::store::sweep::has_wrong_clock;
-use crate::store::sweep::living;
-use crate::store::sweep::make_way;
+use crate::store::sweep::evict_expired;
+use crate::store::sweep::is_clock_implausible;
+use crate::store::sweep::unexpired;
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, redactor};
 
@@ -36,9 +36,9 @@ const ECHO_CHARACTERS_MAX: usize = 2_048;
 pub(super) struct Plan {
     pub(super) content: Text,
     pub(super) refusal: Option<Refusal>,
-    pub(super) path: Option<Target>,
-    pub(super) new_path: Option<Place>,
-    pub(super) steps: Vec<Planned>,
+    pub(super) path: Option<PlanTarget>,
+    pub(super) new_path: Option<PathRef>,
+    pub(super) steps: Vec<PlannedChange>,
     pub(super) subject: Option<Subject>,
     /// Secrets that were stripped from the paths it names.
     pub(super) stripped: Vec<Redaction>,
@@ -49,8 +49,8 @@ pub(super) struct Plan {
 }
 
 /// The target of the command's first path.
-pub(super) enum Target {
-    At(Place),
+pub(super) enum PlanTarget {
+    At(PathRef),
     /// A memory that this plan creates; it gets its id when it is sealed.
     New(MemoryPath),
 }
@@ -61,14 +61,14 @@ pub(super) struct Subject {
 }
 
 /// A memory's part in a plan.
-pub(super) enum Planned {
-    Touch(Touch),
+pub(super) enum PlannedChange {
+    Touch(MemoryChange),
     Add { path: MemoryPath, text: Redacted },
-    Write(Written, Redacted),
+    Write(VersionWrite, Redacted),
 }
 
 /// The metadata of a version that a plan writes.
-pub(super) struct Written {
+pub(super) struct VersionWrite {
     pub(super) id: MemoryId,
     pub(super) path: MemoryPath,
     pub(super) version: u64,
@@ -78,14 +78,14 @@ pub(super) struct Written {
 }
 
 /// The reason why there is no plan.
-enum Fault {
+enum PlanFault {
     /// The command is refused with this text, and the refusal is recorded.
     Refused(Refusal, String),
     /// The store cannot be read.
     Failed(Error),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for PlanFault {
     /// A memory that does not open is a refusal, which is answered and recorded. A disk that cannot
     /// be read is neither.
     fn from(error: Error) -> Self {
@@ -97,14 +97,14 @@ impl From<Error> for Fault {
     }
 }
 
-type Drafted = std::result::Result<Plan, Fault>;
+type Drafted = std::result::Result<Plan, PlanFault>;
 
-fn refuse<T>(refusal: Refusal, text: impl Into<String>) -> std::result::Result<T, Fault> {
-    Err(Fault::Refused(refusal, text.into()))
+fn refuse<T>(refusal: Refusal, text: impl Into<String>) -> std::result::Result<T, PlanFault> {
+    Err(PlanFault::Refused(refusal, text.into()))
 }
 
 impl Plan {
-    fn answer(content: impl Into<Text>, path: Target, steps: Vec<Planned>) -> Self {
+    fn answer(content: impl Into<Text>, path: PlanTarget, steps: Vec<PlannedChange>) -> Self {
         Self {
             content: content.into(),
             refusal: None,
@@ -119,10 +119,10 @@ impl Plan {
     }
 
     /// Makes a plan for an owner's command; it has no answer for a model.
-    pub(super) fn of_owner(path: Option<Place>, steps: Vec<Planned>) -> Self {
+    pub(super) fn of_owner(path: Option<PathRef>, steps: Vec<PlannedChange>) -> Self {
         Self {
-            path: path.map(Target::At),
-            ..Self::answer("", Target::At(Place::Root), steps)
+            path: path.map(PlanTarget::At),
+            ..Self::answer("", PlanTarget::At(PathRef::Root), steps)
         }
     }
 
@@ -131,12 +131,12 @@ impl Plan {
         Self {
             refusal: Some(refusal),
             path: None,
-            ..Self::answer(content, Target::At(Place::Root), Vec::new())
+            ..Self::answer(content, PlanTarget::At(PathRef::Root), Vec::new())
         }
     }
 
     /// Makes a plan about a single memory whose text is known.
-    fn about(content: impl Into<Text>, path: Target, step: Planned, text: &Text) -> Self {
+    fn about(content: impl Into<Text>, path: PlanTarget, step: PlannedChange, text: &Text) -> Self {
         Self {
             subject: Some(Subject {
                 sha256: Some(Digest::of(text.as_str().as_bytes())),
@@ -147,7 +147,7 @@ impl Plan {
 }
 
 /// A call of a command: the path and the caller's precondition.
-struct Call<'a> {
+struct PlanInput<'a> {
     base: Option<Digest>,
     /// The path as the caller wrote it, for answers.
     shown: &'a str,
@@ -162,13 +162,13 @@ pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> R
     });
     match with_room {
         Ok(plan) => Ok(plan),
-        Err(Fault::Refused(refusal, text)) => refused(store, command, refusal, &text),
-        Err(Fault::Failed(error)) => Err(error),
+        Err(PlanFault::Refused(refusal, text)) => refused(store, command, refusal, &text),
+        Err(PlanFault::Failed(error)) => Err(error),
     }
 }
 
 fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted {
-    let call = |shown| Call { base, shown };
+    let call = |shown| PlanInput { base, shown };
     match command {
         Command::View { path, range } => view(store, &call(path), *range),
         Command::Create { path, file_text } => create(store, &call(path), file_text),
@@ -207,12 +207,12 @@ fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted 
 pub(super) fn plan_path_refused(store: &Store, path: &str) -> Result<Option<Plan>> {
     match path_named(store, path) {
         Ok(_) => Ok(None),
-        Err(Fault::Refused(refusal, text)) => {
+        Err(PlanFault::Refused(refusal, text)) => {
             let path = path.to_owned();
             let asked = Command::View { path, range: None };
             refused(store, &asked, refusal, &text).map(Some)
         }
-        Err(Fault::Failed(error)) => Err(error),
+        Err(PlanFault::Failed(error)) => Err(error),
     }
 }
 
@@ -230,25 +230,25 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
                 .iter()
                 .map(|one| Redaction::elsewhere(&one.kind, name)),
         );
-        (!found.is_empty()).then(|| Place::asked(&text))
+        (!found.is_empty()).then(|| PathRef::asked(&text))
     };
     let (first, second) = paths_of(command);
     let mut place = |asked: String, name| match parse(&store.state, &asked)
         .map(|path| place(&store.state, &path))
     {
-        Ok(place @ (Place::Root | Place::Of(..))) => place,
+        Ok(place @ (PathRef::Root | PathRef::Of(..))) => place,
         Ok(place) => said(&asked, name).unwrap_or(place),
-        Err(_) => said(&asked, name).unwrap_or_else(|| Place::asked(&asked)),
+        Err(_) => said(&asked, name).unwrap_or_else(|| PathRef::asked(&asked)),
     };
     let path = first.map(|path| place(path, "path"));
     let new_path = second.map(|path| place(path, "new_path"));
     let named = [&path, &new_path].into_iter().flatten();
     let there = named.filter_map(|place| match place {
-        Place::Of(_, Some(path)) => store.state.catalog.at(path),
+        PathRef::Of(_, Some(path)) => store.state.catalog.at(path),
         _ => None,
     });
     // Expired memories are in the record but not in the answer: to the agent they never existed.
-    let living = living(&store.state);
+    let living = unexpired(&store.state);
     let (mut found, mut expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
     // A rename to the same path names the memory twice.
     for named in [&mut found, &mut expired] {
@@ -260,9 +260,9 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
         refusal: Some(refusal),
         subject: (!found.is_empty()).then_some(Subject { sha256: None }),
         steps: steps
-            .map(|memory| Planned::Touch(touch(memory, Change::None)))
+            .map(|memory| PlannedChange::Touch(touch(memory, Change::None)))
             .collect(),
-        path: path.map(Target::At),
+        path: path.map(PlanTarget::At),
         new_path,
         stripped,
         at: Vec::new(),
@@ -276,7 +276,7 @@ fn redacted(
     path: &MemoryPath,
     shown: &str,
     text: &Text,
-) -> std::result::Result<Redacted, Fault> {
+) -> std::result::Result<Redacted, PlanFault> {
     let withheld = match redactor(store)?.redact(path.as_str(), text) {
         Ok(redacted) => return Ok(redacted),
         Err(withheld) => withheld,
@@ -295,7 +295,11 @@ fn redacted(
 }
 
 /// Refuses a new path that holds a secret, without repeating it.
-fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> std::result::Result<(), Fault> {
+fn no_secret_in(
+    store: &Store,
+    path: &MemoryPath,
+    shown: &str,
+) -> std::result::Result<(), PlanFault> {
     for text in [path.as_str(), shown] {
         match redactor(store)?.in_path(text) {
             Ok(None) => {}
@@ -317,8 +321,8 @@ fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> std::result::R
 fn text_at_base(
     ledger: &mut Ledger,
     memory: &Memory,
-    call: &Call<'_>,
-) -> std::result::Result<Text, Fault> {
+    call: &PlanInput<'_>,
+) -> std::result::Result<Text, PlanFault> {
     let text = text_of(ledger, memory)?;
     if let Some(base) = call.base {
         check_base(base, &text, call.shown)?;
@@ -328,17 +332,17 @@ fn text_at_base(
 
 /// Returns a path as an event names it: by a memory that is at or below it, otherwise as the caller
 /// wrote it.
-fn place(state: &State, path: &MemoryPath) -> Place {
+fn place(state: &State, path: &MemoryPath) -> PathRef {
     if path.is_root() {
-        return Place::Root;
+        return PathRef::Root;
     }
     let memory = state
         .catalog
         .at(path)
         .or_else(|| state.catalog.below(path).next());
     match memory {
-        Some(memory) => Place::Of(memory.id, Some(path.clone())),
-        None => Place::asked(path.as_str()),
+        Some(memory) => PathRef::Of(memory.id, Some(path.clone())),
+        None => PathRef::asked(path.as_str()),
     }
 }
 
@@ -347,7 +351,7 @@ fn place(state: &State, path: &MemoryPath) -> Place {
 fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault> {
     let bytes_max = state.decisions.policy.limits.path_bytes;
     let is_there = |path: &MemoryPath| {
-        let living = living(state);
+        let living = unexpired(state);
         living.at(path).is_some() || living.is_directory(path)
     };
     MemoryPath::parse(text, bytes_max).or_else(|fault| {
@@ -356,33 +360,37 @@ fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault
     })
 }
 
-fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
+fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, PlanFault> {
     parse(&store.state, shown).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
 /// Returns the place for a path that was asked for and belongs to no memory, with secrets redacted.
-fn asked(store: &Store, path: &MemoryPath) -> std::result::Result<Place, Fault> {
-    Ok(Place::asked(&redactor(store)?.line(path.as_str()).0))
+fn asked(store: &Store, path: &MemoryPath) -> std::result::Result<PathRef, PlanFault> {
+    Ok(PathRef::asked(&redactor(store)?.line(path.as_str()).0))
 }
 
 /// Refuses a path without repeating secrets in it, even if the error shortens the path.
-fn refuse_path<T>(store: &Store, shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
+fn refuse_path<T>(
+    store: &Store,
+    shown: &str,
+    fault: &PathFault,
+) -> std::result::Result<T, PlanFault> {
     path_refused(&redactor(store)?.line(shown).0, fault)
 }
 
-fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, Fault> {
+fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, PlanFault> {
     parse(&store.state, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
 /// Plans the eviction of expired memories in the way of a new one. Refuses if the clock is
 /// implausible.
-fn make_way_now(
+fn evict_expired_checked(
     store: &Store,
     path: &MemoryPath,
     shown: &str,
-) -> std::result::Result<Vec<Planned>, Fault> {
-    let making_way = make_way(&store.state, path);
-    if making_way.is_empty() || !has_wrong_clock(&store.state) {
+) -> std::result::Result<Vec<PlannedChange>, PlanFault> {
+    let making_way = evict_expired(&store.state, path);
+    if making_way.is_empty() || !is_clock_implausible(&store.state) {
         return Ok(making_way);
     }
     let text = format!(
@@ -396,10 +404,10 @@ fn not_below_a_file(
     state: &State,
     path: &MemoryPath,
     shown: &str,
-) -> std::result::Result<(), Fault> {
+) -> std::result::Result<(), PlanFault> {
     match path
         .ancestors()
-        .find(|above| living(state).at(above).is_some())
+        .find(|above| unexpired(state).at(above).is_some())
     {
         None => Ok(()),
         Some(file) => refuse(
@@ -459,14 +467,14 @@ fn moved_on(shown: &str) -> String {
     )
 }
 
-fn check_base(base: Digest, text: &Text, shown: &str) -> std::result::Result<(), Fault> {
+fn check_base(base: Digest, text: &Text, shown: &str) -> std::result::Result<(), PlanFault> {
     if Digest::of(text.as_str().as_bytes()) == base {
         return Ok(());
     }
     refuse(Refusal::Precondition, moved_on(shown))
 }
 
-fn needs_file(call: &Call<'_>) -> std::result::Result<(), Fault> {
+fn needs_file(call: &PlanInput<'_>) -> std::result::Result<(), PlanFault> {
     match call.base {
         None => Ok(()),
         Some(_) => refuse(
@@ -479,7 +487,7 @@ fn needs_file(call: &Call<'_>) -> std::result::Result<(), Fault> {
     }
 }
 
-fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Fault> {
+fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, PlanFault> {
     let shown = path::visible(&bounded(shown, ECHO_CHARACTERS_MAX));
     match fault {
         PathFault::Outside => refuse(
@@ -498,8 +506,8 @@ fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Fau
     }
 }
 
-pub(super) fn touch(memory: &Memory, change: Change) -> Touch {
-    Touch {
+pub(super) fn touch(memory: &Memory, change: Change) -> MemoryChange {
+    MemoryChange {
         id: memory.id,
         change,
         path: Some(memory.path.clone()),
@@ -511,18 +519,18 @@ pub(super) fn touch(memory: &Memory, change: Change) -> Touch {
     }
 }
 
-fn at(memory: &Memory) -> Target {
-    Target::At(Place::Of(memory.id, Some(memory.path.clone())))
+fn at(memory: &Memory) -> PlanTarget {
+    PlanTarget::At(PathRef::Of(memory.id, Some(memory.path.clone())))
 }
 
 fn read_plan(content: Text, memory: &Memory, text: &Text) -> Plan {
-    let step = Planned::Touch(touch(memory, Change::Read));
+    let step = PlannedChange::Touch(touch(memory, Change::Read));
     Plan::about(content, at(memory), step, text)
 }
 
 /// Plans a command that finds its work done: it succeeds and changes nothing.
 fn already(content: impl Into<Text>, memory: &Memory, text: &Text) -> Plan {
-    let step = Planned::Touch(touch(memory, Change::None));
+    let step = PlannedChange::Touch(touch(memory, Change::None));
     Plan::about(content, at(memory), step, text)
 }
 
@@ -536,14 +544,14 @@ fn write_plan(
     let content: Text = content.into();
     let sha256 = Some(Digest::of(text.text().as_str().as_bytes()));
     let content = noted(content.as_str(), &text.kinds());
-    let written = Written {
+    let written = VersionWrite {
         id: memory.id,
         path,
         version: memory.version + 1,
         change,
         from: None,
     };
-    let step = Planned::Write(written, text);
+    let step = PlannedChange::Write(written, text);
     Plan {
         subject: Some(Subject { sha256 }),
         ..Plan::answer(content, at(memory), vec![step])
@@ -614,11 +622,11 @@ mod tests {
         let path = MemoryPath::from_canonical(ODD.into());
         let text = Redactor::default().redact(ODD, &"old\n".into());
         let text = text.expect("no secret is in it");
-        let add = Planned::Add {
+        let add = PlannedChange::Add {
             path: path.clone(),
             text,
         };
-        let plan = Plan::answer("", Target::New(path), vec![add]);
+        let plan = Plan::answer("", PlanTarget::New(path), vec![add]);
         let added = commit(&mut store, plan, "create", &Context::default());
         added.expect("written");
         let key = store.ledger.signing_key.take();

@@ -1,14 +1,14 @@
 //! Quotas of agents: the size of history, and the number of events per minute.
 
 use crate::error::{Error, Result};
-use crate::event::{Context, Said};
+use crate::event::{CallerClaims, Context};
 use crate::state::catalog::is_of_agents;
 use crate::store::answer::Refusal;
 use crate::store::{State, now, redactor};
 use crate::version;
 
 use super::Store;
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, PlannedChange};
 
 /// Extra room beyond the limit for recording refusals and looks: a fraction of the limit, within
 /// these bounds. When it is used up, they are no longer recorded.
@@ -17,11 +17,13 @@ const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
 const RESERVE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Returns the refusal for a model if history has no room for these steps.
-pub(super) fn no_room_for(state: &State, steps: &[Planned]) -> Option<String> {
+pub(super) fn no_room_for(state: &State, steps: &[PlannedChange]) -> Option<String> {
     let (bytes, bytes_max) = history_bytes(state)?;
     let texts = steps.iter().filter_map(|step| match step {
-        Planned::Touch(_) => None,
-        Planned::Add { text, .. } | Planned::Write(_, text) => Some(text.text().len() as u64),
+        PlannedChange::Touch(_) => None,
+        PlannedChange::Add { text, .. } | PlannedChange::Write(_, text) => {
+            Some(text.text().len() as u64)
+        }
     });
     let mut sizes = texts.map(version::history_bytes).peekable();
     sizes.peek()?;
@@ -37,7 +39,7 @@ pub(super) fn no_room_for(state: &State, steps: &[Planned]) -> Option<String> {
 ///
 /// # Errors
 /// [`Error::HistoryFull`].
-pub(super) fn check_room_for(state: &State, steps: &[Planned]) -> Result<()> {
+pub(super) fn check_room_for(state: &State, steps: &[PlannedChange]) -> Result<()> {
     match no_room_for(state, steps) {
         Some(_) => Err(history_full(state)),
         None => Ok(()),
@@ -103,7 +105,7 @@ pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<P
         return Ok(None);
     }
     // The session as it is recorded, after redaction.
-    let said = Said::of(context, redactor(store)?, &mut Vec::new());
+    let said = CallerClaims::of(context, redactor(store)?, &mut Vec::new());
     let since = store.state.catalog.times.millis_to(now(&store.state));
     let lately = store
         .state

@@ -8,19 +8,19 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::store::erase::closed::{commits_of, opens};
 use crate::store::log::entry;
-use crate::store::past::{event_at, in_history, resolve, timeline};
-use crate::store::retention::{Checked, Proof};
+use crate::store::past::{event_at, resolve, timeline, with_timeline};
+use crate::store::retention::{Proof, ReceiptCheck};
 use crate::store::revision::Revision;
 use crate::store::{Ledger, State};
 
 use super::Store;
 use super::erase::{keys_left, named_in};
 use super::history::check_all;
-use super::reseal::Progress;
+use super::reseal::ProgressFn;
 
 /// See [`Store::receipt`].
 pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<Proof> {
-    in_history(store, |store| {
+    with_timeline(store, |store| {
         let event = match revision {
             Some(revision) => Some(resolve(store, revision)?.event),
             None => events_that_erased(&store.state).last().copied(),
@@ -32,16 +32,16 @@ pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<
 
 /// See [`Store::receipts`].
 pub(super) fn receipts(store: &mut Store) -> Result<Vec<u64>> {
-    in_history(store, |store| Ok(events_that_erased(&store.state)))
+    with_timeline(store, |store| Ok(events_that_erased(&store.state)))
 }
 
 /// See [`Store::check_receipt`].
 pub(super) fn check_receipt(
     store: &mut Store,
     event: u64,
-    progress: &mut Progress<'_>,
-) -> Result<Checked> {
-    in_history(store, |store| {
+    progress: &mut ProgressFn<'_>,
+) -> Result<ReceiptCheck> {
+    with_timeline(store, |store| {
         let proof = proof(store, event)?;
         let proof = proof.ok_or_else(|| no_receipt(&format!("event {event}")))?;
         checked(store, proof, progress)
@@ -88,8 +88,8 @@ fn proof(store: &Store, number: u64) -> Result<Option<Proof>> {
     }))
 }
 
-fn checked(store: &Store, proof: Proof, progress: &mut Progress<'_>) -> Result<Checked> {
-    let mut found = Checked {
+fn checked(store: &Store, proof: Proof, progress: &mut ProgressFn<'_>) -> Result<ReceiptCheck> {
+    let mut found = ReceiptCheck {
         keys: Vec::new(),
         opened: Vec::new(),
         unlisted: Vec::new(),
@@ -106,7 +106,7 @@ fn checked(store: &Store, proof: Proof, progress: &mut Progress<'_>) -> Result<C
     Ok(found)
 }
 
-fn try_versions_of(ledger: &Ledger, memory: &Erased, found: &mut Checked) -> Result<()> {
+fn try_versions_of(ledger: &Ledger, memory: &Erased, found: &mut ReceiptCheck) -> Result<()> {
     let id = memory.memory;
     if memory.kept.is_none() && ledger.keyring.still_has(id)? {
         found.keys.push(id);
@@ -130,8 +130,8 @@ fn try_versions_of(ledger: &Ledger, memory: &Erased, found: &mut Checked) -> Res
 fn try_records_of(
     store: &Store,
     receipt: &Receipt,
-    found: &mut Checked,
-    progress: &mut Progress<'_>,
+    found: &mut ReceiptCheck,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<()> {
     let timeline = timeline(&store.state);
     let number = found.proof.event.number;

@@ -10,9 +10,9 @@ use crate::crypto::recipients;
 use crate::crypto::recipients::Member;
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, MembershipFault, Result};
-use crate::event::{Change, Context, PublicFile, REKEY_COMMAND, Touch, UPGRADE_COMMAND};
+use crate::event::{Change, Context, MemoryChange, PublicFile, REKEY_COMMAND, UPGRADE_COMMAND};
 use crate::id::{MemoryId, ObjectId};
-use crate::keyring::{Keyring, Next, Resealed};
+use crate::keyring::{Keyring, ReencryptedVersion, StagedKeyring};
 use crate::policy::FORMAT;
 use crate::redact::Glob;
 use crate::repository::Repository;
@@ -20,8 +20,8 @@ use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::checkpoint::checkpoint;
-use crate::store::commit::Sealing;
-use crate::store::decide::{Decision, check_permitted, record_decision};
+use crate::store::commit::SealedPlan;
+use crate::store::decide::{ConfigChange, check_permitted, record_config_change};
 use crate::store::history::refresh;
 use crate::store::history::replay::renew_catalog_file;
 use crate::store::past::load_timeline;
@@ -34,14 +34,14 @@ const CHUNK: usize = 256;
 const THREAD_MIN: usize = 16;
 
 /// A memory that does not open, and the blob of its failing version.
-type Closed = (MemoryId, ObjectId);
+type UnreadableVersion = (MemoryId, ObjectId);
 
 /// Callback for the number of memories resealed, and the total.
-pub type Progress<'a> = dyn FnMut(u64, u64) + 'a;
+pub type ProgressFn<'a> = dyn FnMut(u64, u64) + 'a;
 
 /// The scope of a key rotation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum RekeyScope {
     /// Audit records and paths.
     Audit,
     /// Audit records, paths and every live memory.
@@ -61,36 +61,36 @@ pub struct Rekeyed {
 /// The members and scope of a key rotation.
 pub(super) struct Rekey {
     pub(super) members: Vec<Member>,
-    pub(super) scope: Scope,
+    pub(super) scope: RekeyScope,
 }
 
 /// Decides on the rotation, from the state at that moment.
-type Decide<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
+type PlanRekey<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
 
-/// Rotates the keys for future records, and with [`Scope::All`] reseals all live memories. Records
+/// Rotates the keys for future records, and with [`RekeyScope::All`] reseals all live memories. Records
 /// an event with the decision's command.
 pub(super) fn rotate(
     store: &mut Store,
-    decision: Decision<'_>,
-    decide: &Decide<'_>,
+    decision: ConfigChange<'_>,
+    decide: &PlanRekey<'_>,
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Rekeyed> {
-    let mut prepared: Option<Next> = None;
-    let mut left: HashSet<Closed> = HashSet::new();
+    let mut prepared: Option<StagedKeyring> = None;
+    let mut left: HashSet<UnreadableVersion> = HashSet::new();
     loop {
         let lock = lock(&mut store.ledger)?;
         refresh(store)?;
         let Rekey { members, scope } = decide(store)?;
         let mut next = match prepared.take() {
-            Some(next) if next.is_for(&store.ledger.keyring) => next,
+            Some(next) if next.is_still_staged_for(&store.ledger.keyring) => next,
             Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
             None => {
                 check_permitted(store, decision.command)?;
                 let mut next = store
                     .ledger
                     .keyring
-                    .prepare_rotation(&members, scope == Scope::All)?;
+                    .prepare_rotation(&members, scope == RekeyScope::All)?;
                 // Blobs of an interrupted rotation may be torn; those are made again.
                 next.retain(|done| {
                     let made = store.ledger.repository.sealed(done.blob);
@@ -100,20 +100,20 @@ pub(super) fn rotate(
             }
         };
         let pending = match scope {
-            Scope::Audit => Vec::new(),
-            Scope::All => to_reseal(&store.state, &next, &left),
+            RekeyScope::Audit => Vec::new(),
+            RekeyScope::All => pending_memories(&store.state, &next, &left),
         };
         let total = store.state.catalog.len() as u64;
         progress(total - pending.len() as u64, total);
         let some = &pending[..pending.len().min(CHUNK)];
-        let (done, closed) = reseal_all(&store.ledger, &next, some)?;
-        next.keep(done)?;
+        let (done, closed) = reencrypt_all(&store.ledger, &next, some)?;
+        next.save_progress(done)?;
         left.extend(closed);
         if pending.len() <= CHUNK {
             progress(total, total);
-            let meta = put_new_keys(store, decision, &members, scope, &next, context)?;
+            let meta = commit_rotation(store, decision, &members, scope, &next, context)?;
             drop(lock);
-            let now = |(id, blob): &Closed| {
+            let now = |(id, blob): &UnreadableVersion| {
                 store
                     .state
                     .catalog
@@ -131,10 +131,14 @@ pub(super) fn rotate(
 }
 
 /// Returns live memories whose present version is not resealed yet.
-fn to_reseal(state: &State, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> {
+fn pending_memories(
+    state: &State,
+    next: &StagedKeyring,
+    left: &HashSet<UnreadableVersion>,
+) -> Vec<Memory> {
     let memories = state.catalog.memories();
     memories
-        .filter(|memory| next.resealed(memory.id, memory.blob).is_none())
+        .filter(|memory| next.reencrypted(memory.id, memory.blob).is_none())
         .filter(|memory| !left.contains(&(memory.id, memory.blob)))
         .cloned()
         .collect()
@@ -142,11 +146,11 @@ fn to_reseal(state: &State, next: &Next, left: &HashSet<Closed>) -> Vec<Memory> 
 
 /// Reseals memories on every core and writes the new blobs, not yet durably. Also returns the
 /// memories that do not open, which stay unchanged.
-fn reseal_all(
+fn reencrypt_all(
     ledger: &Ledger,
-    next: &Next,
+    next: &StagedKeyring,
     memories: &[Memory],
-) -> Result<(Vec<Resealed>, Vec<Closed>)> {
+) -> Result<(Vec<ReencryptedVersion>, Vec<UnreadableVersion>)> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(memories.len() / THREAD_MIN).max(1);
     let (at, root, keyring) = (AtomicUsize::new(0), &ledger.root, &ledger.keyring);
@@ -154,10 +158,10 @@ fn reseal_all(
         let repository = Repository::open(root, journal::find)?;
         let (mut done, mut closed) = (Vec::new(), Vec::new());
         while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
-            match reseal(&repository, keyring, memory) {
+            match reencrypt(&repository, keyring, memory) {
                 Ok((key, blob, digest)) => {
                     let made = (blob, digest);
-                    done.push(next.reseal(memory.id, &key, memory.blob, made));
+                    done.push(next.reencrypt(memory.id, &key, memory.blob, made));
                 }
                 Err(error) if error.is_of_one_memory() => closed.push((memory.id, memory.blob)),
                 Err(error) => return Err(error),
@@ -178,22 +182,22 @@ fn reseal_all(
 }
 
 /// Records the new keys and everything sealed to them. Called with the lock held.
-fn put_new_keys(
+fn commit_rotation(
     store: &mut Store,
-    decision: Decision<'_>,
+    decision: ConfigChange<'_>,
     members: &[Member],
-    scope: Scope,
-    next: &Next,
+    scope: RekeyScope,
+    next: &StagedKeyring,
     context: &Context,
 ) -> Result<Meta> {
     let memories: Vec<&Memory> = match scope {
-        Scope::Audit => Vec::new(),
-        Scope::All => store.state.catalog.memories().collect(),
+        RekeyScope::Audit => Vec::new(),
+        RekeyScope::All => store.state.catalog.memories().collect(),
     };
-    let mut sealing = Sealing::default();
+    let mut sealing = SealedPlan::default();
     for memory in &memories {
-        if let Some(done) = next.resealed(memory.id, memory.blob) {
-            sealing.take(memory, (done.blob, done.digest));
+        if let Some(done) = next.reencrypted(memory.id, memory.blob) {
+            sealing.add_reencrypted(memory, (done.blob, done.digest));
         }
     }
     let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
@@ -210,14 +214,14 @@ fn put_new_keys(
     load_timeline(store)?;
     sealing.next = Some(next.entry());
     let prepared = store.ledger.keyring.after(next)?;
-    in_new_keyring(store, prepared, |store| {
+    with_new_keyring(store, prepared, |store| {
         record_rotation(store, decision, members, sealing, context)
     })
 }
 
 /// Switches to a prepared keyring, records the event that puts it in force, and reseals the caches
 /// under its keys. If recording fails, the old keyring stays.
-pub(super) fn in_new_keyring(
+pub(super) fn with_new_keyring(
     store: &mut Store,
     prepared: Keyring,
     record: impl FnOnce(&mut Store) -> Result<Meta>,
@@ -230,7 +234,7 @@ pub(super) fn in_new_keyring(
         store.ledger.trees.forget();
     }
     let meta = recorded?;
-    store.ledger.keyring.is_on_record();
+    store.ledger.keyring.mark_recorded();
     renew_catalog_file(store);
     if let Some(timeline) = &store.state.timeline {
         let key = store.ledger.keyring.cache_key();
@@ -255,9 +259,9 @@ pub(super) fn in_new_keyring(
 
 fn record_rotation(
     store: &mut Store,
-    mut decision: Decision<'_>,
+    mut decision: ConfigChange<'_>,
     members: &[Member],
-    mut sealing: Sealing,
+    mut sealing: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
     let text = recipients::to_file(members);
@@ -271,14 +275,14 @@ fn record_rotation(
         sealing.objects.extend([file, root]);
         decision.file = Some((PublicFile::Recipients, blob));
     }
-    record_decision(store, &decision, sealing, context)
+    record_config_change(store, &decision, sealing, context)
 }
 
-impl Sealing {
+impl SealedPlan {
     /// Adds a resealed memory.
-    pub(super) fn take(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
+    pub(super) fn add_reencrypted(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
-        self.touches.push(Touch {
+        self.touches.push(MemoryChange {
             id: memory.id,
             change: Change::Reseal,
             path: Some(memory.path.clone()),
@@ -296,7 +300,7 @@ pub(super) fn rekey_some(
     store: &mut Store,
     glob: &str,
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Rekeyed> {
     let wanted = Glob::parse(glob)?;
     let lock = lock(&mut store.ledger)?;
@@ -318,12 +322,12 @@ pub(super) fn rekey_some(
             hint: "a glob is over whole paths, such as /memories/people/**".into(),
         });
     }
-    let (mut sealing, mut left) = (Sealing::default(), Vec::new());
+    let (mut sealing, mut left) = (SealedPlan::default(), Vec::new());
     for memory in &memories {
         progress(sealing.fresh.len() as u64, memories.len() as u64);
-        match reseal(&store.ledger.repository, &store.ledger.keyring, memory) {
+        match reencrypt(&store.ledger.repository, &store.ledger.keyring, memory) {
             Ok((key, blob, digest)) => {
-                sealing.take(memory, (blob, digest));
+                sealing.add_reencrypted(memory, (blob, digest));
                 sealing.fresh.push((memory.id, key));
             }
             Err(error) if error.is_of_one_memory() => left.push(memory.id),
@@ -337,22 +341,22 @@ pub(super) fn rekey_some(
         &store.ledger.keyring,
         &mut store.ledger.journal,
     )?;
-    let decision = Decision {
+    let decision = ConfigChange {
         command: REKEY_COMMAND,
-        ..Decision::default()
+        ..ConfigChange::default()
     };
-    let meta = record_decision(store, &decision, sealing, context)?;
+    let meta = record_config_change(store, &decision, sealing, context)?;
     drop(lock);
     Ok(Rekeyed { meta, left })
 }
 
 /// Reseals the present version of a memory to a fresh identity, as its next version.
-pub(super) fn reseal(
+pub(super) fn reencrypt(
     repository: &Repository,
     keyring: &Keyring,
     memory: &Memory,
 ) -> Result<(SealKey, ObjectId, Digest)> {
-    let place = |version| version::Place {
+    let place = |version| version::VersionAddress {
         id: memory.id,
         path: &memory.path,
         version,
@@ -362,7 +366,7 @@ pub(super) fn reseal(
     let now = place(memory.version);
     let text = version::open(&keys, &now, &sealed).map_err(|fault| fault.at(&now))?;
     let fresh = SealKey::generate();
-    let resealed = version::reseal(&fresh, &place(memory.version + 1), &text);
+    let resealed = version::reencrypt(&fresh, &place(memory.version + 1), &text);
     let digest = resealed.digest();
     let object = Object::sealed(resealed);
     repository.write(&object)?;
@@ -381,7 +385,7 @@ const REASON: &str =
 
 /// Upgrades a store of an earlier format, if this process may. Called with the lock held.
 pub(super) fn upgrade(store: &mut Store) -> Result<()> {
-    if store.state.decisions.format == FORMAT && !store.ledger.keyring.is_loose() {
+    if store.state.decisions.format == FORMAT && !store.ledger.keyring.is_format_1() {
         return Ok(());
     }
     check_permitted(store, UPGRADE_COMMAND)?;
@@ -397,12 +401,12 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     let head = store.ledger.journal.head();
     record_upgrade(store, &next).inspect_err(|_| {
         if store.ledger.journal.head() == head {
-            next.give_up();
+            next.abort();
         }
     })
 }
 
-fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> {
+fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Result<()> {
     // The journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
     checkpoint(
@@ -414,7 +418,7 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> 
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
     let file = Object::public(&store.state.decisions.policy.to_file(store.state.id)?);
-    let decision = Decision {
+    let decision = ConfigChange {
         command: UPGRADE_COMMAND,
         member: None,
         file: Some((PublicFile::Policy, file.id)),
@@ -423,17 +427,17 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::Next) -> Result<()> 
         reason: Some(REASON.into()),
         ..Context::default()
     };
-    let done = in_new_keyring(store, prepared, |store| {
+    let done = with_new_keyring(store, prepared, |store| {
         let root = store
             .ledger
             .trees
             .put_public(PublicFile::Policy.name(), file.id);
-        let sealing = Sealing {
+        let sealing = SealedPlan {
             next: Some(next.entry()),
             objects: vec![file, root],
-            ..Sealing::default()
+            ..SealedPlan::default()
         };
-        record_decision(store, &decision, sealing, &context)
+        record_config_change(store, &decision, sealing, &context)
     });
     done.map(drop)
 }

@@ -3,17 +3,17 @@
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
-use crate::event::{Because, Context, Erased, Event, HoldOn, Receipt};
+use crate::event::{Context, Erased, Event, HoldOn, Receipt, RemovalReason};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
-use crate::policy::expiration::Ruling;
+use crate::policy::expiration::ExpiryDecision;
 use crate::store::Store;
 use crate::store::answer::Meta;
 use crate::store::erase;
 use crate::store::hold;
 use crate::store::receipt;
-use crate::store::reseal::Progress;
+use crate::store::reseal::ProgressFn;
 use crate::store::revision::Revision;
 use crate::store::sweep;
 
@@ -27,7 +27,7 @@ pub const HOLDS_MAX: usize = 1_000;
 /// A memory that is due for expiry or erasure, now or later.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Due {
+pub struct ExpiredMemory {
     /// The memory.
     pub id: MemoryId,
     /// Its path, or its last path if a sweep has removed it.
@@ -39,7 +39,7 @@ pub struct Due {
     /// The time when it expires or its grace period ends; this may be past or future.
     pub at: DateTime<Utc>,
     /// The reason.
-    pub because: Because,
+    pub because: RemovalReason,
 }
 
 /// The plan of a sweep.
@@ -49,12 +49,12 @@ pub struct SweepPlan {
     /// The time the sweep goes by.
     pub now: DateTime<Utc>,
     /// Memories it removes, sorted by path.
-    pub expire: Vec<Due>,
+    pub expire: Vec<ExpiredMemory>,
     /// Memories it erases, sorted by path: removed by an earlier sweep, and past their grace
     /// period.
-    pub erase: Vec<Due>,
+    pub erase: Vec<ExpiredMemory>,
     /// Memories that expire next, soonest first: at most [`LISTED_MAX`].
-    pub next: Vec<Due>,
+    pub next: Vec<ExpiredMemory>,
     /// Number of memories that would be due without a hold.
     pub held: usize,
     /// Number of memories that exist and have not expired.
@@ -107,7 +107,7 @@ pub enum EraseOf {
 /// A memory to be erased.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Target {
+pub struct EraseTarget {
     /// The memory.
     pub id: MemoryId,
     /// Its present path, or its last.
@@ -125,7 +125,7 @@ pub struct Target {
 #[non_exhaustive]
 pub struct Erasure {
     /// The erased or marked memories.
-    pub targets: Vec<Target>,
+    pub targets: Vec<EraseTarget>,
     /// The facts about the recorded event.
     pub meta: Meta,
     /// The receipt. If there is none, the memories are only marked, for the next reader, because
@@ -138,7 +138,7 @@ pub struct Erasure {
 #[non_exhaustive]
 pub struct RedactedMemory {
     /// The memory, with the number of its erased versions.
-    pub target: Target,
+    pub target: EraseTarget,
     /// Kinds of secrets replaced in its present text, in order.
     pub stripped: Vec<String>,
     /// The facts about the recorded event.
@@ -150,7 +150,7 @@ pub struct RedactedMemory {
 /// A legal hold in force.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Held {
+pub struct ActiveHold {
     /// The hold's number: the number of its first event, used to lift it.
     pub hold: u64,
     /// The subject of the hold.
@@ -196,7 +196,7 @@ impl Proof {
 /// The result of checking a receipt.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Checked {
+pub struct ReceiptCheck {
     /// The receipt with its event.
     pub proof: Proof,
     /// Memories that still have a key in the keyring.
@@ -213,7 +213,7 @@ pub struct Checked {
     pub named: Vec<MemoryId>,
 }
 
-impl Checked {
+impl ReceiptCheck {
     /// Tells whether the whole receipt holds.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -227,13 +227,13 @@ impl Checked {
 /// The fate of a memory under the policy, with the reason.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Fate {
+pub struct ExpiryStatus {
     /// The memory.
     pub id: MemoryId,
     /// The time of its last read or write.
     pub accessed: DateTime<Utc>,
     /// The policy's ruling on it.
-    pub ruling: Ruling,
+    pub ruling: ExpiryDecision,
     /// True if it has expired; agents no longer find it.
     pub expired: bool,
     /// The hold on it, if any.
@@ -276,7 +276,7 @@ impl Store {
         &mut self,
         how: SweepOptions,
         context: &Context,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressFn<'_>,
     ) -> Result<Swept> {
         sweep::sweep(self, how, context, progress)
     }
@@ -285,8 +285,8 @@ impl Store {
     ///
     /// # Errors
     /// Any error of checking history.
-    pub fn fate(&mut self, path: &MemoryPath) -> Result<Option<Fate>> {
-        sweep::fate(self, path)
+    pub fn expiry_status(&mut self, path: &MemoryPath) -> Result<Option<ExpiryStatus>> {
+        sweep::expiry_status(self, path)
     }
 
     /// Places a legal hold: held memories do not expire, cannot be erased, and cannot be deleted by
@@ -318,7 +318,7 @@ impl Store {
     ///
     /// # Errors
     /// Any error of checking history.
-    pub fn holds(&mut self) -> Result<Vec<Held>> {
+    pub fn holds(&mut self) -> Result<Vec<ActiveHold>> {
         hold::holds(self)
     }
 
@@ -346,7 +346,11 @@ impl Store {
     ///
     /// # Errors
     /// The errors of [`Store::receipt`].
-    pub fn check_receipt(&mut self, event: u64, progress: &mut Progress<'_>) -> Result<Checked> {
+    pub fn check_receipt(
+        &mut self,
+        event: u64,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<ReceiptCheck> {
         receipt::check_receipt(self, event, progress)
     }
 
@@ -356,7 +360,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotThere`](crate::error::Error::NotThere) if no memory matches,
     /// [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse.
-    pub fn plan_erasure(&mut self, what: &EraseOf, history_only: bool) -> Result<Vec<Target>> {
+    pub fn plan_erasure(&mut self, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
         erase::plan_erasure(self, what, history_only)
     }
 
@@ -375,7 +379,7 @@ impl Store {
         what: &EraseOf,
         history_only: bool,
         context: &Context,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressFn<'_>,
     ) -> Result<Erasure> {
         erase::erase(self, what, history_only, context, progress)
     }
@@ -394,7 +398,7 @@ impl Store {
         path: &MemoryPath,
         revision: &Revision,
         context: &Context,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressFn<'_>,
     ) -> Result<RedactedMemory> {
         erase::redact(self, path, revision, context, progress)
     }

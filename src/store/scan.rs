@@ -22,18 +22,19 @@ mod piece;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::paths::Paths;
-use self::piece::{Outcome, Rules, Wanted};
+use self::piece::{ScanItem, ScanOutcome, ScanRules};
 use crate::Text;
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{Context, Moment, Place};
+use crate::event::{Context, Moment, PathRef};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Kind, Redactor};
 use crate::state::timeline::Version;
 use crate::store::past::{
-    Look, Looked, in_contents, nameless, place_ever, record_look, text_then, timeline,
+    HistoryRead, Recorded, nameless, path_ref_ever, record_history_read, text_then, timeline,
+    with_contents,
 };
-use crate::store::reseal::Progress;
+use crate::store::reseal::ProgressFn;
 use crate::store::{State, Store, redactor};
 
 /// Versions in a piece: it takes some tenths of a second, and each core holds only its current text
@@ -46,13 +47,13 @@ struct Survey {
     redactor: Redactor,
     memories: u64,
     /// The versions, those of the newest events first.
-    versions: Vec<Wanted>,
+    versions: Vec<ScanItem>,
     /// The first version of each memory with each of its paths.
     named: Vec<Version>,
 }
 
 /// A version and its outcome.
-type Come = (Version, Outcome);
+type ScannedVersion = (Version, ScanOutcome);
 
 impl Store {
     /// Scans memories for secrets: the texts of all versions that are not erased, also of deleted
@@ -66,38 +67,38 @@ impl Store {
     /// error.
     pub fn scan(
         &mut self,
-        scope: &Scope,
+        scope: &ScanScope,
         context: &Context,
-        progress: &mut Progress<'_>,
-    ) -> Result<Looked<Scanned>> {
-        let survey = in_contents(self, |store| survey(store, scope))?;
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<Recorded<Scanned>> {
+        let survey = with_contents(self, |store| survey(store, scope))?;
         let named = survey.named.iter();
         let named: HashSet<MemoryPath> = named.filter_map(|version| version.path.clone()).collect();
         let paths = Paths::of(survey.redactor.clone(), named.into_iter().collect())?;
         let come = scan_pieces(self, &survey, progress)?;
-        in_contents(self, |store| {
-            let found = gather(&store.state, &survey, come, &paths);
+        with_contents(self, |store| {
+            let found = summarize(&store.state, &survey, come, &paths);
             // A scan opens everything and shows none of it. A record that named every version would
             // claim that somebody looked at each memory, which nobody did. Like a grep, the record
             // names the path. Unlike a grep, a scan without findings is recorded too, as proof that
             // the store was clean.
-            let look = Look {
+            let look = HistoryRead {
                 command: "scan",
                 path: Some(match &scope.within {
-                    Some(path) => place_ever(store, path, u64::MAX)?,
-                    None => Place::Root,
+                    Some(path) => path_ref_ever(store, path, u64::MAX)?,
+                    None => PathRef::Root,
                 }),
                 at: vec![survey.at],
                 touches: Vec::new(),
             };
-            let recorded = record_look(store, look, context)?;
-            Ok(Looked { found, recorded })
+            let recorded = record_history_read(store, look, context)?;
+            Ok(Recorded { found, recorded })
         })
     }
 }
 
 /// Lists the versions to scan. Called with the lock held.
-fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
+fn survey(store: &Store, scope: &ScanScope) -> Result<Survey> {
     let timeline = timeline(&store.state);
     let newest = timeline.len() - 1;
     let mut lives: Vec<Vec<Version>> = if scope.present {
@@ -142,7 +143,7 @@ fn survey(store: &Store, scope: &Scope) -> Result<Survey> {
                 .into(),
         });
     }
-    let order = |wanted: &Wanted| (wanted.version.event, wanted.version.id);
+    let order = |wanted: &ScanItem| (wanted.version.event, wanted.version.id);
     survey.versions.sort_unstable_by_key(order);
     survey.versions.reverse();
     Ok(survey)
@@ -167,7 +168,7 @@ fn survey_one(state: &State, life: Vec<Version>, survey: &mut Survey) {
         if version.version >= first
             && let Some(Moment { commit, .. }) = moment
         {
-            survey.versions.push(Wanted { version, commit });
+            survey.versions.push(ScanItem { version, commit });
         }
     }
 }
@@ -185,24 +186,24 @@ fn first_left(state: &State, id: MemoryId) -> Option<u64> {
 fn scan_pieces(
     store: &mut Store,
     survey: &Survey,
-    progress: &mut Progress<'_>,
-) -> Result<Vec<Come>> {
-    let rules = Rules::new(survey.redactor.clone());
+    progress: &mut ProgressFn<'_>,
+) -> Result<Vec<ScannedVersion>> {
+    let rules = ScanRules::new(survey.redactor.clone());
     let (mut done, total) = (0, survey.versions.len() as u64);
     let (mut come, mut room) = (Vec::new(), FINDINGS_MAX);
     for wanted in survey.versions.chunks(PIECE) {
         progress(done, total);
         let mut outcomes = piece::scan(&store.ledger.root, &store.ledger.keyring, &rules, wanted)?;
         if outcomes.iter().any(Option::is_none) {
-            in_contents(store, |store| {
+            with_contents(store, |store| {
                 try_again(store, &rules, wanted, &mut outcomes)
             })?;
         }
         for (wanted, outcome) in wanted.iter().zip(outcomes) {
-            let Some(mut outcome) = outcome.filter(|one| !matches!(one, Outcome::Clean)) else {
+            let Some(mut outcome) = outcome.filter(|one| !matches!(one, ScanOutcome::Clean)) else {
                 continue;
             };
-            if let Outcome::Found(listed, _) = &mut outcome {
+            if let ScanOutcome::Found(listed, _) = &mut outcome {
                 listed.truncate(usize::try_from(room).unwrap_or(usize::MAX));
                 room -= listed.len() as u64;
             }
@@ -218,21 +219,21 @@ fn scan_pieces(
 /// held.
 fn try_again(
     store: &Store,
-    rules: &Rules,
-    wanted: &[Wanted],
-    outcomes: &mut [Option<Outcome>],
+    rules: &ScanRules,
+    wanted: &[ScanItem],
+    outcomes: &mut [Option<ScanOutcome>],
 ) -> Result<()> {
     let closed = wanted.iter().zip(outcomes).filter(|(_, o)| o.is_none());
-    for (Wanted { version, .. }, outcome) in closed {
+    for (ScanItem { version, .. }, outcome) in closed {
         let path = version.path.as_ref();
         let text = match path {
             Some(path) => text_then(store, version).map(|text| (path, text)),
             None => Err(nameless(&store.state, version.id)),
         };
         *outcome = Some(match text {
-            Ok((path, text)) => rules.look(path, &text),
-            Err(Error::Retention(RetentionFault::Erased { .. })) => Outcome::Clean,
-            Err(error) if error.is_of_one_memory() => Outcome::Closed(error.to_string()),
+            Ok((path, text)) => rules.scan_text(path, &text),
+            Err(Error::Retention(RetentionFault::Erased { .. })) => ScanOutcome::Clean,
+            Err(error) if error.is_of_one_memory() => ScanOutcome::Closed(error.to_string()),
             Err(error) => return Err(error),
         });
     }
@@ -240,7 +241,7 @@ fn try_again(
 }
 
 /// Combines the outcomes, without memories and versions erased since. Called with the lock held.
-fn gather(state: &State, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Scanned {
+fn summarize(state: &State, survey: &Survey, come: Vec<ScannedVersion>, paths: &Paths) -> Scanned {
     let mut found: HashMap<MemoryId, BTreeMap<u64, ExposedVersion>> = HashMap::new();
     let mut first: HashMap<MemoryId, Option<u64>> = HashMap::new();
     let mut left = |id| *first.entry(id).or_insert_with(|| first_left(state, id));
@@ -251,17 +252,17 @@ fn gather(state: &State, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Sca
         let versions = found.entry(version.id).or_default();
         let exposed = version_in(versions, &version, paths);
         match outcome {
-            Outcome::Clean => {}
-            Outcome::Found(listed, total) => {
+            ScanOutcome::Clean => {}
+            ScanOutcome::Found(listed, total) => {
                 exposed.findings = listed;
                 exposed.findings_total = total;
             }
-            Outcome::Unfinished => exposed.problem = Some(Problem::Unfinished),
-            Outcome::Closed(why) => exposed.problem = Some(Problem::Closed(why)),
+            ScanOutcome::Unfinished => exposed.problem = Some(Problem::Unfinished),
+            ScanOutcome::Closed(why) => exposed.problem = Some(Problem::Closed(why)),
         }
     }
     for version in &survey.named {
-        let judged = version.path.as_ref().and_then(|path| paths.judged(path));
+        let judged = version.path.as_ref().and_then(|path| paths.redacted(path));
         let Some(judged) = judged.filter(|_| left(version.id).is_some()) else {
             continue;
         };
@@ -269,7 +270,7 @@ fn gather(state: &State, survey: &Survey, come: Vec<Come>, paths: &Paths) -> Sca
         let exposed = version_in(versions, version, paths);
         match &judged.kind {
             Some(kind) => {
-                let finding = Finding {
+                let finding = SecretFinding {
                     kind: kind.clone(),
                     line: None,
                     fingerprint: None,
@@ -373,7 +374,7 @@ pub const FINDINGS_MAX: u64 = 100_000;
 /// The scope of a scan.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Scope {
+pub struct ScanScope {
     /// Limits the scan to memories that were ever at or below this path, wherever they are now;
     /// with `present`, to those that are there now.
     pub within: Option<MemoryPath>,
@@ -442,7 +443,7 @@ pub struct ExposedVersion {
     /// True if it is the present version of an existing memory.
     pub present: bool,
     /// The findings in order, at most [`VERSION_FINDINGS_MAX`] in its text.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SecretFinding>,
     /// Number of findings, listed or not.
     pub findings_total: u64,
     /// The reason why its text was not scanned.
@@ -452,7 +453,7 @@ pub struct ExposedVersion {
 /// A secret, or a value that the rules in force take for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct SecretFinding {
     /// The kind of secret.
     pub kind: Kind,
     /// The line of the text in which it begins, counted from 1; `None` if it is in the path.

@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::crypto::sign::{
-    Entry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
+    SignerEntry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
 };
 use crate::error::{Error, Result, SigningFault};
 use crate::event::command::may_record;
@@ -12,14 +12,14 @@ use crate::event::command::not_permitted;
 use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::decide::{check_clear_name, check_permitted, decide};
+use crate::store::decide::{change_public_file, check_clear_name, check_permitted};
 use crate::store::history::refresh;
 use crate::store::{Ledger, State, lock};
 
 use super::Store;
 use super::commit::time_of;
-use super::decide::Decision;
-use super::history::decided_in;
+use super::decide::ConfigChange;
+use super::history::config_blobs_in;
 
 /// A signer, who may write to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) fn add_signer(
 ) -> Result<(Signer, Meta)> {
     let invalid = |what, why: String| Error::Invalid { what, why };
     check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
-    let entry = Entry::new(name, key, role, validity);
+    let entry = SignerEntry::new(name, key, role, validity);
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_clear_name(store, "the signer's name", name)?;
@@ -74,7 +74,7 @@ pub(super) fn add_signer(
     let taken = if signers.named(name).is_some() {
         Some(format!("there is a signer with the name {name}"))
     } else {
-        let holder = signers.of(key).map(Entry::name);
+        let holder = signers.of(key).map(SignerEntry::name);
         holder.map(|holder| format!("the key {} is {holder}'s", key.fingerprint()))
     };
     if let Some(what) = taken {
@@ -86,7 +86,7 @@ pub(super) fn add_signer(
         return Err(invalid("the time of the key", why));
     }
     let (signer, text) = (Signer::of(&entry), signers.and(entry).to_file());
-    let meta = decide_signers(store, SIGNERS_ADD, name, &text, context)?;
+    let meta = change_signers_file(store, SIGNERS_ADD, name, &text, context)?;
     drop(lock);
     Ok((signer, meta))
 }
@@ -110,7 +110,7 @@ pub(super) fn set_signer_role(
     let signers = store.state.decisions.signers.with_role(name, role);
     check_owners(&store.state, name, &signers)?;
     let signer = signers.named(name).map(Signer::of);
-    let meta = decide_signers(store, SIGNERS_SET, name, &signers.to_file(), context)?;
+    let meta = change_signers_file(store, SIGNERS_SET, name, &signers.to_file(), context)?;
     drop(lock);
     Ok((signer.expect("only the role is another"), meta))
 }
@@ -125,7 +125,7 @@ pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) ->
     let others = store.state.decisions.signers.without(name);
     check_owners(&store.state, name, &others)?;
     let text = others.to_file();
-    let meta = decide_signers(store, SIGNERS_RM, name, &text, context)?;
+    let meta = change_signers_file(store, SIGNERS_RM, name, &text, context)?;
     drop(lock);
     Ok(Removed {
         signer,
@@ -134,7 +134,7 @@ pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) ->
     })
 }
 
-fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a Entry> {
+fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a SignerEntry> {
     state.decisions.signers.named(name).ok_or_else(|| {
         let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
         Error::Signing(SigningFault::NoSuch { name })
@@ -146,9 +146,9 @@ fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a Entry> {
 /// key never expires.
 fn check_owners(state: &State, name: &str, next: &Signers) -> Result<()> {
     let (now, last) = (time_of(&state.clock)?, state.catalog.times.last);
-    let writes = |entry: &Entry| entry.validity().check(now, last).is_ok();
-    let endless = |entry: &Entry| entry.validity().before().is_none();
-    let any = |signers: &Signers, is_such: &dyn Fn(&Entry) -> bool| {
+    let writes = |entry: &SignerEntry| entry.validity().check(now, last).is_ok();
+    let endless = |entry: &SignerEntry| entry.validity().before().is_none();
+    let any = |signers: &Signers, is_such: &dyn Fn(&SignerEntry) -> bool| {
         let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
         owners.any(is_such)
     };
@@ -159,19 +159,19 @@ fn check_owners(state: &State, name: &str, next: &Signers) -> Result<()> {
     Err(Error::Signing(SigningFault::Last { name: name.into() }))
 }
 
-fn decide_signers(
+fn change_signers_file(
     store: &mut Store,
     command: &'static str,
     name: &str,
     text: &str,
     context: &Context,
 ) -> Result<Meta> {
-    let decision = Decision {
+    let decision = ConfigChange {
         command,
         member: Some(name),
         file: None,
     };
-    decide(store, decision, PublicFile::Signers, text, None, context)
+    change_public_file(store, decision, PublicFile::Signers, text, None, context)
 }
 
 /// Returns the signers who could sign a commit: those of its parent; for the first commit, its own.
@@ -180,13 +180,13 @@ pub(crate) fn signers_before(ledger: &Ledger, commit: &Commit) -> Result<Signers
         Some(parent) => ledger.repository.commit(parent)?.0.tree,
         None => commit.tree,
     };
-    let decided = decided_in(&ledger.repository, tree)?;
+    let decided = config_blobs_in(&ledger.repository, tree)?;
     let text = ledger.repository.public(decided.signers)?;
     Signers::parse(&text).map_err(|why| Error::damaged("signers", why))
 }
 
 /// Returns the signing key and its signer, if the signer may write now.
-pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &Entry)> {
+pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &SignerEntry)> {
     let (key, signers) = (
         store.ledger.signing_key.as_ref(),
         &store.state.decisions.signers,
@@ -213,7 +213,7 @@ pub(super) fn check_role(store: &Store, command: &str) -> Result<()> {
 }
 
 /// Checks that a signer may record an event, as every later reader of the store will.
-pub(super) fn check_allowed(state: &State, signer: &Entry, event: &Event) -> Result<()> {
+pub(super) fn check_allowed(state: &State, signer: &SignerEntry, event: &Event) -> Result<()> {
     let is_held = |touch: &_| state.catalog.takes_held(touch);
     let is_begun = |memory: &Erased| {
         let timeline = state.timeline.as_ref();
@@ -228,7 +228,7 @@ pub(super) fn check_allowed(state: &State, signer: &Entry, event: &Event) -> Res
 }
 
 impl Signer {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &SignerEntry) -> Self {
         let key = entry.key();
         Self {
             name: entry.name().to_owned(),
@@ -240,14 +240,14 @@ impl Signer {
     }
 }
 
-fn check_role_of(signer: &Entry, command: &str) -> Result<()> {
+fn check_role_of(signer: &SignerEntry, command: &str) -> Result<()> {
     if may_record(signer.role(), command) {
         return Ok(());
     }
     Err(not_allowed(signer, command.to_owned()))
 }
 
-fn not_allowed(signer: &Entry, command: String) -> Error {
+fn not_allowed(signer: &SignerEntry, command: String) -> Error {
     Error::Signing(SigningFault::NotAllowed {
         name: signer.name().to_owned(),
         role: signer.role().as_str(),
@@ -261,7 +261,7 @@ pub(super) fn may_sign<'a>(
     signers: &'a Signers,
     time: DateTime<Utc>,
     last: Option<DateTime<Utc>>,
-) -> Result<(&'a SigningKey, &'a Entry)> {
+) -> Result<(&'a SigningKey, &'a SignerEntry)> {
     let key = key.ok_or(Error::NoSigningKey)?;
     let Some(signer) = signers.of(&key.verifying_key()) else {
         let fingerprint = key.fingerprint();

@@ -7,19 +7,19 @@ use chrono::{DateTime, Utc};
 
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::Member;
-use crate::crypto::sign::{Entry, VerifyingKey};
+use crate::crypto::sign::{SignerEntry, VerifyingKey};
 use crate::error::{Error, Result};
 use crate::event::Context;
 use crate::id::{ObjectId, StoreId};
 use crate::keyring;
 use crate::store::answer::Meta;
-use crate::store::checkpoint::{Compacted, Kept};
+use crate::store::checkpoint::{Compacted, StorageStats};
 use crate::store::note::Checkpoint;
-use crate::store::pin::Seen;
-use crate::store::pinning::Lost;
-use crate::store::reseal::Progress;
+use crate::store::pin::SeenMoment;
+use crate::store::pinning::LostMoment;
+use crate::store::reseal::ProgressFn;
 use crate::store::signers::signer_now;
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::{Clock, Keys, Signer, State, Store, checkpoint, pinning, place};
 
 /// A summary of a store.
@@ -72,7 +72,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let living = living(&self.state).len();
+        let living = unexpired(&self.state).len();
         Ok(Status {
             path: self.ledger.root.path().to_owned(),
             id: self.state.id,
@@ -124,7 +124,7 @@ impl Store {
         keys: Keys,
         clock: Clock,
         context: &Context,
-    ) -> Result<(Self, Option<Lost>, Meta)> {
+    ) -> Result<(Self, Option<LostMoment>, Meta)> {
         pinning::accept_rollback(root, keys, clock, context)
     }
 
@@ -132,8 +132,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn kept(&self) -> Result<Kept> {
-        checkpoint::kept(&self.ledger)
+    pub fn storage_stats(&self) -> Result<StorageStats> {
+        checkpoint::storage_stats(&self.ledger)
     }
 
     /// Packs all objects, from the newest commit back, into a single pack. Others can use the store
@@ -142,21 +142,21 @@ impl Store {
     /// # Errors
     /// [`Error::Io`], also if the disk has no room for the new pack beside the old files;
     /// [`Error::Locked`] if another compaction is running. Then nothing is lost or changed.
-    pub fn compact(&mut self, progress: &mut Progress<'_>) -> Result<Compacted> {
+    pub fn compact(&mut self, progress: &mut ProgressFn<'_>) -> Result<Compacted> {
         checkpoint::compact(self, progress)
     }
 
     /// Removes other users' access to the store's folder, its keyring and the keyring's files.
     /// Returns a sentence for each change and for each failure.
     #[must_use]
-    pub fn protect(root: &Path) -> Vec<String> {
-        place::protect(root)
+    pub fn restrict_permissions(root: &Path) -> Vec<String> {
+        place::restrict_permissions(root)
     }
 
-    /// Does the same as [`Store::protect`], for a keyring outside the store.
+    /// Does the same as [`Store::restrict_permissions`], for a keyring outside the store.
     #[must_use]
-    pub fn protect_keyring(&self) -> Vec<String> {
-        place::protect_keyring(&self.ledger)
+    pub fn restrict_keyring_permissions(&self) -> Vec<String> {
+        place::restrict_keyring_permissions(&self.ledger)
     }
 
     /// Returns a notice if this user opened a store at this place for the first time; `None` from
@@ -170,7 +170,7 @@ impl Store {
 fn problems(store: &Store) -> Result<Vec<String>> {
     let mut problems: Vec<String> = store.ledger.keyring.problems().collect();
     problems.extend(store.ledger.pinning.problem());
-    if keyring::is_unfinished(store.ledger.keyring.folder()) {
+    if keyring::has_staged(store.ledger.keyring.folder()) {
         problems.push(
             "a change of keys was begun and not finished; give the same command again, or \
              `agekeep rekey`"
@@ -235,7 +235,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
             "the last event is in the future ({ahead}); check the clock"
         ));
     }
-    for path in place::open_paths(&store.ledger.root, store.ledger.keyring.folder()) {
+    for path in place::exposed_paths(&store.ledger.root, store.ledger.keyring.folder()) {
         problems.push(format!(
             "others can read {path}; run `chmod go= {path}`",
             path = path.display()
@@ -248,7 +248,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
 fn without_role(state: &State) -> Option<String> {
     let entries = state.decisions.signers.entries();
     let without = entries.filter(|entry| !entry.says_role());
-    let names: Vec<&str> = without.map(Entry::name).collect();
+    let names: Vec<&str> = without.map(SignerEntry::name).collect();
     (!names.is_empty()).then(|| {
         format!(
             "no role is given to {}, so each of these signers may do everything; give each one \
@@ -322,7 +322,7 @@ pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
     }))
 }
 
-fn distance_to(store: &Store, seen: Seen) -> Result<Distance> {
+fn distance_to(store: &Store, seen: SeenMoment) -> Result<Distance> {
     let newest = store.state.catalog.events.saturating_sub(1);
     let Some(ahead) = newest.checked_sub(seen.moment.event) else {
         return Ok(Distance::Behind(seen.moment.event - newest));

@@ -7,28 +7,32 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{Because, Change, Context, EXPIRE_COMMAND, Event, Outcome, Redaction, Touch};
+use crate::event::{
+    Change, Context, EXPIRE_COMMAND, Event, MemoryChange, Outcome, Redaction, RemovalReason,
+};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
-use crate::policy::expiration::{DecidedBy, Lifetime, RuleWhen, Rules, Ruling};
+use crate::policy::expiration::{DecidedBy, ExpirationRules, ExpiryDecision, Lifetime, RuleWhen};
 use crate::state::catalog::{Catalog, ClockFault, Memory};
 use crate::state::timeline::Version;
 use crate::store::answer::Meta;
-use crate::store::commit::{Sealing, event, record, time_of};
-use crate::store::erase::{Erasing, erase_now, gone};
+use crate::store::commit::{SealedPlan, event, record, time_of};
+use crate::store::erase::{ErasurePlan, erase_now, erased_change};
 use crate::store::history::refresh;
 use crate::store::hold::hold_ever_on;
-use crate::store::past::{load_timeline, locked, seconds, timeline};
+use crate::store::past::{load_timeline, seconds, timeline, with_lock};
 use crate::store::place::check_one_keyring;
-use crate::store::plan::{Planned, touch};
-use crate::store::reseal::Progress;
-use crate::store::retention::{Due, Fate, LISTED_MAX, SweepOptions, SweepPlan, Swept};
+use crate::store::plan::{PlannedChange, touch};
+use crate::store::reseal::ProgressFn;
+use crate::store::retention::{
+    ExpiredMemory, ExpiryStatus, LISTED_MAX, SweepOptions, SweepPlan, Swept,
+};
 use crate::store::signers::may_sign_now;
 use crate::store::{State, Store, lock, now};
 
 /// See [`Store::plan_sweep`].
 pub(super) fn plan_sweep(store: &mut Store, how: SweepOptions) -> Result<SweepPlan> {
-    locked(store, |store| {
+    with_lock(store, |store| {
         check_clock(&store.state, how)?;
         sweep_plan(store)
     })
@@ -39,7 +43,7 @@ pub(super) fn sweep(
     store: &mut Store,
     how: SweepOptions,
     context: &Context,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Swept> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
@@ -54,7 +58,10 @@ pub(super) fn sweep(
     let accept = move |event: &mut Event| event.clock_accepted = !believed;
     let (meta, receipt) = if plan.erase.is_empty() || !store.ledger.keyring.is_reader() {
         let mut sealing = removals(&plan.expire, &HashSet::new());
-        let marked = plan.erase.iter().map(|due| gone_touch(due, Change::Mark));
+        let marked = plan
+            .erase
+            .iter()
+            .map(|due| removal_change(due, Change::Mark));
         sealing.touches.extend(marked);
         (
             record_plainly(store, EXPIRE_COMMAND, sealing, accept, context)?,
@@ -62,15 +69,15 @@ pub(super) fn sweep(
         )
     } else {
         let gone: HashSet<MemoryId> = plan.erase.iter().map(|due| due.id).collect();
-        let erasing = Erasing {
+        let erasing = ErasurePlan {
             before: removals(&plan.expire, &gone),
             gone,
             touches: plan
                 .erase
                 .iter()
-                .map(|due| gone_touch(due, Change::Erase))
+                .map(|due| removal_change(due, Change::Erase))
                 .collect(),
-            ..Erasing::default()
+            ..ErasurePlan::default()
         };
         let erased = erase_now(store, EXPIRE_COMMAND, erasing, accept, context, progress)?;
         (erased.0, Some(erased.1))
@@ -116,7 +123,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     let now = time_of(&store.state.clock)?;
     let (mut expire, mut next, mut held) = (Vec::new(), Vec::new(), 0);
     for memory in store.state.catalog.memories() {
-        let Some((at, because)) = expires(&store.state.decisions.rules, memory) else {
+        let Some((at, because)) = expiry_of(&store.state.decisions.rules, memory) else {
             continue;
         };
         if store
@@ -127,9 +134,9 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
         {
             held += usize::from(at <= now);
         } else if at <= now {
-            expire.push(due(memory, (at, because)));
+            expire.push(expired_memory(memory, (at, because)));
         } else {
-            soonest(&mut next, due(memory, (at, because)));
+            soonest(&mut next, expired_memory(memory, (at, because)));
         }
     }
     let (mut erase, mut pending) = (Vec::new(), 0);
@@ -147,7 +154,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
             erase.push(due);
         }
     }
-    let at_once: Vec<Due> = expire
+    let at_once: Vec<ExpiredMemory> = expire
         .iter()
         .filter_map(|due| without_grace(&store.state, due))
         .collect();
@@ -187,11 +194,11 @@ fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
 
 /// Returns the erasure of a memory by the sweep that removes it, if the policy gives it no grace
 /// period.
-fn without_grace(state: &State, due: &Due) -> Option<Due> {
-    let ruling = state.decisions.rules.ruling(due.id, &due.path, due.at);
+fn without_grace(state: &State, due: &ExpiredMemory) -> Option<ExpiredMemory> {
+    let ruling = state.decisions.rules.evaluate(due.id, &due.path, due.at);
     let at_once = ruling.erases() && ruling.grace.seconds() == 0;
-    (at_once && hold_ever_on(state, due.id, Some(&due.path)).is_none()).then(|| Due {
-        because: Because::GraceOver {
+    (at_once && hold_ever_on(state, due.id, Some(&due.path)).is_none()).then(|| ExpiredMemory {
+        because: RemovalReason::GraceOver {
             removed: state.catalog.events,
             seconds: 0,
         },
@@ -200,18 +207,18 @@ fn without_grace(state: &State, due: &Due) -> Option<Due> {
 }
 
 /// Returns when the grace period of a memory removed by a sweep ends, if it is to be erased then.
-fn past_grace(state: &State, version: &Version) -> Option<Due> {
+fn past_grace(state: &State, version: &Version) -> Option<ExpiredMemory> {
     let path = version.path.clone()?;
     let removed = timeline(state).time(version.event)?;
-    let ruling = state.decisions.rules.ruling(version.id, &path, removed);
+    let ruling = state.decisions.rules.evaluate(version.id, &path, removed);
     let at = removed.checked_add_signed(ruling.grace.delta())?;
-    ruling.erases().then_some(Due {
+    ruling.erases().then_some(ExpiredMemory {
         id: version.id,
         path,
         version: version.version,
         bytes: version.bytes,
         at,
-        because: Because::GraceOver {
+        because: RemovalReason::GraceOver {
             removed: version.event,
             seconds: ruling.grace.seconds(),
         },
@@ -220,7 +227,7 @@ fn past_grace(state: &State, version: &Version) -> Option<Due> {
 
 /// Returns the time at which a sweep removed a memory, if nothing happened to it since. The
 /// timeline must be loaded.
-pub(super) fn swept_away(state: &State, id: MemoryId) -> Option<DateTime<Utc>> {
+pub(super) fn swept_at(state: &State, id: MemoryId) -> Option<DateTime<Utc>> {
     let event = timeline(state).swept_by(id)?;
     timeline(state).time(event)
 }
@@ -231,14 +238,21 @@ fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()
         event.outcome = Outcome::Denied;
         event.error = Some(code.to_owned());
     };
-    record_plainly(store, EXPIRE_COMMAND, Sealing::default(), refuse, context).map(drop)
+    record_plainly(
+        store,
+        EXPIRE_COMMAND,
+        SealedPlan::default(),
+        refuse,
+        context,
+    )
+    .map(drop)
 }
 
 /// Records an event that seals no text.
 pub(super) fn record_plainly(
     store: &mut Store,
     command: &'static str,
-    sealing: Sealing,
+    sealing: SealedPlan,
     adjust: impl FnOnce(&mut Event),
     context: &Context,
 ) -> Result<Meta> {
@@ -267,26 +281,26 @@ fn over_limit(plan: &SweepPlan) -> Option<Error> {
 
 /// Removes expired memories from the present. Those that are erased at once get no path: they have
 /// no key left to seal it.
-fn removals(expire: &[Due], erased: &HashSet<MemoryId>) -> Sealing {
-    let mut sealing = Sealing::default();
+fn removals(expire: &[ExpiredMemory], erased: &HashSet<MemoryId>) -> SealedPlan {
+    let mut sealing = SealedPlan::default();
     for due in expire {
         sealing.blobs.push((due.id, None));
-        let mut touch = gone_touch(due, Change::Expire);
+        let mut touch = removal_change(due, Change::Expire);
         touch.path = touch.path.filter(|_| !erased.contains(&due.id));
         sealing.touches.push(touch);
     }
     sealing
 }
 
-fn gone_touch(due: &Due, change: Change) -> Touch {
-    Touch {
+fn removal_change(due: &ExpiredMemory, change: Change) -> MemoryChange {
+    MemoryChange {
         because: Some(due.because),
-        ..gone(due.id, Some(&due.path), (due.version, due.bytes), change)
+        ..erased_change(due.id, Some(&due.path), (due.version, due.bytes), change)
     }
 }
 
 /// Inserts a memory into the list, which keeps only those that expire first.
-fn soonest(next: &mut Vec<Due>, due: Due) {
+fn soonest(next: &mut Vec<ExpiredMemory>, due: ExpiredMemory) {
     let at = next.partition_point(|known| known.at <= due.at);
     if at < LISTED_MAX {
         next.insert(at, due);
@@ -298,13 +312,13 @@ fn soonest(next: &mut Vec<Due>, due: Due) {
 // before any sweep, and reads do not bring it back.
 
 /// The memories that have not expired.
-pub(super) struct Living<'a> {
+pub(super) struct UnexpiredView<'a> {
     catalog: &'a Catalog,
-    rules: &'a Rules,
+    rules: &'a ExpirationRules,
     now: DateTime<Utc>,
 }
 
-impl Living<'_> {
+impl UnexpiredView<'_> {
     /// Returns the memory at a path.
     pub(super) fn at(&self, path: &MemoryPath) -> Option<&Memory> {
         self.catalog.at(path).filter(|memory| self.has(memory))
@@ -336,30 +350,37 @@ impl Living<'_> {
     }
 
     /// Returns when and why a memory expired; `None` if agents still see it.
-    pub(super) fn expired(&self, memory: &Memory) -> Option<(DateTime<Utc>, Because)> {
+    pub(super) fn expired(&self, memory: &Memory) -> Option<(DateTime<Utc>, RemovalReason)> {
         if self.rules.is_empty() {
             return None;
         }
-        let (at, because) = expires(self.rules, memory)?;
+        let (at, because) = expiry_of(self.rules, memory)?;
         let held = || self.catalog.hold_on(memory.id, Some(&memory.path));
         (at <= self.now && held().is_none()).then_some((at, because))
     }
 }
 
 /// Returns when and why a memory expires, regardless of holds.
-pub(super) fn expires(rules: &Rules, memory: &Memory) -> Option<(DateTime<Utc>, Because)> {
-    let ruling = rules.ruling(memory.id, &memory.path, memory.accessed);
+pub(super) fn expiry_of(
+    rules: &ExpirationRules,
+    memory: &Memory,
+) -> Option<(DateTime<Utc>, RemovalReason)> {
+    let ruling = rules.evaluate(memory.id, &memory.path, memory.accessed);
     let (when, at) = ruling.expires?;
-    Some((at, because(&ruling, when, memory.accessed)))
+    Some((at, removal_reason(&ruling, when, memory.accessed)))
 }
 
-fn because(ruling: &Ruling, when: RuleWhen, accessed: DateTime<Utc>) -> Because {
+fn removal_reason(
+    ruling: &ExpiryDecision,
+    when: RuleWhen,
+    accessed: DateTime<Utc>,
+) -> RemovalReason {
     let rule = match ruling.by {
         DecidedBy::Rule(rule) => Some(rule),
         DecidedBy::Keep(_) | DecidedBy::Table => None,
     };
     match when {
-        RuleWhen::UnaccessedFor(lifetime) => Because::Unaccessed {
+        RuleWhen::UnaccessedFor(lifetime) => RemovalReason::Unaccessed {
             since: accessed,
             seconds: match lifetime {
                 Lifetime::For(window) => window.seconds(),
@@ -367,7 +388,7 @@ fn because(ruling: &Ruling, when: RuleWhen, accessed: DateTime<Utc>) -> Because 
             },
             rule,
         },
-        RuleWhen::At(at) => Because::ExpiresAt {
+        RuleWhen::At(at) => RemovalReason::ExpiresAt {
             at,
             rule: rule.unwrap_or_default(),
         },
@@ -375,8 +396,11 @@ fn because(ruling: &Ruling, when: RuleWhen, accessed: DateTime<Utc>) -> Because 
 }
 
 /// Lists an expired memory for a plan.
-pub(super) fn due(memory: &Memory, (at, because): (DateTime<Utc>, Because)) -> Due {
-    Due {
+pub(super) fn expired_memory(
+    memory: &Memory,
+    (at, because): (DateTime<Utc>, RemovalReason),
+) -> ExpiredMemory {
+    ExpiredMemory {
         id: memory.id,
         path: memory.path.clone(),
         version: memory.version,
@@ -386,8 +410,8 @@ pub(super) fn due(memory: &Memory, (at, because): (DateTime<Utc>, Because)) -> D
     }
 }
 
-pub(super) fn living(state: &State) -> Living<'_> {
-    Living {
+pub(super) fn unexpired(state: &State) -> UnexpiredView<'_> {
+    UnexpiredView {
         catalog: &state.catalog,
         rules: &state.decisions.rules,
         now: now(state),
@@ -395,16 +419,16 @@ pub(super) fn living(state: &State) -> Living<'_> {
 }
 
 /// Tells whether the clock is implausible. Then expired memories are not evicted to make room.
-pub(super) fn has_wrong_clock(state: &State) -> bool {
+pub(super) fn is_clock_implausible(state: &State) -> bool {
     state.catalog.times.clock_fault(now(state)).is_some()
 }
 
 /// Evicts expired memories in the way of a new one: at its path, above or below.
-pub(super) fn make_way(state: &State, path: &MemoryPath) -> Vec<Planned> {
+pub(super) fn evict_expired(state: &State, path: &MemoryPath) -> Vec<PlannedChange> {
     if state.decisions.rules.is_empty() {
         return Vec::new();
     }
-    let living = living(state);
+    let living = unexpired(state);
     let above = path.ancestors();
     let above: Vec<&Memory> = above.filter_map(|path| state.catalog.at(&path)).collect();
     let below = state.catalog.below(path);
@@ -414,23 +438,23 @@ pub(super) fn make_way(state: &State, path: &MemoryPath) -> Vec<Planned> {
             let (_, because) = living.expired(memory)?;
             let mut touch = touch(memory, Change::Expire);
             touch.because = Some(because);
-            Some(Planned::Touch(touch))
+            Some(PlannedChange::Touch(touch))
         })
         .collect()
 }
 
-/// See [`Store::fate`].
-pub(super) fn fate(store: &mut Store, path: &MemoryPath) -> Result<Option<Fate>> {
-    locked(store, |store| {
+/// See [`Store::expiry_status`].
+pub(super) fn expiry_status(store: &mut Store, path: &MemoryPath) -> Result<Option<ExpiryStatus>> {
+    with_lock(store, |store| {
         let Some(memory) = store.state.catalog.at(path) else {
             return Ok(None);
         };
         let rules = &store.state.decisions.rules;
-        Ok(Some(Fate {
+        Ok(Some(ExpiryStatus {
             id: memory.id,
             accessed: memory.accessed,
-            ruling: rules.ruling(memory.id, &memory.path, memory.accessed),
-            expired: !living(&store.state).has(memory),
+            ruling: rules.evaluate(memory.id, &memory.path, memory.accessed),
+            expired: !unexpired(&store.state).has(memory),
             hold: store.state.catalog.hold_on(memory.id, Some(&memory.path)),
         }))
     })

@@ -9,31 +9,31 @@ use std::collections::{BTreeMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use self::settle::Settled;
+use self::settle::UndoTransaction;
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, Moment, Place, UNDONE_RUNS_MAX};
+use crate::event::{Change, Context, Moment, PathRef, UNDONE_RUNS_MAX};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::store::answer::Meta;
 use crate::store::commit::commit;
-use crate::store::past::{in_contents, in_history, not_there, timeline};
+use crate::store::past::{not_there, timeline, with_contents, with_timeline};
 use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
-use crate::store::sweep::living;
-use crate::store::undo::revert::aim_restore;
-use crate::store::undo::revert::aim_revert;
-use crate::store::undo::revert::aim_rollback;
-use crate::store::undo::settle::settle;
+use crate::store::sweep::unexpired;
+use crate::store::undo::revert::restore_target;
+use crate::store::undo::revert::revert_target;
+use crate::store::undo::revert::rollback_target;
+use crate::store::undo::settle::plan_undo_steps;
 use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict lists.
 const ON_TOP_MAX: usize = 5;
 
 /// The wanted state of a memory.
-pub(super) enum Wanted {
+pub(super) enum DesiredState {
     /// Removed.
     Gone,
     /// Present with this text.
@@ -48,11 +48,11 @@ pub(super) enum Wanted {
 
 /// The aim of an undo.
 #[derive(Default)]
-pub(super) struct Aim {
-    pub(super) path: Option<Place>,
+pub(super) struct UndoTarget {
+    pub(super) path: Option<PathRef>,
     pub(super) at: Option<Moment>,
     pub(super) undone: Vec<(u64, u64)>,
-    pub(super) wanted: BTreeMap<MemoryId, Wanted>,
+    pub(super) wanted: BTreeMap<MemoryId, DesiredState>,
     pub(super) conflicts: Vec<Conflict>,
 }
 
@@ -63,8 +63,8 @@ impl Store {
     /// # Errors
     /// [`Error::NoRevision`], [`Error::Ambiguous`], [`Error::NotThere`] or [`Error::NothingToUndo`]
     /// if nothing matches.
-    pub fn plan_undo(&mut self, undo: &Undo) -> Result<Plan> {
-        in_contents(self, |store| Ok(settled(store, undo)?.0.plan))
+    pub fn plan_undo(&mut self, undo: &Undo) -> Result<UndoPlan> {
+        with_contents(self, |store| Ok(undo_transaction(store, undo)?.0.plan))
     }
 
     /// Undoes by a new event. `wanted` is the digest of the plan that must be carried out, if
@@ -82,10 +82,10 @@ impl Store {
         wanted: Option<&str>,
         partial: bool,
         context: &Context,
-    ) -> Result<(Plan, Option<Meta>)> {
-        in_contents(self, |store| {
+    ) -> Result<(UndoPlan, Option<Meta>)> {
+        with_contents(self, |store| {
             check_role(store, undo.command())?;
-            let (Settled { plan, steps }, path) = settled(store, undo)?;
+            let (UndoTransaction { plan, steps }, path) = undo_transaction(store, undo)?;
             if let Some(wanted) = wanted.filter(|wanted| !plan.is(wanted)) {
                 return Err(Error::PlanChanged {
                     wanted: crate::event::bounded(wanted, 80),
@@ -122,9 +122,9 @@ impl Store {
     ///
     /// # Panics
     /// Never: history has a newest event.
-    pub fn before_it_went(&mut self, path: &MemoryPath) -> Result<Revision> {
-        in_history(self, |store| {
-            let living = living(&store.state);
+    pub fn last_revision_of(&mut self, path: &MemoryPath) -> Result<Revision> {
+        with_timeline(self, |store| {
+            let living = unexpired(&store.state);
             if living.at(path).is_some() || living.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
@@ -154,7 +154,7 @@ impl Store {
 }
 
 /// Returns the events of a plan that changed a memory outside its conflicts.
-fn undone_by(state: &State, plan: &Plan) -> Vec<(u64, u64)> {
+fn undone_by(state: &State, plan: &UndoPlan) -> Vec<(u64, u64)> {
     let left: HashSet<MemoryId> = plan.conflicts.iter().map(|found| found.id).collect();
     let is_undone = |event: &u64| {
         let mut parts = timeline(state).parts_of(*event).into_iter();
@@ -165,22 +165,22 @@ fn undone_by(state: &State, plan: &Plan) -> Vec<(u64, u64)> {
     revert::runs(&undone)
 }
 
-fn settled(store: &mut Store, undo: &Undo) -> Result<(Settled, Option<Place>)> {
+fn undo_transaction(store: &mut Store, undo: &Undo) -> Result<(UndoTransaction, Option<PathRef>)> {
     let mut aim = match undo {
-        Undo::Restore { path, from } => aim_restore(store, path, from)?,
-        Undo::Revert(selection) => aim_revert(store, selection)?,
-        Undo::Rollback { to } => aim_rollback(store, to)?,
+        Undo::Restore { path, from } => restore_target(store, path, from)?,
+        Undo::Revert(selection) => revert_target(store, selection)?,
+        Undo::Rollback { to } => rollback_target(store, to)?,
     };
     let path = aim.path.take();
-    Ok((settle(store, undo.command(), aim)?, path))
+    Ok((plan_undo_steps(store, undo.command(), aim)?, path))
 }
 
 /// Describes later changes of a memory that are not undone, newest first.
-pub(super) fn on_top(state: &State, events: impl Iterator<Item = u64>) -> Vec<OnTop> {
+pub(super) fn later_changes(state: &State, events: impl Iterator<Item = u64>) -> Vec<LaterChange> {
     let timeline = timeline(state);
     let known = |event: u64| {
         let (actor, session) = timeline.who(event)?;
-        Some(OnTop {
+        Some(LaterChange {
             event,
             time: timeline.time(event)?,
             actor: actor.map(str::to_owned),
@@ -231,7 +231,7 @@ pub struct Selection {
 /// The plan of an undo, with its conflicts.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct UndoPlan {
     /// SHA-256 over the whole plan and every text it would write: equal digests mean equal plans.
     pub digest: Digest,
     /// `restore`, `revert` or `rollback`.
@@ -241,7 +241,7 @@ pub struct Plan {
     /// The events it undoes, as inclusive ranges, for `revert`.
     pub undone: Vec<(u64, u64)>,
     /// The changes, sorted by path.
-    pub steps: Vec<Step>,
+    pub steps: Vec<UndoStep>,
     /// The memories it cannot undo, or not without losing later changes by others.
     pub conflicts: Vec<Conflict>,
 }
@@ -249,7 +249,7 @@ pub struct Plan {
 /// The change of a memory by an undo.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct Step {
+pub struct UndoStep {
     /// The memory.
     #[serde(rename = "memory")]
     pub id: MemoryId,
@@ -291,13 +291,13 @@ pub struct Conflict {
     /// The reason, in words.
     pub why: String,
     /// The later changes in the way, newest first.
-    pub on_top: Vec<OnTop>,
+    pub on_top: Vec<LaterChange>,
 }
 
 /// A later change in the way of an undo.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct OnTop {
+pub struct LaterChange {
     /// Its event.
     pub event: u64,
     /// The time.
@@ -321,7 +321,7 @@ impl Undo {
     }
 }
 
-impl Plan {
+impl UndoPlan {
     /// Computes the plan's digest.
     pub(crate) fn sealed(mut self) -> Self {
         let text = serde_json::to_vec(&self).expect("a plan has a JSON form");
@@ -362,7 +362,7 @@ impl Conflict {
             || format!("the memory {}", self.id),
             |path| path.as_str().to_owned(),
         );
-        let who = |top: &OnTop| {
+        let who = |top: &LaterChange| {
             let actor = top.actor.as_deref();
             let actor = actor.map_or_else(|| "nobody named".into(), said);
             let session = top.session.as_deref();

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 use crate::repository::Repository;
-use crate::repository::object::{Entry, Object, Tree};
+use crate::repository::object::{Object, Tree, TreeEntry};
 use crate::state::catalog::Memory;
 use crate::store::Ledger;
 use crate::{Text, version};
@@ -57,7 +57,7 @@ pub(super) fn open_version(
     version: u64,
 ) -> Result<Text> {
     let keys = ledger.keyring.memory_keys(id)?;
-    let place = version::Place { id, path, version };
+    let place = version::VersionAddress { id, path, version };
     version::open(&keys, &place, sealed).map_err(|fault| fault.at(&place))
 }
 
@@ -120,7 +120,7 @@ impl Trees {
             match blob {
                 Some(id) => folder.insert(
                     name.clone(),
-                    Entry {
+                    TreeEntry {
                         folder: false,
                         id: *id,
                     },
@@ -139,7 +139,7 @@ impl Trees {
             let object = Object::tree(folder);
             self.root.insert(
                 name,
-                Entry {
+                TreeEntry {
                     folder: true,
                     id: object.id,
                 },
@@ -155,7 +155,7 @@ impl Trees {
     /// Adds an owner's file to the root. Returns the new root tree.
     pub(super) fn put_public(&mut self, name: &str, id: ObjectId) -> Object {
         self.root
-            .insert(name.to_owned(), Entry { folder: false, id });
+            .insert(name.to_owned(), TreeEntry { folder: false, id });
         let root = Object::tree(&self.root);
         self.loaded = Some(root.id);
         root

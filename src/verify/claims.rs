@@ -13,12 +13,12 @@ use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::state::catalog::step::{from_snapshot, to_snapshot};
-use crate::store::note::{Note, Verdict};
+use crate::store::note::{SignedCheckpoint, Verdict};
 use crate::store::pin::Place;
-use crate::store::{Pinning, note};
-use crate::verify::findings::{Fault, Findings, Spot};
-use crate::verify::fold::Fold;
-use crate::verify::walk::Chain;
+use crate::store::{RollbackCheck, note};
+use crate::verify::findings::{Fault, FindingLocation, Findings};
+use crate::verify::fold::ReplayState;
+use crate::verify::walk::VerifiedHistory;
 
 /// Checks that the store is the one seen at this place, and that history contains what was seen of
 /// it. Requires the store's lock: otherwise the pin may be ahead of the head that was read.
@@ -30,7 +30,7 @@ pub(super) fn check_pin(
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<()> {
-    match Pinning::new(Some(state), root, store)?.check(repository, head) {
+    match RollbackCheck::new(Some(state), root, store)?.check(repository, head) {
         Ok(()) => {}
         Err(Error::AnotherStore { known, found, .. }) => {
             let what = if known == found {
@@ -42,7 +42,7 @@ pub(super) fn check_pin(
         }
         Err(Error::RolledBack { event, .. }) => {
             let what = "it was seen, and today's history does not contain it";
-            let spot = Spot {
+            let spot = FindingLocation {
                 event: Some(event),
                 commit: None,
             };
@@ -61,9 +61,9 @@ pub(super) fn check_pin(
 
 /// Checks history against checkpoints, as far as it can be read.
 pub(super) fn check(
-    chain: &Chain<'_>,
+    chain: &VerifiedHistory<'_>,
     store: StoreId,
-    notes: &[Note],
+    notes: &[SignedCheckpoint],
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<()> {
@@ -79,8 +79,8 @@ pub(super) fn check(
 /// Checks that history contains what the checkpoints state, and that they do not contradict each
 /// other.
 fn check_notes(
-    chain: &Chain<'_>,
-    notes: &[Note],
+    chain: &VerifiedHistory<'_>,
+    notes: &[SignedCheckpoint],
     store: StoreId,
     findings: &mut Findings,
 ) -> Result<()> {
@@ -116,7 +116,7 @@ fn check_notes(
 }
 
 /// Returns the signers right after an event, or today's for an event past the end.
-fn signers(chain: &Chain<'_>, number: u64) -> Result<Signers> {
+fn signers(chain: &VerifiedHistory<'_>, number: u64) -> Result<Signers> {
     let link = match chain.at(number)? {
         Some(link) => Some(link),
         None => chain.newest()?,
@@ -129,9 +129,9 @@ fn signers(chain: &Chain<'_>, number: u64) -> Result<Signers> {
         .ok_or_else(|| Error::damaged("signers", "the file does not parse"))
 }
 
-fn spot_of(note: &Note) -> Spot {
+fn spot_of(note: &SignedCheckpoint) -> FindingLocation {
     let said = note.checkpoint();
-    Spot {
+    FindingLocation {
         event: Some(said.events - 1),
         commit: Some(said.commit),
     }
@@ -155,7 +155,7 @@ const BYTES_MAX: u64 = 1 << 30;
 
 /// A point in history up to which everything was verified.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Point {
+pub(super) struct VerifiedPoint {
     pub(super) commit: ObjectId,
     /// SHA-256 of that commit.
     pub(super) digest: Digest,
@@ -170,7 +170,7 @@ pub(super) struct Point {
     snapshot: Vec<u8>,
 }
 
-impl Point {
+impl VerifiedPoint {
     /// Reads the point of the store at a place; `None` if there is no usable one.
     pub(super) fn load(place: &Place, keyring: &Keyring) -> Option<Self> {
         let (file, context) = (place.verified(), context(place, keyring));
@@ -182,8 +182,8 @@ impl Point {
     }
 
     /// Returns the state at this point; `None` if it does not parse.
-    pub(super) fn fold(&self) -> Option<Fold> {
-        let mut fold = Fold::new(from_snapshot(&self.snapshot)?, false);
+    pub(super) fn state(&self) -> Option<ReplayState> {
+        let mut fold = ReplayState::new(from_snapshot(&self.snapshot)?, false);
         if fold.catalog.head != Some(self.commit) {
             return None;
         }
@@ -204,7 +204,7 @@ impl Point {
     pub(super) fn save(
         place: &Place,
         keyring: &Keyring,
-        fold: &Fold,
+        fold: &ReplayState,
         digest: Digest,
     ) -> Result<()> {
         let counts = keyring.counts();

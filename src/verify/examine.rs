@@ -9,15 +9,15 @@ use std::rc::Rc;
 use chrono::{DateTime, Utc};
 
 use crate::crypto::digest::Digest;
-use crate::crypto::sign::{Entry, SignedBy, SignerRole, Signers, Validity};
+use crate::crypto::sign::{SignedBy, SignerEntry, SignerRole, Signers, Validity};
 use crate::error::Result;
 use crate::event;
 use crate::event::command::may_record;
 use crate::event::{Event, EventFault, Message, PathOpener, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::repository::object::{Commit, Kind};
-use crate::repository::{Repository, Strict, object};
+use crate::repository::object::{Commit, ObjectKind};
+use crate::repository::{Repository, StrictRead, object};
 use crate::verify::findings::Fault;
 use crate::verify::tree::RawTree;
 
@@ -39,21 +39,21 @@ pub(super) struct Before {
 
 /// A memory whose entry in the tree changed.
 #[derive(Clone, Copy)]
-pub(super) struct Changed {
+pub(super) struct BlobChange {
     pub(super) id: MemoryId,
     pub(super) old: Option<ObjectId>,
     pub(super) new: Option<ObjectId>,
 }
 
 /// A signer with a limited validity, and the second of the commit.
-pub(super) struct Limited {
+pub(super) struct ValidityQuestion {
     pub(super) name: String,
     pub(super) validity: Validity,
     pub(super) time: DateTime<Utc>,
 }
 
 /// A signer whose role may not allow the command. The fold decides: it knows the earlier events.
-pub(super) struct Beyond {
+pub(super) struct RoleQuestion {
     pub(super) name: String,
     pub(super) role: SignerRole,
     /// The command from the record, or from the subject.
@@ -62,7 +62,7 @@ pub(super) struct Beyond {
 
 /// The results of examining one commit.
 #[derive(Default)]
-pub(super) struct Examined {
+pub(super) struct CheckedCommitFacts {
     pub(super) faults: Vec<Fault>,
     /// Bytes of the commit object.
     pub(super) bytes: u64,
@@ -70,7 +70,7 @@ pub(super) struct Examined {
     pub(super) event: Option<Event>,
     /// Memories of which a path in the record does not open.
     pub(super) closed: Vec<MemoryId>,
-    pub(super) changed: Vec<Changed>,
+    pub(super) changed: Vec<BlobChange>,
     /// The memories that its trailers name.
     pub(super) named: Vec<MemoryId>,
     /// True if record and tree agree, so that the state can be trusted.
@@ -80,9 +80,9 @@ pub(super) struct Examined {
     /// A valid signature by somebody who was no signer then.
     pub(super) stranger: Option<SignedBy>,
     /// A valid signature by a signer whose key has a limited validity.
-    pub(super) limited: Option<Limited>,
+    pub(super) limited: Option<ValidityQuestion>,
     /// A valid signature by a signer whose role may not allow the command.
-    pub(super) beyond: Option<Beyond>,
+    pub(super) beyond: Option<RoleQuestion>,
     /// Its `signers` blob, if that changed.
     pub(super) signers: Option<ObjectId>,
     /// The number of versions it writes.
@@ -92,7 +92,7 @@ pub(super) struct Examined {
 }
 
 /// A reader and examiner of commits; each thread has its own.
-pub(super) struct Examiner<'a> {
+pub(super) struct CommitChecker<'a> {
     repository: Repository,
     keyring: Option<&'a Keyring>,
     /// The last two root trees: hardly any commit needs another.
@@ -101,7 +101,7 @@ pub(super) struct Examiner<'a> {
     signers: HashMap<ObjectId, Option<Rc<Signers>>>,
 }
 
-impl<'a> Examiner<'a> {
+impl<'a> CommitChecker<'a> {
     pub(super) fn new(repository: Repository, keyring: Option<&'a Keyring>) -> Self {
         Self {
             repository,
@@ -115,23 +115,29 @@ impl<'a> Examiner<'a> {
     /// Returns the state of history right after a commit; `None` if the commit cannot be read.
     pub(super) fn after(&self, id: ObjectId) -> Result<Option<Before>> {
         Ok(match self.repository.read_strictly(id)? {
-            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| Before {
-                root: false,
-                digest: Some(Digest::of(&bytes)),
-                tree: Some(outline.tree),
-                certain: true,
-            }),
+            StrictRead::Whole(ObjectKind::Commit, bytes) => {
+                object::outline(&bytes).map(|outline| Before {
+                    root: false,
+                    digest: Some(Digest::of(&bytes)),
+                    tree: Some(outline.tree),
+                    certain: true,
+                })
+            }
             _ => None,
         })
     }
 
     /// Examines a commit, and returns the results and the state of history right after it.
-    pub(super) fn examine(&mut self, id: ObjectId, before: &Before) -> Result<(Examined, Before)> {
-        let mut seen = Examined {
+    pub(super) fn check_commit(
+        &mut self,
+        id: ObjectId,
+        before: &Before,
+    ) -> Result<(CheckedCommitFacts, Before)> {
+        let mut seen = CheckedCommitFacts {
             linked: before.certain || before.root,
-            ..Examined::default()
+            ..CheckedCommitFacts::default()
         };
-        let Some(bytes) = self.object(id, Kind::Commit, &mut seen.faults)? else {
+        let Some(bytes) = self.object(id, ObjectKind::Commit, &mut seen.faults)? else {
             return Ok((seen, before.unreadable()));
         };
         seen.bytes = bytes.len() as u64;
@@ -150,7 +156,7 @@ impl<'a> Examiner<'a> {
         };
         let commit = form(&bytes, outline.signed, &mut seen.faults);
         let said = commit.as_ref().and_then(|commit| {
-            let said = Said::parse(&commit.message);
+            let said = MessageHeader::parse(&commit.message);
             if said.is_none() {
                 let what = "its message is not a subject, a record and trailers";
                 seen.faults.push(Fault::new("commit-form", what));
@@ -172,7 +178,12 @@ impl<'a> Examiner<'a> {
     }
 
     /// Reads an object of a kind. An unreadable one is a fault, not an error.
-    fn object(&self, id: ObjectId, kind: Kind, faults: &mut Vec<Fault>) -> Result<Option<Vec<u8>>> {
+    fn object(
+        &self,
+        id: ObjectId,
+        kind: ObjectKind,
+        faults: &mut Vec<Fault>,
+    ) -> Result<Option<Vec<u8>>> {
         read_object(&self.repository, id, kind, faults)
     }
 
@@ -206,7 +217,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn read_tree(&self, id: ObjectId, faults: &mut Vec<Fault>) -> Result<Option<Rc<RawTree>>> {
-        let Some(bytes) = self.object(id, Kind::Tree, faults)? else {
+        let Some(bytes) = self.object(id, ObjectKind::Tree, faults)? else {
             return Ok(None);
         };
         let Some(tree) = RawTree::parse(&bytes) else {
@@ -222,7 +233,13 @@ impl<'a> Examiner<'a> {
     }
 
     /// Opens the record and compares it with its commit.
-    fn open_record(&self, commit: &Commit, said: &Said<'_>, before: &Before, seen: &mut Examined) {
+    fn open_record(
+        &self,
+        commit: &Commit,
+        said: &MessageHeader<'_>,
+        before: &Before,
+        seen: &mut CheckedCommitFacts,
+    ) {
         let Some(keyring) = self.keyring else { return };
         let closed = RefCell::default();
         let event = match said.message.open(&PathOpener::noting(keyring, &closed)) {
@@ -244,7 +261,7 @@ impl<'a> Examiner<'a> {
             let what = "its commit does not have the second of its record";
             seen.faults.push(Fault::new("time-author", what));
         }
-        let odd = |t: &&crate::event::Touch| t.blob.is_some() != t.change.writes();
+        let odd = |t: &&crate::event::MemoryChange| t.blob.is_some() != t.change.writes();
         if event.memories.iter().any(|touch| odd(&touch)) {
             let what = "its record names a blob where none is written, or none where one is";
             seen.faults.push(Fault::new("record-malformed", what));
@@ -258,10 +275,10 @@ impl<'a> Examiner<'a> {
     fn check_signature(
         &mut self,
         commit: &Commit,
-        said: Option<&Said<'_>>,
+        said: Option<&MessageHeader<'_>>,
         before: &Before,
         own_tree: ObjectId,
-        seen: &mut Examined,
+        seen: &mut CheckedCommitFacts,
     ) -> Result<()> {
         let Some(signed) = SignedBy::check(&commit.signed_bytes, &commit.signature) else {
             let what = "its signature is not one over it";
@@ -298,7 +315,7 @@ impl<'a> Examiner<'a> {
             seen.faults.push(Fault::new("author", what));
             return Ok(());
         };
-        seen.limited = (entry.validity() != Validity::default()).then(|| Limited {
+        seen.limited = (entry.validity() != Validity::default()).then(|| ValidityQuestion {
             name: name.to_owned(),
             validity: entry.validity(),
             time,
@@ -318,14 +335,18 @@ impl<'a> Examiner<'a> {
 
 /// Returns the signer if it must be checked whether the role allows the command. Only an owner may
 /// give every known command.
-fn beyond(signer: &Entry, event: Option<&Event>, said: Option<&Said<'_>>) -> Option<Beyond> {
+fn beyond(
+    signer: &SignerEntry,
+    event: Option<&Event>,
+    said: Option<&MessageHeader<'_>>,
+) -> Option<RoleQuestion> {
     let command = match event {
         Some(event) => &event.command,
         None => said?.command,
     };
     let role = signer.role();
     let is_free = role == SignerRole::Owner && may_record(role, command);
-    (!is_free).then(|| Beyond {
+    (!is_free).then(|| RoleQuestion {
         name: signer.name().to_owned(),
         role,
         command: command.to_owned(),
@@ -347,18 +368,18 @@ impl Before {
 pub(super) fn read_object(
     repository: &Repository,
     id: ObjectId,
-    kind: Kind,
+    kind: ObjectKind,
     faults: &mut Vec<Fault>,
 ) -> Result<Option<Vec<u8>>> {
     let name = kind.name();
     let (finding, what) = match repository.read_strictly(id)? {
-        Strict::Whole(found, bytes) if found == kind => return Ok(Some(bytes)),
-        Strict::Whole(found, _) => {
+        StrictRead::Whole(found, bytes) if found == kind => return Ok(Some(bytes)),
+        StrictRead::Whole(found, _) => {
             let what = format!("the object {id} is a {}, not a {name}", found.name());
             ("object-damaged", what)
         }
-        Strict::Missing => ("object-missing", format!("the {name} {id} is missing")),
-        Strict::Damaged(why, _) => ("object-damaged", format!("the {name} {id}: {why}")),
+        StrictRead::Missing => ("object-missing", format!("the {name} {id} is missing")),
+        StrictRead::Damaged(why, _) => ("object-damaged", format!("the {name} {id}: {why}")),
     };
     faults.push(Fault::of_object(finding, id, what));
     Ok(None)
@@ -367,7 +388,7 @@ pub(super) fn read_object(
 /// Reads the signers in a blob; `None` if it cannot be read or does not parse.
 pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Option<Signers>> {
     Ok(match repository.read_strictly(blob)? {
-        Strict::Whole(Kind::Blob, bytes) => std::str::from_utf8(&bytes)
+        StrictRead::Whole(ObjectKind::Blob, bytes) => std::str::from_utf8(&bytes)
             .ok()
             .and_then(|text| Signers::parse(text).ok()),
         _ => None,
@@ -394,7 +415,7 @@ fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
 }
 
 /// Checks the commit's link to the previous one.
-fn check_chain(said: &Said<'_>, before: &Before, seen: &mut Examined) {
+fn check_chain(said: &MessageHeader<'_>, before: &Before, seen: &mut CheckedCommitFacts) {
     let broken = match (before.root, said.chain) {
         (true, None) => {
             if said.command != "init" {
@@ -432,7 +453,7 @@ fn record_fault(fault: &EventFault) -> Fault {
 // The unencrypted parts of a commit message.
 
 /// The subject and trailers of a commit.
-struct Said<'a> {
+struct MessageHeader<'a> {
     message: Message<'a>,
     command: &'a str,
     outcome: &'a str,
@@ -441,7 +462,7 @@ struct Said<'a> {
     chain: Option<Digest>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageHeader<'a> {
     /// Parses a message in the form a store writes.
     fn parse(text: &'a str) -> Option<Self> {
         let message = Message::split(text).ok()?;
@@ -490,10 +511,10 @@ mod tests {
         let id = "3f0c00000000000000000000000000aa";
         let chain = format!("Chain: sha256:{}", "0".repeat(64));
         let good = format!("create ok\n\n-----BEGIN\n-----END\n\nMemory: {id}\n{chain}\n");
-        let said = Said::parse(&good).expect("a message");
+        let said = MessageHeader::parse(&good).expect("a message");
         assert_eq!((said.command, said.memories.len()), ("create", 1));
         assert!(said.may_write() && said.chain.is_some());
-        assert!(Said::parse("init ok\n\nx\n\nChain: none\n").is_some());
+        assert!(MessageHeader::parse("init ok\n\nx\n\nChain: none\n").is_some());
         for bad in [
             good.trim_end().to_owned(),
             good.clone() + "\n",
@@ -508,7 +529,7 @@ mod tests {
             "hello\n".to_owned(),
             String::new(),
         ] {
-            assert!(Said::parse(&bad).is_none(), "{bad:?}");
+            assert!(MessageHeader::parse(&bad).is_none(), "{bad:?}");
         }
     }
 
@@ -516,7 +537,7 @@ mod tests {
     fn looks_and_refusals_write_nothing() {
         for subject in ["view ok", "create error", "delete denied", "policy_set ok"] {
             let message = format!("{subject}\n\nx\n\nChain: none\n");
-            let said = Said::parse(&message).expect("a message");
+            let said = MessageHeader::parse(&message).expect("a message");
             assert!(!said.may_write(), "{subject}");
         }
     }

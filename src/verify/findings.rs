@@ -182,7 +182,7 @@ impl Fault {
 
 /// The place of a fault in history.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Spot {
+pub(super) struct FindingLocation {
     pub(super) event: Option<u64>,
     pub(super) commit: Option<ObjectId>,
 }
@@ -199,7 +199,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Adds a fault, unless its object was reported already.
-    pub(super) fn add(&mut self, fault: Fault, spot: Spot) {
+    pub(super) fn add(&mut self, fault: Fault, spot: FindingLocation) {
         let mended = fault
             .object
             .is_some_and(|object| self.journaled.contains(&object));
@@ -226,7 +226,7 @@ impl Findings {
 
     /// Adds a fault that is in no commit.
     pub(super) fn add_outside(&mut self, fault: Fault) {
-        self.add(fault, Spot::default());
+        self.add(fault, FindingLocation::default());
     }
 
     /// Tells whether a check has found something.

@@ -2,22 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::examine::{Beyond, Examined, Limited, read_signers};
-use super::findings::{Fault, Findings, Spot};
+use super::examine::{CheckedCommitFacts, RoleQuestion, ValidityQuestion, read_signers};
+use super::findings::{Fault, FindingLocation, Findings};
 use crate::crypto::sign::{SignedBy, Untimely};
 use crate::error::{Result, not_allowed};
 use crate::event::command::may_complete;
 use crate::event::command::may_record;
 use crate::event::command::named;
 use crate::event::command::not_permitted;
-use crate::event::{Change, ERASE_COMMAND, Erased, Event, Misfit, Touch};
+use crate::event::{Change, ERASE_COMMAND, Erased, Event, MemoryChange, RecordViolation};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Memory, Step};
 
 /// The state that later events are checked against.
-pub(super) struct Fold {
+pub(super) struct ReplayState {
     pub(super) catalog: Catalog,
     /// The last version of each removed memory.
     pub(super) removed: HashMap<MemoryId, u64>,
@@ -43,7 +43,7 @@ pub(super) struct Fold {
     closed: HashSet<MemoryId>,
 }
 
-impl Fold {
+impl ReplayState {
     /// Continues from a known state, or from nothing.
     pub(super) fn new(catalog: Catalog, blind: bool) -> Self {
         Self {
@@ -63,16 +63,16 @@ impl Fold {
     }
 
     /// Takes in the next commit.
-    pub(super) fn take(
+    pub(super) fn apply_commit(
         &mut self,
         repository: &Repository,
         commit: ObjectId,
         number: Option<u64>,
-        examined: Examined,
+        examined: CheckedCommitFacts,
         findings: &mut Findings,
     ) -> Result<()> {
         let event = examined.event.as_ref();
-        let spot = Spot {
+        let spot = FindingLocation {
             event: number.or(event.map(|event| event.number)),
             commit: Some(commit),
         };
@@ -100,7 +100,7 @@ impl Fold {
             }
         }
         match event {
-            Some(event) => self.follow(event, commit, &examined, findings, spot),
+            Some(event) => self.apply_event(event, commit, &examined, findings, spot),
             None => self.skip(&examined),
         }
         for fault in examined.faults {
@@ -110,7 +110,7 @@ impl Fold {
     }
 
     /// Checks a valid signature by a signer whose time may not have begun, or may be over.
-    fn untimely(&self, limited: &Limited, event: Option<&Event>) -> Option<Fault> {
+    fn untimely(&self, limited: &ValidityQuestion, event: Option<&Event>) -> Option<Fault> {
         let time = event.map_or(limited.time, |event| event.time);
         let checked = limited.validity.check(time, self.catalog.times.last);
         let untimely = checked.err()?;
@@ -124,7 +124,11 @@ impl Fold {
     /// Checks a valid signature by a signer whose role may not allow the command. Without the
     /// record only the command's name is known, so an erasure that changes no tree is allowed: it
     /// may complete an earlier one.
-    fn not_allowed(&self, beyond: &Beyond, examined: &Examined) -> Result<Option<Fault>> {
+    fn not_allowed(
+        &self,
+        beyond: &RoleQuestion,
+        examined: &CheckedCommitFacts,
+    ) -> Result<Option<Fault>> {
         let (role, command) = (beyond.role, beyond.command.as_str());
         let what = if let Some(event) = &examined.event {
             let is_held = |touch: &_| self.catalog.takes_held(touch);
@@ -164,13 +168,13 @@ impl Fold {
         Ok(Fault::new("signer", what))
     }
 
-    fn follow(
+    fn apply_event(
         &mut self,
         event: &Event,
         commit: ObjectId,
-        examined: &Examined,
+        examined: &CheckedCommitFacts,
         findings: &mut Findings,
-        spot: Spot,
+        spot: FindingLocation,
     ) {
         if self.follows && examined.linked {
             let faults = [self.number_fault(event), self.time_fault(event)];
@@ -181,7 +185,7 @@ impl Fold {
         }
         self.follows = true;
         self.catalog.events = event.number;
-        let misfit = event.misfit();
+        let misfit = event.violation();
         let is_told = examined
             .faults
             .iter()
@@ -191,7 +195,7 @@ impl Fold {
         }
         let step = Step::of(event, commit, examined.bytes);
         if !examined.sound {
-            self.doubt(examined);
+            self.mark_unsure(examined);
             self.catalog.assume(&step);
             let touched = event.memories.iter().filter(|touch| touch.change.alters());
             self.unsure.extend(touched.map(|touch| touch.id));
@@ -202,7 +206,7 @@ impl Fold {
             self.catalog.assume(&step);
             None
         } else {
-            match self.misfit(event) {
+            match self.violation(event) {
                 Some(misfit) => {
                     self.catalog.assume(&step);
                     Some(misfit)
@@ -225,7 +229,7 @@ impl Fold {
         memory: Option<MemoryId>,
         what: &str,
         findings: &mut Findings,
-        spot: Spot,
+        spot: FindingLocation,
     ) {
         self.fits = false;
         let fault = Fault {
@@ -259,14 +263,14 @@ impl Fold {
     }
 
     /// Passes over a commit without a usable record.
-    fn skip(&mut self, examined: &Examined) {
-        self.doubt(examined);
+    fn skip(&mut self, examined: &CheckedCommitFacts) {
+        self.mark_unsure(examined);
         self.catalog.events += 1;
         self.follows = false;
     }
 
     /// Marks the state of memories as unknown that the tree changed without a trustworthy record.
-    fn doubt(&mut self, examined: &Examined) {
+    fn mark_unsure(&mut self, examined: &CheckedCommitFacts) {
         self.fits = false;
         for changed in &examined.changed {
             self.unsure.insert(changed.id);
@@ -315,8 +319,8 @@ impl Fold {
     }
 
     /// Makes the checks that the catalog does not make by itself.
-    fn misfit(&self, event: &Event) -> Option<Misfit> {
-        let why = |touch: &Touch| {
+    fn violation(&self, event: &Event) -> Option<RecordViolation> {
+        let why = |touch: &MemoryChange| {
             let live = self.catalog.memory(touch.id);
             let gone = self.removed.get(&touch.id);
             let present = live.is_some_and(|memory| memory.version == touch.version);
@@ -360,7 +364,7 @@ impl Fold {
 }
 
 /// Tells whether a touch has another path than the memory, as far as the key of its paths is there.
-fn is_elsewhere(memory: &Memory, touch: &Touch) -> bool {
+fn is_elsewhere(memory: &Memory, touch: &MemoryChange) -> bool {
     match &touch.path {
         Some(path) => *path != memory.path,
         None => !memory.is_nameless(),

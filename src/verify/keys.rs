@@ -6,7 +6,7 @@ use std::thread;
 
 use super::examine::read_object;
 use super::findings::{Fault, Findings};
-use super::fold::Fold;
+use super::fold::ReplayState;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
@@ -14,16 +14,16 @@ use crate::id::MemoryId;
 use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::repository::object::Kind;
+use crate::repository::object::ObjectKind;
 use crate::state::catalog::Memory;
-use crate::version::{self, Place, VersionFault};
+use crate::version::{self, VersionAddress, VersionFault};
 
 /// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every live
 /// memory has one in each. Returns the memories whose keys are gone.
 pub(super) fn check(
     keyring: &Keyring,
     known: (u32, u32),
-    fold: &Fold,
+    fold: &ReplayState,
     findings: &mut Findings,
 ) -> Result<Vec<MemoryId>> {
     let (ring, names) = keyring.ids_after(known)?;
@@ -69,7 +69,7 @@ pub(super) fn check(
 /// sealed to are gone. Damaged entries and present versions are reported elsewhere.
 fn closed_versions(
     keyring: &Keyring,
-    fold: &Fold,
+    fold: &ReplayState,
     broken: &HashSet<MemoryId>,
     findings: &mut Findings,
 ) -> Result<()> {
@@ -93,7 +93,11 @@ fn closed_versions(
 
 /// Checks which keys are missing. Live and removed memories need both keys; erased ones must have
 /// none.
-fn missing(keyring: &Keyring, fold: &Fold, findings: &mut Findings) -> Result<Vec<MemoryId>> {
+fn missing(
+    keyring: &Keyring,
+    fold: &ReplayState,
+    findings: &mut Findings,
+) -> Result<Vec<MemoryId>> {
     let mut erased: Vec<MemoryId> = fold.erased.iter().copied().collect();
     for id in &erased {
         if keyring.still_has(*id)? {
@@ -129,7 +133,7 @@ pub(super) fn open_memories(
     let next = AtomicUsize::new(0);
     let reported = &*findings;
     let work = || {
-        let repository = Repository::of_whatever_is_there(root, journal::find);
+        let repository = Repository::open_lenient(root, journal::find);
         let mut faults = Vec::new();
         let mut opened = 0;
         while let Some(memory) = memories.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -138,9 +142,9 @@ pub(super) fn open_memories(
                 continue;
             }
             match open_memory(&repository, keyring, memory)? {
-                Opening::Opened => opened += 1,
-                Opening::Passed => {}
-                Opening::Failed(fault) => faults.push(fault),
+                OpenResult::Opened => opened += 1,
+                OpenResult::Passed => {}
+                OpenResult::Failed(fault) => faults.push(fault),
             }
         }
         Ok::<_, Error>((opened, faults))
@@ -166,40 +170,40 @@ pub(super) fn open_memories(
     Ok(opened)
 }
 
-enum Opening {
+enum OpenResult {
     Opened,
     /// Not tried, for a reason that another finding gives.
     Passed,
     Failed(Fault),
 }
 
-fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> Result<Opening> {
+fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> Result<OpenResult> {
     let id = memory.id;
     let keys = match keyring.memory_keys(id) {
         Ok(keys) => keys,
-        Err(Error::MissingKey { .. } | Error::Damaged { .. }) => return Ok(Opening::Passed),
+        Err(Error::MissingKey { .. } | Error::Damaged { .. }) => return Ok(OpenResult::Passed),
         Err(error) => return Err(error),
     };
     if memory.is_nameless() {
-        return Ok(Opening::Passed);
+        return Ok(OpenResult::Passed);
     }
     let mut faults = Vec::new();
-    let Some(bytes) = read_object(repository, memory.blob, Kind::Blob, &mut faults)? else {
+    let Some(bytes) = read_object(repository, memory.blob, ObjectKind::Blob, &mut faults)? else {
         let mut fault = faults.pop().expect("it was not read");
         fault.memory = Some(id);
-        return Ok(Opening::Failed(fault));
+        return Ok(OpenResult::Failed(fault));
     };
-    let failed = |finding, what: &str| Opening::Failed(Fault::of_memory(finding, id, what));
+    let failed = |finding, what: &str| OpenResult::Failed(Fault::of_memory(finding, id, what));
     let Ok(sealed) = Sealed::parse(bytes) else {
         return Ok(failed("blob-form", "its blob is not an age file"));
     };
-    let place = Place {
+    let place = VersionAddress {
         id,
         path: &memory.path,
         version: memory.version,
     };
     Ok(match version::open(&keys, &place, &sealed) {
-        Ok(text) if text.len() as u64 == memory.bytes => Opening::Opened,
+        Ok(text) if text.len() as u64 == memory.bytes => OpenResult::Opened,
         Ok(_) => failed(
             "memory-misplaced",
             "its text does not have the length that its event recorded",

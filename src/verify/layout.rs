@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::disk::{Folder, Kind, Name};
+use crate::disk::{FileKind, Folder, Name};
 use crate::repository::{BRANCH, CONFIG};
 use crate::verify::findings::{Fault, Findings};
 
@@ -131,7 +131,7 @@ fn refs(root: &Folder, findings: &mut Findings) {
 fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) {
     for found in folder.look_at_all().unwrap_or_default() {
         let name = format!("{name}/{}", found.name.to_string_lossy());
-        let below = (found.look.kind == Kind::Folder && depth > 0)
+        let below = (found.look.kind == FileKind::Folder && depth > 0)
             .then(|| folder.enter(&found).ok())
             .flatten();
         // Stock git follows a link to a folder, and a store has no such link.
@@ -156,7 +156,7 @@ fn kinds(root: &Folder, findings: &mut Findings) {
         Name::LOCK,
     ];
     for name in files {
-        if let Err(error) = root.has_that_is(&name, Kind::File) {
+        if let Err(error) = root.has_that_is(&name, FileKind::File) {
             let fault = root.fault("look at", &name)(error);
             findings.add_outside(Fault::new("stray", fault.to_string()));
         }
@@ -180,8 +180,8 @@ fn hooks(root: &Folder, findings: &mut Findings) {
         let name = found.name.to_string_lossy();
         // The target of a link may be anything at any time.
         let runs = match found.look.kind {
-            Kind::File => found.look.mode & 0o111 != 0,
-            kind => kind == Kind::Link,
+            FileKind::File => found.look.mode & 0o111 != 0,
+            kind => kind == FileKind::Link,
         };
         if runs && !has_extension(&name, "sample") {
             fault(format!("hooks/{name:?} can be run"));
@@ -247,7 +247,7 @@ fn check_config(root: &Folder, findings: &mut Findings) {
 }
 
 /// A key with its section, and its value.
-struct Key {
+struct ConfigEntry {
     name: String,
     value: String,
     section: String,
@@ -255,7 +255,7 @@ struct Key {
     last: String,
 }
 
-fn is_harmless(key: &Key) -> bool {
+fn is_harmless(key: &ConfigEntry) -> bool {
     let known = match key.section.as_str() {
         "remote" => OF_REMOTES,
         "branch" => OF_BRANCHES,
@@ -267,7 +267,7 @@ fn is_harmless(key: &Key) -> bool {
 }
 
 /// Parses every key of a configuration file (git-config(1)), with an error for each invalid line.
-fn keys(text: &str) -> impl Iterator<Item = Result<Key, ()>> {
+fn keys(text: &str) -> impl Iterator<Item = Result<ConfigEntry, ()>> {
     let mut header = (String::new(), None::<String>);
     text.lines().filter_map(move |line| {
         let line = line.trim();
@@ -302,7 +302,7 @@ fn plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-fn key((section, subsection): &(String, Option<String>), line: &str) -> Option<Key> {
+fn key((section, subsection): &(String, Option<String>), line: &str) -> Option<ConfigEntry> {
     let (last, value) = line.split_once('=').unwrap_or((line, "true"));
     let (last, value) = (last.trim(), value.trim());
     // A value that continues on the next line could hide a key.
@@ -314,7 +314,7 @@ fn key((section, subsection): &(String, Option<String>), line: &str) -> Option<K
         Some(subsection) => format!("{section}.{subsection}.{last}"),
         None => format!("{section}.{last}"),
     };
-    Some(Key {
+    Some(ConfigEntry {
         name,
         value: value.to_owned(),
         section: section.clone(),

@@ -16,14 +16,14 @@ use crate::id::StoreId;
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
-use crate::repository::object::{self, Kind};
-use crate::repository::{Repository, Strict, name};
+use crate::repository::object::{self, ObjectKind};
+use crate::repository::{Repository, StrictRead, name};
 use crate::state::catalog::file::CatalogFile;
-use crate::state::catalog::{Catalog, Decided};
-use crate::store::{self, Unclean};
+use crate::state::catalog::{Catalog, ConfigBlobs};
+use crate::store::{self, PendingRecovery};
 
 /// The store as it was at that moment.
-pub(super) struct Opened {
+pub(super) struct StoreSnapshot {
     pub(super) repository: Repository,
     /// The end of history; `None` if nothing gives it.
     pub(super) head: Option<ObjectId>,
@@ -35,11 +35,11 @@ pub(super) struct Opened {
     pub(super) parents: HashMap<ObjectId, ObjectId>,
 }
 
-impl Opened {
+impl StoreSnapshot {
     /// Returns a store of which nothing can be read.
     pub(super) fn nothing(root: &Folder) -> Self {
         Self {
-            repository: Repository::of_whatever_is_there(root, journal::find),
+            repository: Repository::open_lenient(root, journal::find),
             head: None,
             store: None,
             keyring: None,
@@ -55,7 +55,7 @@ pub(super) fn open(
     options: &Options,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
-) -> Result<Opened> {
+) -> Result<StoreSnapshot> {
     let identity = options.identity.as_ref();
     if !root.has(&Name::HEAD) && !root.has(&Name::KEYRING) {
         let path = root.path().into();
@@ -63,7 +63,7 @@ pub(super) fn open(
     }
     let lock = Lock::acquire(root)?;
     layout::check(root, findings);
-    let repository = Repository::of_whatever_is_there(root, journal::find);
+    let repository = Repository::open_lenient(root, journal::find);
     let journal = open_journal(root, findings, not_checked)?;
     let mut parents = HashMap::new();
     let mut unclean = None;
@@ -130,7 +130,7 @@ pub(super) fn open(
     });
     // The lock can go: from here on history and key entries only grow.
     drop(lock);
-    Ok(Opened {
+    Ok(StoreSnapshot {
         repository,
         head,
         store,
@@ -198,7 +198,7 @@ fn restore(
     repository: &Repository,
     journal: &Journal,
     findings: &mut Findings,
-) -> Result<Option<Unclean>> {
+) -> Result<Option<PendingRecovery>> {
     let trusted = !journal.is_from_another_boot();
     let (id, error) = match store::restore_objects(repository, journal, trusted) {
         Ok(unclean) => return Ok(unclean),
@@ -255,21 +255,26 @@ fn find_head(
 /// Returns the tree of a commit, if the commit can be read.
 pub(super) fn tree_of(repository: &Repository, commit: ObjectId) -> Result<Option<ObjectId>> {
     Ok(match repository.read_strictly(commit)? {
-        Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).map(|outline| outline.tree),
+        StrictRead::Whole(ObjectKind::Commit, bytes) => {
+            object::outline(&bytes).map(|outline| outline.tree)
+        }
         _ => None,
     })
 }
 
 /// Returns the three public files in the tree of a commit, as far as they can be read.
-pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Option<Decided>> {
+pub(super) fn config_blobs_at(
+    repository: &Repository,
+    commit: ObjectId,
+) -> Result<Option<ConfigBlobs>> {
     let Some(tree) = tree_of(repository, commit)? else {
         return Ok(None);
     };
-    let Strict::Whole(Kind::Tree, bytes) = repository.read_strictly(tree)? else {
+    let StrictRead::Whole(ObjectKind::Tree, bytes) = repository.read_strictly(tree)? else {
         return Ok(None);
     };
     Ok(RawTree::parse(&bytes).and_then(|tree| {
-        Some(Decided {
+        Some(ConfigBlobs {
             policy: tree.file("agekeep.toml")?,
             recipients: tree.file("recipients")?,
             signers: tree.file("signers")?,
@@ -279,11 +284,11 @@ pub(super) fn decided_at(repository: &Repository, commit: ObjectId) -> Result<Op
 
 /// Returns the policy of a commit, and the store id in it.
 fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreId, Policy)>> {
-    let Some(decided) = decided_at(repository, commit)? else {
+    let Some(decided) = config_blobs_at(repository, commit)? else {
         return Ok(None);
     };
     Ok(match repository.read_strictly(decided.policy)? {
-        Strict::Whole(Kind::Blob, bytes) => String::from_utf8(bytes)
+        StrictRead::Whole(ObjectKind::Blob, bytes) => String::from_utf8(bytes)
             .ok()
             .and_then(|text| Policy::parse_file(&text).ok()),
         _ => None,
@@ -293,14 +298,14 @@ fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreI
 /// Returns the members of the store by its newest commit; none if that cannot be read.
 fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Member>> {
     let decided = match head {
-        Some(head) => decided_at(repository, head)?,
+        Some(head) => config_blobs_at(repository, head)?,
         None => None,
     };
     let Some(decided) = decided else {
         return Ok(Vec::new());
     };
     let members = match repository.read_strictly(decided.recipients)? {
-        Strict::Whole(Kind::Blob, bytes) => String::from_utf8(bytes).ok(),
+        StrictRead::Whole(ObjectKind::Blob, bytes) => String::from_utf8(bytes).ok(),
         _ => None,
     };
     let members = members.and_then(|text| recipients::parse(&text).ok());
@@ -315,7 +320,7 @@ fn check_keyring_is_there(folder: Result<Folder>, findings: &mut Findings) {
         Err(error) => return fault(error.to_string()),
     };
     for name in &keyring::FILES {
-        match folder.has_that_is(name, disk::Kind::File) {
+        match folder.has_that_is(name, disk::FileKind::File) {
             Ok(true) => {}
             Ok(false) => fault(format!("the keyring file {} is missing", name.as_str())),
             Err(error) => fault(folder.fault("read", name)(error).to_string()),

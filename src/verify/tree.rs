@@ -17,7 +17,7 @@ pub(super) enum Mode {
 
 /// The name of an entry, stored inline unless it is longer than a store's names.
 #[derive(Debug, Clone)]
-pub(super) enum Name {
+pub(super) enum EntryName {
     Short([u8; SHORT_BYTES], u8),
     Long(Box<[u8]>),
 }
@@ -25,7 +25,7 @@ pub(super) enum Name {
 /// Bytes of a memory id in hexadecimal digits.
 const SHORT_BYTES: usize = 32;
 
-impl From<&[u8]> for Name {
+impl From<&[u8]> for EntryName {
     fn from(name: &[u8]) -> Self {
         match u8::try_from(name.len()) {
             Ok(length) if name.len() <= SHORT_BYTES => {
@@ -38,7 +38,7 @@ impl From<&[u8]> for Name {
     }
 }
 
-impl Deref for Name {
+impl Deref for EntryName {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -49,17 +49,17 @@ impl Deref for Name {
     }
 }
 
-impl PartialEq for Name {
+impl PartialEq for EntryName {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl Eq for Name {}
+impl Eq for EntryName {}
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) name: Name,
+pub(super) struct RawTreeEntry {
+    pub(super) name: EntryName,
     pub(super) mode: Mode,
     pub(super) id: ObjectId,
 }
@@ -67,18 +67,18 @@ pub(super) struct Entry {
 /// A tree object, sorted by name.
 #[derive(Default)]
 pub(super) struct RawTree {
-    entries: Vec<Entry>,
+    entries: Vec<RawTreeEntry>,
     /// True if the object was sorted, with each name once.
     pub(super) ordered: bool,
 }
 
 /// The versions of a differing entry before and after.
-pub(super) type Difference<'a> = (Option<&'a Entry>, Option<&'a Entry>);
+pub(super) type EntryChange<'a> = (Option<&'a RawTreeEntry>, Option<&'a RawTreeEntry>);
 
 impl RawTree {
     /// Parses a tree object; `None` if the bytes are no tree object.
     pub(super) fn parse(mut bytes: &[u8]) -> Option<Self> {
-        let mut entries: Vec<Entry> = Vec::with_capacity(bytes.len() / 30);
+        let mut entries: Vec<RawTreeEntry> = Vec::with_capacity(bytes.len() / 30);
         while !bytes.is_empty() {
             let space = bytes.iter().position(|b| *b == b' ')?;
             let mode = match &bytes[..space] {
@@ -89,7 +89,7 @@ impl RawTree {
             let rest = &bytes[space + 1..];
             let nul = rest.iter().position(|b| *b == 0)?;
             let id = rest.get(nul + 1..nul + 21)?.try_into().ok()?;
-            entries.push(Entry {
+            entries.push(RawTreeEntry {
                 name: rest[..nul].into(),
                 mode,
                 id: ObjectId(id),
@@ -107,7 +107,7 @@ impl RawTree {
         self.entries.is_empty()
     }
 
-    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry> {
+    pub(super) fn find(&self, name: &[u8]) -> Option<&RawTreeEntry> {
         let at = self
             .entries
             .binary_search_by(|e| (*e.name).cmp(name))
@@ -122,7 +122,7 @@ impl RawTree {
     }
 
     /// Returns every entry that differs in `after`, in name order.
-    pub(super) fn differences<'a>(&'a self, after: &'a Self) -> Vec<Difference<'a>> {
+    pub(super) fn differences<'a>(&'a self, after: &'a Self) -> Vec<EntryChange<'a>> {
         let (mut old, mut new) = (
             self.entries.iter().peekable(),
             after.entries.iter().peekable(),
@@ -148,13 +148,13 @@ impl RawTree {
 }
 
 /// Tells whether an entry of a root tree is a folder of memories.
-pub(super) fn is_fan(entry: &Entry) -> bool {
+pub(super) fn is_fan(entry: &RawTreeEntry) -> bool {
     let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
     entry.mode == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(digit)
 }
 
 /// Returns the memory of an entry in a folder, if it is one.
-pub(super) fn memory_of(folder: &[u8], entry: &Entry) -> Option<MemoryId> {
+pub(super) fn memory_of(folder: &[u8], entry: &RawTreeEntry) -> Option<MemoryId> {
     let name = std::str::from_utf8(&entry.name).ok()?;
     let fits = entry.mode == Mode::File && entry.name.starts_with(folder);
     MemoryId::from_hex(name).filter(|_| fits)

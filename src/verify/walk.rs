@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::journal;
 use crate::keyring::Keyring;
-use crate::repository::object::{Kind, Outline};
-use crate::repository::{Repository, Strict, object};
+use crate::repository::object::{ObjectKind, Outline};
+use crate::repository::{Repository, StrictRead, object};
 use crate::verify::Progress;
-use crate::verify::examine::{Before, Examined, Examiner, read_signers};
-use crate::verify::findings::{Fault, Findings, Spot};
-use crate::verify::opening::decided_at;
+use crate::verify::examine::{Before, CheckedCommitFacts, CommitChecker, read_signers};
+use crate::verify::findings::{Fault, FindingLocation, Findings};
+use crate::verify::opening::config_blobs_at;
 
 /// Commits that one thread takes at a time. Each run reads the commit before it once more.
 const RUN: usize = 256;
@@ -38,7 +38,7 @@ pub(super) enum Start {
 }
 
 /// Commits, oldest first.
-pub(super) struct Line {
+pub(super) struct CommitRange {
     pub(super) commits: Vec<ObjectId>,
     pub(super) start: Start,
 }
@@ -51,7 +51,7 @@ pub(super) fn walk(
     parents: &HashMap<ObjectId, ObjectId>,
     findings: &mut Findings,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Line> {
+) -> Result<CommitRange> {
     let mut commits = Vec::new();
     let mut unreadable = HashSet::new();
     let mut next = head;
@@ -61,13 +61,13 @@ pub(super) fn walk(
         }
         let parent = match repository.peek(next)? {
             // Its hash is checked later, on every core.
-            Strict::Whole(Kind::Commit, bytes) => match object::outline(&bytes) {
+            StrictRead::Whole(ObjectKind::Commit, bytes) => match object::outline(&bytes) {
                 Some(outline) => parent_of(&outline),
                 None => Parent::Unknown,
             },
             other => {
                 if !unreadable.insert(next) {
-                    let spot = Spot {
+                    let spot = FindingLocation {
                         commit: Some(next),
                         event: None,
                     };
@@ -77,7 +77,7 @@ pub(super) fn walk(
                 }
                 match parents.get(&next) {
                     Some(parent) => Parent::Is(*parent),
-                    None => salvaged_parent(repository, &other)?,
+                    None => recovered_parent(repository, &other)?,
                 }
             }
         };
@@ -95,7 +95,7 @@ pub(super) fn walk(
         }
     };
     commits.reverse();
-    Ok(Line { commits, start })
+    Ok(CommitRange { commits, start })
 }
 
 enum Parent {
@@ -109,8 +109,8 @@ fn parent_of(outline: &Outline) -> Parent {
 }
 
 /// Returns the parent that a damaged commit still names, if that commit exists.
-fn salvaged_parent(repository: &Repository, found: &Strict) -> Result<Parent> {
-    let Strict::Damaged(_, rest) = found else {
+fn recovered_parent(repository: &Repository, found: &StrictRead) -> Result<Parent> {
+    let StrictRead::Damaged(_, rest) = found else {
         return Ok(Parent::Unknown);
     };
     let Some(outline) = object::outline(rest) else {
@@ -118,7 +118,7 @@ fn salvaged_parent(repository: &Repository, found: &Strict) -> Result<Parent> {
     };
     Ok(match outline.parent {
         Some(parent) => match repository.read_strictly(parent)? {
-            Strict::Whole(Kind::Commit, _) => Parent::Is(parent),
+            StrictRead::Whole(ObjectKind::Commit, _) => Parent::Is(parent),
             _ => Parent::Unknown,
         },
         None if outline.begins_history => Parent::None,
@@ -138,7 +138,9 @@ pub(super) fn descends(
             return Ok(true);
         }
         next = match repository.read_strictly(id)? {
-            Strict::Whole(Kind::Commit, bytes) => object::outline(&bytes).and_then(|o| o.parent),
+            StrictRead::Whole(ObjectKind::Commit, bytes) => {
+                object::outline(&bytes).and_then(|o| o.parent)
+            }
             _ => None,
         };
     }
@@ -147,12 +149,12 @@ pub(super) fn descends(
 
 /// Examines every commit of a line on every core, and hands the results on in order while the next
 /// commits are examined.
-pub(super) fn examine_all(
+pub(super) fn check_commits(
     root: &Folder,
     keyring: Option<&Keyring>,
     commits: &[ObjectId],
     first: &Before,
-    mut each: impl FnMut(usize, Examined) -> Result<()>,
+    mut each: impl FnMut(usize, CheckedCommitFacts) -> Result<()>,
 ) -> Result<()> {
     let runs = commits.len().div_ceil(RUN);
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -163,8 +165,8 @@ pub(super) fn examine_all(
         for _ in 0..cores.min(runs) {
             let sender = sender.clone();
             scope.spawn(move || {
-                let repository = Repository::of_whatever_is_there(root, journal::find);
-                let mut examiner = Examiner::new(repository, keyring);
+                let repository = Repository::open_lenient(root, journal::find);
+                let mut examiner = CommitChecker::new(repository, keyring);
                 loop {
                     let run = next.fetch_add(1, Ordering::Relaxed);
                     let start = run * RUN;
@@ -181,7 +183,7 @@ pub(super) fn examine_all(
             });
         }
         drop(sender);
-        let mut early: BTreeMap<usize, Vec<Examined>> = BTreeMap::new();
+        let mut early: BTreeMap<usize, Vec<CheckedCommitFacts>> = BTreeMap::new();
         let mut index = 0;
         for (run, done) in receiver {
             early.insert(run, done?);
@@ -197,15 +199,15 @@ pub(super) fn examine_all(
 }
 
 fn examine_run(
-    examiner: &mut Examiner<'_>,
+    examiner: &mut CommitChecker<'_>,
     commits: &[ObjectId],
     range: std::ops::Range<usize>,
     first: &Before,
-) -> Result<Vec<Examined>> {
+) -> Result<Vec<CheckedCommitFacts>> {
     let mut before = before(examiner, &commits[..range.start], first)?;
     let mut done = Vec::with_capacity(range.len());
     for id in &commits[range] {
-        let (one, after) = examiner.examine(*id, &before)?;
+        let (one, after) = examiner.check_commit(*id, &before)?;
         done.push(one);
         before = after;
     }
@@ -213,7 +215,7 @@ fn examine_run(
 }
 
 /// Returns the state of history after `commits`, from the last of them that can be read.
-fn before(examiner: &Examiner<'_>, commits: &[ObjectId], first: &Before) -> Result<Before> {
+fn before(examiner: &CommitChecker<'_>, commits: &[ObjectId], first: &Before) -> Result<Before> {
     for (distance, id) in commits.iter().rev().enumerate() {
         if let Some(after) = examiner.after(*id)? {
             return Ok(match distance {
@@ -239,7 +241,7 @@ fn before(examiner: &Examiner<'_>, commits: &[ObjectId], first: &Before) -> Resu
 // The verified line of commits, to check claims against.
 
 /// The verified history. It holds only commit names; the rest is read on demand.
-pub(super) struct Chain<'a> {
+pub(super) struct VerifiedHistory<'a> {
     pub(super) repository: &'a Repository,
     /// The event number of the first of `commits`.
     pub(super) first: u64,
@@ -260,7 +262,7 @@ pub(super) struct Link {
     pub(super) digest: Digest,
 }
 
-impl Chain<'_> {
+impl VerifiedHistory<'_> {
     /// Returns the number of events.
     pub(super) fn events(&self) -> u64 {
         self.first + self.commits.len() as u64
@@ -269,7 +271,7 @@ impl Chain<'_> {
     /// Returns the newest commit.
     ///
     /// # Errors
-    /// As for [`Chain::at`].
+    /// As for [`VerifiedHistory::at`].
     pub(super) fn newest(&self) -> Result<Option<Link>> {
         match self.events().checked_sub(1) {
             Some(event) => self.at(event),
@@ -315,7 +317,7 @@ impl Chain<'_> {
 
     /// Returns the signers after a commit; `None` if they cannot be read.
     pub(super) fn signers_after(&self, commit: ObjectId) -> Result<Option<Signers>> {
-        match decided_at(self.repository, commit)? {
+        match config_blobs_at(self.repository, commit)? {
             Some(decided) => read_signers(self.repository, decided.signers),
             None => Ok(None),
         }
@@ -323,7 +325,8 @@ impl Chain<'_> {
 
     /// Returns the digest of a commit, and its parent.
     fn read(&self, commit: ObjectId) -> Result<(Digest, Option<ObjectId>)> {
-        if let Strict::Whole(Kind::Commit, bytes) = self.repository.read_strictly(commit)?
+        if let StrictRead::Whole(ObjectKind::Commit, bytes) =
+            self.repository.read_strictly(commit)?
             && let Some(outline) = object::outline(&bytes)
         {
             return Ok((Digest::of(&bytes), outline.parent));

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{FORMAT, Place, SIZE_CLASS_MIN, VersionFault, plaintext, read};
+use super::{FORMAT, SIZE_CLASS_MIN, VersionAddress, VersionFault, plaintext, read};
 use crate::Text;
 use crate::crypto::seal::size_class;
 use crate::id::MemoryId;
@@ -18,7 +18,7 @@ const VERSION: u64 = 3;
 /// independent JSON parser. Valid UTF-8 is also written as a text and read back.
 pub fn version(bytes: &[u8]) {
     let path = MemoryPath::from_canonical(PATH.to_owned());
-    let place = Place {
+    let place = VersionAddress {
         id: ID,
         path: &path,
         version: VERSION,

@@ -247,7 +247,7 @@ fn the_library_says_what_the_limit_is_about() {
     let answer = store.execute(&create, &context).expect("recorded");
     assert_eq!(answer.meta.error, Some("limit_exceeded"));
     assert_eq!(answer.refusal.expect("refused").exit_code(), 9);
-    let foreseen = store.foresee(&create, &context).expect("foreseen");
+    let foreseen = store.preview(&create, &context).expect("foreseen");
     assert_eq!(foreseen.content.as_str().split(':').next(), Some("Error"));
     let status = store.status().expect("status");
     assert_eq!(status.history_bytes_max, 1);

@@ -6,8 +6,8 @@ use agekeep::crypto::keyfile;
 use agekeep::error::Error;
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
-use agekeep::store::export::Scope;
-use agekeep::store::{Compared, Keys, Store};
+use agekeep::store::export::ExportScope;
+use agekeep::store::{Keys, Store, TextComparison};
 use serde_json::json;
 
 use crate::port::place::{Place, text, texts, tree};
@@ -244,7 +244,7 @@ fn what_is_erased_while_an_export_is_under_way_is_not_in_it() {
     scene.create(BEGIN, "/memories/a.md", "a\n");
     scene.create(BEGIN, "/memories/b.md", "b\n");
     let mut store = opened(&scene);
-    let export = store.export(&Scope::default(), &Context::default());
+    let export = store.export(&ExportScope::default(), &Context::default());
     let export = export.expect("it is recorded");
     assert_eq!((export.head().versions, export.head().event), (2, 3));
     // Agents and people go on meanwhile.
@@ -269,7 +269,7 @@ fn what_is_asked_beforehand_is_recorded_nowhere_and_shows_nothing() {
     let before = scene.events();
     let mut store = scene.store();
     let context = Context::default();
-    let mut foresee = |command: Command| store.foresee(&command, &context);
+    let mut foresee = |command: Command| store.preview(&command, &context);
     let create = |path: &str, text: &str| Command::Create {
         path: path.into(),
         file_text: text.into(),
@@ -298,22 +298,25 @@ fn what_is_asked_beforehand_is_recorded_nowhere_and_shows_nothing() {
     ] {
         assert!(matches!(foresee(look), Err(Error::Invalid { .. })));
     }
-    let mut compare = |path: &str, text: &str| store.compare_kept(path, &text.into());
+    let mut compare = |path: &str, text: &str| store.compare_with_stored(path, &text.into());
     assert!(matches!(
         compare("/memories/a.md", "a\n"),
-        Ok(Compared::Same)
+        Ok(TextComparison::Same)
     ));
     assert!(matches!(
         compare("/memories/a.md", "b\n"),
-        Ok(Compared::Other(_))
+        Ok(TextComparison::Other(_))
     ));
     assert!(matches!(
         compare("/memories/b.md", "b\n"),
-        Ok(Compared::Free)
+        Ok(TextComparison::Free)
     ));
-    assert!(matches!(compare("/elsewhere", "b\n"), Ok(Compared::Free)));
     assert!(matches!(
-        store.export(&Scope::default(), &Context::default()),
+        compare("/elsewhere", "b\n"),
+        Ok(TextComparison::Free)
+    ));
+    assert!(matches!(
+        store.export(&ExportScope::default(), &Context::default()),
         Err(Error::NoSigningKey)
     ));
     assert_eq!(scene.events(), before);

@@ -14,7 +14,7 @@ use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
 use agekeep::store::log::Filter;
 use agekeep::store::past::Search;
-use agekeep::store::retention::{Due, EraseOf, SweepOptions, Swept};
+use agekeep::store::retention::{EraseOf, ExpiredMemory, SweepOptions, Swept};
 use agekeep::store::revision::Revision;
 use agekeep::store::undo::Undo;
 use agekeep::store::{Clock, Identity, Keys, SigningKey, Store};
@@ -441,7 +441,7 @@ impl World {
         let closed = self.naive.past_grace(&self.book, now);
         let store = &mut self.stores[at];
         let path = store.parse_path(&path(name)).expect("a path");
-        let Ok(from) = store.before_it_went(&path) else {
+        let Ok(from) = store.last_revision_of(&path) else {
             return;
         };
         let undo = Undo::Restore { path, from };
@@ -537,7 +537,7 @@ impl World {
     }
 }
 
-fn ids(dues: &[Due]) -> BTreeSet<MemoryId> {
+fn ids(dues: &[ExpiredMemory]) -> BTreeSet<MemoryId> {
     dues.iter().map(|due| due.id).collect()
 }
 

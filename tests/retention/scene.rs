@@ -153,7 +153,7 @@ impl Scene {
     pub(crate) fn id(&self, path: &str) -> String {
         let mut store = self.store();
         let path = store.parse_path(path).expect("a path");
-        let fate = store.fate(&path).expect("history is whole");
+        let fate = store.expiry_status(&path).expect("history is whole");
         fate.expect("something is there").id.to_string()
     }
 

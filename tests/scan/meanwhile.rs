@@ -5,8 +5,8 @@ use std::path::Path;
 
 use agekeep::Text;
 use agekeep::event::Context;
-use agekeep::store::past::Looked;
-use agekeep::store::scan::{Exposed, Remedy, Scanned, Scope};
+use agekeep::store::past::Recorded;
+use agekeep::store::scan::{Exposed, Remedy, ScanScope, Scanned};
 
 use crate::scan::kept::*;
 
@@ -30,11 +30,11 @@ fn many() -> Kept {
 }
 
 /// Scans, and has something done when so many versions are done.
-fn scan(kept: &Kept, mut act: impl FnMut(u64)) -> Looked<Scanned> {
+fn scan(kept: &Kept, mut act: impl FnMut(u64)) -> Recorded<Scanned> {
     let mut store = kept.open();
     let mut context = Context::default();
     context.actor = Some("auditor".into());
-    let looked = store.scan(&Scope::default(), &context, &mut |done, total| {
+    let looked = store.scan(&ScanScope::default(), &context, &mut |done, total| {
         assert_eq!(total, MEMORIES as u64);
         act(done);
     });

@@ -6,7 +6,7 @@ use std::fs;
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
-use agekeep::store::past::Recorded;
+use agekeep::store::past::RecordStatus;
 use agekeep::store::revision::Revision;
 use agekeep::store::undo::{Selection, Undo};
 use agekeep::store::{Identity, Keys, SigningKey, Store};
@@ -223,7 +223,7 @@ proptest! {
             world.call(call, "again/");
         }
         let looked = world.store.view_at("/memories", None, &Revision::head(), &Context::default());
-        prop_assert!(matches!(looked.expect("a listing").recorded, Recorded::Event(_)));
+        prop_assert!(matches!(looked.expect("a listing").recorded, RecordStatus::Event(_)));
         // What was written beside the damage is found by somebody who reads the file anew.
         for (event, then) in world.states.clone() {
             prop_assert_eq!(&state_at(&mut world.store, event), &then);

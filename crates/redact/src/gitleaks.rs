@@ -17,7 +17,7 @@ mod scan;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use load::{Allow, Outcome, Rule};
+use load::{AllowList, Rule, RuleOutcome};
 use scan::Gate;
 use scan::{Pattern, Room};
 
@@ -25,7 +25,7 @@ use scan::{Pattern, Room};
 #[derive(Debug)]
 pub(crate) struct Gitleaks {
     rules: Vec<Rule>,
-    allow: Vec<Arc<Allow>>,
+    allow: Vec<Arc<AllowList>>,
     room: Room,
     gate: OnceLock<Option<Gate>>,
 }
@@ -59,7 +59,7 @@ impl fmt::Display for Fault {
 
 /// The verdicts on all parts of a file.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct GitleaksReport {
     /// Every rule, in the order of the file.
     pub(crate) rules: Vec<Checked>,
     /// Faults outside the rules.
@@ -106,9 +106,9 @@ impl Gitleaks {
         let mut rules = Vec::with_capacity(loaded.rules.len());
         for entry in loaded.rules {
             match entry.outcome {
-                Outcome::Loaded(rule) => rules.push(*rule),
-                Outcome::Ignored(_) => {}
-                Outcome::Refused(fault) => return Err(fault),
+                RuleOutcome::Loaded(rule) => rules.push(*rule),
+                RuleOutcome::Ignored(_) => {}
+                RuleOutcome::Refused(fault) => return Err(fault),
             }
         }
         Ok(Self {
@@ -124,7 +124,7 @@ impl Gitleaks {
     /// # Errors
     /// A [`Fault`] that keeps the file from being read at all: in its syntax, in an unknown key, in
     /// a value of the wrong type, in its size.
-    pub(crate) fn check(text: &str) -> Result<Report, Fault> {
+    pub(crate) fn check(text: &str) -> Result<GitleaksReport, Fault> {
         let loaded = load::load(text)?;
         let room = Room::new();
         let mut faults = loaded.faults;
@@ -136,9 +136,9 @@ impl Gitleaks {
         let mut rules = Vec::with_capacity(loaded.rules.len());
         for entry in loaded.rules {
             let verdict = match entry.outcome {
-                Outcome::Loaded(rule) => verdict(&rule, entry.line, &room),
-                Outcome::Ignored(why) => Verdict::Ignored(why),
-                Outcome::Refused(fault) => Verdict::Refused(fault),
+                RuleOutcome::Loaded(rule) => verdict(&rule, entry.line, &room),
+                RuleOutcome::Ignored(why) => Verdict::Ignored(why),
+                RuleOutcome::Refused(fault) => Verdict::Refused(fault),
             };
             rules.push(Checked {
                 id: entry.id,
@@ -146,7 +146,7 @@ impl Gitleaks {
                 verdict,
             });
         }
-        Ok(Report {
+        Ok(GitleaksReport {
             rules,
             faults,
             remarks: loaded.remarks,
@@ -164,7 +164,7 @@ impl Gitleaks {
     }
 }
 
-impl Report {
+impl GitleaksReport {
     /// Returns the first fault for which the file must be refused.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         let refused = self.rules.iter().find_map(|rule| match &rule.verdict {
@@ -188,7 +188,7 @@ fn verdict(rule: &Rule, line: usize, room: &Room) -> Verdict {
     if changes.is_empty() {
         Verdict::Loaded
     } else {
-        Verdict::Rewritten(changes.into_iter().map(go::Change::what).collect())
+        Verdict::Rewritten(changes.into_iter().map(go::Rewrite::what).collect())
     }
 }
 

@@ -24,7 +24,7 @@ mod vocabulary;
 mod weigh;
 
 use self::page::{Page, Word};
-use self::vocabulary::{Class, Classes};
+use self::vocabulary::{Classes, WordClass};
 use super::named;
 use super::span::{Rank, Span};
 
@@ -33,14 +33,14 @@ const ENOUGH: i32 = -6;
 
 /// Kinds of numbers, and of other words, by the labels near them: the first label that is there
 /// decides.
-const NUMBER_KINDS: [(Class, &str); 3] = [
-    (Class::Otp, "one-time-code"),
-    (Class::Card, "card-code"),
-    (Class::Pin, "pin"),
+const NUMBER_KINDS: [(WordClass, &str); 3] = [
+    (WordClass::Otp, "one-time-code"),
+    (WordClass::Card, "card-code"),
+    (WordClass::Pin, "pin"),
 ];
-const WORD_KINDS: [(Class, &str); 2] = [
-    (Class::Password, "password"),
-    (Class::Answer, "security-answer"),
+const WORD_KINDS: [(WordClass, &str); 2] = [
+    (WordClass::Password, "password"),
+    (WordClass::Answer, "security-answer"),
 ];
 
 /// Labels too short for the vocabulary, with the character that ends them.

@@ -15,7 +15,7 @@ where
     T: Deserialize<'de>,
 {
     let mut check = |_: &T| Ok(());
-    Table(&mut check, PhantomData).deserialize(deserializer)
+    TableSeed(&mut check, PhantomData).deserialize(deserializer)
 }
 
 /// Reads an array of tables, each of which must also pass a check.
@@ -36,7 +36,7 @@ pub fn text<'de, D: Deserializer<'de>, T>(
     expected: &'static str,
     mut read: impl FnMut(&str) -> Result<T, String>,
 ) -> Result<T, D::Error> {
-    Text(expected, &mut read).deserialize(deserializer)
+    TextSeed(expected, &mut read).deserialize(deserializer)
 }
 
 /// Reads an array of texts, each of which must pass a check.
@@ -54,7 +54,7 @@ pub fn number<'de, D: Deserializer<'de>, N: Whole>(
     name: &'static str,
     (low, high): (N, N),
 ) -> Result<N, D::Error> {
-    deserializer.deserialize_i64(Number { name, low, high })
+    deserializer.deserialize_i64(NumberSeed { name, low, high })
 }
 
 /// A type of whole numbers.
@@ -64,9 +64,9 @@ impl Whole for usize {}
 impl Whole for u64 {}
 
 /// A reader of a table, and the check that the table must pass.
-struct Table<'a, T, F>(&'a mut F, PhantomData<T>);
+struct TableSeed<'a, T, F>(&'a mut F, PhantomData<T>);
 
-impl<'de, T, F> DeserializeSeed<'de> for Table<'_, T, F>
+impl<'de, T, F> DeserializeSeed<'de> for TableSeed<'_, T, F>
 where
     T: Deserialize<'de>,
     F: FnMut(&T) -> Result<(), String>,
@@ -78,7 +78,7 @@ where
     }
 }
 
-impl<'de, T, F> Visitor<'de> for Table<'_, T, F>
+impl<'de, T, F> Visitor<'de> for TableSeed<'_, T, F>
 where
     T: Deserialize<'de>,
     F: FnMut(&T) -> Result<(), String>,
@@ -111,7 +111,7 @@ where
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Vec<T>, A::Error> {
         let mut read = Vec::new();
-        while let Some(one) = seq.next_element_seed(Table(&mut self.0, PhantomData))? {
+        while let Some(one) = seq.next_element_seed(TableSeed(&mut self.0, PhantomData))? {
             read.push(one);
         }
         Ok(read)
@@ -119,9 +119,9 @@ where
 }
 
 /// A reader of a text: the form that it expects, and the function that converts it.
-struct Text<'a, F>(&'static str, &'a mut F);
+struct TextSeed<'a, F>(&'static str, &'a mut F);
 
-impl<'de, T, F: FnMut(&str) -> Result<T, String>> DeserializeSeed<'de> for Text<'_, F> {
+impl<'de, T, F: FnMut(&str) -> Result<T, String>> DeserializeSeed<'de> for TextSeed<'_, F> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
@@ -129,7 +129,7 @@ impl<'de, T, F: FnMut(&str) -> Result<T, String>> DeserializeSeed<'de> for Text<
     }
 }
 
-impl<T, F: FnMut(&str) -> Result<T, String>> Visitor<'_> for Text<'_, F> {
+impl<T, F: FnMut(&str) -> Result<T, String>> Visitor<'_> for TextSeed<'_, F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -153,20 +153,20 @@ impl<'de, F: FnMut(&str) -> Result<(), String>> Visitor<'de> for Texts<F> {
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Vec<String>, A::Error> {
         let mut read = Vec::new();
         let mut own = |text: &str| (self.1)(text).map(|()| text.to_owned());
-        while let Some(one) = seq.next_element_seed(Text("text in quotes", &mut own))? {
+        while let Some(one) = seq.next_element_seed(TextSeed("text in quotes", &mut own))? {
             read.push(one);
         }
         Ok(read)
     }
 }
 
-struct Number<N> {
+struct NumberSeed<N> {
     name: &'static str,
     low: N,
     high: N,
 }
 
-impl<N: Whole> Number<N> {
+impl<N: Whole> NumberSeed<N> {
     fn within<E: Error>(&self, value: impl TryInto<N> + fmt::Display + Copy) -> Result<N, E> {
         let Self { name, low, high } = *self;
         let number = value.try_into().ok();
@@ -176,7 +176,7 @@ impl<N: Whole> Number<N> {
     }
 }
 
-impl<N: Whole> Visitor<'_> for Number<N> {
+impl<N: Whole> Visitor<'_> for NumberSeed<N> {
     type Value = N;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

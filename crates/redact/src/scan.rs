@@ -13,7 +13,7 @@ use crate::gitleaks::Gitleaks;
 use crate::notes::Label;
 use crate::personal::Personal;
 use crate::span::{Kind, Rank, Span};
-use crate::view::View;
+use crate::view::TextView;
 use crate::{code_list, decode, judge, mnemonic, named, notes, personal, rules, view};
 
 /// Most levels to which encodings inside encodings are followed.
@@ -180,7 +180,7 @@ impl Scan<'_> {
 
 /// Maps a finding in a view back to the text: one span for each literal or line that it was joined
 /// from, so that the text between them stays. A block of armour is removed whole.
-fn through(text: &[u8], view: &View, span: &Span) -> Vec<Span> {
+fn through(text: &[u8], view: &TextView, span: &Span) -> Vec<Span> {
     let range = span.start..span.end;
     let ranges = if span.rank == Rank::Armour {
         vec![view.source(&range)]

@@ -13,13 +13,13 @@ mod lists;
 
 /// A text made from pieces of another text.
 #[derive(Default)]
-pub(super) struct View {
+pub(super) struct TextView {
     bytes: Zeroizing<Vec<u8>>,
     /// The source of each byte: its start and end in the text.
     from: Vec<(u32, u32)>,
 }
 
-impl View {
+impl TextView {
     /// Returns the text of the view.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -73,8 +73,8 @@ fn lines_with(
     candidates: impl Iterator<Item = usize>,
     undo: impl Fn(&[u8], usize) -> Option<(Vec<u8>, usize)>,
     wide: bool,
-) -> Option<View> {
-    let mut view = View::default();
+) -> Option<TextView> {
+    let mut view = TextView::default();
     let mut done = 0;
     for candidate in candidates {
         if candidate < done || undo(text, candidate).is_none() {
@@ -127,7 +127,7 @@ const BRACKET_BYTES_MAX: usize = 320;
 
 /// Undoes escapes: `%41`, `\u0041`, `\x41`, `\101`, `&#65;`, `&#x41;`, `&amp;`, `=3D`, and the
 /// marks that Markdown escapes inside a word.
-pub(super) fn unescaped(text: &[u8]) -> Option<View> {
+pub(super) fn unescaped(text: &[u8]) -> Option<TextView> {
     let marks = memchr::memchr3_iter(b'%', b'\\', b'&', text);
     let printed = memchr::memmem::find_iter(text, b"=3D");
     let mut candidates: Vec<usize> = marks
@@ -211,7 +211,7 @@ fn unescape(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
 
 /// Undoes splits and disguises: zero-width characters, full-width letters, strings joined by `+`,
 /// lines continued by a backslash.
-pub(super) fn joined(text: &[u8]) -> Option<View> {
+pub(super) fn joined(text: &[u8]) -> Option<TextView> {
     // Zero-width characters and full-width letters begin with one of four bytes.
     let hidden = memchr::memchr3_iter(0xE2, 0xEF, 0xC2, text);
     let hidden = hidden.chain(memchr::memchr_iter(0xE1, text));
@@ -310,7 +310,7 @@ fn unhide(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
 
 /// Undoes brackets and blanked markers around a value or inside it. The brackets may hold a word
 /// before the value, as a marker does.
-pub(super) fn bared(text: &[u8]) -> Option<View> {
+pub(super) fn bared(text: &[u8]) -> Option<TextView> {
     let marks = memchr::memchr_iter(BLANK, text).filter(|at| unmark(text, *at).is_some());
     let opens = memchr::memchr3_iter(b'[', b'<', b'{', text);
     let mut candidates: Vec<usize> = opens
@@ -480,7 +480,7 @@ fn adjoins(text: &[u8], at: usize, quote: u8, lines: bool, chain: usize) -> bool
 
 /// A token broken over lines, with its pieces joined in a view.
 pub(super) struct Wrapped {
-    pub(super) view: View,
+    pub(super) view: TextView,
     /// The end of the first line, in the view.
     pub(super) seam: usize,
     /// The length of the first piece on the next line.
@@ -501,7 +501,7 @@ pub(super) fn wrapped(text: &[u8]) -> Vec<Wrapped> {
         let Some(first) = run_before(text, newline) else {
             continue;
         };
-        let mut view = View::default();
+        let mut view = TextView::default();
         view.copy(text, first.clone());
         let seam = view.bytes.len();
         let mut piece = 0;
@@ -584,7 +584,7 @@ mod tests {
 
     use super::*;
 
-    fn whole(view: Option<View>) -> Option<String> {
+    fn whole(view: Option<TextView>) -> Option<String> {
         let view = view?;
         let text = std::str::from_utf8(view.bytes()).ok()?;
         Some(text.trim_end_matches('\n').to_owned())
@@ -722,7 +722,7 @@ mod tests {
     }
 
     /// Asserts that every byte of a view stands for a stretch of the text, in order.
-    fn holds(text: &[u8], view: &View) {
+    fn holds(text: &[u8], view: &TextView) {
         let mut before = 0;
         for at in 0..view.bytes().len() {
             let source = view.source(&(at..at + 1));

@@ -156,7 +156,7 @@ enum Verb {
     Rollback(undo::Rollback),
     /// Show a file with line numbers, or a directory
     #[command(visible_aliases = ["cat", "ls"])]
-    View(memory::View),
+    View(memory::ViewArgs),
     /// Make a file; the text comes from --text, --file or standard input
     Create(memory::Create),
     /// Replace the one occurrence of a text
@@ -174,7 +174,7 @@ enum Verb {
     /// Write a whole file, new or not (`memory_write`); the text as for create
     Write(memory::Write),
     /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
-    Tool(memory::Tool),
+    Tool(memory::ToolArgs),
     /// Serve memory to an MCP client, on standard input and output or over HTTP
     Mcp(mcp::Mcp),
     /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
@@ -182,14 +182,14 @@ enum Verb {
     /// Write memories out as plaintext: to a folder, or as JSON Lines; recorded
     Export(export::ExportArgs),
     /// Print a signed note that says where history ends now, for an auditor to keep
-    Checkpoint(checkpoint::Checkpoint),
+    Checkpoint(checkpoint::CheckpointArgs),
     /// Go on from a history that was turned back, or with another store in the place of the one that
     /// is known; needs --reason, and is recorded
     AcceptRollback,
     /// Show who can open the store, let somebody in, or close it to them
     Recipients(members::Recipients),
     /// Hand out what opens one memory with stock age
-    Keys(members::Keys),
+    Keys(members::KeysArgs),
     /// Remove what has expired, and erase what is past its grace: the sweep
     Expire(retention::Expire),
     /// Keep memories from expiring, from erasure and from deletion, and say why
@@ -201,7 +201,7 @@ enum Verb {
     /// Say what is not wrong yet and will hurt one day, and what to do about it
     Doctor,
     /// Give memories new keys, in case somebody knows the ones they have
-    Rekey(members::Rekey),
+    Rekey(members::RekeyArgs),
     /// Show the policy in force, or put another one in place
     Policy(policy::PolicyArgs),
     /// Show who may write, let somebody write, or write no more
@@ -301,7 +301,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 /// Makes the store's keyring private to its owner, wherever it is, and returns the store.
 pub(crate) fn protected(store: Store) -> Store {
-    for sentence in store.protect_keyring() {
+    for sentence in store.restrict_keyring_permissions() {
         output::warn(&sentence);
     }
     store
@@ -325,7 +325,7 @@ impl Global {
 
     /// Opens the store for a look, which is recorded if there is a signing key, or for a verb that
     /// records nothing.
-    pub(crate) fn open_to_look(&self) -> Result<Store> {
+    pub(crate) fn open_for_reading(&self) -> Result<Store> {
         let path = self.protected_store()?;
         let store = Store::open(&path, environment::keys_to_look(self)?, self.clock())?;
         self.introduce(&store);
@@ -335,7 +335,7 @@ impl Global {
     /// Finds the store's folder and makes it private to its owner.
     pub(crate) fn protected_store(&self) -> Result<PathBuf> {
         let path = self.existing_store()?;
-        for sentence in Store::protect(&path) {
+        for sentence in Store::restrict_permissions(&path) {
             output::warn(&sentence);
         }
         Ok(path)
@@ -382,7 +382,7 @@ impl Global {
     }
 
     /// Returns the context for a verb in which `--actor` and `--session` select events.
-    pub(crate) fn onlooker(&self) -> Context {
+    pub(crate) fn reader_context(&self) -> Context {
         let mut context = self.context();
         context.actor = environment::actor().or_else(environment::user);
         context.session = None;

@@ -16,11 +16,11 @@ const NEVER_FOLLOWED: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// An open folder.
-pub(super) struct Folder(OwnedFd);
+pub(super) struct UserFolder(OwnedFd);
 
 /// The kind of thing that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File,
     Folder,
     Link,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Itself(u64, u64);
 
-impl Folder {
+impl UserFolder {
     /// Opens a folder that the caller named; links on the way are followed.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::open(
@@ -64,7 +64,7 @@ impl Folder {
     }
 
     /// Returns the kind of thing that a name in it stands for.
-    pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
+    pub(super) fn kind(&self, name: &OsStr) -> io::Result<EntryKind> {
         let stat = fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(kind(&stat))
     }
@@ -73,16 +73,16 @@ impl Folder {
     /// Anything but a file is an error.
     pub(super) fn file(&self, name: &OsStr) -> io::Result<(File, u64)> {
         // Opening a device can have effects, so its kind is checked first.
-        if let Kind::Other(what) = self.kind(name)? {
+        if let EntryKind::Other(what) = self.kind(name)? {
             return Err(io::Error::other(what));
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | NEVER_FOLLOWED;
         let file = fs::openat(&self.0, name, flags, Mode::empty()).map_err(in_words)?;
         let stat = fs::fstat(&file)?;
         match kind(&stat) {
-            Kind::File => Ok((file.into(), u64::try_from(stat.st_size).unwrap_or(u64::MAX))),
-            Kind::Other(what) => Err(io::Error::other(what)),
-            Kind::Folder | Kind::Link => Err(io::Error::other("no file")),
+            EntryKind::File => Ok((file.into(), u64::try_from(stat.st_size).unwrap_or(u64::MAX))),
+            EntryKind::Other(what) => Err(io::Error::other(what)),
+            EntryKind::Folder | EntryKind::Link => Err(io::Error::other("no file")),
         }
     }
 
@@ -147,7 +147,7 @@ impl Folder {
 
     /// Removes an entry of it, with everything in it.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        if self.kind(name)? != Kind::Folder {
+        if self.kind(name)? != EntryKind::Folder {
             return Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?);
         }
         let below = self.folder(name)?;
@@ -170,23 +170,23 @@ impl Folder {
 }
 
 /// A file or folder that the caller named, open.
-pub(super) enum Opened {
-    Folder(Folder),
+pub(super) enum OpenedPath {
+    Folder(UserFolder),
     File(File),
 }
 
 /// Opens a file or folder that the caller named; anything else is an error.
-pub(super) fn open(path: &Path) -> io::Result<Opened> {
-    if let Kind::Other(what) = kind(&fs::stat(path)?) {
+pub(super) fn open(path: &Path) -> io::Result<OpenedPath> {
+    if let EntryKind::Other(what) = kind(&fs::stat(path)?) {
         return Err(io::Error::other(what));
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = fs::open(path, flags, Mode::empty())?;
     match kind(&fs::fstat(&opened)?) {
-        Kind::File => Ok(Opened::File(opened.into())),
-        Kind::Folder => Ok(Opened::Folder(Folder(opened))),
-        Kind::Other(what) => Err(io::Error::other(what)),
-        Kind::Link => Err(io::Error::other("a symbolic link")),
+        EntryKind::File => Ok(OpenedPath::File(opened.into())),
+        EntryKind::Folder => Ok(OpenedPath::Folder(UserFolder(opened))),
+        EntryKind::Other(what) => Err(io::Error::other(what)),
+        EntryKind::Link => Err(io::Error::other("a symbolic link")),
     }
 }
 
@@ -204,14 +204,14 @@ fn in_words(errno: Errno) -> io::Error {
     }
 }
 
-fn kind(stat: &Stat) -> Kind {
+fn kind(stat: &Stat) -> EntryKind {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        FileType::Fifo => Kind::Other("a FIFO"),
-        FileType::Socket => Kind::Other("a socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => Kind::Other("a device"),
-        FileType::Unknown => Kind::Other("no file"),
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        FileType::Fifo => EntryKind::Other("a FIFO"),
+        FileType::Socket => EntryKind::Other("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Other("a device"),
+        FileType::Unknown => EntryKind::Other("no file"),
     }
 }

@@ -24,10 +24,10 @@ use clap::{Args, ValueEnum};
 use rmcp::model::Tool;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::keeper::Keeper;
-use self::server::Door;
+use self::keeper::StoreWorker;
+use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
-use self::watch::Watch;
+use self::watch::ChangeNotifier;
 use crate::args::Global;
 use crate::verbs::prompt;
 
@@ -40,12 +40,12 @@ pub(crate) struct Mcp {
     #[command(flatten)]
     http: http::Http,
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: ToolOptions,
 }
 
 // The options that choose the tools.
 #[derive(Args)]
-struct Wanted {
+struct ToolOptions {
     /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command
     #[arg(long, conflicts_with_all = ["tools", "admin"])]
     single_tool: bool,
@@ -80,14 +80,14 @@ enum Annotations {
 }
 
 /// The tools that a client is offered.
-struct Offer {
+struct OfferedTools {
     specs: Vec<&'static Spec>,
     read_only: bool,
     strict: bool,
 }
 
-impl Offer {
-    fn of(args: &Wanted) -> Self {
+impl OfferedTools {
+    fn of(args: &ToolOptions) -> Self {
         let wanted = |group| match group {
             Group::Memory | Group::Look => !args.single_tool,
             Group::Single => args.single_tool && !args.read_only,
@@ -119,11 +119,11 @@ impl Offer {
             .specs
             .iter()
             .any(|spec| matches!(spec.group, Group::Single | Group::SingleLook));
-        prompt::guidance(&prompt::Options {
+        prompt::guidance(&prompt::PromptOptions {
             tools: if is_one_tool {
-                prompt::Tools::Memory
+                prompt::ToolNaming::Memory
             } else {
-                prompt::Tools::Mcp
+                prompt::ToolNaming::Mcp
             },
             topics: prompt::Topics::default(),
             read_only: self.read_only,
@@ -135,7 +135,7 @@ impl Offer {
 pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
     // The terminal, if there is one, belongs to the client.
     global.unattended = true;
-    let offer = Offer::of(&args.wanted);
+    let offer = OfferedTools::of(&args.wanted);
     let mut defaults = global.context();
     // These are the calls of an agent, and not of the person at this machine.
     defaults.actor = global.agent();
@@ -155,11 +155,11 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
             path: "the server".into(),
             source,
         })?;
-    let keeper = Keeper::start(Arc::new(global), args.init)?;
+    let keeper = StoreWorker::start(Arc::new(global), args.init)?;
     let served = runtime.block_on(async {
-        let watch = Watch::new(keeper.clone());
+        let watch = ChangeNotifier::new(keeper.clone());
         tokio::spawn(watch.clone().run());
-        let door = Door::new(keeper, watch, offer, defaults);
+        let door = McpHandler::new(keeper, watch, offer, defaults);
         let (closing, waiting) = (door.closing(), door.waiting());
         tokio::spawn(async move {
             end_of_process().await;
@@ -188,7 +188,7 @@ impl Mcp {
         false
     }
 
-    async fn serve(&self, door: Door) -> Result<()> {
+    async fn serve(&self, door: McpHandler) -> Result<()> {
         #[cfg(feature = "http")]
         if self.http.is_asked_for() {
             return self.http.serve(door).await;

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
 use agekeep::redact::Redactor;
-use agekeep::store::past::Recorded;
+use agekeep::store::past::RecordStatus;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
@@ -236,10 +236,10 @@ pub(super) enum Style {
 }
 
 /// A line in pieces, each with its style.
-pub(super) type Line = Vec<(Style, String)>;
+pub(super) type StyledLine = Vec<(Style, String)>;
 
 /// Makes a line without any style.
-pub(super) fn plain(text: &str) -> Line {
+pub(super) fn plain(text: &str) -> StyledLine {
     vec![(Style::Plain, text.to_owned())]
 }
 
@@ -278,8 +278,8 @@ impl Color {
 }
 
 /// Prints a note if a look was not recorded.
-pub(super) fn unless_recorded(recorded: &Recorded) {
-    if let Recorded::Not(why) = recorded {
+pub(super) fn unless_recorded(recorded: &RecordStatus) {
+    if let RecordStatus::Not(why) = recorded {
         note(&format!("note: this look was not recorded: {why}"));
     }
 }
@@ -306,7 +306,7 @@ impl Pages {
     }
 
     /// Adds a line in pieces; `false` if the reader is gone.
-    pub(super) fn styled(&mut self, line: &Line) -> Result<bool> {
+    pub(super) fn styled(&mut self, line: &StyledLine) -> Result<bool> {
         let mut text = String::new();
         for (style, piece) in line {
             let piece = escaped(piece);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use agekeep::crypto::keyfile::{PASSPHRASE_BYTES_MAX, Passphrase, Unlock, Wanted};
+use agekeep::crypto::keyfile::{PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unlock};
 use agekeep::error::{Error, KeyFault, Result};
 use zeroize::Zeroizing;
 
@@ -27,7 +27,7 @@ pub(super) struct Sources {
 }
 
 impl Unlock for Sources {
-    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase> {
+    fn passphrase(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase> {
         let refused = |why: &str| {
             Error::Key(KeyFault::NoPassphrase {
                 wanted: output::escaped(&wanted.to_string()).into_owned(),
@@ -35,7 +35,7 @@ impl Unlock for Sources {
             })
         };
         let given = self.descriptor.is_some() || self.file.is_some() || self.command.is_some();
-        if let (true, Wanted::Plugin { again: true, .. }) = (given, wanted) {
+        if let (true, PassphraseRequest::Plugin { again: true, .. }) = (given, wanted) {
             return Err(refused("the one that was given is not accepted"));
         }
         let read = if let Some(descriptor) = self.descriptor {
@@ -72,10 +72,10 @@ impl Sources {
         (!self.unattended).then(Terminal::open).flatten()
     }
 
-    fn ask_at_terminal(&self, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+    fn ask_at_terminal(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase, String> {
         let terminal = self.terminal().ok_or("there is no terminal to ask at")?;
         let question = match wanted {
-            Wanted::Plugin {
+            PassphraseRequest::Plugin {
                 plugin, question, ..
             } => format!("{plugin}: {question}"),
             file => format!("Passphrase for {file}:"),
@@ -86,7 +86,11 @@ impl Sources {
         Ok(Passphrase::from_first_line(&line)?)
     }
 
-    fn read_descriptor(&self, descriptor: u32, wanted: Wanted<'_>) -> Result<Passphrase, String> {
+    fn read_descriptor(
+        &self,
+        descriptor: u32,
+        wanted: PassphraseRequest<'_>,
+    ) -> Result<Passphrase, String> {
         let mut read = self.read.lock().expect("nobody panics while holding it");
         if let Some(passphrase) = &*read {
             return Ok(passphrase.duplicate());
@@ -96,7 +100,7 @@ impl Sources {
         let passphrase = first_line(file.map_err(|e| format!("{source} cannot be read: {e}"))?)
             .map_err(|why| format!("{source}: {why}"))?;
         // An identity file is unlocked once. A plugin may want its PIN for each file.
-        if let Wanted::Plugin { .. } = wanted {
+        if let PassphraseRequest::Plugin { .. } = wanted {
             *read = Some(passphrase.duplicate());
         }
         Ok(passphrase)

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
-use agekeep::event::{Change, Event, Moment, Place};
+use agekeep::event::{Change, Event, Moment, PathRef};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::log::Entry;
-use agekeep::store::past::{Changed, Recorded, Shown, Side};
+use agekeep::store::past::{EventDiff, MemoryDiff, RecordStatus, VersionInfo};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::output::{Line, Style, plain};
+use crate::output::{Style, StyledLine, plain};
 
 /// Renders an event as one line.
 pub(super) fn to_text(entry: &Entry) -> String {
@@ -106,12 +106,12 @@ fn shown_paths(event: &Event) -> String {
     }
 }
 
-fn shown(place: &Place) -> String {
+fn shown(place: &PathRef) -> String {
     match place {
-        Place::Root => "/memories".into(),
-        Place::Of(_, Some(path)) => path.as_str().into(),
-        Place::Of(id, None) => format!("(erased {id})"),
-        Place::Asked(text) => text.clone(),
+        PathRef::Root => "/memories".into(),
+        PathRef::Of(_, Some(path)) => path.as_str().into(),
+        PathRef::Of(id, None) => format!("(erased {id})"),
+        PathRef::Asked(text) => text.clone(),
         _ => "?".into(),
     }
 }
@@ -214,14 +214,14 @@ pub(super) fn to_json(entry: &Entry) -> Value {
 // Changes, as lines for people and as JSON.
 
 /// Renders an event and its changes as lines.
-pub(super) fn shown_to_lines(shown: &Shown) -> Vec<Line> {
+pub(super) fn shown_to_lines(shown: &EventDiff) -> Vec<StyledLine> {
     let mut lines = vec![vec![(Style::Heading, to_text(&shown.entry))]];
     lines.extend(shown.changes.iter().flat_map(to_lines));
     lines
 }
 
 /// Renders an event and its changes as one object.
-pub(super) fn shown_to_json(shown: &Shown) -> Value {
+pub(super) fn shown_to_json(shown: &EventDiff) -> Value {
     let mut object = to_json(&shown.entry);
     object["schema"] = "agekeep.show/1".into();
     object["changes"] = shown.changes.iter().map(changes_to_json).collect();
@@ -229,7 +229,7 @@ pub(super) fn shown_to_json(shown: &Shown) -> Value {
 }
 
 /// Renders the change of one memory: a heading, and the hunks of a unified diff.
-pub(super) fn to_lines(changed: &Changed) -> Vec<Line> {
+pub(super) fn to_lines(changed: &MemoryDiff) -> Vec<StyledLine> {
     let mut lines = vec![
         vec![(
             Style::Heading,
@@ -251,7 +251,7 @@ pub(super) fn to_lines(changed: &Changed) -> Vec<Line> {
 }
 
 /// Renders one line of `--stat`.
-pub(super) fn to_stat(changed: &Changed) -> String {
+pub(super) fn to_stat(changed: &MemoryDiff) -> String {
     let (added, removed) = counts(changed);
     format!(
         "{:<8} {} | +{added} -{removed}",
@@ -261,7 +261,7 @@ pub(super) fn to_stat(changed: &Changed) -> String {
 }
 
 /// Renders the last line of `--stat`.
-pub(super) fn total(changes: &[Changed]) -> String {
+pub(super) fn total(changes: &[MemoryDiff]) -> String {
     let sum = counts_of(changes);
     let many = if changes.len() == 1 {
         "memory"
@@ -272,7 +272,7 @@ pub(super) fn total(changes: &[Changed]) -> String {
 }
 
 /// Renders the change of one memory as an object.
-pub(super) fn changes_to_json(changed: &Changed) -> Value {
+pub(super) fn changes_to_json(changed: &MemoryDiff) -> Value {
     let (added, removed) = counts(changed);
     let either = changed.after.as_ref().or(changed.before.as_ref());
     let hunks = changed.diff.as_ref().map(TextDiff::hunks);
@@ -289,7 +289,7 @@ pub(super) fn changes_to_json(changed: &Changed) -> Value {
 }
 
 /// Renders one version as an object.
-pub(super) fn side_to_json(side: &Side) -> Value {
+pub(super) fn side_to_json(side: &VersionInfo) -> Value {
     json!({
         "path": side.path.as_ref().map(MemoryPath::as_str),
         "version": side.version,
@@ -299,10 +299,10 @@ pub(super) fn side_to_json(side: &Side) -> Value {
 }
 
 /// Renders whether a look was recorded: its event, or the reason why there is none.
-pub(super) fn recorded_to_json(recorded: &Recorded) -> Value {
+pub(super) fn recorded_to_json(recorded: &RecordStatus) -> Value {
     match recorded {
-        Recorded::Event(event) => json!({"event": event}),
-        Recorded::Not(why) => json!({"event": null, "why": why}),
+        RecordStatus::Event(event) => json!({"event": event}),
+        RecordStatus::Not(why) => json!({"event": null, "why": why}),
         _ => Value::Null,
     }
 }
@@ -326,17 +326,17 @@ fn hunk_to_json(hunk: &DiffHunk) -> Value {
 }
 
 /// Counts the lines added and removed, all together.
-pub(super) fn counts_of(changes: &[Changed]) -> (usize, usize) {
+pub(super) fn counts_of(changes: &[MemoryDiff]) -> (usize, usize) {
     let each = changes.iter().map(counts);
     each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-fn counts(changed: &Changed) -> (usize, usize) {
+fn counts(changed: &MemoryDiff) -> (usize, usize) {
     let diff = changed.diff.as_ref();
     diff.map_or((0, 0), |diff| (diff.added(), diff.removed()))
 }
 
-fn word(changed: &Changed) -> &'static str {
+fn word(changed: &MemoryDiff) -> &'static str {
     match changed.kind() {
         Change::Add => "add",
         Change::Edit => "edit",
@@ -347,7 +347,7 @@ fn word(changed: &Changed) -> &'static str {
     }
 }
 
-fn moved(changed: &Changed) -> String {
+fn moved(changed: &MemoryDiff) -> String {
     match (&changed.before, &changed.after) {
         (Some(before), Some(after)) if before.path != after.path => {
             format!("{} -> {}", shown_path(before), shown_path(after))
@@ -358,14 +358,14 @@ fn moved(changed: &Changed) -> String {
 }
 
 /// Renders a path so that it can be mistaken for nothing else.
-pub(super) fn shown_path(side: &Side) -> String {
+pub(super) fn shown_path(side: &VersionInfo) -> String {
     side.path.as_ref().map_or_else(
         || format!("(erased {})", side.id),
         |path| quoted(path.as_str()),
     )
 }
 
-fn end(side: Option<&Side>) -> String {
+fn end(side: Option<&VersionInfo>) -> String {
     side.map_or_else(
         || "(not there)".into(),
         |side| {
@@ -385,14 +385,14 @@ fn place(hunk: &DiffHunk) -> String {
 
 /// Renders a line of a diff with the changed words marked, and a note below it if it has no
 /// newline.
-fn line(line: &DiffLine) -> Vec<Line> {
+fn line(line: &DiffLine) -> Vec<StyledLine> {
     let (sign, style, marked) = match line.kind {
         LineKind::Context => (" ", Style::Plain, Style::Plain),
         LineKind::Removed => ("-", Style::Removed, Style::RemovedWord),
         LineKind::Added => ("+", Style::Added, Style::AddedWord),
     };
     let text = line.text.as_str();
-    let mut spans: Line = vec![(style, sign.to_owned())];
+    let mut spans: StyledLine = vec![(style, sign.to_owned())];
     let mut at = 0;
     for range in &line.emphasis {
         spans.push((style, text[at..range.start].to_owned()));

@@ -13,7 +13,7 @@ use age::{plugin, scrypt, x25519};
 use zeroize::Zeroizing;
 
 use super::recipient::Recipient;
-use super::unlock::{Answers, Unattended, Unlock, Wanted};
+use super::unlock::{PassphraseRequest, PluginCallbacks, Unattended, Unlock};
 use super::{OpenFault, Sealed, decrypt, openssh, plugin_failed, program};
 use crate::error::{Error, KeyFault, Result};
 
@@ -29,7 +29,7 @@ const ENCRYPTED_ARMORED: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 /// All of them are unlocked. It has no `Debug`, and is wiped when dropped.
 #[derive(Clone)]
 pub struct Identity {
-    keys: Arc<Vec<Key>>,
+    keys: Arc<Vec<IdentityKey>>,
     /// The recipient as the caller states it.
     given: Option<Recipient>,
     /// The recipient as a comment in the file states it.
@@ -38,9 +38,9 @@ pub struct Identity {
 }
 
 /// A single identity.
-enum Key {
+enum IdentityKey {
     X25519(x25519::Identity),
-    Ssh(Box<openssh::Key>),
+    Ssh(Box<openssh::OpenSshKey>),
     /// An identity that only its plugin can use.
     Plugin(plugin::Identity),
 }
@@ -84,7 +84,10 @@ impl Identity {
     /// Generates a new X25519 identity.
     #[must_use]
     pub fn generate() -> Self {
-        Self::of(vec![Key::X25519(x25519::Identity::generate())], None)
+        Self::of(
+            vec![IdentityKey::X25519(x25519::Identity::generate())],
+            None,
+        )
     }
 
     /// Parses an identity file that needs no passphrase: lines of `AGE-SECRET-KEY-1…` and
@@ -116,8 +119,8 @@ impl Identity {
 
     fn read_plain(bytes: &[u8], path: &Path, unlock: &Arc<dyn Unlock>) -> Result<Self, Unusable> {
         if bytes.starts_with(b"-----BEGIN ") {
-            let key = openssh::Key::read(bytes, path, &**unlock)?;
-            return Ok(Self::of(vec![Key::Ssh(Box::new(key))], None));
+            let key = openssh::OpenSshKey::read(bytes, path, &**unlock)?;
+            return Ok(Self::of(vec![IdentityKey::Ssh(Box::new(key))], None));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| "it is not text")?;
         let (mut keys, mut noted) = (Vec::new(), None);
@@ -136,7 +139,7 @@ impl Identity {
         Ok(Self::of(keys, noted))
     }
 
-    fn of(keys: Vec<Key>, noted: Option<Recipient>) -> Self {
+    fn of(keys: Vec<IdentityKey>, noted: Option<Recipient>) -> Self {
         Self {
             keys: Arc::new(keys),
             given: None,
@@ -158,7 +161,9 @@ impl Identity {
     pub fn to_file(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(200 * self.keys.len()));
         for key in self.keys.iter() {
-            let Key::X25519(identity) = key else { continue };
+            let IdentityKey::X25519(identity) = key else {
+                continue;
+            };
             text.push_str("# public key: ");
             text.push_str(&identity.to_public().to_string());
             text.push('\n');
@@ -177,9 +182,9 @@ impl Identity {
             return Ok(given.clone());
         }
         match &self.keys[0] {
-            Key::X25519(identity) => Ok(identity.to_public().into()),
-            Key::Ssh(key) => Ok(key.recipient.clone()),
-            Key::Plugin(identity) => self.noted.clone().ok_or_else(|| {
+            IdentityKey::X25519(identity) => Ok(identity.to_public().into()),
+            IdentityKey::Ssh(key) => Ok(key.recipient.clone()),
+            IdentityKey::Plugin(identity) => self.noted.clone().ok_or_else(|| {
                 let plugin = program(identity.plugin());
                 Error::Key(KeyFault::NoRecipient { plugin })
             }),
@@ -190,7 +195,7 @@ impl Identity {
     #[must_use]
     pub fn to_secret_line(&self) -> Option<Zeroizing<String>> {
         match self.keys.first() {
-            Some(Key::X25519(identity)) => Some(Zeroizing::new(
+            Some(IdentityKey::X25519(identity)) => Some(Zeroizing::new(
                 identity.to_string().expose_secret().to_owned(),
             )),
             _ => None,
@@ -207,9 +212,9 @@ impl Identity {
     /// unlike those for recipients that are only stated.
     pub(crate) fn own_recipients(&self) -> impl Iterator<Item = Recipient> {
         self.keys.iter().filter_map(|key| match key {
-            Key::X25519(identity) => Some(identity.to_public().into()),
-            Key::Ssh(key) => Some(key.recipient.clone()),
-            Key::Plugin(_) => None,
+            IdentityKey::X25519(identity) => Some(identity.to_public().into()),
+            IdentityKey::Ssh(key) => Some(key.recipient.clone()),
+            IdentityKey::Plugin(_) => None,
         })
     }
 
@@ -222,12 +227,13 @@ impl Identity {
     /// require a person's action.
     pub(crate) fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
         let (bytes, len) = (sealed.as_bytes(), sealed.as_bytes().len());
-        let own: Vec<&dyn age::Identity> = self.keys.iter().filter_map(Key::as_age).collect();
+        let own: Vec<&dyn age::Identity> =
+            self.keys.iter().filter_map(IdentityKey::as_age).collect();
         let mut unopened = match decrypt(bytes, len, &own) {
             Ok(plain) => return Ok(plain),
             Err(error) => Unopened::Fault(OpenFault::of(&error)),
         };
-        let mut plugins: Vec<&str> = self.keys.iter().filter_map(Key::plugin).collect();
+        let mut plugins: Vec<&str> = self.keys.iter().filter_map(IdentityKey::plugin).collect();
         plugins.sort_unstable();
         plugins.dedup();
         for name in plugins {
@@ -243,8 +249,12 @@ impl Identity {
     }
 
     fn open_by_plugin(&self, name: &str, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
-        let identities: Vec<_> = self.keys.iter().filter_map(Key::as_plugin).collect();
-        let answers = Answers::new(&self.unlock, program(name));
+        let identities: Vec<_> = self
+            .keys
+            .iter()
+            .filter_map(IdentityKey::as_plugin)
+            .collect();
+        let answers = PluginCallbacks::new(&self.unlock, program(name));
         let plugin = IdentityPluginV1::new(name, &identities, answers.clone())
             .map_err(|e| Unopened::Failed(unresolved(&e)))?;
         let bytes = sealed.as_bytes();
@@ -265,7 +275,7 @@ impl Identity {
     }
 }
 
-impl Key {
+impl IdentityKey {
     fn as_age(&self) -> Option<&dyn age::Identity> {
         match self {
             Self::X25519(identity) => Some(identity),
@@ -290,12 +300,12 @@ impl Key {
 }
 
 /// Parses a line of an identity file; the error is the fault in it.
-fn key_of(line: &str) -> Result<Key, &'static str> {
+fn key_of(line: &str) -> Result<IdentityKey, &'static str> {
     if let Ok(identity) = x25519::Identity::from_str(line) {
-        return Ok(Key::X25519(identity));
+        return Ok(IdentityKey::X25519(identity));
     }
     if let Ok(identity) = plugin::Identity::from_str(line) {
-        return Ok(Key::Plugin(identity));
+        return Ok(IdentityKey::Plugin(identity));
     }
     Err(if line.starts_with("age1") || line.starts_with("ssh-") {
         "is a recipient, the public half; an identity is the secret one"
@@ -334,7 +344,7 @@ fn decrypted(
         return Err("it is encrypted to a key; only a passphrase can be asked for".into());
     }
     let passphrase = unlock
-        .passphrase(Wanted::File(path))
+        .passphrase(PassphraseRequest::File(path))
         .map_err(Unusable::Failed)?;
     let mut identity = scrypt::Identity::new(passphrase.to_age());
     drop(passphrase);

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::identity::Unusable;
 use super::recipient::Recipient;
-use super::unlock::{Unlock, Wanted};
+use super::unlock::{PassphraseRequest, Unlock};
 use crate::crypto::base64;
 
 /// Most rounds of bcrypt-pbkdf that a key file may demand: some ten seconds. ssh-keygen writes 16
@@ -17,12 +17,12 @@ use crate::crypto::base64;
 const BCRYPT_ROUNDS_MAX: u32 = 1024;
 
 /// An unlocked SSH private key.
-pub(super) struct Key {
+pub(super) struct OpenSshKey {
     pub(super) identity: Identity,
     pub(super) recipient: Recipient,
 }
 
-impl Key {
+impl OpenSshKey {
     pub(super) fn read(bytes: &[u8], path: &Path, unlock: &dyn Unlock) -> Result<Self, Unusable> {
         let identity = Identity::from_buffer(bytes, None).map_err(|e| match e.kind() {
             io::ErrorKind::Interrupted => "it is an SSH key that was cut short",
@@ -40,7 +40,7 @@ impl Key {
                     .into());
                 }
                 let passphrase = unlock
-                    .passphrase(Wanted::File(path))
+                    .passphrase(PassphraseRequest::File(path))
                     .map_err(Unusable::Failed)?;
                 let opened = key.decrypt(passphrase.to_age());
                 opened.map(Identity::from).map_err(|error| match error {

@@ -8,7 +8,7 @@ use age::ssh::ParseRecipientKeyError;
 use age::{EncryptError, plugin, ssh, tag, tagpq, x25519};
 
 use super::identity::unresolved;
-use super::unlock::{Answers, Unlock};
+use super::unlock::{PluginCallbacks, Unlock};
 use super::{Sealed, openssh, plugin_failed, program};
 use crate::error::{Error, KeyFault, Result};
 
@@ -26,11 +26,11 @@ const POST_QUANTUM_PLUGINS: &[&str] = &["pq", "tagpq"];
 pub struct Recipient {
     /// The canonical form.
     text: String,
-    key: Key,
+    key: RecipientKey,
 }
 
 #[derive(Clone)]
-enum Key {
+enum RecipientKey {
     X25519(x25519::Recipient),
     Ssh(Box<ssh::Recipient>),
     Tag(Box<tag::Recipient>),
@@ -69,7 +69,7 @@ impl Recipient {
         };
         // An SSH key may have a comment after it. Everything else has one spelling.
         let given = match recipient.key {
-            Key::Ssh(_) => text.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "),
+            RecipientKey::Ssh(_) => text.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "),
             _ => text.to_owned(),
         };
         let one_form = match recipient.text.strip_prefix("ssh-rsa ") {
@@ -87,8 +87,8 @@ impl Recipient {
     #[must_use]
     pub fn is_post_quantum(&self) -> bool {
         match &self.key {
-            Key::TagPq(_) => true,
-            Key::Plugin(key) => POST_QUANTUM_PLUGINS.contains(&key.plugin()),
+            RecipientKey::TagPq(_) => true,
+            RecipientKey::Plugin(key) => POST_QUANTUM_PLUGINS.contains(&key.plugin()),
             _ => false,
         }
     }
@@ -105,7 +105,7 @@ impl Recipient {
     ) -> Result<Sealed> {
         let post_quantum = recipients.iter().filter(|r| r.is_post_quantum()).count();
         // Only the plugin knows the label of its recipient.
-        let unsure = |r: &&Self| matches!(r.key, Key::Plugin(_)) && !r.is_post_quantum();
+        let unsure = |r: &&Self| matches!(r.key, RecipientKey::Plugin(_)) && !r.is_post_quantum();
         let unsure = recipients.iter().filter(unsure).count();
         if post_quantum > 0 && post_quantum + unsure < recipients.len() {
             return Err(Error::Key(KeyFault::MixedRecipients));
@@ -122,7 +122,7 @@ impl Recipient {
 
 impl From<x25519::Recipient> for Recipient {
     fn from(key: x25519::Recipient) -> Self {
-        let key = Key::X25519(key);
+        let key = RecipientKey::X25519(key);
         Self {
             text: key.to_text(),
             key,
@@ -130,7 +130,7 @@ impl From<x25519::Recipient> for Recipient {
     }
 }
 
-impl Key {
+impl RecipientKey {
     fn to_text(&self) -> String {
         match self {
             Self::X25519(key) => key.to_string(),
@@ -154,15 +154,15 @@ impl Key {
 }
 
 /// A plugin run for all of its recipients.
-struct Run {
+struct PluginRun {
     program: String,
-    recipient: RecipientPluginV1<Answers>,
-    answers: Answers,
+    recipient: RecipientPluginV1<PluginCallbacks>,
+    answers: PluginCallbacks,
 }
 
-fn plugin_runs(recipients: &[Recipient], unlock: &Arc<dyn Unlock>) -> Result<Vec<Run>> {
+fn plugin_runs(recipients: &[Recipient], unlock: &Arc<dyn Unlock>) -> Result<Vec<PluginRun>> {
     let keys = recipients.iter().filter_map(|r| match &r.key {
-        Key::Plugin(key) => Some(key.clone()),
+        RecipientKey::Plugin(key) => Some(key.clone()),
         _ => None,
     });
     let keys: Vec<plugin::Recipient> = keys.collect();
@@ -170,9 +170,9 @@ fn plugin_runs(recipients: &[Recipient], unlock: &Arc<dyn Unlock>) -> Result<Vec
     names.sort_unstable();
     names.dedup();
     let run = |name: &&str| {
-        let answers = Answers::new(unlock, program(name));
+        let answers = PluginCallbacks::new(unlock, program(name));
         let recipient = RecipientPluginV1::new(name, &keys, &[], answers.clone());
-        Ok(Run {
+        Ok(PluginRun {
             program: program(name),
             recipient: recipient.map_err(|e| unresolved(&e))?,
             answers,
@@ -181,7 +181,7 @@ fn plugin_runs(recipients: &[Recipient], unlock: &Arc<dyn Unlock>) -> Result<Vec
     names.iter().map(run).collect()
 }
 
-fn failure(error: &EncryptError, runs: &[Run]) -> Error {
+fn failure(error: &EncryptError, runs: &[PluginRun]) -> Error {
     if let Some(refused) = runs.iter().find_map(|run| run.answers.refused()) {
         return refused;
     }
@@ -205,20 +205,22 @@ fn failure(error: &EncryptError, runs: &[Run]) -> Error {
     plugin_failed(programs.join(" or "), &why)
 }
 
-fn of_bech32(text: &str) -> Result<Key, String> {
+fn of_bech32(text: &str) -> Result<RecipientKey, String> {
     let separator = text.rfind('1').expect("it begins with age1");
     let read = match &text[..separator] {
-        "age" => x25519::Recipient::from_str(text).map(Key::X25519),
-        "age1tag" => tag::Recipient::from_str(text).map(|key| Key::Tag(Box::new(key))),
-        "age1tagpq" => tagpq::Recipient::from_str(text).map(|key| Key::TagPq(Box::new(key))),
-        _ => plugin::Recipient::from_str(text).map(Key::Plugin),
+        "age" => x25519::Recipient::from_str(text).map(RecipientKey::X25519),
+        "age1tag" => tag::Recipient::from_str(text).map(|key| RecipientKey::Tag(Box::new(key))),
+        "age1tagpq" => {
+            tagpq::Recipient::from_str(text).map(|key| RecipientKey::TagPq(Box::new(key)))
+        }
+        _ => plugin::Recipient::from_str(text).map(RecipientKey::Plugin),
     };
     read.map_err(|_| "it was cut short or mistyped: its checksum does not fit".into())
 }
 
-fn of_ssh(text: &str) -> Result<Key, String> {
+fn of_ssh(text: &str) -> Result<RecipientKey, String> {
     match ssh::Recipient::from_str(text) {
-        Ok(key) => Ok(Key::Ssh(Box::new(key))),
+        Ok(key) => Ok(RecipientKey::Ssh(Box::new(key))),
         Err(ParseRecipientKeyError::Unsupported(_)) => {
             Err("it is an SSH key of another kind; age knows ssh-ed25519 and ssh-rsa".into())
         }
@@ -412,7 +414,7 @@ mod tests {
         assert!(post.is_post_quantum());
         for classic in all().into_iter().map(parse).filter(|r| *r != post) {
             assert!(!classic.is_post_quantum(), "{classic}");
-            if matches!(classic.key, Key::Plugin(_)) {
+            if matches!(classic.key, RecipientKey::Plugin(_)) {
                 continue;
             }
             for pair in [

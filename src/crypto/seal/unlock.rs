@@ -49,7 +49,7 @@ impl Passphrase {
 /// The purpose of a passphrase.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub enum Wanted<'a> {
+pub enum PassphraseRequest<'a> {
     /// An identity file that is encrypted with a passphrase.
     File(&'a Path),
     /// Input for a plugin, such as a PIN.
@@ -65,7 +65,7 @@ pub enum Wanted<'a> {
     },
 }
 
-impl std::fmt::Display for Wanted<'_> {
+impl std::fmt::Display for PassphraseRequest<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(f),
@@ -82,7 +82,7 @@ pub trait Unlock: Send + Sync {
     ///
     /// # Errors
     /// [`KeyFault::NoPassphrase`] if there is none to give.
-    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase>;
+    fn passphrase(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase>;
 
     /// Shows a message of a plugin, such as a request to touch a hardware key.
     fn message(&self, plugin: &str, text: &str);
@@ -98,7 +98,7 @@ pub trait Unlock: Send + Sync {
 pub struct Unattended;
 
 impl Unlock for Unattended {
-    fn passphrase(&self, wanted: Wanted<'_>) -> Result<Passphrase> {
+    fn passphrase(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase> {
         Err(Error::Key(KeyFault::NoPassphrase {
             wanted: wanted.to_string(),
             why: "there is nobody to ask".into(),
@@ -118,20 +118,20 @@ impl Unlock for Unattended {
 
 /// An [`Unlock`] for one run of a plugin.
 #[derive(Clone)]
-pub(super) struct Answers {
+pub(super) struct PluginCallbacks {
     unlock: Arc<dyn Unlock>,
     plugin: String,
-    asked: Arc<Mutex<Asked>>,
+    asked: Arc<Mutex<PluginDialog>>,
 }
 
 /// The events of one run of a plugin.
 #[derive(Default)]
-struct Asked {
+struct PluginDialog {
     secrets: u32,
     refused: Option<Error>,
 }
 
-impl Answers {
+impl PluginCallbacks {
     pub(super) fn new(unlock: &Arc<dyn Unlock>, plugin: String) -> Self {
         Self {
             unlock: Arc::clone(unlock),
@@ -145,12 +145,12 @@ impl Answers {
         self.asked().refused.take()
     }
 
-    fn asked(&self) -> std::sync::MutexGuard<'_, Asked> {
+    fn asked(&self) -> std::sync::MutexGuard<'_, PluginDialog> {
         self.asked.lock().expect("nobody panics while holding it")
     }
 }
 
-impl age::Callbacks for Answers {
+impl age::Callbacks for PluginCallbacks {
     fn display_message(&self, message: &str) {
         self.unlock.message(&self.plugin, message);
     }
@@ -169,7 +169,7 @@ impl age::Callbacks for Answers {
             asked.secrets += 1;
             asked.secrets > 1
         };
-        let wanted = Wanted::Plugin {
+        let wanted = PassphraseRequest::Plugin {
             plugin: &self.plugin,
             question: description,
             again,

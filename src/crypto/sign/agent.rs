@@ -32,7 +32,7 @@ pub(super) struct Agent {
 }
 
 /// The reasons why an agent did not sign.
-pub(super) enum Fault {
+pub(super) enum AgentFault {
     /// No socket is known.
     Nowhere,
     /// No agent listens at the socket, or it hung up.
@@ -58,30 +58,30 @@ impl Agent {
 
     /// Asks the agent for a signature over `data` with the key whose public half is `key`, both in
     /// SSH's wire form (RFC 4253).
-    pub(super) fn sign(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(super) fn sign(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>, AgentFault> {
         let request = [&[SIGN], &*string(key), &*string(data), &[0; 4]].concat();
         let answer = self.ask(&request)?;
         match answer.split_first() {
             Some((&SIGNED, mut rest)) => take_string(&mut rest)
                 .filter(|_| rest.is_empty())
                 .map(<[u8]>::to_vec)
-                .ok_or(Fault::False),
-            Some((&FAILURE, _)) if self.has(key)? => Err(Fault::Refused),
-            Some((&FAILURE, _)) => Err(Fault::Keyless),
-            _ => Err(Fault::False),
+                .ok_or(AgentFault::False),
+            Some((&FAILURE, _)) if self.has(key)? => Err(AgentFault::Refused),
+            Some((&FAILURE, _)) => Err(AgentFault::Keyless),
+            _ => Err(AgentFault::False),
         }
     }
 
     /// Tells whether the agent lists a key.
-    fn has(&self, key: &[u8]) -> Result<bool, Fault> {
+    fn has(&self, key: &[u8]) -> Result<bool, AgentFault> {
         let answer = self.ask(&[LIST])?;
         let Some((&LISTED, rest)) = answer.split_first() else {
-            return Err(Fault::False);
+            return Err(AgentFault::False);
         };
-        let (count, mut rest) = rest.split_first_chunk().ok_or(Fault::False)?;
+        let (count, mut rest) = rest.split_first_chunk().ok_or(AgentFault::False)?;
         for _ in 0..u32::from_be_bytes(*count) {
-            let listed = take_string(&mut rest).ok_or(Fault::False)?;
-            take_string(&mut rest).ok_or(Fault::False)?;
+            let listed = take_string(&mut rest).ok_or(AgentFault::False)?;
+            take_string(&mut rest).ok_or(AgentFault::False)?;
             if listed == key {
                 return Ok(true);
             }
@@ -91,14 +91,14 @@ impl Agent {
 
     /// Sends a request and reads the answer. If the connection is lost, it reconnects once, because
     /// a new agent may listen there.
-    fn ask(&self, request: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn ask(&self, request: &[u8]) -> Result<Vec<u8>, AgentFault> {
         let mut kept = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.take().map(|line| (exchange(&line, request), line));
         let (answer, line) = match known {
-            Some((answer, line)) if !matches!(answer, Err(Fault::Gone(_))) => (answer, line),
+            Some((answer, line)) if !matches!(answer, Err(AgentFault::Gone(_))) => (answer, line),
             _ => {
-                let socket = self.socket.as_ref().ok_or(Fault::Nowhere)?;
-                let line = UnixStream::connect(socket).map_err(Fault::Gone)?;
+                let socket = self.socket.as_ref().ok_or(AgentFault::Nowhere)?;
+                let line = UnixStream::connect(socket).map_err(AgentFault::Gone)?;
                 (exchange(&line, request), line)
             }
         };
@@ -108,30 +108,30 @@ impl Agent {
     }
 
     /// Returns advice on what to do about a fault.
-    pub(super) fn hint(&self, fault: &Fault) -> String {
+    pub(super) fn hint(&self, fault: &AgentFault) -> String {
         let add = format!("`ssh-add {}`", self.file.display());
         match fault {
-            Fault::Nowhere => format!(
+            AgentFault::Nowhere => format!(
                 "start an agent with `eval $(ssh-agent)` and run {add}, or name the file of a key \
                  without a passphrase with --signing-key"
             ),
-            Fault::Gone(_) => format!(
+            AgentFault::Gone(_) => format!(
                 "start an agent with `eval $(ssh-agent)`, which sets SSH_AUTH_SOCK, and run {add}"
             ),
-            Fault::Keyless => format!("run {add}"),
-            Fault::Refused => {
+            AgentFault::Keyless => format!("run {add}"),
+            AgentFault::Refused => {
                 "confirm when it asks; `ssh-add -l` shows what it holds, and `ssh-add -X` unlocks it"
                     .into()
             }
-            Fault::Silent => {
+            AgentFault::Silent => {
                 "see whether it waits for a confirmation or a touch, and try again".into()
             }
-            Fault::False => format!("start another agent and run {add}"),
+            AgentFault::False => format!("start another agent and run {add}"),
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for AgentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nowhere => f.write_str("SSH_AUTH_SOCK names none"),
@@ -145,7 +145,7 @@ impl fmt::Display for Fault {
 }
 
 /// Sends a length-prefixed message and reads one.
-fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
+fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, AgentFault> {
     let until = Instant::now() + WAIT;
     line.set_write_timeout(Some(WAIT)).map_err(fault)?;
     line.write_all(&string(request)).map_err(fault)?;
@@ -153,7 +153,7 @@ fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
     read_exact(line, &mut length, until)?;
     let length = u32::from_be_bytes(length) as usize;
     if length > ANSWER_BYTES_MAX {
-        return Err(Fault::False);
+        return Err(AgentFault::False);
     }
     let mut answer = vec![0; length];
     read_exact(line, &mut answer, until)?;
@@ -161,15 +161,19 @@ fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, Fault> {
 }
 
 /// Fills `bytes` by the deadline. An agent that trickles bytes counts as silent too.
-fn read_exact(mut line: &UnixStream, mut bytes: &mut [u8], until: Instant) -> Result<(), Fault> {
+fn read_exact(
+    mut line: &UnixStream,
+    mut bytes: &mut [u8],
+    until: Instant,
+) -> Result<(), AgentFault> {
     while !bytes.is_empty() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Fault::Silent);
+            return Err(AgentFault::Silent);
         }
         line.set_read_timeout(Some(left)).map_err(fault)?;
         match line.read(bytes) {
-            Ok(0) => return Err(Fault::Gone(io::ErrorKind::UnexpectedEof.into())),
+            Ok(0) => return Err(AgentFault::Gone(io::ErrorKind::UnexpectedEof.into())),
             Ok(read) => bytes = &mut bytes[read..],
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(fault(e)),
@@ -178,10 +182,10 @@ fn read_exact(mut line: &UnixStream, mut bytes: &mut [u8], until: Instant) -> Re
     Ok(())
 }
 
-fn fault(error: io::Error) -> Fault {
+fn fault(error: io::Error) -> AgentFault {
     match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Fault::Silent,
-        _ => Fault::Gone(error),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => AgentFault::Silent,
+        _ => AgentFault::Gone(error),
     }
 }
 

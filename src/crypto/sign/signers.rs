@@ -176,7 +176,7 @@ impl fmt::Display for Untimely {
 
 /// A signer: a line of the file.
 #[derive(Clone)]
-pub(crate) struct Entry {
+pub(crate) struct SignerEntry {
     name: String,
     key: PublicKey,
     validity: Validity,
@@ -184,7 +184,7 @@ pub(crate) struct Entry {
     role: Option<SignerRole>,
 }
 
-impl Entry {
+impl SignerEntry {
     pub(crate) fn new(
         name: &str,
         key: &VerifyingKey,
@@ -262,19 +262,19 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
 }
 
 /// All signers. Every name and every key is unique.
-pub(crate) struct Signers(Vec<Entry>);
+pub(crate) struct Signers(Vec<SignerEntry>);
 
 impl Signers {
     /// Formats a file with one signer, who may record everything at any time.
     pub(crate) fn file(name: &str, key: &SigningKey) -> String {
         let (key, always) = (key.verifying_key(), Validity::default());
-        let entry = Entry::new(name, &key, SignerRole::Owner, always);
+        let entry = SignerEntry::new(name, &key, SignerRole::Owner, always);
         Self(vec![entry]).to_file()
     }
 
     /// Formats the file.
     pub(crate) fn to_file(&self) -> String {
-        let lines = self.0.iter().map(Entry::line);
+        let lines = self.0.iter().map(SignerEntry::line);
         lines.map(|line| line + "\n").collect()
     }
 
@@ -286,7 +286,7 @@ impl Signers {
         let mut signers = Self(Vec::new());
         for (index, line) in lines.split('\n').enumerate() {
             let at = |why: &str| format!("line {} {why}", index + 1);
-            let entry = Entry::parse(line).ok_or_else(|| at("is not a signer"))?;
+            let entry = SignerEntry::parse(line).ok_or_else(|| at("is not a signer"))?;
             if signers.named(&entry.name).is_some() || signers.find(&entry.key).is_some() {
                 return Err(at("has a name or a key for the second time"));
             }
@@ -296,7 +296,7 @@ impl Signers {
     }
 
     /// Adds a signer.
-    pub(crate) fn and(&self, entry: Entry) -> Self {
+    pub(crate) fn and(&self, entry: SignerEntry) -> Self {
         let entries = self.0.iter().cloned();
         Self(entries.chain([entry]).collect())
     }
@@ -318,26 +318,26 @@ impl Signers {
     }
 
     /// Iterates in file order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &SignerEntry> {
         self.0.iter()
     }
 
-    pub(crate) fn named(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn named(&self, name: &str) -> Option<&SignerEntry> {
         self.0.iter().find(|entry| entry.name == name)
     }
 
     /// Finds the signer who holds a key.
-    pub(crate) fn of(&self, key: &VerifyingKey) -> Option<&Entry> {
+    pub(crate) fn of(&self, key: &VerifyingKey) -> Option<&SignerEntry> {
         self.find(&key.0)
     }
 
     /// Finds the signer who holds the key of a signature.
-    pub(crate) fn holder(&self, signed: &SignedBy) -> Option<&Entry> {
+    pub(crate) fn holder(&self, signed: &SignedBy) -> Option<&SignerEntry> {
         self.find(&signed.0)
     }
 
     /// Finds the signer of a history's first commit, which must list only this one signer.
-    pub(crate) fn founder(&self, signed: &SignedBy) -> Result<&Entry, &'static str> {
+    pub(crate) fn founder(&self, signed: &SignedBy) -> Result<&SignerEntry, &'static str> {
         if self.0.len() > 1 {
             return Err("history begins with it, and it names more signers than its maker");
         }
@@ -345,7 +345,7 @@ impl Signers {
             .ok_or("history begins with it, and it is not signed by its only signer")
     }
 
-    fn find(&self, key: &PublicKey) -> Option<&Entry> {
+    fn find(&self, key: &PublicKey) -> Option<&SignerEntry> {
         let mut entries = self.0.iter();
         entries.find(|entry| entry.key.key_data() == key.key_data())
     }
@@ -507,7 +507,7 @@ mod tests {
         ) {
             let entry = |(name, window): (&String, &Validity)| {
                 let key = SigningKey::generate().verifying_key();
-                Entry::new(name, &key, SignerRole::Writer, *window)
+                SignerEntry::new(name, &key, SignerRole::Writer, *window)
             };
             let mut entries: Vec<_> = names.iter().zip(&windows).map(entry).collect();
             let last = entries.pop().expect("two at least");

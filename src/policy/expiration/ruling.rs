@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, Window};
+use super::{Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, TimeSpan};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
@@ -22,18 +22,18 @@ pub enum DecidedBy {
 /// The policy's ruling on one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ruling {
+pub struct ExpiryDecision {
     /// The part of the policy that decides.
     pub by: DecidedBy,
     /// The rule of expiry and the resulting time; `None` is never.
     pub expires: Option<(RuleWhen, DateTime<Utc>)>,
     /// How long it can be restored after a sweep has removed it.
-    pub grace: Window,
+    pub grace: TimeSpan,
     /// The action after that time.
     pub then: Then,
 }
 
-impl Ruling {
+impl ExpiryDecision {
     /// Tells whether a removed memory is finally erased. A memory that matches a `keep` glob by now
     /// is not, because an erasure cannot be undone.
     pub(crate) fn erases(&self) -> bool {
@@ -42,14 +42,14 @@ impl Ruling {
 }
 
 /// The table with its globs compiled.
-pub(crate) struct Rules {
+pub(crate) struct ExpirationRules {
     table: Expiration,
     keep: Vec<Glob>,
     /// An entry for each rule; `None` for a rule about one memory.
     globs: Vec<Option<Glob>>,
 }
 
-impl Rules {
+impl ExpirationRules {
     pub(crate) fn of(table: &Expiration) -> crate::error::Result<Self> {
         let glob = |rule: &ExpirationRule| match &rule.of {
             RuleFor::Path(glob) => Glob::parse(glob).map(Some),
@@ -79,14 +79,14 @@ impl Rules {
     }
 
     /// Returns the ruling on a memory with this last access.
-    pub(crate) fn ruling(
+    pub(crate) fn evaluate(
         &self,
         id: MemoryId,
         path: &MemoryPath,
         accessed: DateTime<Utc>,
-    ) -> Ruling {
+    ) -> ExpiryDecision {
         let table = &self.table;
-        let ruling = |by, when, grace: Option<Window>, then: Option<Then>| Ruling {
+        let ruling = |by, when, grace: Option<TimeSpan>, then: Option<Then>| ExpiryDecision {
             by,
             expires: match when {
                 RuleWhen::UnaccessedFor(Lifetime::Never) => None,
@@ -153,9 +153,9 @@ mod tests {
         vec(part, 1..4).prop_map(|parts| format!("/memories/{}", parts.join("/")))
     }
 
-    fn window() -> impl Strategy<Value = Window> {
+    fn window() -> impl Strategy<Value = TimeSpan> {
         let seconds = prop_oneof![0..200_i64, 0..=36_500 * 86_400_i64];
-        seconds.prop_map(|seconds| Window::of_seconds(seconds).expect("within bounds"))
+        seconds.prop_map(|seconds| TimeSpan::of_seconds(seconds).expect("within bounds"))
     }
 
     fn lifetime() -> impl Strategy<Value = Lifetime> {
@@ -224,7 +224,7 @@ mod tests {
         ) {
             let (id, path) = (MemoryId([memory; 16]), format!("/memories/{}", names.join("/")));
             let memory_path = MemoryPath::parse(&path, 1_000).expect("a path");
-            let ruling = Rules::of(&table).expect("valid").ruling(id, &memory_path, accessed);
+            let ruling = ExpirationRules::of(&table).expect("valid").evaluate(id, &memory_path, accessed);
 
             let mut by = DecidedBy::Table;
             for (at, rule) in table.rules.iter().enumerate().rev() {

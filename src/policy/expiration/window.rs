@@ -19,22 +19,22 @@ const WINDOW_MAX: i64 = 100 * YEAR;
 const SHOWN_MAX: usize = 40;
 
 /// The default time in which an expired memory can be restored: 30 days.
-pub(super) const GRACE: Window = Window(30 * DAY);
+pub(super) const GRACE: TimeSpan = TimeSpan(30 * DAY);
 
 /// A length of time, in whole seconds: `45s`, `30min`, `12h`, `90d`, `2w`, `1y` (365 days).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Window(i64);
+pub struct TimeSpan(i64);
 
 /// A length of time, or `never`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// A limited time.
-    For(Window),
+    For(TimeSpan),
     /// An unlimited time.
     Never,
 }
 
-impl Window {
+impl TimeSpan {
     /// Returns the length in seconds.
     #[must_use]
     pub fn seconds(self) -> i64 {
@@ -73,7 +73,7 @@ impl Window {
     }
 }
 
-impl FromStr for Window {
+impl FromStr for TimeSpan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -112,7 +112,7 @@ impl FromStr for Window {
     }
 }
 
-impl fmt::Display for Window {
+impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = self.in_units(&[(DAY, "d"), (HOUR, "h"), (MINUTE, "min")], "s");
         write!(f, "{number}{unit}")
@@ -126,7 +126,7 @@ impl FromStr for Lifetime {
         match text {
             "never" => Ok(Self::Never),
             text => match text.parse()? {
-                Window(0) => Err(format!(
+                TimeSpan(0) => Err(format!(
                     "{text:?}: nothing could be read if it expired at once"
                 )),
                 window => Ok(Self::For(window)),
@@ -167,7 +167,7 @@ macro_rules! as_text {
     };
 }
 
-as_text!(Window, "a length of time in quotes, such as \"30d\"");
+as_text!(TimeSpan, "a length of time in quotes, such as \"30d\"");
 as_text!(
     Lifetime,
     "a length of time in quotes, such as \"90d\", or \"never\""
@@ -190,14 +190,14 @@ mod tests {
             ("61s", 61, "61s", "61 seconds"),
             ("100y", WINDOW_MAX, "36500d", "36500 days"),
         ] {
-            let window: Window = text.parse().expect("a length of time");
+            let window: TimeSpan = text.parse().expect("a length of time");
             assert_eq!(
                 (window.seconds(), window.to_string()),
                 (seconds, written.into())
             );
             assert_eq!(window.in_words(), words);
         }
-        assert!("0d".parse::<Lifetime>().is_err() && "0d".parse::<Window>().is_ok());
+        assert!("0d".parse::<Lifetime>().is_err() && "0d".parse::<TimeSpan>().is_ok());
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             ("36501d", "a hundred years"),
             ("99999999999999999999d", "a hundred years"),
         ] {
-            let said = text.parse::<Window>().expect_err(text);
+            let said = text.parse::<TimeSpan>().expect_err(text);
             assert!(said.contains(why), "{text}: {said}");
         }
     }
@@ -229,7 +229,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(seconds in 0..=WINDOW_MAX) {
-            let window = Window::of_seconds(seconds).expect("within bounds");
+            let window = TimeSpan::of_seconds(seconds).expect("within bounds");
             prop_assert_eq!(window.to_string().parse(), Ok(window));
         }
     }

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use super::super::loose;
-use super::super::object::Kind;
+use super::super::object::ObjectKind;
 use super::index::{self, Indexed};
 use super::set::is_content_fault;
 use super::{
-    BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, Pack, Packed, Packs, TRAILER_BYTES,
-    Tools, Type, VERSION, delta, put_distance, put_start,
+    BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, Pack, PackReadContext, Packed,
+    Packs, TRAILER_BYTES, Type, VERSION, delta, put_distance, put_start,
 };
 use crate::disk::{Folder, PackId};
 use crate::id::ObjectId;
@@ -23,7 +23,7 @@ const PACK: PackId = PackId([0; 20]);
 ///
 /// `folder` has to be empty, or one from an earlier call.
 pub fn pack(folder: &Path, bytes: &[u8]) {
-    let made = Made::of(bytes);
+    let made = GeneratedPack::of(bytes);
     let folder = &Folder::at(folder).expect("it is there");
     let path = folder.path_of(&PACK.pack());
     let mut file = made.file.clone();
@@ -47,24 +47,24 @@ pub fn pack(folder: &Path, bytes: &[u8]) {
 }
 
 /// The expected object of an entry, if it is readable.
-type Held = Option<(Type, Vec<u8>)>;
+type EntryContent = Option<(Type, Vec<u8>)>;
 
 /// A pack without its trailer, with its expected entries.
-struct Made<'a> {
+struct GeneratedPack<'a> {
     file: Vec<u8>,
-    entries: Vec<(Indexed, Held)>,
+    entries: Vec<(Indexed, EntryContent)>,
     at: u16,
     piece: &'a [u8],
 }
 
-impl<'a> Made<'a> {
+impl<'a> GeneratedPack<'a> {
     /// Builds entries one after the other. Each is a form byte, a byte that selects an earlier
     /// entry as base, a byte that is added to the size, a length byte and the content.
     fn of(mut bytes: &'a [u8]) -> Self {
         let mut file = MAGIC.to_vec();
         file.extend_from_slice(&VERSION.to_be_bytes());
         file.resize(HEADER_BYTES, 0);
-        let mut entries: Vec<(Indexed, Held)> = Vec::new();
+        let mut entries: Vec<(Indexed, EntryContent)> = Vec::new();
         while let [form, base, more, length, rest @ ..] = bytes {
             let Some((content, rest)) = rest.split_at_checked(usize::from(*length)) else {
                 break;
@@ -82,7 +82,7 @@ impl<'a> Made<'a> {
                 BY_NAME => file.extend(base.map_or([0xff; 20], |(base, _)| base.id.0)),
                 _ => {}
             }
-            let deflated = loose::Writer::new().deflate(Kind::Tree, b"", content);
+            let deflated = loose::LooseWriter::new().deflate(ObjectKind::Tree, b"", content);
             file.extend(deflated.expect("written to memory"));
             let held = match form & 7 {
                 _ if *more > 0 => None,
@@ -111,7 +111,7 @@ impl<'a> Made<'a> {
     }
 
     fn check(&self, folder: &Folder) {
-        let (pack, mut tools) = (Pack::at(folder, PACK), Tools::new());
+        let (pack, mut tools) = (Pack::at(folder, PACK), PackReadContext::new());
         let all = pack.entries().expect("its own index");
         assert_eq!(all.len(), self.entries.len());
         assert_eq!(pack.names().expect("its own index").len(), all.len());
@@ -141,8 +141,8 @@ impl<'a> Made<'a> {
 }
 
 /// Reads all entries of a damaged pack: every read ends, and blames the file.
-fn look_at_all(folder: &Folder, entries: &[(Indexed, Held)]) {
-    let (pack, mut tools) = (Pack::at(folder, PACK), Tools::new());
+fn look_at_all(folder: &Folder, entries: &[(Indexed, EntryContent)]) {
+    let (pack, mut tools) = (Pack::at(folder, PACK), PackReadContext::new());
     let mut packs = Packs::list(folder).expect("readable");
     for (entry, _) in entries {
         drop(pack.read(entry.offset, &mut tools));

@@ -86,28 +86,28 @@ impl Hashed<'_> {
 }
 
 /// An open index.
-pub(super) struct Index {
-    source: Source,
+pub(super) struct PackIndex {
+    source: IndexSource,
     /// For each first byte, the number of names that begin with it or a lower one.
     fanout: Vec<u32>,
     length: u64,
 }
 
-enum Source {
+enum IndexSource {
     Bytes(Vec<u8>),
     File(File),
 }
 
-impl Index {
+impl PackIndex {
     pub(super) fn open(folder: &Folder, pack: PackId) -> io::Result<Self> {
         let file = folder.open_read(&pack.index())?;
         let length = disk::length(&file)?;
         let source = if length <= WHOLE_BYTES_MAX {
             let mut bytes = vec![0; usize::try_from(length).expect("not much")];
             file.read_exact_at(&mut bytes, 0)?;
-            Source::Bytes(bytes)
+            IndexSource::Bytes(bytes)
         } else {
-            Source::File(file)
+            IndexSource::File(file)
         };
         let mut index = Self {
             source,
@@ -146,13 +146,13 @@ impl Index {
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
         let torn = || fault("the index of a pack is torn");
         match &self.source {
-            Source::Bytes(bytes) => {
+            IndexSource::Bytes(bytes) => {
                 let at = usize::try_from(at).map_err(|_| torn())?;
                 let end = at.checked_add(buffer.len()).ok_or_else(torn)?;
                 buffer.copy_from_slice(bytes.get(at..end).ok_or_else(torn)?);
                 Ok(())
             }
-            Source::File(file) => file.read_exact_at(buffer, at),
+            IndexSource::File(file) => file.read_exact_at(buffer, at),
         }
     }
 
@@ -289,12 +289,12 @@ mod tests {
     const PACK: PackId = PackId([9; 20]);
 
     /// Writes the index of a pack to a temporary folder and opens it.
-    fn written(count: u32) -> (tempfile::TempDir, Folder, Index) {
+    fn written(count: u32) -> (tempfile::TempDir, Folder, PackIndex) {
         let temporary = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(temporary.path()).expect("opens");
         let file = folder.create_new(&PACK.index(), 0o600).expect("makes");
         write(&file, &mut entries(count), &[9; 20]).expect("writes");
-        let index = Index::open(&folder, PACK).expect("opens");
+        let index = PackIndex::open(&folder, PACK).expect("opens");
         (temporary, folder, index)
     }
 
@@ -331,7 +331,7 @@ mod tests {
             let bytes = std::fs::read(&path).expect("reads");
             let refused = |bytes: &[u8]| {
                 std::fs::write(&path, bytes).expect("writes");
-                Index::open(&folder, PACK).is_err()
+                PackIndex::open(&folder, PACK).is_err()
             };
             for cut in [0, 7, 8, 1031, 1032, bytes.len() / 2] {
                 assert!(refused(&bytes[..cut]), "cut at {cut}");
@@ -347,7 +347,7 @@ mod tests {
             bad[at..at + 4].copy_from_slice(&[0xff; 4]);
             std::fs::write(&path, &bad).expect("writes");
             assert!(
-                Index::open(&folder, PACK)
+                PackIndex::open(&folder, PACK)
                     .expect("opens")
                     .entries()
                     .is_err()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::index::{Index, Indexed, fault};
+use super::index::{Indexed, PackIndex, fault};
 use super::{
     BY_NAME, BY_OFFSET, CHAIN_BYTES_MAX, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES,
     Type, VERSION, delta, parse_distance, parse_start,
@@ -37,22 +37,22 @@ pub(in super::super) struct Pack {
     number: u64,
     folder: Folder,
     id: PackId,
-    index: OnceCell<Index>,
+    index: OnceCell<PackIndex>,
     file: OnceCell<(File, u64)>,
 }
 
 /// An object of a pack.
-pub(in super::super) type Found = (Type, Arc<Vec<u8>>);
+pub(in super::super) type PackedObject = (Type, Arc<Vec<u8>>);
 
 /// The form of an entry: a whole object, or a delta.
-enum Form {
+enum EntryEncoding {
     Whole(Type),
     Delta { base: u64 },
 }
 
 /// The header of an entry, with the offset of its deflated bytes.
-struct Entry {
-    form: Form,
+struct PackEntry {
+    form: EntryEncoding,
     size: u64,
     data: u64,
 }
@@ -68,11 +68,11 @@ impl Pack {
         }
     }
 
-    fn index(&self) -> io::Result<&Index> {
+    fn index(&self) -> io::Result<&PackIndex> {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let index = Index::open(&self.folder, self.id)?;
+        let index = PackIndex::open(&self.folder, self.id)?;
         Ok(self.index.get_or_init(|| index))
     }
 
@@ -113,7 +113,10 @@ impl Pack {
         entry: &Indexed,
         next: Option<u64>,
     ) -> io::Result<Option<Vec<u8>>> {
-        if !matches!(self.entry(entry.offset)?.form, Form::Whole(Type::Blob)) {
+        if !matches!(
+            self.entry(entry.offset)?.form,
+            EntryEncoding::Whole(Type::Blob)
+        ) {
             return Ok(None);
         }
         let (file, end) = self.file()?;
@@ -126,7 +129,11 @@ impl Pack {
     }
 
     /// Reads the object at an offset.
-    pub(in super::super) fn read(&self, offset: u64, tools: &mut Tools) -> io::Result<Found> {
+    pub(in super::super) fn read(
+        &self,
+        offset: u64,
+        tools: &mut PackReadContext,
+    ) -> io::Result<PackedObject> {
         let (mut deltas, mut delta_bytes) = (Vec::new(), 0);
         let mut at = offset;
         let (kind, mut bytes) = loop {
@@ -136,12 +143,12 @@ impl Pack {
             let entry = self.entry(at)?;
             let inflated = self.inflate(&entry, &mut tools.inflater)?;
             match entry.form {
-                Form::Whole(kind) => {
+                EntryEncoding::Whole(kind) => {
                     let found = (kind, Arc::new(inflated));
                     tools.recent.keep((self.number, at), &found);
                     break found;
                 }
-                Form::Delta { base } => {
+                EntryEncoding::Delta { base } => {
                     delta_bytes += inflated.len() as u64;
                     deltas.push((at, inflated));
                     at = base;
@@ -166,7 +173,7 @@ impl Pack {
         Ok((kind, bytes))
     }
 
-    fn entry(&self, at: u64) -> io::Result<Entry> {
+    fn entry(&self, at: u64) -> io::Result<PackEntry> {
         let (file, end) = self.file()?;
         let torn = || fault("its pack entry is torn");
         let room = end
@@ -184,21 +191,24 @@ impl Pack {
                 let (distance, more) = parse_distance(rest).ok_or_else(torn)?;
                 let base = at.checked_sub(distance).filter(|_| distance > 0);
                 let base = base.ok_or_else(torn)?;
-                (Form::Delta { base }, used + more)
+                (EntryEncoding::Delta { base }, used + more)
             }
             BY_NAME => {
                 let name = rest.first_chunk().ok_or_else(torn)?;
                 let base = self.find(ObjectId(*name))?;
                 let base = base.ok_or_else(|| fault("the base of its pack entry is missing"))?;
-                (Form::Delta { base }, used + 20)
+                (EntryEncoding::Delta { base }, used + 20)
             }
-            code => (Form::Whole(Type::of_code(code).ok_or_else(torn)?), used),
+            code => (
+                EntryEncoding::Whole(Type::of_code(code).ok_or_else(torn)?),
+                used,
+            ),
         };
         let data = at + used as u64;
-        Ok(Entry { form, size, data })
+        Ok(PackEntry { form, size, data })
     }
 
-    fn inflate(&self, entry: &Entry, inflater: &mut Decompress) -> io::Result<Vec<u8>> {
+    fn inflate(&self, entry: &PackEntry, inflater: &mut Decompress) -> io::Result<Vec<u8>> {
         let torn = || fault("its pack entry does not inflate to its size");
         if entry.size > OBJECT_BYTES_MAX {
             return Err(fault("its pack entry is larger than any object of a store"));
@@ -250,34 +260,34 @@ fn open(folder: &Folder, id: PackId) -> io::Result<(File, u64)> {
 }
 
 /// Reusable state for reading packs.
-pub(in super::super) struct Tools {
+pub(in super::super) struct PackReadContext {
     inflater: Decompress,
-    recent: Recent,
+    recent: ObjectCache,
 }
 
-impl Tools {
+impl PackReadContext {
     pub(in super::super) fn new() -> Self {
         Self {
             inflater: Decompress::new(true),
-            recent: Recent::default(),
+            recent: ObjectCache::default(),
         }
     }
 }
 
 /// The number of an open pack, and the offset of an object in it.
-type Place = (u64, u64);
+type PackOffset = (u64, u64);
 
 /// A cache of recently read trees and commits, which are bases of others. It has a newer and an
 /// older half; an object of the older half stays only if it is read again.
 #[derive(Default)]
-struct Recent {
-    newer: HashMap<Place, Found>,
-    older: HashMap<Place, Found>,
+struct ObjectCache {
+    newer: HashMap<PackOffset, PackedObject>,
+    older: HashMap<PackOffset, PackedObject>,
     newer_bytes: usize,
 }
 
-impl Recent {
-    fn find(&mut self, place: Place) -> Option<Found> {
+impl ObjectCache {
+    fn find(&mut self, place: PackOffset) -> Option<PackedObject> {
         if let Some(found) = self.newer.get(&place) {
             return Some(found.clone());
         }
@@ -286,7 +296,7 @@ impl Recent {
         Some(found)
     }
 
-    fn keep(&mut self, place: Place, found: &Found) {
+    fn keep(&mut self, place: PackOffset, found: &PackedObject) {
         let bytes = found.1.len();
         if found.0 == Type::Blob || bytes > RECENT_OBJECT_BYTES_MAX {
             return;

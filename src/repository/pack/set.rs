@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::disk::{Folder, Kind, Name, PackId};
+use crate::disk::{FileKind, Folder, Name, PackId};
 use crate::id::ObjectId;
 use crate::repository::name_of;
 use crate::repository::pack::Type;
-use crate::repository::pack::index::{Index, Indexed, fault};
-use crate::repository::pack::reader::{Found, Pack, Tools};
-use crate::repository::pack::writer::Writer;
+use crate::repository::pack::index::{Indexed, PackIndex, fault};
+use crate::repository::pack::reader::{Pack, PackReadContext, PackedObject};
+use crate::repository::pack::writer::PackWriter;
 
 /// Age beyond the newest pack at which a pack without an index is abandoned.
 const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -52,10 +52,12 @@ pub(in super::super) fn files(folder: &Folder) -> io::Result<Vec<PackFile>> {
 /// Finds a pack whose index is missing or torn, so that none of its objects is found.
 pub(in super::super) fn without_index(folder: &Folder) -> io::Result<Option<PackId>> {
     let packs = folder.list_of(|found| PackId::of_file(found, "pack"))?;
-    Ok(packs.into_iter().find(|id| match Index::open(folder, *id) {
-        Err(e) => e.kind() == io::ErrorKind::NotFound || is_content_fault(&e),
-        Ok(_) => false,
-    }))
+    Ok(packs
+        .into_iter()
+        .find(|id| match PackIndex::open(folder, *id) {
+            Err(e) => e.kind() == io::ErrorKind::NotFound || is_content_fault(&e),
+            Ok(_) => false,
+        }))
 }
 
 /// Removes a pack whose objects are all in another, if the other still exists. Stock git may have
@@ -80,8 +82,9 @@ pub(in super::super) fn remove_orphans(folder: &Folder, newest: PackId) -> io::R
     let before = newest.and_then(|newest| newest.changed.checked_sub(ORPHAN_AGE));
     for id in folder.list_of(|found| PackId::of_file(found, "pack"))? {
         let pack = folder.look(&id.pack())?;
-        let is_old =
-            |pack: crate::disk::Look| pack.kind == Kind::File && before > Some(pack.changed);
+        let is_old = |pack: crate::disk::FileStat| {
+            pack.kind == FileKind::File && before > Some(pack.changed)
+        };
         if !folder.has(&id.index()) && pack.is_some_and(is_old) {
             folder.remove(&id.pack())?;
         }
@@ -99,7 +102,7 @@ pub(in super::super) enum Packed {
 /// The packs at the time of listing.
 pub(in super::super) struct Packs {
     packs: Vec<Pack>,
-    tools: Tools,
+    tools: PackReadContext,
 }
 
 impl Packs {
@@ -107,14 +110,14 @@ impl Packs {
         let files = files(folder)?.into_iter();
         Ok(Self {
             packs: files.map(|file| Pack::at(folder, file.id)).collect(),
-            tools: Tools::new(),
+            tools: PackReadContext::new(),
         })
     }
 
     pub(in super::super) fn none() -> Self {
         Self {
             packs: Vec::new(),
-            tools: Tools::new(),
+            tools: PackReadContext::new(),
         }
     }
 
@@ -145,7 +148,7 @@ impl Packs {
         Ok(damaged)
     }
 
-    fn read_from(&mut self, at: usize, id: ObjectId) -> io::Result<Option<Found>> {
+    fn read_from(&mut self, at: usize, id: ObjectId) -> io::Result<Option<PackedObject>> {
         let pack = &self.packs[at];
         match pack.find(id)? {
             Some(offset) => pack.read(offset, &mut self.tools).map(Some),
@@ -238,9 +241,9 @@ fn merge(
     for pack in &packs {
         wanted.extend(pack.names()?);
     }
-    let mut writer = Writer::begin(folder, wanted.len())?;
+    let mut writer = PackWriter::begin(folder, wanted.len())?;
     for pack in &packs {
-        let mut tools = Tools::new();
+        let mut tools = PackReadContext::new();
         let entries = pack.entries()?;
         let ends = entries.iter().skip(1).map(|entry| Some(entry.offset));
         for (entry, end) in entries.iter().zip(ends.chain([None])) {
@@ -263,8 +266,8 @@ fn copy(
     pack: &Pack,
     entry: &Indexed,
     end: Option<u64>,
-    writer: &mut Writer,
-    tools: &mut Tools,
+    writer: &mut PackWriter,
+    tools: &mut PackReadContext,
 ) -> io::Result<()> {
     // Copies a blob's raw entry if its CRC matches.
     if let Some(raw) = pack.raw_blob(entry, end)? {

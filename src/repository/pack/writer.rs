@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sha1::{Digest, Sha1};
 
 use super::super::loose;
-use super::super::object::Kind;
+use super::super::object::ObjectKind;
 use super::index::{self, Indexed};
 use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start};
 use crate::disk::{self, File, FileExt, Folder, Name, PackId};
@@ -27,7 +27,7 @@ const SHRINKING_BYTES_MIN: usize = 100;
 const BASES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// A pack being written to a temporary file.
-pub(in super::super) struct Writer {
+pub(in super::super) struct PackWriter {
     folder: Folder,
     aside: Name,
     out: BufWriter<File>,
@@ -37,14 +37,14 @@ pub(in super::super) struct Writer {
     promised: u32,
     entries: Vec<Indexed>,
     bases: Bases,
-    zlib: loose::Writer,
+    zlib: loose::LooseWriter,
 }
 
-impl Writer {
+impl PackWriter {
     /// Starts a pack of so many objects in the folder of packs.
     pub(in super::super) fn begin(folder: &Folder, promised: usize) -> io::Result<Self> {
         let promised = u32::try_from(promised).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let aside = Name::new_aside();
+        let aside = Name::new_temporary();
         let file = folder.create_new(&aside, 0o444)?;
         let mut writer = Self {
             folder: folder.clone(),
@@ -55,7 +55,7 @@ impl Writer {
             promised,
             entries: Vec::with_capacity(promised as usize),
             bases: Bases::default(),
-            zlib: loose::Writer::dense(),
+            zlib: loose::LooseWriter::dense(),
         };
         writer.put(&header(promised))?;
         Ok(writer)
@@ -80,11 +80,15 @@ impl Writer {
             put_start(&mut entry, BY_OFFSET, delta.len());
             put_distance(&mut entry, *distance);
             let shrinks = delta.len() >= SHRINKING_BYTES_MIN;
-            let how = if shrinks { Kind::Tree } else { Kind::Blob };
+            let how = if shrinks {
+                ObjectKind::Tree
+            } else {
+                ObjectKind::Blob
+            };
             entry.extend(self.zlib.deflate(how, b"", delta)?);
         } else {
             put_start(&mut entry, kind as u8, bytes.len());
-            let how = kind.kind().unwrap_or(Kind::Tree);
+            let how = kind.kind().unwrap_or(ObjectKind::Tree);
             entry.extend(self.zlib.deflate(how, b"", bytes)?);
         }
         self.bases.keep(kind, bytes, self.at, delta.is_none());
@@ -92,7 +96,7 @@ impl Writer {
     }
 
     /// Encodes an object as a delta against its base, if that is much shorter.
-    fn delta(&self, base: &Base, bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
+    fn delta(&self, base: &DeltaBase, bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
         let made = delta::encode(&base.bytes, bytes);
         let pays = made.len() + made.len() / 8 < bytes.len();
         // Verifies that the delta decodes, before it goes into a pack.
@@ -129,7 +133,7 @@ impl Writer {
         self.out.write_all(&trailer)?;
         self.out.flush()?;
         disk::sync_file(self.out.get_ref())?;
-        let (folder, index_aside) = (self.folder.clone(), Name::new_aside());
+        let (folder, index_aside) = (self.folder.clone(), Name::new_temporary());
         let index_file = folder.create_new(&index_aside, 0o444)?;
         let id = PackId::random();
         let placed = index::write(&index_file, &mut self.entries, &trailer)
@@ -162,7 +166,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for PackWriter {
     /// Removes the temporary file. Once it is renamed, nothing has this name.
     fn drop(&mut self) {
         drop(self.folder.remove(&self.aside));
@@ -178,14 +182,14 @@ fn header(count: u32) -> [u8; HEADER_BYTES] {
 }
 
 /// A written object that can be the base of a delta.
-struct Base {
+struct DeltaBase {
     at: u64,
     bytes: Vec<u8>,
 }
 
 /// The groups of objects that have much in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum DeltaGroup {
     /// Commits share headers, and the start of the signature and of the sealed record.
     Commit,
     Root,
@@ -193,7 +197,7 @@ enum Key {
     Folder([u8; 2]),
 }
 
-impl Key {
+impl DeltaGroup {
     fn of(kind: Type, bytes: &[u8]) -> Option<Self> {
         match kind {
             Type::Commit => Some(Self::Commit),
@@ -211,26 +215,26 @@ impl Key {
 /// The bases for the next objects.
 #[derive(Default)]
 struct Bases {
-    chains: HashMap<Key, Chain>,
+    chains: HashMap<DeltaGroup, DeltaChain>,
     bytes: usize,
 }
 
 /// The versions of one tree, starting with the whole one; or commits.
-struct Chain {
+struct DeltaChain {
     length: u32,
-    last: Arc<Base>,
+    last: Arc<DeltaBase>,
     /// The last version on the stride.
-    stride: Arc<Base>,
+    stride: Arc<DeltaBase>,
 }
 
 impl Bases {
     /// Finds the base for an object.
-    fn of(&self, kind: Type, bytes: &[u8]) -> Option<Arc<Base>> {
-        let key = Key::of(kind, bytes).filter(|_| bytes.len() <= DELTA_BYTES_MAX)?;
+    fn of(&self, kind: Type, bytes: &[u8]) -> Option<Arc<DeltaBase>> {
+        let key = DeltaGroup::of(kind, bytes).filter(|_| bytes.len() <= DELTA_BYTES_MAX)?;
         let chain = self.chains.get(&key)?;
         let base = match key {
             // All commits have equally much in common; a chain of one delta is fastest to read.
-            Key::Commit => &chain.last,
+            DeltaGroup::Commit => &chain.last,
             _ if chain.length >= CHAIN_TREES => return None,
             _ if chain.length.is_multiple_of(STRIDE_TREES) => &chain.stride,
             _ => &chain.last,
@@ -240,10 +244,10 @@ impl Bases {
 
     /// Keeps an object written at `at`, whole or as a delta, as a base for the next of its group.
     fn keep(&mut self, kind: Type, bytes: &[u8], at: u64, whole: bool) {
-        let Some(key) = Key::of(kind, bytes) else {
+        let Some(key) = DeltaGroup::of(kind, bytes) else {
             return;
         };
-        if bytes.len() > DELTA_BYTES_MAX || (key == Key::Commit && !whole) {
+        if bytes.len() > DELTA_BYTES_MAX || (key == DeltaGroup::Commit && !whole) {
             return;
         }
         if self.bytes + bytes.len() > BASES_BYTES_MAX {
@@ -252,12 +256,12 @@ impl Bases {
             self.bytes = 0;
         }
         let bytes = bytes.to_vec();
-        let base = Arc::new(Base { at, bytes });
+        let base = Arc::new(DeltaBase { at, bytes });
         let before = self.chains.remove(&key);
-        self.bytes -= before.as_ref().map_or(0, Chain::bytes);
+        self.bytes -= before.as_ref().map_or(0, DeltaChain::bytes);
         let chain = match before.filter(|_| !whole) {
             Some(chain) => chain.followed_by(base),
-            None => Chain {
+            None => DeltaChain {
                 length: 1,
                 last: Arc::clone(&base),
                 stride: base,
@@ -268,8 +272,8 @@ impl Bases {
     }
 }
 
-impl Chain {
-    fn followed_by(self, base: Arc<Base>) -> Self {
+impl DeltaChain {
+    fn followed_by(self, base: Arc<DeltaBase>) -> Self {
         let strides = self.length.is_multiple_of(STRIDE_TREES);
         Self {
             length: self.length + 1,

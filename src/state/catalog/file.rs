@@ -14,18 +14,18 @@ use zeroize::Zeroizing;
 use crate::crypto::aead::Key;
 use crate::disk::{File, FileExt, Folder, Name};
 use crate::id::{MemoryId, ObjectId, StoreId};
-use crate::state::catalog::row::{MemoryRow, RetentionRow, StateRow, Whereabouts};
-use crate::state::catalog::rows::Base;
-use crate::state::catalog::rows::Reading;
-use crate::state::catalog::rows::Refold;
-use crate::state::catalog::rows::Rows;
-use crate::state::catalog::step::{Recent, Recorded};
-use crate::state::catalog::tree::Kept;
+use crate::state::catalog::row::{IdIndexRow, MemoryRow, RetentionRow, StateRow};
+use crate::state::catalog::rows::CatalogReader;
+use crate::state::catalog::rows::MemoryOverlay;
+use crate::state::catalog::rows::ReadState;
+use crate::state::catalog::rows::Rebuild;
+use crate::state::catalog::step::{AgentEvent, RateCounter};
+use crate::state::catalog::tree::LeafWriter;
 use crate::state::catalog::tree::Names;
-use crate::state::catalog::tree::Writer;
+use crate::state::catalog::tree::ReusedLeaves;
 use crate::state::catalog::tree::block;
 use crate::state::catalog::tree::write_leaves;
-use crate::state::catalog::tree::{Place, Tree};
+use crate::state::catalog::tree::{LeafAddress, LeafTree};
 use crate::state::catalog::{Catalog, Memory, row};
 use crate::{disk, id};
 
@@ -43,8 +43,8 @@ pub(crate) struct CatalogFile {
     folder: Option<Folder>,
     name: Name,
     store: StoreId,
-    refold: Option<Refold>,
-    open: Option<Open>,
+    refold: Option<Rebuild>,
+    open: Option<OpenCatalog>,
     /// The event count at which writing is tried again.
     retry_at: u64,
 }
@@ -72,13 +72,13 @@ impl CatalogFile {
     }
 
     /// Moves to another folder and uses the file there.
-    pub(crate) fn follow(&mut self, folder: &Folder) {
+    pub(crate) fn reopen_in(&mut self, folder: &Folder) {
         self.folder = Some(folder.clone());
         self.open = None;
     }
 
     /// Sets how to rebuild a state when part of the file does not open.
-    pub(crate) fn refolded_by(mut self, refold: Refold) -> Self {
+    pub(crate) fn with_rebuild(mut self, refold: Rebuild) -> Self {
         self.refold = Some(refold);
         self
     }
@@ -102,11 +102,11 @@ impl CatalogFile {
             self.open = self.read_root(catalog, key);
         }
         if let Some(open) = &mut self.open {
-            open.follow(catalog);
+            open.read_new_steps(catalog);
         }
     }
 
-    fn read_root(&self, catalog: &mut Catalog, key: &Key) -> Option<Open> {
+    fn read_root(&self, catalog: &mut Catalog, key: &Key) -> Option<OpenCatalog> {
         let folder = self.folder.as_ref()?;
         let (file, _) = folder.open_write_or_read(&self.name).ok()?;
         let mut header = [0; HEADER_BYTES];
@@ -124,8 +124,8 @@ impl CatalogFile {
         // Fall back to the previous root if the last was cut off.
         for at in [ROOTS_AT, ROOTS_AT + 8] {
             let root = u64_at(&header, usize::try_from(at).expect("small"));
-            let open = Open::at(Arc::clone(&file), names, key.again(), root);
-            if let Some((open, row)) = open.and_then(Open::read_root) {
+            let open = OpenCatalog::at(Arc::clone(&file), names, key.again(), root);
+            if let Some((open, row)) = open.and_then(OpenCatalog::read_root) {
                 return self.adopt(open, row, catalog);
             }
         }
@@ -133,7 +133,7 @@ impl CatalogFile {
     }
 
     /// Replaces the catalog by a root's state, unless the catalog is ahead of it.
-    fn adopt(&self, open: Open, row: RootRow, catalog: &mut Catalog) -> Option<Open> {
+    fn adopt(&self, open: OpenCatalog, row: RootRow, catalog: &mut Catalog) -> Option<OpenCatalog> {
         if catalog.events > row.state.events {
             return Some(open);
         }
@@ -141,8 +141,13 @@ impl CatalogFile {
         row.state.restore(&mut state)?;
         row.retention.restore(&mut state)?;
         state.recent = row.recent;
-        let base = self.base(&open, &state, Tree::new(row.by_path), Tree::new(row.by_id))?;
-        state.rows = Rows::on(base, row.count, row.bytes);
+        let base = self.base(
+            &open,
+            &state,
+            LeafTree::new(row.by_path),
+            LeafTree::new(row.by_id),
+        )?;
+        state.rows = MemoryOverlay::on(base, row.count, row.bytes);
         if catalog.events < state.events || catalog.head == state.head {
             *catalog = state;
         }
@@ -151,12 +156,12 @@ impl CatalogFile {
 
     fn base(
         &self,
-        open: &Open,
+        open: &OpenCatalog,
         state: &Catalog,
-        by_path: Tree<Memory>,
-        by_id: Tree<Whereabouts>,
-    ) -> Option<Base> {
-        Some(Base {
+        by_path: LeafTree<Memory>,
+        by_id: LeafTree<IdIndexRow>,
+    ) -> Option<CatalogReader> {
+        Some(CatalogReader {
             file: Arc::clone(&open.file),
             inode: open.inode,
             names: open.names,
@@ -165,7 +170,7 @@ impl CatalogFile {
             by_path,
             by_id,
             refold: self.refold.clone(),
-            reading: Reading::default(),
+            reading: ReadState::default(),
         })
     }
 
@@ -179,12 +184,12 @@ impl CatalogFile {
     pub(crate) fn append(&mut self, catalog: &Catalog, key: &Key) {
         // While many events are folded in a row, there is usually no file yet.
         if self.open.is_some() {
-            self.add(Made::by_last(catalog).as_ref(), key);
+            self.add(CatalogUpdate::by_last(catalog).as_ref(), key);
         }
     }
 
     /// Appends the step that an event made when it was the last.
-    pub(crate) fn add(&mut self, made: Option<&Made>, key: &Key) {
+    pub(crate) fn add(&mut self, made: Option<&CatalogUpdate>, key: &Key) {
         let (Some(open), Some(made)) = (&mut self.open, made) else {
             return;
         };
@@ -198,7 +203,7 @@ impl CatalogFile {
 
     /// Appends the public files that the owner decided on with the last event.
     pub(crate) fn append_decision(&mut self, catalog: &Catalog, key: &Key) {
-        let made = Made::since((catalog.events, catalog.head), catalog);
+        let made = CatalogUpdate::since((catalog.events, catalog.head), catalog);
         self.add(made.as_ref(), key);
     }
 
@@ -229,7 +234,7 @@ impl CatalogFile {
         let in_file = stays.and_then(|open| {
             let file = Arc::clone(&open.file);
             let roots = [open.end, open.root];
-            Self::put_root(catalog, key, &file, open.names, Kept::Here, roots)
+            Self::put_root(catalog, key, &file, open.names, ReusedLeaves::Here, roots)
         });
         // Copy the sealed leaves unless their key is being replaced or one of them cannot be read.
         let base = catalog.rows.base();
@@ -239,14 +244,19 @@ impl CatalogFile {
         let written = in_file.or_else(copied).or_else(anew)?;
         let (open, by_path, by_id) = written;
         let base = self.base(&open, catalog, by_path, by_id)?;
-        catalog.rows.rest_on(base);
+        catalog.rows.rebase_on(base);
         self.open = Some(open);
         Some(())
     }
 
     /// Writes a new file, reusing the leaves of `base` if given, and puts it in place.
-    fn put_file(&self, catalog: &Catalog, key: &Key, base: Option<&Base>) -> Option<Written> {
-        let (folder, aside) = (self.folder.as_ref()?, Name::new_aside());
+    fn put_file(
+        &self,
+        catalog: &Catalog,
+        key: &Key,
+        base: Option<&CatalogReader>,
+    ) -> Option<WrittenCatalog> {
+        let (folder, aside) = (self.folder.as_ref()?, Name::new_temporary());
         let file = folder.create_new(&aside, 0o600).ok().map(Arc::new)?;
         let written = self.put_aside(&file, catalog, key, base);
         let written = written.filter(|_| folder.rename(&aside, &self.name).is_ok());
@@ -261,8 +271,8 @@ impl CatalogFile {
         file: &Arc<File>,
         catalog: &Catalog,
         key: &Key,
-        base: Option<&Base>,
-    ) -> Option<Written> {
+        base: Option<&CatalogReader>,
+    ) -> Option<WrittenCatalog> {
         let names = Names {
             store: self.store,
             file: id::random(),
@@ -270,7 +280,7 @@ impl CatalogFile {
         };
         let start = [&MAGIC[..], &self.store.0, &names.file, &names.line].concat();
         file.write_all_at(&start, 0).ok()?;
-        let kept = base.map_or(Kept::None, |base| Kept::In(&base.file));
+        let kept = base.map_or(ReusedLeaves::None, |base| ReusedLeaves::In(&base.file));
         let roots = [HEADER_BYTES as u64, 0];
         Self::put_root(catalog, key, file, names, kept, roots)
     }
@@ -282,10 +292,10 @@ impl CatalogFile {
         key: &Key,
         file: &Arc<File>,
         names: Names,
-        kept: Kept<'_>,
+        kept: ReusedLeaves<'_>,
         [offset, before]: [u64; 2],
-    ) -> Option<Written> {
-        let mut writer = Writer {
+    ) -> Option<WrittenCatalog> {
+        let mut writer = LeafWriter {
             file,
             names,
             key,
@@ -312,7 +322,7 @@ impl CatalogFile {
         // If the header reaches the disk before the root, readers fall back to the previous root.
         let roots = [root.to_le_bytes(), before.to_le_bytes()].concat();
         file.write_all_at(&roots, ROOTS_AT).ok()?;
-        let mut open = Open::at(Arc::clone(file), names, key.again(), root)?;
+        let mut open = OpenCatalog::at(Arc::clone(file), names, key.again(), root)?;
         let state = (catalog.events, catalog.head);
         open.begin_at(root + bytes.len() as u64, state, leaf_bytes);
         Some((open, by_path, by_id))
@@ -320,9 +330,9 @@ impl CatalogFile {
 }
 
 /// A written file and its two trees.
-type Written = (Open, Tree<Memory>, Tree<Whereabouts>);
+type WrittenCatalog = (OpenCatalog, LeafTree<Memory>, LeafTree<IdIndexRow>);
 
-fn owned<K: Clone>(directory: Vec<(&K, Place)>) -> Vec<(K, Place)> {
+fn owned<K: Clone>(directory: Vec<(&K, LeafAddress)>) -> Vec<(K, LeafAddress)> {
     let leaves = directory.into_iter();
     leaves.map(|(key, at)| (key.clone(), at)).collect()
 }
@@ -343,7 +353,7 @@ pub(super) const BLOCK_BYTES_MAX: u32 = 1 << 28;
 const READ_BYTES: u64 = 192 * 1024;
 
 /// An open file and how far it was read.
-pub(super) struct Open {
+pub(super) struct OpenCatalog {
     pub(super) file: Arc<File>,
     pub(super) inode: u64,
     pub(super) names: Names,
@@ -361,18 +371,18 @@ pub(super) struct Open {
 }
 
 /// A point in history: the number of events and the commit of the last.
-pub(super) type Point = (u64, Option<ObjectId>);
+pub(super) type HistoryPoint = (u64, Option<ObjectId>);
 
 /// The encoded step of one event, to be added to the catalog file.
-pub(crate) struct Made {
-    pub(super) before: Point,
-    after: Point,
+pub(crate) struct CatalogUpdate {
+    pub(super) before: HistoryPoint,
+    after: HistoryPoint,
     plain: Zeroizing<Vec<u8>>,
 }
 
-impl Made {
+impl CatalogUpdate {
     /// Returns the step from `before` to the catalog's state; `None` before the first event.
-    pub(super) fn since(before: Point, catalog: &Catalog) -> Option<Self> {
+    pub(super) fn since(before: HistoryPoint, catalog: &Catalog) -> Option<Self> {
         let step = StepRow::of(before, catalog)?;
         Some(Self {
             before,
@@ -392,11 +402,11 @@ impl Made {
 pub(super) struct RootRow {
     pub(super) state: StateRow,
     pub(super) retention: RetentionRow,
-    pub(super) recent: Recent,
+    pub(super) recent: RateCounter,
     pub(super) count: u64,
     pub(super) bytes: u64,
-    pub(super) by_path: Vec<(String, Place)>,
-    pub(super) by_id: Vec<([u8; 16], Place)>,
+    pub(super) by_path: Vec<(String, LeafAddress)>,
+    pub(super) by_id: Vec<([u8; 16], LeafAddress)>,
 }
 
 /// The state after an event; or, without a new event, the public files that the owner decided on
@@ -409,10 +419,10 @@ pub(super) struct StepRow<'a> {
     pub(super) state: StateRow,
     /// Set if the event changed it.
     retention: Option<RetentionRow>,
-    /// Milliseconds in [`Recent`] up to this event. `recorded` is how the event counts for its
+    /// Milliseconds in [`RateCounter`] up to this event. `recorded` is how the event counts for its
     /// session.
     passed: u64,
-    recorded: Option<Recorded>,
+    recorded: Option<AgentEvent>,
     pub(super) count: u64,
     pub(super) bytes: u64,
     #[serde(borrow)]
@@ -420,7 +430,7 @@ pub(super) struct StepRow<'a> {
     gone: Vec<[u8; 16]>,
 }
 
-impl Open {
+impl OpenCatalog {
     /// Returns a file as of a root, with nothing read yet.
     pub(super) fn at(file: Arc<File>, names: Names, key: Key, root: u64) -> Option<Self> {
         Some(Self {
@@ -439,7 +449,7 @@ impl Open {
     }
 
     /// Begins after the root, which holds the state at `state`.
-    pub(super) fn begin_at(&mut self, steps_at: u64, state: Point, leaf_bytes: u64) {
+    pub(super) fn begin_at(&mut self, steps_at: u64, state: HistoryPoint, leaf_bytes: u64) {
         (self.steps_at, self.end) = (steps_at, steps_at);
         ((self.events, self.head), self.leaf_bytes) = (state, leaf_bytes);
     }
@@ -452,7 +462,7 @@ impl Open {
     }
 
     pub(super) fn read_root(mut self) -> Option<(Self, RootRow)> {
-        let mut ahead = Ahead::of(&self.file)?;
+        let mut ahead = ReadAhead::of(&self.file)?;
         let block = ahead.block_at(&self.file, self.root)?;
         let length = block.len() as u64;
         let plain = self.key.open(&self.names.of_root(self.root), &block[4..])?;
@@ -465,9 +475,9 @@ impl Open {
     }
 
     /// Reads the steps added since, and applies those the catalog does not have yet.
-    pub(super) fn follow(&mut self, catalog: &mut Catalog) {
+    pub(super) fn read_new_steps(&mut self, catalog: &mut Catalog) {
         let file = Arc::clone(&self.file);
-        let Some(mut ahead) = Ahead::of(&file) else {
+        let Some(mut ahead) = ReadAhead::of(&file) else {
             return;
         };
         while let Some(block) = ahead.block_at(&file, self.end) {
@@ -482,7 +492,7 @@ impl Open {
             };
             let after = step.state.point();
             let is_next = (catalog.events, catalog.head) == before;
-            if is_next && step.follow(catalog).is_none() {
+            if is_next && step.apply_to(catalog).is_none() {
                 return;
             }
             self.end += block.len() as u64;
@@ -492,7 +502,7 @@ impl Open {
     }
 
     /// Appends a step. A large one is left to the next root.
-    pub(super) fn add(&mut self, step: &Made) {
+    pub(super) fn add(&mut self, step: &CatalogUpdate) {
         if step.before != (self.events, self.head) {
             return;
         }
@@ -510,13 +520,13 @@ impl Open {
 }
 
 /// A read-ahead buffer over a file.
-struct Ahead {
+struct ReadAhead {
     bytes: Vec<u8>,
     at: u64,
     length: u64,
 }
 
-impl Ahead {
+impl ReadAhead {
     fn of(file: &File) -> Option<Self> {
         Some(Self {
             bytes: Vec::new(),
@@ -553,7 +563,7 @@ impl Ahead {
 }
 
 impl<'a> StepRow<'a> {
-    fn of((events, head): Point, catalog: &'a Catalog) -> Option<Self> {
+    fn of((events, head): HistoryPoint, catalog: &'a Catalog) -> Option<Self> {
         // A map, so that each memory appears once.
         let touched: BTreeMap<MemoryId, Option<&Memory>> = catalog.rows.touched().collect();
         let live = touched
@@ -574,11 +584,11 @@ impl<'a> StepRow<'a> {
         })
     }
 
-    fn comes_after(&self, (events, head): Point) -> bool {
+    fn comes_after(&self, (events, head): HistoryPoint) -> bool {
         self.before.0 == events && head == Some(ObjectId(self.before.1))
     }
 
-    fn follow(self, catalog: &mut Catalog) -> Option<()> {
+    fn apply_to(self, catalog: &mut Catalog) -> Option<()> {
         let live = self.live.into_iter().map(MemoryRow::restore);
         let live = live.collect::<Option<Vec<Memory>>>()?;
         let gone = self.gone.into_iter().map(MemoryId).collect();
@@ -587,11 +597,13 @@ impl<'a> StepRow<'a> {
         }
         self.state.restore(catalog)?;
         let recent = &mut catalog.recent;
-        recent.pass(self.passed.saturating_sub(recent.passed));
+        recent.advance(self.passed.saturating_sub(recent.passed));
         if let Some(recorded) = self.recorded {
             recent.add(recorded);
         }
-        catalog.rows.follow(live, gone, (self.count, self.bytes));
+        catalog
+            .rows
+            .apply_step(live, gone, (self.count, self.bytes));
         Some(())
     }
 }

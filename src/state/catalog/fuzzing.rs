@@ -64,7 +64,7 @@ fn key() -> Key {
 fn file(folder: &Path) -> CatalogFile {
     let refold = |_| Err(Error::damaged("history", "there is none"));
     let folder = Folder::at(folder).expect("it is there");
-    CatalogFile::new(&folder, Name::CATALOG, STORE).refolded_by(Arc::new(refold))
+    CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(Arc::new(refold))
 }
 
 fn read(folder: &Path) -> Catalog {

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Catalog, Decided, Memory, Times, key};
+use super::{Catalog, ConfigBlobs, Memory, Times, key};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::id::MemoryId;
@@ -64,7 +64,7 @@ pub(super) struct MemoryRow<'a> {
 
 /// The path of a memory, found by its id.
 #[derive(Clone)]
-pub(super) struct Whereabouts {
+pub(super) struct IdIndexRow {
     pub(super) id: MemoryId,
     /// The path as a key.
     pub(super) key: String,
@@ -109,7 +109,7 @@ impl Row for Memory {
     }
 }
 
-impl Row for Whereabouts {
+impl Row for IdIndexRow {
     type Key = [u8; 16];
 
     fn key(&self) -> [u8; 16] {
@@ -135,7 +135,7 @@ impl Row for Whereabouts {
     }
 }
 
-impl Whereabouts {
+impl IdIndexRow {
     pub(super) fn of(memory: &Memory) -> Self {
         Self {
             id: memory.id,
@@ -206,7 +206,7 @@ impl StateRow {
             None => None,
         };
         let [policy, recipients, signers] = self.decided.map(ObjectId);
-        catalog.decided = Some(Decided {
+        catalog.decided = Some(ConfigBlobs {
             policy,
             recipients,
             signers,

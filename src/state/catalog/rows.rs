@@ -14,13 +14,13 @@ use crate::disk::{File, FileExt};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ObjectId};
 use crate::state::catalog::file::BLOCK_BYTES_MAX;
-use crate::state::catalog::row::{Row, Whereabouts};
-use crate::state::catalog::tree::{LEAF_PREFIX_BYTES, Leaf, Names, Tree};
+use crate::state::catalog::row::{IdIndexRow, Row};
+use crate::state::catalog::tree::{LEAF_PREFIX_BYTES, Leaf, LeafTree, Names};
 use crate::state::catalog::{Catalog, Memory, key};
 
 #[derive(Default)]
-pub(super) struct Rows {
-    base: Option<Box<Base>>,
+pub(super) struct MemoryOverlay {
+    base: Option<Box<CatalogReader>>,
     /// Memories that differ from the base; `None` for those removed.
     changed: HashMap<MemoryId, Option<Memory>>,
     /// The live ones among them, by path. Keys are paths with `/` replaced by NUL, which no path
@@ -32,9 +32,9 @@ pub(super) struct Rows {
     touched: Vec<MemoryId>,
 }
 
-impl Rows {
+impl MemoryOverlay {
     /// Returns the rows of a base with `count` memories of `bytes` bytes in all.
-    pub(super) fn on(base: Base, count: u64, bytes: u64) -> Self {
+    pub(super) fn on(base: CatalogReader, count: u64, bytes: u64) -> Self {
         Self {
             base: Some(Box::new(base)),
             count,
@@ -51,7 +51,7 @@ impl Rows {
         self.bytes
     }
 
-    pub(super) fn base(&self) -> Option<&Base> {
+    pub(super) fn base(&self) -> Option<&CatalogReader> {
         self.base.as_deref()
     }
 
@@ -76,7 +76,7 @@ impl Rows {
     }
 
     /// Switches to a new base of the same state, and drops changed and opened rows.
-    pub(super) fn rest_on(&mut self, base: Base) {
+    pub(super) fn rebase_on(&mut self, base: CatalogReader) {
         *self = Self::on(base, self.count, self.bytes);
     }
 
@@ -176,7 +176,12 @@ impl Rows {
 
     /// Sets memories to what a step of the file says. Their earlier values do not matter, so no
     /// leaf is opened.
-    pub(super) fn follow(&mut self, live: Vec<Memory>, gone: Vec<MemoryId>, counts: (u64, u64)) {
+    pub(super) fn apply_step(
+        &mut self,
+        live: Vec<Memory>,
+        gone: Vec<MemoryId>,
+        counts: (u64, u64),
+    ) {
         let ids = live.iter().map(|memory| memory.id).chain(gone);
         for id in ids.collect::<Vec<_>>() {
             if let Some(Some(before)) = self.changed.insert(id, None) {
@@ -200,7 +205,7 @@ impl Rows {
 
 /// An iterator over memories in the order of their paths.
 pub(super) struct Range<'a> {
-    rows: &'a Rows,
+    rows: &'a MemoryOverlay,
     changed: Peekable<btree_map::Range<'a, String, MemoryId>>,
     base: Option<Peekable<BaseRange<'a>>>,
 }
@@ -237,82 +242,85 @@ impl<'a> Iterator for Range<'a> {
 // instead.
 
 /// A function that rebuilds the state up to a commit from history.
-pub(crate) type Refold = Arc<dyn Fn(ObjectId) -> Result<Catalog> + Send + Sync>;
+pub(crate) type Rebuild = Arc<dyn Fn(ObjectId) -> Result<Catalog> + Send + Sync>;
 
 /// The most leaves kept open from one command to the next: some megabytes.
 const LEAVES_OPEN_MAX: usize = 256;
 
 /// The state at the last root of a catalog file.
-pub(super) struct Base {
+pub(super) struct CatalogReader {
     pub(super) file: Arc<File>,
     pub(super) inode: u64,
     pub(super) names: Names,
     pub(super) key: Key,
     /// The commit of that state.
     pub(super) head: ObjectId,
-    pub(super) by_path: Tree<Memory>,
-    pub(super) by_id: Tree<Whereabouts>,
-    pub(super) refold: Option<Refold>,
-    pub(super) reading: Reading,
+    pub(super) by_path: LeafTree<Memory>,
+    pub(super) by_id: LeafTree<IdIndexRow>,
+    pub(super) refold: Option<Rebuild>,
+    pub(super) reading: ReadState,
 }
 
 /// The results of reading so far.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct ReadState {
     leaves_open: Cell<usize>,
     /// The rows rebuilt from history after a leaf failed to open.
-    instead: OnceCell<Box<Rows>>,
+    instead: OnceCell<Box<MemoryOverlay>>,
     /// The error if rebuilding failed too.
     fault: OnceCell<Error>,
 }
 
 /// A leaf does not open.
-struct Torn;
+struct CorruptLeaf;
 
-impl Base {
+impl CatalogReader {
     pub(super) fn get(&self, id: MemoryId) -> Option<&Memory> {
-        self.or_instead(|base| base.find(id), |rows| rows.get(id))
+        self.or_fallback(|base| base.find(id), |rows| rows.get(id))
     }
 
     /// Returns the memory at the path with this key.
     pub(super) fn at(&self, key: &String) -> Option<&Memory> {
-        self.or_instead(|base| base.find_at(key), |rows| rows.at(key))
+        self.or_fallback(|base| base.find_at(key), |rows| rows.at(key))
     }
 
-    fn or_instead<'a>(
+    fn or_fallback<'a>(
         &'a self,
-        look: impl FnOnce(&'a Self) -> std::result::Result<Option<&'a Memory>, Torn>,
-        look_instead: impl FnOnce(&'a Rows) -> Option<&'a Memory>,
+        look: impl FnOnce(&'a Self) -> std::result::Result<Option<&'a Memory>, CorruptLeaf>,
+        look_instead: impl FnOnce(&'a MemoryOverlay) -> Option<&'a Memory>,
     ) -> Option<&'a Memory> {
         if self.reading.instead.get().is_none()
             && let Ok(found) = look(self)
         {
             return found;
         }
-        look_instead(self.instead())
+        look_instead(self.fallback())
     }
 
-    fn find(&self, id: MemoryId) -> std::result::Result<Option<&Memory>, Torn> {
+    fn find(&self, id: MemoryId) -> std::result::Result<Option<&Memory>, CorruptLeaf> {
         let Some(row) = self.find_in(&self.by_id, &id.0)? else {
             return Ok(None);
         };
         let found = self.find_at(&row.key)?;
-        found.filter(|memory| memory.id == id).map(Some).ok_or(Torn)
+        found
+            .filter(|memory| memory.id == id)
+            .map(Some)
+            .ok_or(CorruptLeaf)
     }
 
-    fn find_at(&self, key: &String) -> std::result::Result<Option<&Memory>, Torn> {
+    fn find_at(&self, key: &String) -> std::result::Result<Option<&Memory>, CorruptLeaf> {
         self.find_in(&self.by_path, key)
     }
 
     fn find_in<'a, R: Row>(
         &'a self,
-        tree: &'a Tree<R>,
+        tree: &'a LeafTree<R>,
         key: &R::Key,
-    ) -> std::result::Result<Option<&'a R>, Torn> {
+    ) -> std::result::Result<Option<&'a R>, CorruptLeaf> {
         let Some(leaf) = tree.leaves().get(tree.leaf_of(key)) else {
             return Ok(None);
         };
-        let rows = self.open(leaf).ok_or(Torn)?;
+        let rows = self.open(leaf).ok_or(CorruptLeaf)?;
         let found = rows.binary_search_by(|row| row.cmp_key(key)).ok();
         Ok(found.map(|index| &rows[index]))
     }
@@ -335,7 +343,7 @@ impl Base {
     }
 
     /// Returns the rows rebuilt from history.
-    fn instead(&self) -> &Rows {
+    fn fallback(&self) -> &MemoryOverlay {
         let fold = || match &self.refold {
             Some(refold) => refold(self.head).map(|catalog| catalog.rows),
             None => Err(Error::damaged("the catalog", "a part of it does not open")),
@@ -344,7 +352,7 @@ impl Base {
             let rows = fold().unwrap_or_else(|fault| {
                 // The cell is still empty: this runs only once.
                 drop(self.reading.fault.set(fault));
-                Rows::default()
+                MemoryOverlay::default()
             });
             Box::new(rows)
         })
@@ -397,7 +405,7 @@ impl Base {
 
 /// An iterator over the memories of a base, in the order of their paths.
 pub(super) struct BaseRange<'a> {
-    base: &'a Base,
+    base: &'a CatalogReader,
     /// The lower bound of the rows not returned yet.
     from: Bound<String>,
     to: Bound<String>,
@@ -420,7 +428,7 @@ impl<'a> BaseRange<'a> {
         };
         let Some(rows) = rows else {
             let (from, to) = (self.from.clone(), self.to.clone());
-            self.instead = Some(Box::new(self.base.instead().range(from, to)));
+            self.instead = Some(Box::new(self.base.fallback().range(from, to)));
             return Some(());
         };
         let first = match &self.from {

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::crypto::digest::Digest;
 use crate::event::{
     ACCEPT_COMMAND, Change, EXPIRE_COMMAND, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange,
-    HoldOn, OWNER_COMMANDS, Outcome, Touch,
+    HoldOn, MemoryChange, OWNER_COMMANDS, Outcome,
 };
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
@@ -24,7 +24,7 @@ pub(crate) struct Step {
     pub(super) head: ObjectId,
     pub(super) number: u64,
     pub(super) millis: i64,
-    pub(super) touches: Vec<TouchStep>,
+    pub(super) touches: Vec<MemoryChangeStep>,
     pub(super) swept: bool,
     pub(super) erased: Option<(u64, u64)>,
     pub(super) hold: Option<HoldStep>,
@@ -33,12 +33,12 @@ pub(crate) struct Step {
     pub(super) keys: Option<KeyCommitment>,
     pub(super) may_change_keys: bool,
     pub(super) accepts_keys: bool,
-    pub(super) recorded: Option<Recorded>,
+    pub(super) recorded: Option<AgentEvent>,
     pub(super) commit_bytes: u64,
 }
 
 /// The effect of an event on one memory.
-pub(super) struct TouchStep {
+pub(super) struct MemoryChangeStep {
     pub(super) id: MemoryId,
     pub(super) change: Change,
     /// In canonical form; `None` if the memory's name key is gone.
@@ -54,7 +54,7 @@ pub(crate) type StepFault = &'static str;
 impl Step {
     /// Returns the effect of an event whose commit object has `commit_bytes` bytes.
     pub(crate) fn of(event: &Event, head: ObjectId, commit_bytes: u64) -> Self {
-        let touch = |touch: &Touch| TouchStep {
+        let touch = |touch: &MemoryChange| MemoryChangeStep {
             id: touch.id,
             change: match touch.change {
                 // Marks and erasures count only in an event that erases.
@@ -82,7 +82,7 @@ impl Step {
             keys: event.keys,
             may_change_keys: event.may_change_keys(),
             accepts_keys: event.command == ACCEPT_COMMAND,
-            recorded: Recorded::of(event),
+            recorded: AgentEvent::of(event),
             commit_bytes,
         }
     }
@@ -241,7 +241,7 @@ impl Catalog {
 
     /// Tells whether a touch removes or erases a held memory. Without all of history, only the
     /// memory's id and, if it is live, its path are checked.
-    pub(crate) fn takes_held(&self, touch: &Touch) -> bool {
+    pub(crate) fn takes_held(&self, touch: &MemoryChange) -> bool {
         let takes = touch.change.removes() || matches!(touch.change, Change::Mark | Change::Erase);
         let path = || self.memory(touch.id).map(|memory| &memory.path);
         takes && !self.holds.is_empty() && self.hold_on(touch.id, path()).is_some()
@@ -268,7 +268,7 @@ const COUNTS_MAX: usize = 4_096;
 
 /// The agents' events of the last minute.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recent {
+pub(crate) struct RateCounter {
     /// The sum of milliseconds from each event to the next. A clock that runs back adds none.
     pub(super) passed: u64,
     counts: VecDeque<Count>,
@@ -285,7 +285,7 @@ struct Count {
 
 /// An event of an agent's command.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recorded {
+pub(crate) struct AgentEvent {
     session: u64,
     /// True if the event says that the session had too many events.
     refused: bool,
@@ -293,7 +293,7 @@ pub(crate) struct Recorded {
 
 /// The events of a session within the last minute.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Lately {
+pub(crate) struct SessionRate {
     pub(crate) events: u64,
     /// True if the session was told that they are too many.
     pub(crate) refused: bool,
@@ -304,7 +304,7 @@ pub(crate) fn is_of_agents(door: &str) -> bool {
     matches!(door, "mcp" | "tool")
 }
 
-impl Recorded {
+impl AgentEvent {
     #[cfg(test)]
     pub(super) fn by(session: u64, refused: bool) -> Self {
         Self { session, refused }
@@ -320,9 +320,9 @@ impl Recorded {
     }
 }
 
-impl Recent {
+impl RateCounter {
     /// Lets time pass until the next event.
-    pub(super) fn pass(&mut self, millis: u64) {
+    pub(super) fn advance(&mut self, millis: u64) {
         self.passed = self.passed.saturating_add(millis);
         let now = self.passed / SECOND;
         while let Some(oldest) = self.counts.front() {
@@ -334,11 +334,11 @@ impl Recent {
     }
 
     /// Counts an event.
-    pub(super) fn add(&mut self, recorded: Recorded) {
+    pub(super) fn add(&mut self, recorded: AgentEvent) {
         let second = self.passed / SECOND;
         let mut newest =
             { self.counts.iter_mut().rev() }.take_while(|count| count.second == second);
-        let Recorded { session, refused } = recorded;
+        let AgentEvent { session, refused } = recorded;
         if let Some(count) = newest.find(|count| count.session == session) {
             count.events = count.events.saturating_add(1);
             count.refused |= refused;
@@ -353,16 +353,16 @@ impl Recent {
     }
 
     /// Returns the last minute's events of a session, `millis` milliseconds after the last event.
-    pub(crate) fn of(&self, session: Option<&str>, millis: u64) -> Lately {
+    pub(crate) fn of(&self, session: Option<&str>, millis: u64) -> SessionRate {
         let (session, now) = (name(session), self.passed.saturating_add(millis) / SECOND);
         let counts = self.counts.iter();
         let own = counts.filter(|count| count.session == session && count.counts_at(now));
         own.fold(
-            Lately {
+            SessionRate {
                 events: 0,
                 refused: false,
             },
-            |all, count| Lately {
+            |all, count| SessionRate {
                 events: all.events.saturating_add(count.events),
                 refused: all.refused || count.refused,
             },
@@ -388,7 +388,7 @@ fn name(session: Option<&str>) -> u64 {
 struct Snapshot<'a> {
     state: StateRow,
     retention: RetentionRow,
-    recent: Recent,
+    recent: RateCounter,
     /// In listing order.
     #[serde(borrow)]
     memories: Vec<MemoryRow<'a>>,

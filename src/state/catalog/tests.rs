@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::file::CatalogFile;
-use super::step::{Step, TouchStep};
-use super::{Catalog, Decided, Refold};
+use super::step::{MemoryChangeStep, Step};
+use super::{Catalog, ConfigBlobs, Rebuild};
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
@@ -21,13 +21,13 @@ use crate::event::{Change, HoldChange, HoldOn};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::step::AgentEvent;
 use crate::state::catalog::step::HoldStep;
-use crate::state::catalog::step::Recorded;
 use crate::state::catalog::step::from_snapshot;
 use crate::state::catalog::step::to_snapshot;
 
 const STORE: StoreId = StoreId([7; 16]);
-const DECIDED: Decided = Decided {
+const DECIDED: ConfigBlobs = ConfigBlobs {
     policy: ObjectId([1; 20]),
     recipients: ObjectId([2; 20]),
     signers: ObjectId([3; 20]),
@@ -90,7 +90,7 @@ impl Told {
         self.states.lock().expect("one thread")[&head].clone()
     }
 
-    fn refold(&self) -> Refold {
+    fn refold(&self) -> Rebuild {
         let told = self.clone();
         Arc::new(move |head| {
             told.asked.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Told {
 
     fn file(&self, folder: &Path) -> CatalogFile {
         let folder = Folder::at(folder).expect("it is there");
-        CatalogFile::new(&folder, Name::CATALOG, STORE).refolded_by(self.refold())
+        CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(self.refold())
     }
 
     /// Reads a file and compares it with the state told for that point.
@@ -165,7 +165,7 @@ impl Author {
             keys: None,
             may_change_keys: false,
             accepts_keys: false,
-            recorded: (kind < 9).then(|| Recorded::by(u64::from(kind), kind == 3)),
+            recorded: (kind < 9).then(|| AgentEvent::by(u64::from(kind), kind == 3)),
             commit_bytes: 700 + number % 90,
         }
     }
@@ -175,7 +175,7 @@ impl Author {
         let mut step = self.plain_step(number, kind);
         let live: Vec<_> = catalog.memories().cloned().collect();
         let some = (!live.is_empty()).then(|| live[which % live.len().max(1)].clone());
-        let touch = |id, change, path: &str, version| TouchStep {
+        let touch = |id, change, path: &str, version| MemoryChangeStep {
             id,
             change,
             path: Some(path.to_owned()),
@@ -243,7 +243,10 @@ impl Author {
         step
     }
 
-    fn add(&mut self, touch: &impl Fn(MemoryId, Change, &str, u64) -> TouchStep) -> TouchStep {
+    fn add(
+        &mut self,
+        touch: &impl Fn(MemoryId, Change, &str, u64) -> MemoryChangeStep,
+    ) -> MemoryChangeStep {
         self.next += 1;
         touch(id_of(self.next), Change::Add, &path_of(self.next), 1)
     }

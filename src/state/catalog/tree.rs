@@ -11,8 +11,8 @@ use crate::disk::{File, FileExt};
 use crate::id;
 use crate::id::StoreId;
 use crate::state::catalog::file::BLOCK_BYTES_MAX;
-use crate::state::catalog::row::{Row, Whereabouts};
-use crate::state::catalog::rows::Base;
+use crate::state::catalog::row::{IdIndexRow, Row};
+use crate::state::catalog::rows::CatalogReader;
 use crate::state::catalog::{Catalog, Memory, key};
 
 /// The most rows in a leaf: a look-up opens one leaf, and a change rewrites one.
@@ -24,7 +24,7 @@ const RUN_ROWS: usize = 64 * LEAF_ROWS;
 
 /// The location of a leaf in the file, and the id it is sealed under.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct LeafAddress {
     pub(super) id: [u8; 8],
     pub(super) offset: u64,
     /// Length of the whole block.
@@ -35,17 +35,17 @@ pub(super) struct Place {
 pub(super) struct Leaf<R: Row> {
     /// A lower bound for the keys of its rows, except in the first leaf.
     first: R::Key,
-    pub(super) place: Place,
+    pub(super) place: LeafAddress,
     pub(super) rows: OnceCell<Option<Vec<R>>>,
 }
 
 /// All leaves, in order.
-pub(super) struct Tree<R: Row> {
+pub(super) struct LeafTree<R: Row> {
     leaves: Vec<Leaf<R>>,
 }
 
 impl<R: Row> Leaf<R> {
-    fn new(first: R::Key, place: Place) -> Self {
+    fn new(first: R::Key, place: LeafAddress) -> Self {
         Self {
             first,
             place,
@@ -54,15 +54,15 @@ impl<R: Row> Leaf<R> {
     }
 }
 
-impl<R: Row> Tree<R> {
-    pub(super) fn new(leaves: Vec<(R::Key, Place)>) -> Self {
+impl<R: Row> LeafTree<R> {
+    pub(super) fn new(leaves: Vec<(R::Key, LeafAddress)>) -> Self {
         let leaves = leaves.into_iter();
         Self {
             leaves: leaves.map(|(first, at)| Leaf::new(first, at)).collect(),
         }
     }
 
-    pub(super) fn directory(&self) -> Vec<(&R::Key, Place)> {
+    pub(super) fn directory(&self) -> Vec<(&R::Key, LeafAddress)> {
         let leaves = self.leaves.iter();
         leaves.map(|leaf| (&leaf.first, leaf.place)).collect()
     }
@@ -90,10 +90,10 @@ impl<R: Row> Tree<R> {
         &'a self,
         changes: BTreeMap<R::Key, Option<&'a R>>,
         read: impl Fn(&'a Leaf<R>) -> Option<&'a [R]>,
-        writer: &mut Writer<'_>,
+        writer: &mut LeafWriter<'_>,
     ) -> Option<Self> {
         let mut changes = changes.into_iter().peekable();
-        let mut cut = Cutter {
+        let mut cut = LeafSplitter {
             leaves: Vec::with_capacity(self.leaves.len() + 8),
             run: Vec::new(),
         };
@@ -144,13 +144,13 @@ fn merge<'a, R: Row>(
 }
 
 /// Cuts a sequence of rows into leaves.
-struct Cutter<'a, R: Row> {
+struct LeafSplitter<'a, R: Row> {
     leaves: Vec<Leaf<R>>,
     run: Vec<&'a R>,
 }
 
-impl<R: Row> Cutter<'_, R> {
-    fn finish_run(&mut self, writer: &mut Writer<'_>) -> Option<()> {
+impl<R: Row> LeafSplitter<'_, R> {
+    fn finish_run(&mut self, writer: &mut LeafWriter<'_>) -> Option<()> {
         let count = self.run.len();
         let parts = match count {
             0 => return Some(()),
@@ -226,7 +226,7 @@ fn with_length(parts: &[&[u8]]) -> Option<Vec<u8>> {
 
 /// The leaves that are kept as they are.
 #[derive(Clone, Copy)]
-pub(super) enum Kept<'a> {
+pub(super) enum ReusedLeaves<'a> {
     /// None: all are written.
     None,
     /// Leaves of the same file, kept in place.
@@ -236,11 +236,11 @@ pub(super) enum Kept<'a> {
 }
 
 /// A buffered writer that starts at an offset of a file.
-pub(super) struct Writer<'a> {
+pub(super) struct LeafWriter<'a> {
     pub(super) file: &'a File,
     pub(super) names: Names,
     pub(super) key: &'a Key,
-    pub(super) kept: Kept<'a>,
+    pub(super) kept: ReusedLeaves<'a>,
     /// The offset at which the buffer is written.
     pub(super) offset: u64,
     pub(super) buffer: Vec<u8>,
@@ -248,28 +248,28 @@ pub(super) struct Writer<'a> {
     pub(super) leaf_bytes: u64,
 }
 
-impl Writer<'_> {
+impl LeafWriter<'_> {
     /// Returns the offset of the next block.
     pub(super) fn end(&self) -> u64 {
         self.offset + self.buffer.len() as u64
     }
 
-    pub(super) fn put_leaf(&mut self, plain: &[u8]) -> Option<Place> {
+    pub(super) fn put_leaf(&mut self, plain: &[u8]) -> Option<LeafAddress> {
         let id = id::random();
         let sealed = self.key.seal(&self.names.of_leaf(id), plain);
         self.place(id, &with_length(&[&id, &sealed])?)
     }
 
     /// Keeps a leaf as it is.
-    pub(super) fn keep(&mut self, leaf: Place) -> Option<Place> {
+    pub(super) fn keep(&mut self, leaf: LeafAddress) -> Option<LeafAddress> {
         match self.kept {
-            Kept::None => None,
-            Kept::Here => {
+            ReusedLeaves::None => None,
+            ReusedLeaves::Here => {
                 self.leaf_bytes += u64::from(leaf.length);
                 Some(leaf)
             }
-            Kept::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
-            Kept::In(file) => {
+            ReusedLeaves::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
+            ReusedLeaves::In(file) => {
                 let mut bytes = vec![0; leaf.length as usize];
                 file.read_exact_at(&mut bytes, leaf.offset).ok()?;
                 self.place(leaf.id, &bytes)
@@ -277,8 +277,8 @@ impl Writer<'_> {
         }
     }
 
-    fn place(&mut self, id: [u8; 8], bytes: &[u8]) -> Option<Place> {
-        let place = Place {
+    fn place(&mut self, id: [u8; 8], bytes: &[u8]) -> Option<LeafAddress> {
+        let place = LeafAddress {
             id,
             offset: self.end(),
             length: u32::try_from(bytes.len()).ok()?,
@@ -310,36 +310,36 @@ impl Writer<'_> {
 /// does not open, or a leaf cannot be written.
 pub(super) fn write_leaves(
     catalog: &Catalog,
-    writer: &mut Writer<'_>,
-) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    writer: &mut LeafWriter<'_>,
+) -> Option<(LeafTree<Memory>, LeafTree<IdIndexRow>)> {
     match (writer.kept, catalog.rows.base()) {
-        (Kept::None, _) | (_, None) => write_all(catalog, writer),
+        (ReusedLeaves::None, _) | (_, None) => write_all(catalog, writer),
         (_, Some(base)) => write_changed(catalog, base, writer),
     }
 }
 
 fn write_all(
     catalog: &Catalog,
-    writer: &mut Writer<'_>,
-) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    writer: &mut LeafWriter<'_>,
+) -> Option<(LeafTree<Memory>, LeafTree<IdIndexRow>)> {
     let all = || catalog.rows.all();
     let paths: BTreeMap<_, _> = all().map(|m| (key(&m.path), Some(m))).collect();
     // They differ if a leaf does not open and history cannot replace it.
     if paths.len() as u64 != catalog.rows.count() {
         return None;
     }
-    let by_path = Tree::new(Vec::new()).rewritten(paths, |_| None, writer)?;
-    let places: Vec<Whereabouts> = all().map(Whereabouts::of).collect();
+    let by_path = LeafTree::new(Vec::new()).rewritten(paths, |_| None, writer)?;
+    let places: Vec<IdIndexRow> = all().map(IdIndexRow::of).collect();
     let ids = places.iter().map(|row| (row.id.0, Some(row)));
-    let by_id = Tree::new(Vec::new()).rewritten(ids.collect(), |_| None, writer)?;
+    let by_id = LeafTree::new(Vec::new()).rewritten(ids.collect(), |_| None, writer)?;
     Some((by_path, by_id))
 }
 
 fn write_changed(
     catalog: &Catalog,
-    base: &Base,
-    writer: &mut Writer<'_>,
-) -> Option<(Tree<Memory>, Tree<Whereabouts>)> {
+    base: &CatalogReader,
+    writer: &mut LeafWriter<'_>,
+) -> Option<(LeafTree<Memory>, LeafTree<IdIndexRow>)> {
     let changed = catalog.rows.changed();
     let changed: Vec<_> = changed.map(|(id, now)| (base.get(id), now)).collect();
     let (mut paths, mut ids) = (BTreeMap::new(), BTreeMap::new());
@@ -353,8 +353,8 @@ fn write_changed(
     let path = |memory: Option<&Memory>| memory.map(|memory| memory.path.clone());
     let moved = changed.iter().filter(|(was, now)| path(*was) != path(*now));
     let moved: Vec<_> = moved.collect();
-    let places = moved.iter().filter_map(|(_, now)| now.map(Whereabouts::of));
-    let places: Vec<Whereabouts> = places.collect();
+    let places = moved.iter().filter_map(|(_, now)| now.map(IdIndexRow::of));
+    let places: Vec<IdIndexRow> = places.collect();
     for was in moved.iter().filter_map(|(was, _)| *was) {
         ids.insert(was.id.0, None);
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NONE, Row, Timeline, Touched};
+use super::{EventRow, NONE, Timeline, TimelineChange};
 use crate::event::{Change, Outcome};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
@@ -25,7 +25,7 @@ pub(super) struct Block<'a> {
     commits: Cow<'a, [u8]>,
     pub(super) rows: Vec<BlockRow>,
     /// The touches of all rows, concatenated.
-    touches: Vec<BlockTouch>,
+    touches: Vec<BlockChange>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(super) struct BlockRow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct BlockTouch {
+struct BlockChange {
     memory: u32,
     path: u32,
     version: u64,
@@ -76,7 +76,7 @@ impl<'a> Block<'a> {
         let mut before = 0;
         for (at, row) in timeline.rows.iter().enumerate().take(to).skip(from) {
             let parts = timeline.touches_of(at);
-            touches.extend(parts.iter().map(|touched| BlockTouch {
+            touches.extend(parts.iter().map(|touched| BlockChange {
                 memory: memories.of(touched.memory),
                 path: words.of(touched.path),
                 version: touched.version,
@@ -97,7 +97,7 @@ impl<'a> Block<'a> {
         }
         let word = |at: &u32| &*timeline.words[*at as usize];
         let memory = |at: &u32| timeline.memories[*at as usize].0;
-        let commit = |row: &Row| row.commit.0;
+        let commit = |row: &EventRow| row.commit.0;
         Self {
             first,
             words: words.order.iter().map(word).collect(),
@@ -162,7 +162,7 @@ impl Timeline {
                 let Some(memory) = place(touch.memory).and_then(|at| memories.get(at)) else {
                     return false;
                 };
-                self.touches.push(Touched {
+                self.touches.push(TimelineChange {
                     memory: *memory,
                     path: word(touch.path),
                     version: touch.version,
@@ -172,7 +172,7 @@ impl Timeline {
                 });
             }
             millis = millis.wrapping_add(row.after);
-            self.rows.push(Row {
+            self.rows.push(EventRow {
                 commit: ObjectId(*commit),
                 millis,
                 touches_end: self.touches.len(),

@@ -43,14 +43,14 @@ pub(crate) struct TimelineFile {
     folder: Folder,
     name: Name,
     store: StoreId,
-    open: Option<Open>,
+    open: Option<OpenTimeline>,
 }
 
 /// An open file and how far it was read.
-struct Open {
+struct OpenTimeline {
     file: File,
     inode: u64,
-    header: Header,
+    header: TimelineHeader,
     /// The offset of the next block.
     end: u64,
     /// The number of events in the file.
@@ -62,7 +62,7 @@ struct Open {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Header {
+struct TimelineHeader {
     id: [u8; 16],
     /// A counter that rises each time single events become one block.
     generation: u64,
@@ -86,7 +86,7 @@ const PREFIX_BYTES: usize = 36;
 
 /// The event that a piece of the timeline is searched for.
 #[derive(Clone, Copy)]
-pub(crate) enum Sought {
+pub(crate) enum TimelineQuery {
     Event(u64),
     /// The event with this number, if it has this commit.
     Commit(u64, ObjectId),
@@ -140,14 +140,14 @@ impl TimelineFile {
     }
 
     /// Moves to another folder and uses the file there.
-    pub(crate) fn follow(&mut self, folder: &Folder) {
+    pub(crate) fn reopen_in(&mut self, folder: &Folder) {
         *self = Self::new(folder, self.name.clone(), self.store);
     }
 
     /// Reads the whole file, as far as its blocks open and follow one another.
     pub(crate) fn load(&mut self, key: &Key) -> Timeline {
         let mut timeline = Timeline::default();
-        self.open = Open::at(&self.folder, &self.name, self.store)
+        self.open = OpenTimeline::at(&self.folder, &self.name, self.store)
             .ok()
             .flatten();
         if let Some(open) = &mut self.open {
@@ -161,13 +161,13 @@ impl TimelineFile {
     /// Returns a piece of the timeline around an event, and the event's number, if the file is of
     /// the history that ends with event `newest` at `head`. A search by time uses the unencrypted
     /// prefixes to find the block, and the decrypted piece to confirm it.
-    pub(crate) fn around(
+    pub(crate) fn load_around(
         &self,
-        sought: Sought,
+        sought: TimelineQuery,
         (newest, head): (u64, ObjectId),
         key: &Key,
     ) -> Option<(Timeline, u64)> {
-        let mut open = Open::at(&self.folder, &self.name, self.store)
+        let mut open = OpenTimeline::at(&self.folder, &self.name, self.store)
             .ok()
             .flatten()?;
         let last = open.block_with(newest, self.store, key)?;
@@ -177,19 +177,19 @@ impl TimelineFile {
         // Include at least half a block before the event: most versions asked for were written
         // within it.
         let (from, to) = match sought {
-            Sought::Event(event) | Sought::Commit(event, _) => (event, event),
-            Sought::Time(time) => open.block_beyond(time)?,
+            TimelineQuery::Event(event) | TimelineQuery::Commit(event, _) => (event, event),
+            TimelineQuery::Time(time) => open.block_beyond(time)?,
         };
         let from = from.saturating_sub(BLOCK_EVENTS_MAX / 2);
         let piece = open.piece(from, to.min(newest), self.store, key)?;
         let event = match sought {
-            Sought::Event(event) => Some(event),
-            Sought::Commit(event, commit) => piece
+            TimelineQuery::Event(event) => Some(event),
+            TimelineQuery::Commit(event, commit) => piece
                 .moment(event)
                 .filter(|at| at.commit == commit)
                 .map(|_| event),
             // Unless the next event is in the piece too, a later event could be the right one.
-            Sought::Time(time) => piece
+            TimelineQuery::Time(time) => piece
                 .at_time(time)
                 .filter(|event| *event == newest || event + 1 < piece.len()),
         };
@@ -209,12 +209,13 @@ impl TimelineFile {
         let same = match (&self.open, self.folder.inode(&self.name)) {
             (Some(open), Some(inode)) => {
                 open.inode == inode
-                    && Header::read(&open.file, self.store).is_some_and(|now| now == open.header)
+                    && TimelineHeader::read(&open.file, self.store)
+                        .is_some_and(|now| now == open.header)
             }
             _ => false,
         };
         if !same {
-            self.open = Open::at(&self.folder, &self.name, self.store)
+            self.open = OpenTimeline::at(&self.folder, &self.name, self.store)
                 .ok()
                 .flatten();
             if let Some(open) = &mut self.open {
@@ -234,7 +235,7 @@ impl TimelineFile {
     /// History supplies what cannot be written.
     pub(crate) fn append(&mut self, timeline: &Timeline, from: u64, key: &Key) {
         if from == 0 {
-            self.open = Open::create(&self.folder, &self.name, self.store).ok();
+            self.open = OpenTimeline::create(&self.folder, &self.name, self.store).ok();
         }
         let Some(open) = &mut self.open else { return };
         if open.events != from || open.append(self.store, timeline, key).is_err() {
@@ -258,7 +259,7 @@ impl TimelineFile {
     }
 }
 
-impl Header {
+impl TimelineHeader {
     fn read(file: &File, store: StoreId) -> Option<Self> {
         let mut bytes = [0; HEADER_BYTES];
         file.read_exact_at(&mut bytes, 0).ok()?;
@@ -306,11 +307,11 @@ impl Header {
     }
 }
 
-impl Open {
+impl OpenTimeline {
     fn at(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Option<Self>> {
         let (file, _) = folder.open_write_or_read(name)?;
         let inode = disk::inode(&file)?;
-        Ok(Header::read(&file, store).map(|header| Self {
+        Ok(TimelineHeader::read(&file, store).map(|header| Self {
             file,
             inode,
             header,
@@ -322,14 +323,14 @@ impl Open {
     }
 
     fn create(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Self> {
-        let header = Header {
+        let header = TimelineHeader {
             id: id::random(),
             generation: 0,
             singles_at: HEADER_BYTES as u64,
             singles_from: 0,
             singles_after: [0; 20],
         };
-        let aside = Name::new_aside();
+        let aside = Name::new_temporary();
         let file = folder.create_new(&aside, 0o600)?;
         header
             .write(&file, store)
@@ -364,7 +365,7 @@ impl Open {
     }
 
     /// Moves past a block.
-    fn pass(&mut self, prefix: &Prefix) {
+    fn advance(&mut self, prefix: &Prefix) {
         self.end += prefix.whole();
         self.events += prefix.events;
         self.head = Some(prefix.head);
@@ -373,12 +374,12 @@ impl Open {
     /// Counts the single events from where reading ended, without opening them. If one does not
     /// open later, reading stops there and history supplies the rest.
     fn count_on(&mut self) {
-        while let Some(bytes) = self.ahead(u64::MAX) {
+        while let Some(bytes) = self.read_ahead(u64::MAX) {
             let mut rest = &bytes[..];
             while let Some((prefix, tail)) = Prefix::split(rest)
                 && let Some(tail) = tail.get(prefix.length..)
             {
-                self.pass(&prefix);
+                self.advance(&prefix);
                 rest = tail;
             }
         }
@@ -404,7 +405,7 @@ impl Open {
     fn block_with(&mut self, event: u64, store: StoreId, key: &Key) -> Option<Timeline> {
         (self.end, self.events) = self.block_of(event)?;
         loop {
-            let bytes = self.ahead(u64::MAX)?;
+            let bytes = self.read_ahead(u64::MAX)?;
             let mut rest = &bytes[..];
             while let Some((prefix, tail)) = Prefix::split(rest)
                 && let Some(tail) = tail.get(prefix.length..)
@@ -415,7 +416,7 @@ impl Open {
                     self.read_to(end, store, key, |block| found.extend(block));
                     return found.row(event).is_some().then_some(found);
                 }
-                self.pass(&prefix);
+                self.advance(&prefix);
                 rest = tail;
             }
         }
@@ -423,7 +424,7 @@ impl Open {
 
     /// Reads ahead up to `end`: `READ_BYTES`, or one longer block. `None` if there is no whole
     /// block.
-    fn ahead(&self, end: u64) -> Option<Vec<u8>> {
+    fn read_ahead(&self, end: u64) -> Option<Vec<u8>> {
         let whole = self.prefix_at(self.end)?.whole();
         let left = disk::length(&self.file)
             .ok()?
@@ -490,7 +491,7 @@ impl Open {
     ) {
         let mut before = None;
         while before != Some(self.end)
-            && let Some(bytes) = self.ahead(end)
+            && let Some(bytes) = self.read_ahead(end)
         {
             before = Some(self.end);
             self.read_blocks(&bytes, store, key, &mut take);
@@ -522,7 +523,7 @@ impl Open {
             if !fits || !take(&block) {
                 return;
             }
-            self.pass(&prefix);
+            self.advance(&prefix);
             self.blocks += u64::from(prefix.events > 1);
             rest = tail;
         }
@@ -554,7 +555,7 @@ impl Open {
             self.file.set_len(self.end)?;
         }
         self.file.write_all_at(&bytes, self.end)?;
-        self.pass(&prefix);
+        self.advance(&prefix);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Tests the timeline and its file on made-up histories of tens of thousands of events.
 
-use super::file::{Sought, TimelineFile};
+use super::file::{TimelineFile, TimelineQuery};
 use super::*;
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
@@ -47,7 +47,7 @@ fn event(number: u64) -> Event {
         reason: None,
         path: None,
         new_path: None,
-        memories: vec![Touch {
+        memories: vec![MemoryChange {
             id: MemoryId(id),
             change: if round == 0 {
                 Change::Add
@@ -172,14 +172,14 @@ fn a_piece_says_what_the_whole_says() {
             .step_by(613)
             .chain([0, 2_047, 2_048, 8_192, end.0])
         {
-            let sought = Sought::Event(number);
-            let (piece, event) = file.around(sought, end, &key).expect("a piece");
+            let sought = TimelineQuery::Event(number);
+            let (piece, event) = file.load_around(sought, end, &key).expect("a piece");
             assert_eq!(event, number);
             assert_eq!(piece.moment(number), whole.moment(number));
-            let named = file.around(Sought::Commit(number, commit(number)), end, &key);
+            let named = file.load_around(TimelineQuery::Commit(number, commit(number)), end, &key);
             assert_eq!(named.map(|(_, event)| event), Some(number));
-            let stranger = Sought::Commit(number, commit(number + 1));
-            assert!(file.around(stranger, end, &key).is_none());
+            let stranger = TimelineQuery::Commit(number, commit(number + 1));
+            assert!(file.load_around(stranger, end, &key).is_none());
             assert_same(&piece, number);
             for memory in [number % MEMORIES, (number + 1) % MEMORIES, number % 13] {
                 let (some, all) = (
@@ -199,11 +199,15 @@ fn a_piece_says_what_the_whole_says() {
         (end.0 + 1, end.1),
     ] {
         assert!(
-            file.around(Sought::Event(5), other, &key).is_none(),
+            file.load_around(TimelineQuery::Event(5), other, &key)
+                .is_none(),
             "of another history"
         );
     }
-    assert!(file.around(Sought::Event(5), end, &Key::random()).is_none());
+    assert!(
+        file.load_around(TimelineQuery::Event(5), end, &Key::random())
+            .is_none()
+    );
 }
 
 /// The clock runs ahead for a hundred events and is set back; later it stands still for a while.
@@ -232,7 +236,7 @@ fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
     let mut catalog = crate::state::catalog::Times::default();
     let times: Vec<_> = (0..events).map(|number| uneven(number).time).collect();
     for time in &times {
-        catalog.pass(*time, false);
+        catalog.advance(*time, false);
     }
     assert!(
         !catalog.part_at(at_second(5_598)),
@@ -248,7 +252,7 @@ fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
             .chain([8_191, 8_192, 8_999, 9_000, 9_400, 10_239, 10_240, end.0])
             .flat_map(near)
         {
-            let found = file.around(Sought::Time(time), end, &key);
+            let found = file.load_around(TimelineQuery::Time(time), end, &key);
             let (piece, event) = found.expect("a piece");
             assert_eq!(Some(event), whole.at_time(time), "{time}");
             assert_eq!(piece.moment(event), whole.moment(event));
@@ -258,7 +262,10 @@ fn a_time_is_found_in_a_piece_where_events_are_in_the_order_of_their_times() {
         file.append(&whole, 0, &key);
     }
     let before = at_second(0) - Duration::seconds(1);
-    assert!(file.around(Sought::Time(before), end, &key).is_none());
+    assert!(
+        file.load_around(TimelineQuery::Time(before), end, &key)
+            .is_none()
+    );
 }
 
 /// The times between blocks are unencrypted. Changing them can slow a search, not make it wrong.
@@ -278,8 +285,8 @@ fn a_time_in_the_clear_that_lies_is_not_believed() {
     assert_eq!(said, at_second(8_191).timestamp());
     bytes[clear..clear + 8].copy_from_slice(&(said + 9_000).to_le_bytes());
     std::fs::write(&at, &bytes).expect("written");
-    let sought = Sought::Time(at_second(12_000));
-    assert!(file.around(sought, end, &key).is_none());
+    let sought = TimelineQuery::Time(at_second(12_000));
+    assert!(file.load_around(sought, end, &key).is_none());
 }
 
 #[test]

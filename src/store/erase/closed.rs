@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result};
-use crate::event::{Change, Context, ERASE_COMMAND, Event, Place, command};
+use crate::event::{Change, Context, ERASE_COMMAND, Event, PathRef, command};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::store::decide::as_reader;
-use crate::store::erase::{Erasing, erase_now, gone, last_sizes};
+use crate::store::decide::require_reader;
+use crate::store::erase::{ErasurePlan, erase_now, erased_change, last_sizes};
 use crate::store::history::check_all;
 use crate::store::hold::hold_ever_on;
 use crate::store::past::{event_at, load_timeline, timeline};
 use crate::store::place::check_one_keyring;
-use crate::store::reseal::Progress;
+use crate::store::reseal::ProgressFn;
 use crate::store::signers::{may_sign_now, signer_now};
 use crate::store::{Ledger, State, Store};
 
 /// The result of the verification: everything in it was tried and did not open.
 #[derive(Default)]
-pub(super) struct Closed {
+pub(super) struct UnreadableProof {
     /// The erased versions of each memory, oldest first.
     pub(super) blobs: BTreeMap<MemoryId, Vec<ObjectId>>,
     /// The number of versions that were tried.
@@ -33,10 +33,10 @@ pub(super) struct Closed {
 }
 
 /// The memories and paths to look for in records.
-struct Sought<'a> {
+struct ErasedPaths<'a> {
     gone: &'a HashSet<MemoryId>,
     fresh: HashSet<MemoryId>,
-    /// Every path of the memories in `gone`.
+    /// Every path of the memories in `erased_change`.
     paths: HashSet<String>,
 }
 
@@ -45,16 +45,16 @@ struct Sought<'a> {
 ///
 /// # Errors
 /// [`Error::Damaged`] if anything opens. Then nothing may be recorded.
-pub(super) fn try_all(
+pub(super) fn verify_unreadable(
     store: &mut Store,
     left: &Keyring,
-    erasing: &Erasing,
-    progress: &mut Progress<'_>,
-) -> Result<Closed> {
+    erasing: &ErasurePlan,
+    progress: &mut ProgressFn<'_>,
+) -> Result<UnreadableProof> {
     let timeline = timeline(&store.state);
     let mut paths = timeline.paths();
     let own = erasing.gone.iter().filter_map(|id| paths.remove(id));
-    let sought = Sought {
+    let sought = ErasedPaths {
         gone: &erasing.gone,
         fresh: erasing.fresh.iter().map(|(id, _)| *id).collect(),
         paths: own.flatten().map(|path| path.as_str().to_owned()).collect(),
@@ -66,7 +66,7 @@ pub(super) fn try_all(
     }
     events.sort_unstable();
     events.dedup();
-    let mut closed = Closed::default();
+    let mut closed = UnreadableProof::default();
     for id in sought.gone.iter().chain(&sought.fresh) {
         closed.blobs.insert(*id, Vec::new());
     }
@@ -74,7 +74,7 @@ pub(super) fn try_all(
     let (mut done, total) = (0, commits.len() as u64);
     let timeline = &mut store.state.timeline;
     check_all(&store.ledger.root, left, &commits, |checked| {
-        closed.take(&checked.event, &sought)?;
+        closed.count_record(&checked.event, &sought)?;
         if let Some(timeline) = timeline {
             timeline.take_again(&checked.event);
         }
@@ -95,13 +95,13 @@ pub(in crate::store) fn commits_of(state: &State, events: &[u64]) -> Vec<ObjectI
 }
 
 /// Tries every version with the remaining keys of its memory.
-fn try_versions(ledger: &Ledger, left: &Keyring, closed: &mut Closed) -> Result<()> {
+fn try_versions(ledger: &Ledger, left: &Keyring, closed: &mut UnreadableProof) -> Result<()> {
     for (id, blobs) in &closed.blobs {
         let keys = keys_left(left, *id)?;
         for blob in blobs {
             closed.versions += 1;
             if opens(ledger, &keys, *blob)? {
-                return Err(still_open(*id, "a version of it still opens"));
+                return Err(still_readable(*id, "a version of it still opens"));
             }
         }
     }
@@ -120,16 +120,16 @@ pub(in crate::store) fn opens(ledger: &Ledger, keys: &[SealKey], blob: ObjectId)
     }
 }
 
-impl Closed {
-    fn take(&mut self, event: &Event, sought: &Sought<'_>) -> Result<()> {
+impl UnreadableProof {
+    fn count_record(&mut self, event: &Event, sought: &ErasedPaths<'_>) -> Result<()> {
         let (is_named, shown) = named_in(event, sought.gone);
         if let Some(id) = shown {
-            return Err(still_open(id, "a record still shows a path of it"));
+            return Err(still_readable(id, "a record still shows a path of it"));
         }
         self.records += u64::from(is_named);
         let mut places = event.path.iter().chain(&event.new_path);
-        let asked =
-            places.any(|place| matches!(place, Place::Asked(text) if sought.paths.contains(text)));
+        let asked = places
+            .any(|place| matches!(place, PathRef::Asked(text) if sought.paths.contains(text)));
         self.asked += u64::from(asked);
         for touch in &event.memories {
             if let (Some(blobs), Some((blob, _))) = (self.blobs.get_mut(&touch.id), touch.blob) {
@@ -155,7 +155,7 @@ pub(in crate::store) fn named_in(
 ) -> (bool, Option<MemoryId>) {
     let places = event.path.iter().chain(&event.new_path);
     let places = places.filter_map(|place| match place {
-        Place::Of(id, path) => Some((*id, path.is_some())),
+        PathRef::Of(id, path) => Some((*id, path.is_some())),
         _ => None,
     });
     let touches = event.memories.iter();
@@ -170,7 +170,7 @@ pub(in crate::store) fn named_in(
     (named, shown)
 }
 
-fn still_open(id: MemoryId, why: &str) -> Error {
+fn still_readable(id: MemoryId, why: &str) -> Error {
     Error::damaged(
         format!("the erasure of the memory {id}"),
         format!("{why}; nothing was recorded"),
@@ -187,7 +187,7 @@ const REASON: &str = "completes what was begun: the keys of memories marked for 
 
 /// Finishes pending erasures, if this process may. Until that is done, keys that an older keyring
 /// brought back are not used. Requires the store's lock, before anything is read.
-pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
+pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<()> {
     let erased = store.state.catalog.erased;
     let is_old = erased.is_some_and(|numbers| store.ledger.keyring.is_before(numbers));
     if store.state.catalog.marked.is_empty() && !is_old {
@@ -204,10 +204,13 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
         }
         with_history = with_old_history(store)?;
         let in_ring = with_history.iter().copied();
-        store.ledger.keyring.shut(after.keys().copied(), in_ring);
+        store
+            .ledger
+            .keyring
+            .exclude_erased(after.keys().copied(), in_ring);
     }
     let shut: HashSet<MemoryId> = after.keys().copied().collect();
-    if may_complete(store).is_err() {
+    if may_finish_erasures(store).is_err() {
         return forget_paths(store, &shut);
     }
     for (id, event) in &store.state.catalog.marked {
@@ -221,13 +224,14 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
     }
     let mut ids: Vec<MemoryId> = after.keys().copied().collect();
     ids.sort();
-    let touch = |id: &MemoryId| gone(*id, None, last_sizes(&store.state, *id), Change::Erase);
-    let erasing = Erasing {
+    let touch =
+        |id: &MemoryId| erased_change(*id, None, last_sizes(&store.state, *id), Change::Erase);
+    let erasing = ErasurePlan {
         touches: ids.iter().map(touch).collect(),
         gone: ids.into_iter().collect(),
         with_history,
         after,
-        ..Erasing::default()
+        ..ErasurePlan::default()
     };
     let context = Context {
         reason: Some(REASON.into()),
@@ -248,8 +252,8 @@ pub(in crate::store) fn complete_erasures(store: &mut Store) -> Result<()> {
 }
 
 /// Checks that this process may finish an erasure. A role that may not begin one may still suffice.
-fn may_complete(store: &Store) -> Result<()> {
-    as_reader(&store.ledger)?;
+fn may_finish_erasures(store: &Store) -> Result<()> {
+    require_reader(&store.ledger)?;
     check_one_keyring(store)?;
     let (_, signer) = signer_now(store)?;
     if command::may_complete(signer.role()) {

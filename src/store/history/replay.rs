@@ -17,15 +17,15 @@ use crate::journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::state::catalog::file::CatalogFile;
-use crate::state::catalog::{Catalog, Decided, Refold, Step};
+use crate::state::catalog::{Catalog, ConfigBlobs, Rebuild, Step};
 use crate::store::Store;
 use crate::store::commit::author;
-use crate::store::decide::Decisions;
-use crate::store::history::{commits_between, decided_at, decided_in};
+use crate::store::decide::StoreConfig;
+use crate::store::history::{commits_between, config_blobs_at, config_blobs_in};
 use crate::store::place::keyring_at;
 
 /// The fold of commits into a catalog.
-pub(super) struct Fold<'a> {
+pub(super) struct Replay<'a> {
     repository: &'a Repository,
     catalog: &'a mut Catalog,
     file: &'a mut CatalogFile,
@@ -35,7 +35,7 @@ pub(super) struct Fold<'a> {
     signers: SignersThen,
 }
 
-impl<'a> Fold<'a> {
+impl<'a> Replay<'a> {
     pub(super) fn new(
         repository: &'a Repository,
         catalog: &'a mut Catalog,
@@ -60,7 +60,7 @@ impl<'a> Fold<'a> {
     }
 
     /// Folds in the next commit, if it may come next.
-    pub(super) fn add(&mut self, checked: &Checked) -> Result<()> {
+    pub(super) fn add(&mut self, checked: &CheckedCommit) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         checked.comes_after(self.catalog.head)?;
         if checked.event.parent != self.last.map(|(digest, _)| digest) {
@@ -72,7 +72,7 @@ impl<'a> Fold<'a> {
             (None, None) => return Err(fault("history does not begin with it")),
         };
         self.check_signer(checked, known.signers)?;
-        if let Some((_, why)) = checked.event.misfit() {
+        if let Some((_, why)) = checked.event.violation() {
             return Err(made_by_hand(checked.id, why));
         }
         match checked.decided {
@@ -96,7 +96,7 @@ impl<'a> Fold<'a> {
 
     /// Checks a signer and their role by the commit before, so that nobody can add themselves, or
     /// give themselves another role.
-    fn check_signer(&mut self, checked: &Checked, signers: ObjectId) -> Result<()> {
+    fn check_signer(&mut self, checked: &CheckedCommit, signers: ObjectId) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         let signers = self.signers.at(self.repository, signers)?;
         let signer = if self.last.is_none() {
@@ -213,7 +213,7 @@ const RUNS_AHEAD: usize = 16;
 const THREADS_COMMITS_MIN: usize = 4 * RUN;
 
 /// A commit whose hash, signature and record are checked, without regard to others.
-pub(in crate::store) struct Checked {
+pub(in crate::store) struct CheckedCommit {
     pub(in crate::store) id: ObjectId,
     parent: Option<ObjectId>,
     pub(super) digest: Digest,
@@ -224,10 +224,10 @@ pub(in crate::store) struct Checked {
     pub(in crate::store) event: Event,
     pub(super) tree: ObjectId,
     /// The blobs of the public files in its tree, if the event changes the tree.
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<ConfigBlobs>,
 }
 
-impl Checked {
+impl CheckedCommit {
     /// Checks that `before` is the parent of this commit.
     pub(in crate::store) fn comes_after(&self, before: Option<ObjectId>) -> Result<()> {
         if self.parent == before {
@@ -246,7 +246,7 @@ pub(in crate::store) fn check_all(
     root: &Folder,
     keyring: &Keyring,
     commits: &[ObjectId],
-    mut each: impl FnMut(Checked) -> Result<()>,
+    mut each: impl FnMut(CheckedCommit) -> Result<()>,
 ) -> Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     if commits.len() < THREADS_COMMITS_MIN || cores == 1 {
@@ -287,12 +287,12 @@ struct Checks<'a> {
 impl<'a> Checks<'a> {
     fn new(root: &Folder, keyring: &'a Keyring) -> Self {
         Self {
-            repository: Repository::of_whatever_is_there(root, journal::find),
+            repository: Repository::open_lenient(root, journal::find),
             opener: PathOpener::remembering(keyring),
         }
     }
 
-    fn check(&mut self, id: ObjectId) -> Result<Checked> {
+    fn check(&mut self, id: ObjectId) -> Result<CheckedCommit> {
         let fault = |why: &str| Error::damaged(format!("commit {id}"), why);
         let (commit, bytes) = self.repository.commit(id)?;
         let signed = SignedBy::check(&commit.signed_bytes, &commit.signature)
@@ -303,9 +303,9 @@ impl<'a> Checks<'a> {
         }
         let decided = event
             .changes_tree()
-            .then(|| decided_in(&self.repository, commit.tree))
+            .then(|| config_blobs_in(&self.repository, commit.tree))
             .transpose()?;
-        Ok(Checked {
+        Ok(CheckedCommit {
             id,
             parent: commit.parent,
             digest: Digest::of(&bytes),
@@ -323,12 +323,12 @@ impl<'a> Checks<'a> {
 
 /// Returns a function that folds history up to a commit again, with the keyring that is in place by
 /// then.
-pub(in crate::store) fn refold(
+pub(in crate::store) fn rebuild_state(
     root: &Folder,
     store: StoreId,
     identity: &Identity,
     keyring: Option<&Path>,
-) -> Refold {
+) -> Rebuild {
     let (root, identity) = (root.clone(), identity.clone());
     let said = keyring.map(Path::to_owned);
     Arc::new(move |head| {
@@ -339,7 +339,7 @@ pub(in crate::store) fn refold(
         let mut catalog = Catalog::empty();
         // This file is never written.
         let mut file = CatalogFile::nowhere(store);
-        let mut fold = Fold::new(&repository, &mut catalog, &mut file, &keyring)?;
+        let mut fold = Replay::new(&repository, &mut catalog, &mut file, &keyring)?;
         let commits = commits.unwrap_or_default();
         check_all(&root, &keyring, &commits, |checked| fold.add(&checked))?;
         Ok(catalog)
@@ -349,7 +349,7 @@ pub(in crate::store) fn refold(
 fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -> Result<Folder> {
     let head: Option<ObjectId> = repository.head()?;
     let head = head.ok_or_else(|| Error::damaged("refs/heads/main", "it is gone"))?;
-    let decisions = Decisions::read(repository, decided_at(repository, head)?)?;
+    let decisions = StoreConfig::read(repository, config_blobs_at(repository, head)?)?;
     keyring_at(root, said, &decisions.policy)
 }
 

@@ -5,24 +5,25 @@ use std::collections::HashSet;
 use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, Result};
-use crate::event::{Context, Moment, Touch};
+use crate::event::{Context, MemoryChange, Moment};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::{Part, Version};
+use crate::state::timeline::{Version, VersionChange};
 use crate::store::State;
 use crate::store::log::numbers;
 use crate::store::log::{Filter, entry};
 use crate::store::past::Difference;
-use crate::store::past::Looked;
-use crate::store::past::Shown;
-use crate::store::past::Side;
+use crate::store::past::EventDiff;
+use crate::store::past::Recorded;
+use crate::store::past::VersionInfo;
 use crate::store::past::{
-    Changed, in_contents, is_hidden, place_ever, record_look, resolve, text_then, timeline,
+    MemoryDiff, is_hidden, path_ref_ever, record_history_read, resolve, text_then, timeline,
+    with_contents,
 };
 use crate::store::revision::Revision;
 
 use super::super::Store;
-use super::{Look, looked_at, side};
+use super::{HistoryRead, look_change, side};
 
 /// A memory before and after.
 type Pair = (Option<Version>, Option<Version>);
@@ -32,20 +33,20 @@ pub(super) fn show(
     store: &mut Store,
     revision: &Revision,
     context: &Context,
-) -> Result<Looked<Shown>> {
-    in_contents(store, |store| {
+) -> Result<Recorded<EventDiff>> {
+    with_contents(store, |store| {
         let at = resolve(store, revision)?;
         let (changes, touches) = compare_all(store, &pairs_of(&store.state, at.event));
         let entry = entry(store, at.commit)?.0;
-        let look = Look {
+        let look = HistoryRead {
             command: "show",
             path: None,
             at: vec![at],
             touches,
         };
-        let recorded = record_look(store, look, context)?;
-        Ok(Looked {
-            found: Shown { entry, changes },
+        let recorded = record_history_read(store, look, context)?;
+        Ok(Recorded {
+            found: EventDiff { entry, changes },
             recorded,
         })
     })
@@ -58,8 +59,8 @@ pub(super) fn events_with_changes<'a>(
     filter: &Filter,
     limit: usize,
     context: &Context,
-) -> Result<Looked<impl Iterator<Item = Result<Shown>> + 'a>> {
-    let (numbers, recorded) = in_contents(store, |store| {
+) -> Result<Recorded<impl Iterator<Item = Result<EventDiff>> + 'a>> {
+    let (numbers, recorded) = with_contents(store, |store| {
         let is_shown = |event: &u64| {
             let pairs = pairs_of(&store.state, *event);
             pairs.is_empty() || pairs.iter().any(|pair| !hides(&store.state, pair, context))
@@ -70,16 +71,16 @@ pub(super) fn events_with_changes<'a>(
             .take(limit)
             .collect();
         numbers.reverse();
-        let look = Look {
+        let look = HistoryRead {
             command: "log",
             path: match &filter.path {
-                Some(path) => Some(place_ever(store, path, u64::MAX)?),
+                Some(path) => Some(path_ref_ever(store, path, u64::MAX)?),
                 None => None,
             },
             at: Vec::new(),
             touches: newest_of(&store.state, &numbers),
         };
-        Ok((numbers, record_look(store, look, context)?))
+        Ok((numbers, record_history_read(store, look, context)?))
     })?;
     let store = &*store;
     let looker = context.clone();
@@ -98,9 +99,9 @@ pub(super) fn events_with_changes<'a>(
         });
         let (changes, _) = compare_all(store, &pairs);
         let entry = entry(store, moment.commit)?.0;
-        Ok(Shown { entry, changes })
+        Ok(EventDiff { entry, changes })
     });
-    Ok(Looked { found, recorded })
+    Ok(Recorded { found, recorded })
 }
 
 /// See [`Store::diff`].
@@ -110,8 +111,8 @@ pub(super) fn diff(
     to: Option<&Revision>,
     within: Option<&MemoryPath>,
     context: &Context,
-) -> Result<Looked<Difference>> {
-    in_contents(store, |store| {
+) -> Result<Recorded<Difference>> {
+    with_contents(store, |store| {
         let (from, to) = ends(store, from, to, within)?;
         let mut pairs = pairs_between(&store.state, from, to, within);
         pairs.retain(|pair| !hides(&store.state, pair, context));
@@ -133,17 +134,17 @@ pub(super) fn diff(
             let moved = || side_path(changed.before.as_ref()) != side_path(changed.after.as_ref());
             changed.diff.is_some() || changed.problem.is_some() || moved()
         });
-        let look = Look {
+        let look = HistoryRead {
             command: "diff",
             path: match within {
-                Some(path) => Some(place_ever(store, path, to.event)?),
+                Some(path) => Some(path_ref_ever(store, path, to.event)?),
                 None => None,
             },
             at: from.into_iter().chain([to]).collect(),
             touches,
         };
-        let recorded = record_look(store, look, context)?;
-        Ok(Looked {
+        let recorded = record_history_read(store, look, context)?;
+        Ok(Recorded {
             found: Difference { from, to, changes },
             recorded,
         })
@@ -204,7 +205,7 @@ fn pairs_of(state: &State, event: u64) -> Vec<Pair> {
     let before = event.checked_sub(1);
     parts
         .filter(|part| part.change.alters())
-        .map(|Part { change, of }| {
+        .map(|VersionChange { change, of }| {
             let before = before.and_then(|before| timeline.version_at(of.id, before));
             (before, change.writes().then_some(of))
         })
@@ -237,12 +238,12 @@ fn pairs_between(
 }
 
 /// Opens and compares the texts of pairs. Also returns the touches for the look's record.
-fn compare_all(store: &Store, pairs: &[Pair]) -> (Vec<Changed>, Vec<Touch>) {
+fn compare_all(store: &Store, pairs: &[Pair]) -> (Vec<MemoryDiff>, Vec<MemoryChange>) {
     let changes = pairs.iter().map(|pair| compare(store, pair)).collect();
     let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
     // Nothing of an erased version was seen.
     let seen = sides.flatten().filter(|side| side.path.is_some());
-    (changes, seen.map(looked_at).collect())
+    (changes, seen.map(look_change).collect())
 }
 
 fn hides(state: &State, (before, after): &Pair, context: &Context) -> bool {
@@ -250,7 +251,7 @@ fn hides(state: &State, (before, after): &Pair, context: &Context) -> bool {
     either.is_some_and(|version| is_hidden(state, version.id, context))
 }
 
-fn compare(store: &Store, (before, after): &Pair) -> Changed {
+fn compare(store: &Store, (before, after): &Pair) -> MemoryDiff {
     let text = |version: &Option<Version>| match version {
         Some(version) => text_then(store, version),
         None => Ok(Text::from("")),
@@ -261,7 +262,7 @@ fn compare(store: &Store, (before, after): &Pair) -> Changed {
         Ok((before, after)) => (Some(TextDiff::of(&before, &after)), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    Changed {
+    MemoryDiff {
         before: before.as_ref().map(side),
         after: after.as_ref().map(side),
         diff,
@@ -273,7 +274,7 @@ fn compare(store: &Store, (before, after): &Pair) -> Changed {
 }
 
 /// Returns the newest version of every memory that the given events changed.
-fn newest_of(state: &State, numbers: &[u64]) -> Vec<Touch> {
+fn newest_of(state: &State, numbers: &[u64]) -> Vec<MemoryChange> {
     let mut seen: HashSet<MemoryId> = HashSet::new();
     let newest_first = numbers
         .iter()
@@ -282,11 +283,11 @@ fn newest_of(state: &State, numbers: &[u64]) -> Vec<Touch> {
     newest_first
         .filter_map(|(before, after)| after.or(before))
         .filter(|version| version.path.is_some() && seen.insert(version.id))
-        .map(|version| looked_at(&version))
+        .map(|version| look_change(&version))
         .collect()
 }
 
-fn side_path(side: Option<&Side>) -> Option<&MemoryPath> {
+fn side_path(side: Option<&VersionInfo>) -> Option<&MemoryPath> {
     side.and_then(|side| side.path.as_ref())
 }
 

@@ -8,17 +8,17 @@ use crate::Text;
 use crate::diff::bare_lines;
 use crate::diff::blame;
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{Context, Event, Touch};
+use crate::event::{Context, Event, MemoryChange};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
 use crate::store::past::{
-    Blame, BlamedLine, Look, Looked, Match, Matches, Origin, Recorded, Search, event_at,
-    in_contents, is_hidden, looked_at, no_file_at, place_ever, record_look, resolve, side,
-    text_then, timeline,
+    Blame, BlamedLine, HistoryRead, Match, Matches, RecordStatus, Recorded, Search, VersionOrigin,
+    event_at, is_hidden, look_change, no_file_at, path_ref_ever, record_history_read, resolve,
+    side, text_then, timeline, with_contents,
 };
 use crate::store::revision::Revision;
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::{State, Store};
 
 /// See [`Store::blame`].
@@ -27,22 +27,22 @@ pub(super) fn blame(
     path: &MemoryPath,
     revision: &Revision,
     context: &Context,
-) -> Result<Looked<Blame>> {
-    in_contents(store, |store| {
+) -> Result<Recorded<Blame>> {
+    with_contents(store, |store| {
         let at = resolve(store, revision)?;
         let timeline = timeline(&store.state);
         let of = timeline
             .at(path, at.event)
             .ok_or_else(|| no_file_at(path, at, timeline))?;
         let found = blame_of(store, &of)?;
-        let look = Look {
+        let look = HistoryRead {
             command: "blame",
-            path: Some(place_ever(store, path, at.event)?),
+            path: Some(path_ref_ever(store, path, at.event)?),
             at: vec![at],
-            touches: vec![looked_at(&of)],
+            touches: vec![look_change(&of)],
         };
-        let recorded = record_look(store, look, context)?;
-        Ok(Looked { found, recorded })
+        let recorded = record_history_read(store, look, context)?;
+        Ok(Recorded { found, recorded })
     })
 }
 
@@ -71,7 +71,7 @@ fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
     let (first, later) = versions
         .split_first()
         .expect("a version that was found is among its memory's");
-    let mut walk = blame::Blame::new(text_then(store, first)?, gone_back_to);
+    let mut walk = blame::BlameTracker::new(text_then(store, first)?, gone_back_to);
     for (version, index) in later.iter().zip(1..) {
         let text = text_then(store, version)?;
         match earlier(version) {
@@ -129,9 +129,9 @@ fn blamed(
     })
 }
 
-fn origin(state: &State, version: &Version, event: &Event, or_before: bool) -> Origin {
+fn origin(state: &State, version: &Version, event: &Event, or_before: bool) -> VersionOrigin {
     let moment = timeline(state).moment(version.event);
-    Origin {
+    VersionOrigin {
         version: side(version),
         commit: moment.expect("an event of the timeline").commit,
         time: event.time,
@@ -153,9 +153,9 @@ pub(super) fn grep(
     store: &mut Store,
     search: &Search,
     context: &Context,
-) -> Result<Looked<Matches>> {
+) -> Result<Recorded<Matches>> {
     let pattern = compile(search)?;
-    in_contents(store, |store| {
+    with_contents(store, |store| {
         let mut found = Matches {
             lines: Vec::new(),
             problems: Vec::new(),
@@ -170,10 +170,10 @@ pub(super) fn grep(
             touches.extend(touched(&versions, &found.lines[seen..]));
         }
         let within = search.within.as_ref();
-        let look = Look {
+        let look = HistoryRead {
             command: "grep",
             path: match within {
-                Some(path) => Some(place_ever(store, path, u64::MAX)?),
+                Some(path) => Some(path_ref_ever(store, path, u64::MAX)?),
                 None => None,
             },
             at: Vec::new(),
@@ -181,11 +181,11 @@ pub(super) fn grep(
         };
         // A search without matches shows no content of any memory.
         let recorded = if found.lines.is_empty() {
-            Recorded::NotNeeded
+            RecordStatus::NotNeeded
         } else {
-            record_look(store, look, context)?
+            record_history_read(store, look, context)?
         };
-        Ok(Looked { found, recorded })
+        Ok(Recorded { found, recorded })
     })
 }
 
@@ -200,7 +200,7 @@ fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
             .map(|id| timeline.versions(id, newest).collect())
             .collect()
     } else {
-        let living = living(state);
+        let living = unexpired(state);
         let now = timeline.state(newest).into_values();
         now.filter(|version| {
             let memory = state.catalog.memory(version.id);
@@ -292,11 +292,11 @@ fn compile(search: &Search) -> Result<Regex> {
 }
 
 /// Returns touches for the versions with a line that is shown.
-fn touched(versions: &[Version], lines: &[Match]) -> Vec<Touch> {
+fn touched(versions: &[Version], lines: &[Match]) -> Vec<MemoryChange> {
     let shown: Vec<(MemoryId, u64)> = lines
         .iter()
         .map(|line| (line.version.id, line.version.version))
         .collect();
     let is_shown = |version: &&Version| shown.contains(&(version.id, version.version));
-    versions.iter().filter(is_shown).map(looked_at).collect()
+    versions.iter().filter(is_shown).map(look_change).collect()
 }

@@ -8,17 +8,17 @@ use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
 use crate::store::State;
-use crate::store::decide::as_reader;
+use crate::store::decide::require_reader;
 use crate::store::log::parse_path;
 use crate::store::past::View;
 use crate::store::past::{
-    Looked, in_contents, is_hidden, load_piece, load_timeline, locked, nameless, place_ever,
-    record_look, resolve, text_then, timeline,
+    Recorded, is_hidden, load_piece, load_timeline, nameless, path_ref_ever, record_history_read,
+    resolve, text_then, timeline, with_contents, with_lock,
 };
 use crate::store::revision::Revision;
 
 use super::super::Store;
-use super::{Look, looked_at, not_there, side};
+use super::{HistoryRead, look_change, not_there, side};
 
 /// See [`Store::view_at`].
 pub(super) fn view_at(
@@ -27,9 +27,9 @@ pub(super) fn view_at(
     range: Option<(i64, i64)>,
     revision: &Revision,
     context: &Context,
-) -> Result<Looked<View>> {
+) -> Result<Recorded<View>> {
     let parsed = parse_path(&store.state, path)?;
-    around(store, &parsed.clone(), revision, |store| {
+    with_timeline_around(store, &parsed.clone(), revision, |store| {
         let at = resolve(store, revision)?;
         let heading = format!("Here's the content of {path} with line numbers:");
         let limit = store.state.decisions.policy.limits.view_characters;
@@ -50,9 +50,9 @@ pub(super) fn show_at(
     path: &str,
     revision: &Revision,
     context: &Context,
-) -> Result<Looked<View>> {
+) -> Result<Recorded<View>> {
     let parsed = parse_path(&store.state, path)?;
-    around(store, &parsed.clone(), revision, |store| {
+    with_timeline_around(store, &parsed.clone(), revision, |store| {
         let at = resolve(store, revision)?;
         view_then(store, path, &parsed, at, context, "show", Ok)
     })
@@ -65,9 +65,9 @@ pub(super) fn show_version(
     path: &str,
     version: u64,
     context: &Context,
-) -> Result<Looked<View>> {
+) -> Result<Recorded<View>> {
     let parsed = parse_path(&store.state, path)?;
-    in_contents(store, |store| {
+    with_contents(store, |store| {
         let timeline = timeline(&store.state);
         let newest = timeline.len() - 1;
         let was_there = |id| {
@@ -98,14 +98,14 @@ pub(super) fn show_version(
 }
 
 /// Runs `act` with enough of the timeline loaded to know what was at a path.
-fn around<T>(
+fn with_timeline_around<T>(
     store: &mut Store,
     path: &MemoryPath,
     revision: &Revision,
     act: impl Fn(&mut Store) -> Result<T>,
 ) -> Result<T> {
-    as_reader(&store.ledger)?;
-    locked(store, |store| {
+    require_reader(&store.ledger)?;
+    with_lock(store, |store| {
         let is_piece = load_piece(store, path, revision);
         if !is_piece {
             load_timeline(store)?;
@@ -131,23 +131,23 @@ fn view_then(
     context: &Context,
     command: &'static str,
     render: impl FnOnce(Text) -> Result<Text>,
-) -> Result<Looked<View>> {
+) -> Result<Recorded<View>> {
     let timeline = timeline(&store.state);
     let time = timeline.time(at.event).expect("a resolved moment");
     let version = timeline.at(path, at.event);
     let (text, touches) = if let Some(file) = &version {
-        (render(text_then(store, file)?)?, vec![looked_at(file)])
+        (render(text_then(store, file)?)?, vec![look_change(file)])
     } else {
         (list_then(&store.state, shown, path, at)?, Vec::new())
     };
-    let look = Look {
+    let look = HistoryRead {
         command,
-        path: Some(place_ever(store, path, at.event)?),
+        path: Some(path_ref_ever(store, path, at.event)?),
         at: vec![at],
         touches,
     };
-    let recorded = record_look(store, look, context)?;
-    Ok(Looked {
+    let recorded = record_history_read(store, look, context)?;
+    Ok(Recorded {
         found: View {
             content: text,
             at,

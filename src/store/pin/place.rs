@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Origin, Pin, Seen, bad, not_read, read_before};
+use super::{Origin, Pin, SeenMoment, bad, not_read, read_before};
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::VerifyingKey;
@@ -50,7 +50,7 @@ pub(crate) struct Place {
 /// The file `place`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct PlaceFile {
     agekeep: u32,
     path: String,
     /// The place to which this name leads, if the name contains a link.
@@ -67,18 +67,18 @@ struct Record {
 }
 
 /// The known facts about a store at another place.
-pub(crate) struct Other {
+pub(crate) struct KnownCopy {
     pub(crate) id: PlaceId,
     /// Its path, if recorded.
     pub(crate) path: Option<PathBuf>,
     /// True if the store had been seen elsewhere before.
     pub(crate) is_copy: bool,
     pub(crate) origin: Origin,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SeenMoment,
 }
 
 /// The facts to record about a store when it is first seen at a place.
-pub(crate) struct Arrival {
+pub(crate) struct FirstUseRecord {
     /// The key that signed the store's first commit.
     pub(crate) owner: VerifyingKey,
     /// The place where the same store is already known.
@@ -129,13 +129,13 @@ impl Place {
 
     /// Reads the moment seen of a store in the previous layout, which had no places; `None` if a
     /// place has taken over that file.
-    pub(crate) fn read_before(&self, store: StoreId) -> Result<Option<Seen>> {
+    pub(crate) fn read_before(&self, store: StoreId) -> Result<Option<SeenMoment>> {
         read_before(&self.state.join(store.to_string()).join("pin"), store)
     }
 
     /// Returns the other places at which a store with this id is known. Skips places that cannot be
     /// read.
-    pub(crate) fn others(&self, store: StoreId) -> Vec<Other> {
+    pub(crate) fn others(&self, store: StoreId) -> Vec<KnownCopy> {
         let places = fs::read_dir(self.state.join("places"));
         let names = places.into_iter().flatten().flatten();
         let ids = names.filter_map(|entry| PlaceId::from_hex(entry.file_name().to_str()?));
@@ -144,11 +144,11 @@ impl Place {
     }
 
     /// Returns the known facts about another place.
-    pub(crate) fn other(&self, id: PlaceId) -> Option<Other> {
+    pub(crate) fn other(&self, id: PlaceId) -> Option<KnownCopy> {
         let pin = Pin::read(&self.file(id, "pin")).ok().flatten();
         let pin = pin.filter(|_| id != self.id)?;
         let record = self.record(id).ok().flatten();
-        Some(Other {
+        Some(KnownCopy {
             id,
             is_copy: record
                 .as_ref()
@@ -171,18 +171,18 @@ impl Place {
     }
 
     /// Durably records which store is here. Only the pin makes the store known.
-    pub(crate) fn describe(&self, store: StoreId, arrival: &Arrival) -> Result<()> {
-        let record = Record {
+    pub(crate) fn describe(&self, store: StoreId, arrival: &FirstUseRecord) -> Result<()> {
+        let record = PlaceFile {
             store: Some(store),
             owner: Some(arrival.owner.public_line()),
             copy_of: arrival.copy_of,
-            ..Record::of(&self.folder)
+            ..PlaceFile::of(&self.folder)
         };
         self.write_record(self.id, &record)
     }
 
     /// Durably pins the first moment seen here.
-    pub(crate) fn create(&self, origin: Origin, seen: Seen) -> Result<Pin> {
+    pub(crate) fn create(&self, origin: Origin, seen: SeenMoment) -> Result<Pin> {
         disk::make_private_folder_durably(&self.folder_of(self.id))?;
         Pin::create(&self.file(self.id, "pin"), origin, seen)
     }
@@ -191,7 +191,7 @@ impl Place {
     pub(crate) fn keep_name(&mut self) -> Result<()> {
         if !self.is_name_kept {
             let record = self.record(self.named)?;
-            let mut record = record.unwrap_or_else(|| Record::of(&self.name));
+            let mut record = record.unwrap_or_else(|| PlaceFile::of(&self.name));
             record.leads_to = self.leads_to();
             self.write_record(self.named, &record)?;
             self.is_name_kept = true;
@@ -254,13 +254,13 @@ impl Place {
         Ok(self.key().unwrap_or(new))
     }
 
-    fn record(&self, id: PlaceId) -> Result<Option<Record>> {
+    fn record(&self, id: PlaceId) -> Result<Option<PlaceFile>> {
         let path = self.file(id, "place");
         let bytes = match disk::read_plain(&path, RECORD_BYTES_MAX) {
             Ok(bytes) => bytes,
             Err(error) => return not_read(&path, error),
         };
-        let record: Option<Record> = serde_json::from_slice(&bytes).ok();
+        let record: Option<PlaceFile> = serde_json::from_slice(&bytes).ok();
         let record = record.ok_or_else(|| bad(&path, "it does not parse"))?;
         if record.agekeep != 1 {
             return Err(Error::UnknownFormat {
@@ -271,7 +271,7 @@ impl Place {
         Ok(Some(record))
     }
 
-    fn write_record(&self, id: PlaceId, record: &Record) -> Result<()> {
+    fn write_record(&self, id: PlaceId, record: &PlaceFile) -> Result<()> {
         let text = serde_json::to_string(record).expect("texts have a JSON form");
         disk::make_private_folder_durably(&self.folder_of(id))?;
         disk::replace_durably(&self.file(id, "place"), (text + "\n").as_bytes(), 0o600)
@@ -286,7 +286,7 @@ impl Place {
     }
 }
 
-impl Other {
+impl KnownCopy {
     /// Tells whether a store still seems to be there.
     pub(crate) fn is_there(&self) -> bool {
         let path = self.path.as_ref();
@@ -294,7 +294,7 @@ impl Other {
     }
 }
 
-impl Record {
+impl PlaceFile {
     fn of(path: &Path) -> Self {
         Self {
             agekeep: 1,

@@ -2,7 +2,7 @@
 
 use crate::Text;
 use crate::crypto::digest::Digest;
-use crate::event::{Change, Place};
+use crate::event::{Change, PathRef};
 use crate::memory_tool::edit::ReplaceFault;
 use crate::memory_tool::path::MemoryPath;
 use crate::memory_tool::{edit, listing};
@@ -11,12 +11,12 @@ use crate::redact::Redacted;
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
 use crate::store::plan::{
-    Call, Drafted, Fault, Plan, Planned, Subject, Target, VALID_PATH, Written, already, asked,
-    check_base, does_not_exist, make_way_now, moved_on, needs_file, no_secret_in, not_below_a_file,
-    noted, path_named, place, read_plan, redacted, refuse, refuse_path, relative_path,
-    text_at_base, touch, write_plan,
+    Drafted, Plan, PlanFault, PlanInput, PlanTarget, PlannedChange, Subject, VALID_PATH,
+    VersionWrite, already, asked, check_base, does_not_exist, evict_expired_checked, moved_on,
+    needs_file, no_secret_in, not_below_a_file, noted, path_named, place, read_plan, redacted,
+    refuse, refuse_path, relative_path, text_at_base, touch, write_plan,
 };
-use crate::store::sweep::living;
+use crate::store::sweep::unexpired;
 use crate::store::versions::{text_before, text_of};
 use crate::store::{Ledger, State, Store, redactor};
 
@@ -26,10 +26,10 @@ const LINES_NAMED_MAX: usize = 1_000;
 const EDITED: &str =
     "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
 
-pub(super) fn create(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted {
+pub(super) fn create(store: &mut Store, call: &PlanInput<'_>, text: &Text) -> Drafted {
     let path = path_named(store, call.shown)?;
     let done = format!("File created successfully at: {}", call.shown);
-    if let Some(memory) = living(&store.state).at(&path).cloned() {
+    if let Some(memory) = unexpired(&store.state).at(&path).cloned() {
         if call.base.is_some() || store.state.decisions.policy.tool.create_overwrites {
             let text = keepable(store, call, &path, text)?;
             if is_done(&mut store.ledger, call, &memory, &text)? {
@@ -42,24 +42,24 @@ pub(super) fn create(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted
     } else if call.base.is_some() {
         return refuse(Refusal::Precondition, moved_on(call.shown));
     }
-    if living(&store.state).at(&path).is_some() || living(&store.state).is_directory(&path) {
+    if unexpired(&store.state).at(&path).is_some() || unexpired(&store.state).is_directory(&path) {
         let text = format!("Error: File {} already exists", call.shown);
         return refuse(Refusal::Exists, text);
     }
     add(store, call, path, text, &done)
 }
 
-pub(super) fn write(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted {
+pub(super) fn write(store: &mut Store, call: &PlanInput<'_>, text: &Text) -> Drafted {
     let path = relative_path(store, call.shown)?;
     let done = format!("Written to {}", call.shown);
-    if let Some(memory) = living(&store.state).at(&path).cloned() {
+    if let Some(memory) = unexpired(&store.state).at(&path).cloned() {
         let text = keepable(store, call, &path, text)?;
         if is_done(&mut store.ledger, call, &memory, &text)? {
             return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
         }
         return Ok(overwrite(&memory, text, done));
     }
-    if living(&store.state).is_directory(&path) {
+    if unexpired(&store.state).is_directory(&path) {
         return refuse(
             Refusal::Exists,
             format!("Error: {} is a directory", call.shown),
@@ -74,10 +74,10 @@ pub(super) fn write(store: &mut Store, call: &Call<'_>, text: &Text) -> Drafted 
 /// Tells whether a call with a base finds the text it would write already in place.
 fn is_done(
     ledger: &mut Ledger,
-    call: &Call<'_>,
+    call: &PlanInput<'_>,
     memory: &Memory,
     text: &Redacted,
-) -> Result<bool, Fault> {
+) -> Result<bool, PlanFault> {
     let Some(base) = call.base else {
         return Ok(false);
     };
@@ -89,13 +89,13 @@ fn is_done(
     Ok(now == *text)
 }
 
-fn add(store: &Store, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str) -> Drafted {
+fn add(store: &Store, call: &PlanInput<'_>, path: MemoryPath, text: &Text, done: &str) -> Drafted {
     no_secret_in(store, &path, call.shown)?;
     not_below_a_file(&store.state, &path, call.shown)?;
     let text = keepable(store, call, &path, text)?;
     let max = store.state.decisions.policy.limits.memories;
-    if store.state.catalog.len() >= max && living(&store.state).len() >= max {
-        let files = match living(&store.state).len() {
+    if store.state.catalog.len() >= max && unexpired(&store.state).len() >= max {
+        let files = match unexpired(&store.state).len() {
             1 => "1 file".to_owned(),
             count => format!("{count} files"),
         };
@@ -106,12 +106,12 @@ fn add(store: &Store, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str
     }
     let done = noted(done, &text.kinds());
     let kept = text.text().clone();
-    let making_way = make_way_now(store, &path, call.shown)?;
-    let step = Planned::Add {
+    let making_way = evict_expired_checked(store, &path, call.shown)?;
+    let step = PlannedChange::Add {
         path: path.clone(),
         text,
     };
-    let mut plan = Plan::about(done, Target::New(path), step, &kept);
+    let mut plan = Plan::about(done, PlanTarget::New(path), step, &kept);
     plan.steps.extend(making_way);
     Ok(plan)
 }
@@ -119,17 +119,22 @@ fn add(store: &Store, call: &Call<'_>, path: MemoryPath, text: &Text, done: &str
 /// Redacts a text, and checks that it is within the size limit before and after.
 fn keepable(
     store: &Store,
-    call: &Call<'_>,
+    call: &PlanInput<'_>,
     path: &MemoryPath,
     text: &Text,
-) -> std::result::Result<Redacted, Fault> {
+) -> std::result::Result<Redacted, PlanFault> {
     within_size(&store.state, call.shown, text)?;
     let redacted = redacted(store, path, call.shown, text)?;
     within_size(&store.state, call.shown, redacted.text())?;
     Ok(redacted)
 }
 
-pub(super) fn str_replace(store: &mut Store, call: &Call<'_>, old: &Text, new: &Text) -> Drafted {
+pub(super) fn str_replace(
+    store: &mut Store,
+    call: &PlanInput<'_>,
+    old: &Text,
+    new: &Text,
+) -> Drafted {
     let memory = existing(
         store,
         call,
@@ -170,7 +175,7 @@ pub(super) fn str_replace(store: &mut Store, call: &Call<'_>, old: &Text, new: &
     Ok(write_plan(content, &memory, Change::Edit, path, text))
 }
 
-pub(super) fn insert(store: &mut Store, call: &Call<'_>, line: i64, insert: &Text) -> Drafted {
+pub(super) fn insert(store: &mut Store, call: &PlanInput<'_>, line: i64, insert: &Text) -> Drafted {
     let memory = existing(
         store,
         call,
@@ -207,15 +212,19 @@ pub(super) fn insert(store: &mut Store, call: &Call<'_>, line: i64, insert: &Tex
 }
 
 /// Returns the memory at the call's path, or refuses with the text `missing`.
-fn existing(store: &Store, call: &Call<'_>, missing: &str) -> std::result::Result<Memory, Fault> {
+fn existing(
+    store: &Store,
+    call: &PlanInput<'_>,
+    missing: &str,
+) -> std::result::Result<Memory, PlanFault> {
     let path = path_named(store, call.shown)?;
-    match living(&store.state).at(&path) {
+    match unexpired(&store.state).at(&path) {
         Some(memory) => Ok(memory.clone()),
         None => refuse(Refusal::NotFound, missing),
     }
 }
 
-fn within_size(state: &State, shown: &str, text: &Text) -> std::result::Result<(), Fault> {
+fn within_size(state: &State, shown: &str, text: &Text) -> std::result::Result<(), PlanFault> {
     let max = state.decisions.policy.limits.memory_bytes;
     if text.len() <= max {
         return Ok(());
@@ -266,7 +275,7 @@ fn replace_fault(shown: &str, old: &Text, fault: &ReplaceFault) -> String {
 
 // Plans that remove or move memories: `delete` and `rename`.
 
-pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
+pub(super) fn delete(store: &mut Store, call: &PlanInput<'_>) -> Drafted {
     let path = path_named(store, call.shown)?;
     if path.is_root() {
         return refuse(
@@ -275,19 +284,19 @@ pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
         );
     }
     let done = format!("Successfully deleted {}", call.shown);
-    let place = Target::At(place(&store.state, &path));
-    if let Some(memory) = living(&store.state).at(&path).cloned() {
+    let place = PlanTarget::At(place(&store.state, &path));
+    if let Some(memory) = unexpired(&store.state).at(&path).cloned() {
         if let Some(base) = call.base {
             check_base(base, &text_of(&mut store.ledger, &memory)?, call.shown)?;
         }
         no_hold_on(&store.state, &memory)?;
-        let step = Planned::Touch(touch(&memory, Change::Remove));
+        let step = PlannedChange::Touch(touch(&memory, Change::Remove));
         return Ok(Plan {
             subject: Some(Subject { sha256: None }),
             ..Plan::answer(done, place, vec![step])
         });
     }
-    if !living(&store.state).is_directory(&path) {
+    if !unexpired(&store.state).is_directory(&path) {
         return match call.base {
             Some(_) => Ok(Plan::answer(done, place, Vec::new())),
             None => refuse(
@@ -297,17 +306,17 @@ pub(super) fn delete(store: &mut Store, call: &Call<'_>) -> Drafted {
         };
     }
     needs_file(call)?;
-    let memories: Vec<Memory> = living(&store.state).below(&path).cloned().collect();
+    let memories: Vec<Memory> = unexpired(&store.state).below(&path).cloned().collect();
     memories
         .iter()
         .try_for_each(|memory| no_hold_on(&store.state, memory))?;
-    let remove = |memory| Planned::Touch(touch(memory, Change::Remove));
+    let remove = |memory| PlannedChange::Touch(touch(memory, Change::Remove));
     let steps = memories.iter().map(remove).collect();
     Ok(Plan::answer(done, place, steps))
 }
 
 /// Refuses to delete a memory under a hold.
-fn no_hold_on(state: &State, memory: &Memory) -> Result<(), Fault> {
+fn no_hold_on(state: &State, memory: &Memory) -> Result<(), PlanFault> {
     match state.catalog.hold_on(memory.id, Some(&memory.path)) {
         None => Ok(()),
         Some(_) => refuse(
@@ -320,7 +329,7 @@ fn no_hold_on(state: &State, memory: &Memory) -> Result<(), Fault> {
     }
 }
 
-pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Drafted {
+pub(super) fn rename(store: &mut Store, call: &PlanInput<'_>, shown_to: &str) -> Drafted {
     let from = path_named(store, call.shown)?;
     if from.is_root() {
         return refuse(
@@ -330,22 +339,22 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
     }
     let to = path_named(store, shown_to)?;
     let done = format!("Successfully renamed {} to {shown_to}", call.shown);
-    let source = living(&store.state).at(&from).cloned();
-    let taken = living(&store.state).at(&to).cloned();
+    let source = unexpired(&store.state).at(&from).cloned();
+    let taken = unexpired(&store.state).at(&to).cloned();
     if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
         let text = text_of(&mut store.ledger, there)?;
         check_base(base, &text, shown_to)?;
         return Ok(Plan {
-            path: Some(Target::At(asked(store, &from)?)),
-            new_path: Some(Place::Of(there.id, Some(to))),
+            path: Some(PlanTarget::At(asked(store, &from)?)),
+            new_path: Some(PathRef::Of(there.id, Some(to))),
             ..already(done, there, &text)
         });
     }
-    if taken.is_some() || living(&store.state).is_directory(&to) {
+    if taken.is_some() || unexpired(&store.state).is_directory(&to) {
         let text = format!("Error: The destination {shown_to} already exists");
         return refuse(Refusal::Exists, text);
     }
-    if source.is_none() && !living(&store.state).is_directory(&from) {
+    if source.is_none() && !unexpired(&store.state).is_directory(&from) {
         let text = format!("Error: {}", does_not_exist(call.shown, ""));
         return refuse(Refusal::NotFound, text);
     }
@@ -355,7 +364,7 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
     }
     no_secret_in(store, &to, shown_to)?;
     not_below_a_file(&store.state, &to, shown_to)?;
-    let making_way = make_way_now(store, &to, shown_to)?;
+    let making_way = evict_expired_checked(store, &to, shown_to)?;
     let mut plan = match source {
         Some(memory) => rename_file(store, call, &memory, to, done),
         None => rename_directory(store, call, &from, &to, &done),
@@ -366,31 +375,31 @@ pub(super) fn rename(store: &mut Store, call: &Call<'_>, shown_to: &str) -> Draf
 
 fn rename_file(
     store: &mut Store,
-    call: &Call<'_>,
+    call: &PlanInput<'_>,
     memory: &Memory,
     to: MemoryPath,
     done: String,
 ) -> Drafted {
     let text = text_at_base(&mut store.ledger, memory, call)?;
     let text = redacted(store, &to, to.as_str(), &text)?;
-    let from = Place::Of(memory.id, Some(memory.path.clone()));
+    let from = PathRef::Of(memory.id, Some(memory.path.clone()));
     let plan = write_plan(done, memory, Change::Move, to.clone(), text);
     Ok(Plan {
-        path: Some(Target::At(from)),
-        new_path: Some(Place::Of(memory.id, Some(to))),
+        path: Some(PlanTarget::At(from)),
+        new_path: Some(PathRef::Of(memory.id, Some(to))),
         ..plan
     })
 }
 
 fn rename_directory(
     store: &mut Store,
-    call: &Call<'_>,
+    call: &PlanInput<'_>,
     from: &MemoryPath,
     to: &MemoryPath,
     done: &str,
 ) -> Drafted {
     needs_file(call)?;
-    let memories: Vec<Memory> = living(&store.state).below(from).cloned().collect();
+    let memories: Vec<Memory> = unexpired(&store.state).below(from).cloned().collect();
     let Some(first) = memories.first().map(|memory| memory.id) else {
         let text = format!("Error: {}", does_not_exist(call.shown, ""));
         return refuse(Refusal::NotFound, text);
@@ -411,8 +420,8 @@ fn rename_directory(
         let path = path.or_else(|fault| refuse_path(store, memory.path.as_str(), &fault))?;
         let text = text_of(&mut store.ledger, memory)?;
         let text = redacted(store, &path, path.as_str(), &text)?;
-        steps.push(Planned::Write(
-            Written {
+        steps.push(PlannedChange::Write(
+            VersionWrite {
                 id: memory.id,
                 path,
                 version: memory.version + 1,
@@ -423,22 +432,22 @@ fn rename_directory(
         ));
     }
     let texts = steps.iter().filter_map(|step| match step {
-        Planned::Write(_, text) => Some(text),
+        PlannedChange::Write(_, text) => Some(text),
         _ => None,
     });
     let kinds: Vec<&str> = texts.flat_map(Redacted::kinds).collect();
     let done = noted(done, &kinds);
     Ok(Plan {
-        new_path: Some(Place::Of(first, Some(to.clone()))),
-        ..Plan::answer(done, Target::At(place(&store.state, from)), steps)
+        new_path: Some(PathRef::Of(first, Some(to.clone()))),
+        ..Plan::answer(done, PlanTarget::At(place(&store.state, from)), steps)
     })
 }
 
 // Plans that change no text: `view` and `memory_read`.
 
-pub(super) fn view(store: &mut Store, call: &Call<'_>, range: Option<(i64, i64)>) -> Drafted {
+pub(super) fn view(store: &mut Store, call: &PlanInput<'_>, range: Option<(i64, i64)>) -> Drafted {
     let path = path_named(store, call.shown)?;
-    let Some(memory) = living(&store.state).at(&path).cloned() else {
+    let Some(memory) = unexpired(&store.state).at(&path).cloned() else {
         return view_directory(&store.state, call, &path);
     };
     let text = text_at_base(&mut store.ledger, &memory, call)?;
@@ -470,8 +479,8 @@ pub(super) fn view(store: &mut Store, call: &Call<'_>, range: Option<(i64, i64)>
     Ok(read_plan(content, &memory, &text))
 }
 
-fn view_directory(state: &State, call: &Call<'_>, path: &MemoryPath) -> Drafted {
-    let living = living(state);
+fn view_directory(state: &State, call: &PlanInput<'_>, path: &MemoryPath) -> Drafted {
+    let living = unexpired(state);
     if !living.is_directory(path) {
         return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
     }
@@ -480,27 +489,27 @@ fn view_directory(state: &State, call: &Call<'_>, path: &MemoryPath) -> Drafted 
     let content = listing::render(call.shown, path, memories);
     Ok(Plan::answer(
         content,
-        Target::At(place(state, path)),
+        PlanTarget::At(place(state, path)),
         Vec::new(),
     ))
 }
 
 pub(super) fn read_all(state: &State) -> Plan {
     let root = MemoryPath::root();
-    let living = living(state);
+    let living = unexpired(state);
     let mut list: Vec<&str> = living.below(&root).map(|m| m.path.relative()).collect();
     list.sort_unstable();
-    Plan::answer(list.join("\n"), Target::At(Place::Root), Vec::new())
+    Plan::answer(list.join("\n"), PlanTarget::At(PathRef::Root), Vec::new())
 }
 
-pub(super) fn read(store: &mut Store, call: &Call<'_>) -> Drafted {
+pub(super) fn read(store: &mut Store, call: &PlanInput<'_>) -> Drafted {
     let path = relative_path(store, call.shown)?;
-    match living(&store.state).at(&path).cloned() {
+    match unexpired(&store.state).at(&path).cloned() {
         Some(memory) => {
             let text = text_at_base(&mut store.ledger, &memory, call)?;
             Ok(read_plan(text.clone(), &memory, &text))
         }
-        None if living(&store.state).is_directory(&path) => refuse(
+        None if unexpired(&store.state).is_directory(&path) => refuse(
             Refusal::Failed,
             format!("Error: {} is a directory; read one file in it", call.shown),
         ),

@@ -12,11 +12,11 @@ use crate::redact::{Kind, Redactor};
 pub(super) struct Paths {
     redactor: Redactor,
     /// Each path with its finding, if any.
-    known: HashMap<MemoryPath, Option<Judged>>,
+    known: HashMap<MemoryPath, Option<RedactedPath>>,
 }
 
 /// A path that must not be shown unredacted.
-pub(super) struct Judged {
+pub(super) struct RedactedPath {
     /// The kind of secret in it; `None` if the path could not be scanned in time.
     pub(super) kind: Option<Kind>,
     shown: Text,
@@ -25,31 +25,35 @@ pub(super) struct Judged {
 impl Paths {
     /// Scans paths on every core.
     pub(super) fn of(redactor: Redactor, paths: Vec<MemoryPath>) -> Result<Self> {
-        let judged = on_every_core(&paths, || Ok(()), |(), path| Ok(judge(&redactor, path)))?;
+        let judged = on_every_core(
+            &paths,
+            || Ok(()),
+            |(), path| Ok(redact_path(&redactor, path)),
+        )?;
         let known = paths.into_iter().zip(judged).collect();
         Ok(Self { redactor, known })
     }
 
     /// Returns the finding in a path, if any.
-    pub(super) fn judged(&self, path: &MemoryPath) -> Option<&Judged> {
+    pub(super) fn redacted(&self, path: &MemoryPath) -> Option<&RedactedPath> {
         self.known.get(path)?.as_ref()
     }
 
     /// Returns a path with its secrets redacted.
     pub(super) fn shown(&self, path: &MemoryPath) -> Text {
-        let shown = |judged: Option<&Judged>| match judged {
+        let shown = |judged: Option<&RedactedPath>| match judged {
             Some(judged) => judged.shown.clone(),
             None => path.as_str().into(),
         };
         match self.known.get(path) {
             Some(judged) => shown(judged.as_ref()),
             // The path of a memory that moved during the scan.
-            None => shown(judge(&self.redactor, path).as_ref()),
+            None => shown(redact_path(&self.redactor, path).as_ref()),
         }
     }
 }
 
-fn judge(redactor: &Redactor, path: &MemoryPath) -> Option<Judged> {
+fn redact_path(redactor: &Redactor, path: &MemoryPath) -> Option<RedactedPath> {
     let kind = match redactor.in_path(path.as_str()) {
         Ok(None) => return None,
         Ok(kind) => kind,
@@ -63,7 +67,7 @@ fn judge(redactor: &Redactor, path: &MemoryPath) -> Option<Judged> {
         Some(kind) => format!("{ROOT}/[REDACTED:{}]", kind.as_str()),
         None => format!("{ROOT}/[not shown: it could not be scanned]"),
     };
-    Some(Judged {
+    Some(RedactedPath {
         kind,
         shown: shown.into(),
     })

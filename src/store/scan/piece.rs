@@ -11,17 +11,17 @@ use crate::crypto::digest::Digest;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
-use crate::event::{Event, Touch};
+use crate::event::{Event, MemoryChange};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::journal;
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redactor;
-use crate::repository::object::{self, Kind};
-use crate::repository::{Repository, Strict};
+use crate::repository::object::{self, ObjectKind};
+use crate::repository::{Repository, StrictRead};
 use crate::state::timeline::Version;
-use crate::store::scan::Finding;
+use crate::store::scan::SecretFinding;
 use crate::store::scan::VERSION_FINDINGS_MAX;
 use crate::version;
 
@@ -29,17 +29,17 @@ use crate::version;
 const THREAD_MIN: usize = 4;
 
 /// A version, and the commit of the event that wrote it.
-pub(super) struct Wanted {
+pub(super) struct ScanItem {
     pub(super) version: Version,
     pub(super) commit: ObjectId,
 }
 
 /// The outcome of scanning a version.
-pub(super) enum Outcome {
+pub(super) enum ScanOutcome {
     /// No finding.
     Clean,
     /// The listed findings, and the number of all.
-    Found(Vec<Finding>, u64),
+    Found(Vec<SecretFinding>, u64),
     /// The text cannot be scanned in time.
     Unfinished,
     /// The version does not open, for this reason.
@@ -48,12 +48,12 @@ pub(super) enum Outcome {
 
 /// The rules, and digests of texts known to be clean, so that repeated texts are scanned only once.
 /// Most texts that occur twice in history are clean.
-pub(super) struct Rules {
+pub(super) struct ScanRules {
     redactor: Redactor,
     clean: Mutex<HashSet<Digest>>,
 }
 
-impl Rules {
+impl ScanRules {
     pub(super) fn new(redactor: Redactor) -> Self {
         Self {
             redactor,
@@ -62,28 +62,28 @@ impl Rules {
     }
 
     /// Scans a text. The rules may depend on its path.
-    pub(super) fn look(&self, path: &MemoryPath, text: &Text) -> Outcome {
+    pub(super) fn scan_text(&self, path: &MemoryPath, text: &Text) -> ScanOutcome {
         let path = path.as_str();
         let digest = Digest::of_pieces(&[path.as_bytes(), b"\0", text.as_str().as_bytes()]);
         let clean = || self.clean.lock().unwrap_or_else(PoisonError::into_inner);
         if clean().contains(&digest) {
-            return Outcome::Clean;
+            return ScanOutcome::Clean;
         }
         let Ok(found) = self.redactor.find(path, text) else {
-            return Outcome::Unfinished;
+            return ScanOutcome::Unfinished;
         };
         if found.is_empty() {
             clean().insert(digest);
-            return Outcome::Clean;
+            return ScanOutcome::Clean;
         }
         let total = found.len() as u64;
         let listed = found.into_iter().take(VERSION_FINDINGS_MAX);
-        let listed = listed.map(|found| Finding {
+        let listed = listed.map(|found| SecretFinding {
             kind: found.kind,
             line: Some(found.line),
             fingerprint: found.fingerprint,
         });
-        Outcome::Found(listed.collect(), total)
+        ScanOutcome::Found(listed.collect(), total)
     }
 }
 
@@ -92,18 +92,18 @@ impl Rules {
 pub(super) fn scan(
     root: &Folder,
     keyring: &Keyring,
-    rules: &Rules,
-    piece: &[Wanted],
-) -> Result<Vec<Option<Outcome>>> {
+    rules: &ScanRules,
+    piece: &[ScanItem],
+) -> Result<Vec<Option<ScanOutcome>>> {
     // A single event can have written thousands of versions. So each record is opened only once,
     // and then the versions are spread over all cores.
-    let events: Vec<&[Wanted]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
+    let events: Vec<&[ScanItem]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
     let written = on_every_core(
         &events,
         || Repository::open(root, journal::find),
         |repository, event| written_by(repository, keyring, event),
     )?;
-    let written: Vec<Option<Written>> = written.into_iter().flatten().collect();
+    let written: Vec<Option<WrittenVersion>> = written.into_iter().flatten().collect();
     on_every_core(
         &written,
         || Repository::open(root, journal::find),
@@ -112,13 +112,13 @@ pub(super) fn scan(
                 return Ok(None);
             };
             let text = text_of(repository, keyring, written)?;
-            Ok(text.map(|text| rules.look(&written.path, &text)))
+            Ok(text.map(|text| rules.scan_text(&written.path, &text)))
         },
     )
 }
 
 /// A version as written by its event, according to the record.
-struct Written {
+struct WrittenVersion {
     id: MemoryId,
     path: MemoryPath,
     version: u64,
@@ -130,12 +130,12 @@ struct Written {
 fn written_by(
     repository: &Repository,
     keyring: &Keyring,
-    wanted: &[Wanted],
-) -> Result<Vec<Option<Written>>> {
+    wanted: &[ScanItem],
+) -> Result<Vec<Option<WrittenVersion>>> {
     let none = || wanted.iter().map(|_| None).collect();
     let commit = wanted.first().map(|wanted| wanted.commit);
     let bytes = match commit {
-        Some(commit) => read(repository, commit, Kind::Commit)?,
+        Some(commit) => read(repository, commit, ObjectKind::Commit)?,
         None => None,
     };
     let commit = bytes.and_then(|bytes| object::parse_commit(&bytes));
@@ -144,12 +144,12 @@ fn written_by(
         return Ok(none());
     };
     let writes = event.memories.iter().filter(|touch| touch.change.writes());
-    let touches: HashMap<MemoryId, &Touch> = writes.map(|touch| (touch.id, touch)).collect();
-    let written = |Wanted { version, .. }: &Wanted| {
+    let touches: HashMap<MemoryId, &MemoryChange> = writes.map(|touch| (touch.id, touch)).collect();
+    let written = |ScanItem { version, .. }: &ScanItem| {
         let touch = touches.get(&version.id)?;
         let (blob, digest) = touch.blob?;
         (touch.version == version.version).then_some(())?;
-        Some(Written {
+        Some(WrittenVersion {
             id: version.id,
             path: touch.path.clone()?,
             version: version.version,
@@ -162,8 +162,12 @@ fn written_by(
 
 /// Returns the text of a version, checked against its event and its header; `None` if it does not
 /// open.
-fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Result<Option<Text>> {
-    let Some(bytes) = read(repository, written.blob, Kind::Blob)? else {
+fn text_of(
+    repository: &Repository,
+    keyring: &Keyring,
+    written: &WrittenVersion,
+) -> Result<Option<Text>> {
+    let Some(bytes) = read(repository, written.blob, ObjectKind::Blob)? else {
         return Ok(None);
     };
     let Ok(sealed) = Sealed::parse(bytes) else {
@@ -177,7 +181,7 @@ fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Res
         Err(error) if error.is_of_one_memory() => return Ok(None),
         Err(error) => return Err(error),
     };
-    let place = version::Place {
+    let place = version::VersionAddress {
         id: written.id,
         path: &written.path,
         version: written.version,
@@ -186,9 +190,9 @@ fn text_of(repository: &Repository, keyring: &Keyring, written: &Written) -> Res
 }
 
 /// Reads an object without writing anything; `None` if it is not intact.
-fn read(repository: &Repository, id: ObjectId, kind: Kind) -> Result<Option<Vec<u8>>> {
+fn read(repository: &Repository, id: ObjectId, kind: ObjectKind) -> Result<Option<Vec<u8>>> {
     match repository.read_strictly(id) {
-        Ok(Strict::Whole(found, bytes)) if found == kind => Ok(Some(bytes)),
+        Ok(StrictRead::Whole(found, bytes)) if found == kind => Ok(Some(bytes)),
         Ok(_) => Ok(None),
         Err(error) if error.is_of_one_memory() => Ok(None),
         Err(error) => Err(error),

@@ -8,19 +8,19 @@ use crate::error::{Error, Result};
 use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::{Part, Version};
+use crate::state::timeline::{Version, VersionChange};
 use crate::store::log::Filter;
 use crate::store::log::numbers;
-use crate::store::past::{nameless, not_there, place_ever, resolve, text_then, timeline};
+use crate::store::past::{nameless, not_there, path_ref_ever, resolve, text_then, timeline};
 use crate::store::revision::Revision;
-use crate::store::undo::{Aim, Conflict, Selection, Wanted, on_top};
+use crate::store::undo::{Conflict, DesiredState, Selection, UndoTarget, later_changes};
 use crate::store::{State, Store};
 
 /// A memory on its way back: its state after the newer events are undone.
-struct Way<'a> {
+struct RevertPath<'a> {
     store: &'a Store,
     /// All its changes, oldest first.
-    life: Vec<Part>,
+    life: Vec<VersionChange>,
     /// Its state; `None` while it does not exist.
     state: Option<MemoryState>,
     texts: HashMap<u64, Text>,
@@ -36,7 +36,7 @@ struct MemoryState {
     merged: bool,
 }
 
-pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
+pub(super) fn revert_target(store: &Store, selection: &Selection) -> Result<UndoTarget> {
     let events = selected(store, selection)?;
     let timeline = timeline(&store.state);
     let mut memories: Vec<MemoryId> = Vec::new();
@@ -60,12 +60,12 @@ pub(super) fn aim_revert(store: &Store, selection: &Selection) -> Result<Aim> {
         });
     }
     let chosen: HashSet<u64> = undone.iter().copied().collect();
-    let mut aim = Aim {
+    let mut aim = UndoTarget {
         undone: runs(&undone),
-        ..Aim::default()
+        ..UndoTarget::default()
     };
     for id in memories {
-        match way_back(store, id, &chosen) {
+        match reverted_state(store, id, &chosen) {
             Ok(Ok(wanted)) => drop(aim.wanted.insert(id, wanted)),
             Ok(Err(conflict)) => aim.conflicts.push(conflict),
             Err(error) if error.is_of_one_memory() => {
@@ -106,13 +106,13 @@ fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
 }
 
 /// Determines the state of a memory after the chosen events are undone.
-fn way_back(
+fn reverted_state(
     store: &Store,
     id: MemoryId,
     chosen: &HashSet<u64>,
-) -> Result<Result<Wanted, Conflict>> {
+) -> Result<Result<DesiredState, Conflict>> {
     let timeline = timeline(&store.state);
-    let mut way = Way {
+    let mut way = RevertPath {
         store,
         life: timeline.life(id),
         state: None,
@@ -131,13 +131,13 @@ fn way_back(
                 id,
                 path: way.life.iter().rev().find_map(|part| part.of.path.clone()),
                 why: why.to_owned(),
-                on_top: on_top(&store.state, kept),
+                on_top: later_changes(&store.state, kept),
             }));
         }
     }
     Ok(Ok(match way.state {
-        None => Wanted::Gone,
-        Some(state) => Wanted::There {
+        None => DesiredState::Gone,
+        Some(state) => DesiredState::There {
             path: state.path,
             text: state.text,
             from: state.from,
@@ -146,7 +146,7 @@ fn way_back(
     }))
 }
 
-impl Way<'_> {
+impl RevertPath<'_> {
     /// Undoes a single change in the memory's life.
     fn undo(&mut self, at: usize, chosen: &HashSet<u64>) -> Result<()> {
         let later = &self.life[at + 1..];
@@ -219,7 +219,9 @@ impl Way<'_> {
 
     /// Returns the state of the memory after the first `parts` changes of its life.
     fn state_after(&mut self, parts: usize) -> Result<Option<MemoryState>> {
-        let Some(Part { change, of }) = parts.checked_sub(1).map(|at| self.life[at].clone()) else {
+        let Some(VersionChange { change, of }) =
+            parts.checked_sub(1).map(|at| self.life[at].clone())
+        else {
             return Ok(None);
         };
         if change.removes() {
@@ -280,13 +282,17 @@ fn described(selection: &Selection) -> String {
 ///
 /// It restores what `view --at` shows at the path. Only if nothing was there at that moment, it
 /// restores the memory that is there now, from wherever it was then.
-pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> Result<Aim> {
+pub(super) fn restore_target(
+    store: &Store,
+    path: &MemoryPath,
+    from: &Revision,
+) -> Result<UndoTarget> {
     let at = resolve(store, from)?;
     let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
-    let mut aim = Aim {
+    let mut aim = UndoTarget {
         at: Some(at),
-        path: Some(place_ever(store, path, newest)?),
-        ..Aim::default()
+        path: Some(path_ref_ever(store, path, newest)?),
+        ..UndoTarget::default()
     };
     let now = timeline.at(path, newest);
     if let Some(then) = timeline.at(path, at.event) {
@@ -310,7 +316,7 @@ pub(super) fn aim_restore(store: &Store, path: &MemoryPath, from: &Revision) -> 
             Ok(id) => want_if_whole(store, &mut aim, &then, id)?,
             Err(elsewhere) => aim
                 .conflicts
-                .push(moved_on_top(&store.state, &then, &elsewhere)),
+                .push(moved_conflict(&store.state, &then, &elsewhere)),
         }
     }
     if aim.wanted.is_empty() && aim.conflicts.is_empty() {
@@ -338,18 +344,23 @@ fn restored_as(
 }
 
 /// Returns the conflict of a memory in a directory that has moved since.
-fn moved_on_top(state: &State, then: &Version, elsewhere: &MemoryPath) -> Conflict {
+fn moved_conflict(state: &State, then: &Version, elsewhere: &MemoryPath) -> Conflict {
     let newest = timeline(state).versions(then.id, u64::MAX).next_back();
     Conflict {
         id: then.id,
         path: then.path.clone(),
         why: format!("it has moved to {}", elsewhere.as_str()),
-        on_top: on_top(state, newest.map(|version| version.event).into_iter()),
+        on_top: later_changes(state, newest.map(|version| version.event).into_iter()),
     }
 }
 
-fn wanted_as(store: &Store, then: &Version, path: &MemoryPath, id: MemoryId) -> Result<Wanted> {
-    Ok(Wanted::There {
+fn wanted_as(
+    store: &Store,
+    then: &Version,
+    path: &MemoryPath,
+    id: MemoryId,
+) -> Result<DesiredState> {
+    Ok(DesiredState::There {
         path: path.clone(),
         text: text_then(store, then)?,
         from: (id == then.id).then_some(then.version),
@@ -359,7 +370,7 @@ fn wanted_as(store: &Store, then: &Version, path: &MemoryPath, id: MemoryId) -> 
 
 /// Adds a memory to the aim. If its version does not open, adds a conflict, so that the other
 /// memories are not held up.
-fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> Result<()> {
+fn want_if_whole(store: &Store, aim: &mut UndoTarget, then: &Version, id: MemoryId) -> Result<()> {
     let path = then.path.clone();
     let path = path.ok_or_else(|| nameless(&store.state, then.id));
     match path.and_then(|path| wanted_as(store, then, &path, id)) {
@@ -374,12 +385,12 @@ fn want_if_whole(store: &Store, aim: &mut Aim, then: &Version, id: MemoryId) -> 
 }
 
 /// Aims to restore every memory to its state at a moment.
-pub(super) fn aim_rollback(store: &Store, to: &Revision) -> Result<Aim> {
+pub(super) fn rollback_target(store: &Store, to: &Revision) -> Result<UndoTarget> {
     let at = resolve(store, to)?;
     let (timeline, newest) = (timeline(&store.state), timeline(&store.state).len() - 1);
-    let mut aim = Aim {
+    let mut aim = UndoTarget {
         at: Some(at),
-        ..Aim::default()
+        ..UndoTarget::default()
     };
     let mut now = timeline.state(newest);
     for then in timeline.state(at.event).into_values() {
@@ -390,7 +401,7 @@ pub(super) fn aim_rollback(store: &Store, to: &Revision) -> Result<Aim> {
         want_if_whole(store, &mut aim, &then, then.id)?;
     }
     aim.wanted
-        .extend(now.into_keys().map(|id| (id, Wanted::Gone)));
+        .extend(now.into_keys().map(|id| (id, DesiredState::Gone)));
     Ok(aim)
 }
 

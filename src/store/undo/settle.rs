@@ -14,41 +14,45 @@ use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
 use crate::store::hold::hold_ever_on;
 use crate::store::past::{text_then, timeline};
-use crate::store::sweep::living;
-use crate::store::sweep::make_way;
-use crate::store::sweep::swept_away;
-use crate::store::undo::Plan;
-use crate::store::undo::Step;
-use crate::store::undo::{Conflict, on_top};
+use crate::store::sweep::evict_expired;
+use crate::store::sweep::swept_at;
+use crate::store::sweep::unexpired;
+use crate::store::undo::UndoPlan;
+use crate::store::undo::UndoStep;
+use crate::store::undo::{Conflict, later_changes};
 use crate::store::{State, now, redactor};
 
 use super::super::Store;
-use super::super::past::{looked_at, seconds};
-use super::super::plan::{Planned, Written};
-use super::{Aim, Wanted};
+use super::super::past::{look_change, seconds};
+use super::super::plan::{PlannedChange, VersionWrite};
+use super::{DesiredState, UndoTarget};
 
 /// Most bytes of text that an undo writes. The text is held in memory three times.
 const UNDO_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A plan with the steps that carry it out.
-pub(super) struct Settled {
-    pub(super) plan: Plan,
-    pub(super) steps: Vec<Planned>,
+pub(super) struct UndoTransaction {
+    pub(super) plan: UndoPlan,
+    pub(super) steps: Vec<PlannedChange>,
 }
 
 /// A memory's part in an undo.
-struct Part {
-    step: Step,
-    planned: Planned,
+struct PlannedStep {
+    step: UndoStep,
+    planned: PlannedChange,
 }
 
-pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<Settled> {
+pub(super) fn plan_undo_steps(
+    store: &Store,
+    command: &'static str,
+    aim: UndoTarget,
+) -> Result<UndoTransaction> {
     let newest = timeline(&store.state).len() - 1;
     let (mut parts, mut conflicts) = (Vec::new(), aim.conflicts);
     let mut bytes = 0;
     for (id, wanted) in aim.wanted {
         let now = timeline(&store.state).version_at(id, newest);
-        match part(store, id, now, wanted)? {
+        match plan_step(store, id, now, wanted)? {
             Ok(Some(part)) => {
                 bytes += written_bytes(&part.planned);
                 parts.push(part);
@@ -63,8 +67,8 @@ pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<S
             });
         }
     }
-    keep_apart(&store.state, &mut parts, &mut conflicts);
-    let making_way = make_way_for(&store.state, &parts);
+    drop_path_conflicts(&store.state, &mut parts, &mut conflicts);
+    let making_way = evict_expired_for(&store.state, &parts);
     parts.sort_by_cached_key(|part| {
         let path = part.step.path.as_ref().or(part.step.path_now.as_ref());
         path.map(|path| path.as_str().to_owned())
@@ -75,7 +79,7 @@ pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<S
         .map(|part| (part.step, part.planned))
         .unzip();
     planned.extend(making_way);
-    let plan = Plan {
+    let plan = UndoPlan {
         digest: Digest::of(b""),
         command,
         at: aim.at,
@@ -83,34 +87,36 @@ pub(super) fn settle(store: &Store, command: &'static str, aim: Aim) -> Result<S
         steps,
         conflicts,
     };
-    Ok(Settled {
+    Ok(UndoTransaction {
         plan: plan.sealed(),
         steps: planned,
     })
 }
 
 /// Returns the step that brings a memory to its wanted state; `None` if there is nothing to do.
-fn part(
+fn plan_step(
     store: &Store,
     id: MemoryId,
     now: Option<Version>,
-    wanted: Wanted,
-) -> Result<Result<Option<Part>, Conflict>> {
+    wanted: DesiredState,
+) -> Result<Result<Option<PlannedStep>, Conflict>> {
     let last = timeline(&store.state).versions(id, u64::MAX).next_back();
     let last =
         last.ok_or_else(|| Error::damaged(format!("the memory {id}"), "it has no version"))?;
     match (now, wanted) {
-        (None, Wanted::Gone) => Ok(Ok(None)),
-        (Some(now), Wanted::Gone) => match hold_ever_on(&store.state, id, now.path.as_ref()) {
-            None => Ok(Ok(Some(removal(store, now)))),
-            Some(hold) => {
-                let why = format!("hold {hold} keeps it");
-                Ok(Err(Conflict::alone(id, now.path, why)))
+        (None, DesiredState::Gone) => Ok(Ok(None)),
+        (Some(now), DesiredState::Gone) => {
+            match hold_ever_on(&store.state, id, now.path.as_ref()) {
+                None => Ok(Ok(Some(removal(store, now)))),
+                Some(hold) => {
+                    let why = format!("hold {hold} keeps it");
+                    Ok(Err(Conflict::alone(id, now.path, why)))
+                }
             }
-        },
+        }
         (
             now,
-            Wanted::There {
+            DesiredState::There {
                 path,
                 text,
                 from,
@@ -120,7 +126,7 @@ fn part(
             if let Some(why) = gone_for_good(&store.state, id, &path, now.is_none()) {
                 return Ok(Err(Conflict::alone(id, Some(path), why)));
             }
-            let text = match allowed(store, &path, &text)? {
+            let text = match redacted_for_undo(store, &path, &text)? {
                 Ok(text) => text,
                 Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
             };
@@ -141,7 +147,7 @@ fn part(
             };
             let nothing = Text::from("");
             let diff = TextDiff::of(before.as_ref().unwrap_or(&nothing), text.text());
-            let step = Step {
+            let step = UndoStep {
                 id,
                 change,
                 path_now: now.and_then(|now| now.path),
@@ -154,15 +160,15 @@ fn part(
                 stripped: text.kinds().into_iter().map(str::to_owned).collect(),
                 sha256: Some(Digest::of(text.text().as_str().as_bytes())),
             };
-            let written = Written {
+            let written = VersionWrite {
                 id,
                 path,
                 version: last.version + 1,
                 change,
                 from,
             };
-            let planned = Planned::Write(written, text);
-            Ok(Ok(Some(Part { step, planned })))
+            let planned = PlannedChange::Write(written, text);
+            Ok(Ok(Some(PlannedStep { step, planned })))
         }
     }
 }
@@ -170,14 +176,14 @@ fn part(
 /// Tells whether a memory exists but is hidden because it has expired.
 fn has_expired(state: &State, id: MemoryId) -> bool {
     let memory = state.catalog.memory(id);
-    memory.is_some_and(|memory| !living(state).has(memory))
+    memory.is_some_and(|memory| !unexpired(state).has(memory))
 }
 
 /// Returns why a memory cannot be restored to a path, or would expire again at once.
 fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
     let now = now(state);
     let held = hold_ever_on(state, id, Some(path)).is_some();
-    let ruling = state.decisions.rules.ruling(id, path, now);
+    let ruling = state.decisions.rules.evaluate(id, path, now);
     if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
         && at <= now
     {
@@ -186,7 +192,7 @@ fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) 
             "the policy has it expire at {at}, so it would be gone again; change that first"
         ));
     }
-    let swept = swept_away(state, id).filter(|_| is_gone && !held)?;
+    let swept = swept_at(state, id).filter(|_| is_gone && !held)?;
     let over = swept.checked_add_signed(ruling.grace.delta())?;
     (ruling.erases() && over <= now).then(|| {
         let over = seconds(over);
@@ -195,23 +201,23 @@ fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) 
 }
 
 /// Evicts expired memories in the way of the undo, other than those it writes.
-fn make_way_for(state: &State, parts: &[Part]) -> Vec<Planned> {
+fn evict_expired_for(state: &State, parts: &[PlannedStep]) -> Vec<PlannedChange> {
     let mut known: HashSet<MemoryId> = parts.iter().map(|part| part.step.id).collect();
     let paths = parts.iter().filter_map(|part| part.step.path.as_ref());
-    let mut steps: Vec<Planned> = paths.flat_map(|path| make_way(state, path)).collect();
+    let mut steps: Vec<PlannedChange> = paths.flat_map(|path| evict_expired(state, path)).collect();
     steps.retain(|step| match step {
-        Planned::Touch(touch) => known.insert(touch.id),
+        PlannedChange::Touch(touch) => known.insert(touch.id),
         _ => true,
     });
     steps
 }
 
-fn removal(store: &Store, now: Version) -> Part {
+fn removal(store: &Store, now: Version) -> PlannedStep {
     let removed = text_then(store, &now).map(|text| text.as_str().lines().count());
-    let mut touch = looked_at(&now);
+    let mut touch = look_change(&now);
     touch.change = Change::Remove;
-    Part {
-        step: Step {
+    PlannedStep {
+        step: UndoStep {
             id: now.id,
             change: Change::Remove,
             path_now: now.path,
@@ -225,7 +231,7 @@ fn removal(store: &Store, now: Version) -> Part {
             stripped: Vec::new(),
             sha256: None,
         },
-        planned: Planned::Touch(touch),
+        planned: PlannedChange::Touch(touch),
     }
 }
 
@@ -240,7 +246,11 @@ fn text_if_whole(store: &Store, version: &Version) -> Result<Option<Text>> {
 }
 
 /// Redacts a text by the present rules, which may know more than those of its time.
-fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redacted, String>> {
+fn redacted_for_undo(
+    store: &Store,
+    path: &MemoryPath,
+    text: &Text,
+) -> Result<Result<Redacted, String>> {
     let redactor = redactor(store)?;
     if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
         let why = "its path holds what looks like a secret, and paths are kept as they are";
@@ -255,7 +265,7 @@ fn allowed(store: &Store, path: &MemoryPath, text: &Text) -> Result<Result<Redac
 }
 
 /// Turns steps into conflicts if they would end at a path in use, or above or below a file.
-fn keep_apart(state: &State, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict>) {
+fn drop_path_conflicts(state: &State, parts: &mut Vec<PlannedStep>, conflicts: &mut Vec<Conflict>) {
     loop {
         let places = places_after(state, parts);
         let known = parts.len();
@@ -265,7 +275,7 @@ fn keep_apart(state: &State, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict
             let Some(path) = &part.step.path else {
                 return true;
             };
-            let Some((other, taken)) = rival(&places, path, part.step.id) else {
+            let Some((other, taken)) = path_conflict(&places, path, part.step.id) else {
                 return true;
             };
             conflicts.push(in_the_way(state, part, path, other, &taken));
@@ -279,7 +289,7 @@ fn keep_apart(state: &State, parts: &mut Vec<Part>, conflicts: &mut Vec<Conflict
 
 fn in_the_way(
     state: &State,
-    part: &Part,
+    part: &PlannedStep,
     path: &MemoryPath,
     other: MemoryId,
     taken: &MemoryPath,
@@ -290,12 +300,12 @@ fn in_the_way(
         id: part.step.id,
         path: Some(path.clone()),
         why: format!("{} is in the way", taken.as_str()),
-        on_top: on_top(state, newest.map(|version| version.event).into_iter()),
+        on_top: later_changes(state, newest.map(|version| version.event).into_iter()),
     }
 }
 
 /// Returns every path after the undo, with its memories.
-fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>> {
+fn places_after(state: &State, parts: &[PlannedStep]) -> BTreeMap<String, Vec<MemoryId>> {
     let moved: HashMap<MemoryId, Option<&MemoryPath>> = parts
         .iter()
         .map(|part| (part.step.id, part.step.path.as_ref()))
@@ -304,7 +314,7 @@ fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>
     let mut put = |path: &MemoryPath, id| {
         places.entry(path.as_str().to_owned()).or_default().push(id);
     };
-    let living = living(state);
+    let living = unexpired(state);
     for memory in state.catalog.memories() {
         if !moved.contains_key(&memory.id) && living.has(memory) {
             put(&memory.path, memory.id);
@@ -319,7 +329,7 @@ fn places_after(state: &State, parts: &[Part]) -> BTreeMap<String, Vec<MemoryId>
 }
 
 /// Returns another memory that is at the path, or above or below it.
-fn rival(
+fn path_conflict(
     places: &BTreeMap<String, Vec<MemoryId>>,
     path: &MemoryPath,
     id: MemoryId,
@@ -341,9 +351,9 @@ fn rival(
     above.or_else(same).or_else(below)
 }
 
-fn written_bytes(planned: &Planned) -> u64 {
+fn written_bytes(planned: &PlannedChange) -> u64 {
     match planned {
-        Planned::Write(_, text) => text.text().len() as u64,
+        PlannedChange::Write(_, text) => text.text().len() as u64,
         _ => 0,
     }
 }

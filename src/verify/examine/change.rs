@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 
 use super::super::findings::Fault;
-use super::super::tree::{Difference, Entry, Mode, RawTree, is_fan, memory_of};
-use super::{Before, Changed, Examined, Examiner};
+use super::super::tree::{EntryChange, Mode, RawTree, RawTreeEntry, is_fan, memory_of};
+use super::{Before, BlobChange, CheckedCommitFacts, CommitChecker};
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::{SealKey, Sealed};
 use crate::crypto::sign::Signers;
 use crate::error::Result;
-use crate::event::{self, Change, Event, PublicFile, Touch};
+use crate::event::{self, Change, Event, MemoryChange, PublicFile};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::policy::Policy;
-use crate::repository::object::Kind;
-use crate::verify::examine::Said;
+use crate::repository::object::ObjectKind;
+use crate::verify::examine::MessageHeader;
 use crate::version;
 
-impl Examiner<'_> {
+impl CommitChecker<'_> {
     /// Finds the differences between the tree and the previous one, and compares them with the
     /// record.
     pub(super) fn check_tree(
         &mut self,
         tree: ObjectId,
         before: &Before,
-        said: Option<&Said<'_>>,
-        seen: &mut Examined,
+        said: Option<&MessageHeader<'_>>,
+        seen: &mut CheckedCommitFacts,
     ) -> Result<()> {
         let known = before.root || (before.certain && before.tree.is_some());
         let mut told = known;
@@ -55,8 +55,8 @@ impl Examiner<'_> {
         &mut self,
         tree: ObjectId,
         before: &Before,
-        said: Option<&Said<'_>>,
-        seen: &mut Examined,
+        said: Option<&MessageHeader<'_>>,
+        seen: &mut CheckedCommitFacts,
     ) -> Result<bool> {
         let old = match before.tree.filter(|_| !before.root) {
             Some(old) => self.root(old, &mut seen.faults)?,
@@ -92,10 +92,10 @@ impl Examiner<'_> {
     fn compare_folder(
         &mut self,
         name: &[u8],
-        (old, new): Difference<'_>,
-        seen: &mut Examined,
+        (old, new): EntryChange<'_>,
+        seen: &mut CheckedCommitFacts,
     ) -> Result<bool> {
-        let mut read = |entry: Option<&Entry>, faults: &mut Vec<Fault>| match entry {
+        let mut read = |entry: Option<&RawTreeEntry>, faults: &mut Vec<Fault>| match entry {
             Some(entry) if is_fan(entry) => self.folder(entry.id, faults),
             _ => Ok(Some(std::rc::Rc::<RawTree>::default())),
         };
@@ -115,13 +115,13 @@ impl Examiner<'_> {
             let entry = old.or(new).expect("one of them differs");
             let id = std::str::from_utf8(&entry.name).ok();
             if let Some(id) = id.and_then(MemoryId::from_hex) {
-                let blob = |entry: Option<&Entry>| {
+                let blob = |entry: Option<&RawTreeEntry>| {
                     entry
                         .filter(|entry| entry.mode == Mode::File)
                         .map(|entry| entry.id)
                 };
                 let (old, new) = (blob(old), blob(new));
-                seen.changed.push(Changed { id, old, new });
+                seen.changed.push(BlobChange { id, old, new });
             }
         }
         Ok(true)
@@ -132,10 +132,10 @@ impl Examiner<'_> {
     fn check_public(
         &mut self,
         file: PublicFile,
-        (old, new): Difference<'_>,
+        (old, new): EntryChange<'_>,
         before: &Before,
-        said: Option<&Said<'_>>,
-        seen: &mut Examined,
+        said: Option<&MessageHeader<'_>>,
+        seen: &mut CheckedCommitFacts,
     ) -> Result<()> {
         let name = file.name();
         let says_so = said.is_some_and(|said| said.decides() == Some(file));
@@ -157,7 +157,7 @@ impl Examiner<'_> {
         if file == PublicFile::Signers {
             seen.signers = Some(new.id);
         }
-        let Some(bytes) = self.object(new.id, Kind::Blob, &mut seen.faults)? else {
+        let Some(bytes) = self.object(new.id, ObjectKind::Blob, &mut seen.faults)? else {
             return Ok(());
         };
         let text = String::from_utf8(bytes).unwrap_or_default();
@@ -177,12 +177,12 @@ impl Examiner<'_> {
     }
 
     /// Reads every version that is new in the tree.
-    fn check_blobs(&mut self, seen: &mut Examined) -> Result<()> {
+    fn check_blobs(&mut self, seen: &mut CheckedCommitFacts) -> Result<()> {
         for index in 0..seen.changed.len() {
-            let Changed { id, new, .. } = seen.changed[index];
+            let BlobChange { id, new, .. } = seen.changed[index];
             let Some(blob) = new else { continue };
             seen.versions += 1;
-            let Some(bytes) = self.object(blob, Kind::Blob, &mut seen.faults)? else {
+            let Some(bytes) = self.object(blob, ObjectKind::Blob, &mut seen.faults)? else {
                 let last = seen.faults.last_mut().expect("it was just said");
                 last.memory = Some(id);
                 continue;
@@ -219,7 +219,7 @@ impl Examiner<'_> {
 
     /// Tells whether a version opens at its place with one of its memory's keys, as far as this
     /// identity can know.
-    fn opens(&self, touch: &Touch, sealed: &Sealed) -> bool {
+    fn opens(&self, touch: &MemoryChange, sealed: &Sealed) -> bool {
         let Some(keyring) = self.keyring.filter(|keyring| keyring.is_reader()) else {
             return true;
         };
@@ -229,7 +229,7 @@ impl Examiner<'_> {
         match &touch.path {
             Some(path) => {
                 let (id, version) = (touch.id, touch.version);
-                let place = version::Place { id, path, version };
+                let place = version::VersionAddress { id, path, version };
                 version::open(&keys, &place, sealed).is_ok()
             }
             // The path in its header is erased too.
@@ -238,12 +238,12 @@ impl Examiner<'_> {
     }
 }
 
-fn public_file(entry: &Entry) -> Option<PublicFile> {
+fn public_file(entry: &RawTreeEntry) -> Option<PublicFile> {
     let mut all = PublicFile::ALL.into_iter();
     all.find(|file| *entry.name == *file.name().as_bytes())
 }
 
-fn tree_form(place: &str, entry: &Entry) -> Fault {
+fn tree_form(place: &str, entry: &RawTreeEntry) -> Fault {
     // A name comes from whoever wrote the tree: its length says enough.
     let what = format!(
         "an entry {place} of its tree, with a name of {} bytes, is nothing a store has there",
@@ -252,12 +252,12 @@ fn tree_form(place: &str, entry: &Entry) -> Fault {
     Fault::new("tree-form", what)
 }
 
-type Misfit = (Option<MemoryId>, String);
+type TreeViolation = (Option<MemoryId>, String);
 
 /// Returns the first difference between the change of the tree and the record.
-fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
-    let touched = |touch: &&Touch| touch.change.alters();
-    let mut told: BTreeMap<MemoryId, &Touch> = BTreeMap::new();
+fn differs(event: &Event, changed: &[BlobChange]) -> Option<TreeViolation> {
+    let touched = |touch: &&MemoryChange| touch.change.alters();
+    let mut told: BTreeMap<MemoryId, &MemoryChange> = BTreeMap::new();
     for touch in event.memories.iter().filter(touched) {
         told.insert(touch.id, touch);
     }
@@ -282,13 +282,13 @@ fn differs(event: &Event, changed: &[Changed]) -> Option<Misfit> {
 }
 
 /// Returns the first change of the tree that subject and trailers do not allow.
-fn exceeds(said: &Said<'_>, changed: &[Changed]) -> Option<Misfit> {
+fn exceeds(said: &MessageHeader<'_>, changed: &[BlobChange]) -> Option<TreeViolation> {
     let first = changed.first()?;
     if !said.may_write() {
         let what = "its subject says that it changes no memory, and its tree does";
         return Some((Some(first.id), what.into()));
     }
-    let leaves = |c: &Changed| event::may_leave(said.command, c.old.is_some(), c.new.is_some());
+    let leaves = |c: &BlobChange| event::may_leave(said.command, c.old.is_some(), c.new.is_some());
     if let Some(other) = changed.iter().find(|c| !leaves(c)) {
         let what = "it changes a memory as its command never does";
         return Some((Some(other.id), what.into()));

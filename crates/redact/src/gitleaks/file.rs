@@ -26,7 +26,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) extend: Extend,
     #[serde(default)]
-    pub(super) rules: Vec<Spanned<Rule>>,
+    pub(super) rules: Vec<Spanned<RawRule>>,
     #[serde(alias = "allowList")]
     pub(super) allowlist: Option<Spanned<Allowlist>>,
     #[serde(default, alias = "allowLists")]
@@ -49,7 +49,7 @@ pub(super) struct Extend {
 /// A rule.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Rule {
+pub(super) struct RawRule {
     #[serde(default)]
     pub(super) id: String,
     #[serde(default, rename = "description")]

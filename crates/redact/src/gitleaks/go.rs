@@ -24,12 +24,12 @@ pub(super) struct Translated {
     /// The number of groups that it captures.
     pub(super) groups: usize,
     /// The constructs that had to be written another way.
-    pub(super) changes: BTreeSet<Change>,
+    pub(super) changes: BTreeSet<Rewrite>,
 }
 
 /// The reason why a pattern is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct PatternRefusal {
     /// The character at which it fails, from 1.
     pub(super) at: usize,
     /// The fault there.
@@ -38,7 +38,7 @@ pub(super) struct Refusal {
 
 /// A construct that is spelled another way for the `regex` crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Change {
+pub(super) enum Rewrite {
     /// `{` that counts nothing.
     Brace,
     /// `[` in a class.
@@ -61,7 +61,7 @@ pub(super) enum Change {
     Name,
 }
 
-impl Change {
+impl Rewrite {
     /// Returns the change in words.
     pub(super) const fn what(self) -> &'static str {
         match self {
@@ -79,15 +79,15 @@ impl Change {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PatternRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, at character {}", self.why, self.at)
     }
 }
 
 /// Translates a pattern.
-pub(super) fn translate(go: &str) -> Result<Translated, Refusal> {
-    let mut reader = Reader {
+pub(super) fn translate(go: &str) -> Result<Translated, PatternRefusal> {
+    let mut reader = PatternReader {
         text: go,
         at: 0,
         out: String::with_capacity(go.len() + 16),
@@ -113,12 +113,12 @@ pub(super) fn translate(go: &str) -> Result<Translated, Refusal> {
 }
 
 /// A pattern that is being read.
-struct Reader<'a> {
+struct PatternReader<'a> {
     text: &'a str,
     /// The next byte.
     at: usize,
     out: String,
-    changes: BTreeSet<Change>,
+    changes: BTreeSet<Rewrite>,
     groups: usize,
     names: BTreeSet<&'a str>,
     open: Vec<Open>,
@@ -147,7 +147,7 @@ enum Last {
     Thing(u64),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatternReader<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -162,8 +162,8 @@ impl<'a> Reader<'a> {
         Some(next)
     }
 
-    fn refusal(&self, at: usize, why: impl Into<String>) -> Refusal {
-        Refusal {
+    fn refusal(&self, at: usize, why: impl Into<String>) -> PatternRefusal {
+        PatternRefusal {
             at: 1 + self.text[..at].chars().count(),
             why: why.into(),
         }
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         self.at += length;
     }
 
-    fn step(&mut self, c: char) -> Result<(), Refusal> {
+    fn step(&mut self, c: char) -> Result<(), PatternRefusal> {
         match c {
             '(' => self.group()?,
             ')' => self.close()?,
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             self.out.push_str("(?u:");
             self.out.push(c);
             self.out.push(')');
-            self.changes.insert(Change::Unicode);
+            self.changes.insert(Rewrite::Unicode);
         } else {
             self.out.push(c);
         }
@@ -219,11 +219,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `{`: a counted repetition, or else the character itself.
-    fn brace(&mut self) -> Result<(), Refusal> {
+    fn brace(&mut self) -> Result<(), PatternRefusal> {
         let Some((length, low, high)) = counted(self.rest()) else {
             self.at += 1;
             self.out.push_str("\\{");
-            self.changes.insert(Change::Brace);
+            self.changes.insert(Rewrite::Brace);
             self.thing(1);
             return Ok(());
         };
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a repetition spelled in `length` bytes, which multiplies the repetitions within it by
     /// `times`.
-    fn repeat(&mut self, length: usize, times: u64) -> Result<(), Refusal> {
+    fn repeat(&mut self, length: usize, times: u64) -> Result<(), PatternRefusal> {
         let inner = match self.last {
             Last::Nothing => return Err(self.refusal(self.at, "a repetition of nothing")),
             Last::Flags => return Err(self.refusal(self.at, "a repetition of flags")),
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `(` and the signs that name the kind of group.
-    fn group(&mut self) -> Result<(), Refusal> {
+    fn group(&mut self) -> Result<(), PatternRefusal> {
         let start = self.at;
         let rest = self.rest();
         if !rest.starts_with("(?") {
@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a named group, whose name begins after `skip` bytes.
-    fn named(&mut self, skip: usize) -> Result<(), Refusal> {
+    fn named(&mut self, skip: usize) -> Result<(), PatternRefusal> {
         let start = self.at;
         let body = &self.rest()[skip..];
         let name = body.split_once('>').map_or("", |(name, _)| name);
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
         if name.as_bytes()[0].is_ascii_digit() {
             self.at += length;
             self.out.push('(');
-            self.changes.insert(Change::Name);
+            self.changes.insert(Rewrite::Name);
         } else {
             self.keep(length);
         }
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
         self.enter(start)
     }
 
-    fn enter(&mut self, at: usize) -> Result<(), Refusal> {
+    fn enter(&mut self, at: usize) -> Result<(), PatternRefusal> {
         if self.open.len() >= DEPTH {
             let why = format!("groups within groups, more than {DEPTH} deep");
             return Err(self.refusal(at, why));
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), Refusal> {
+    fn close(&mut self) -> Result<(), PatternRefusal> {
         let Some(open) = self.open.pop() else {
             return Err(self.refusal(self.at, "`)` without its `(`"));
         };
@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `(?flags)` or `(?flags:`.
-    fn flags(&mut self) -> Result<(), Refusal> {
+    fn flags(&mut self) -> Result<(), PatternRefusal> {
         let start = self.at;
         self.at += 2;
         let (mut on, mut off, mut minus) = (BTreeSet::new(), BTreeSet::new(), false);
@@ -373,13 +373,13 @@ impl<'a> Reader<'a> {
         on: &BTreeSet<char>,
         off: &BTreeSet<char>,
         end: char,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), PatternRefusal> {
         let on_text: String = on.iter().collect();
         let off_text: String = off.iter().collect();
         let minus = if off.is_empty() { "" } else { "-" };
         let text = format!("(?{on_text}{minus}{off_text}{end}");
         if text.len() != self.at - start || text == "(?)" {
-            self.changes.insert(Change::Flags);
+            self.changes.insert(Rewrite::Flags);
         }
         if text != "(?)" {
             self.out.push_str(&text);

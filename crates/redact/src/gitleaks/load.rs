@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use toml::Spanned;
 
-pub(super) use self::allow::{Allow, Target};
+pub(super) use self::allow::{AllowList, Target};
 
 use super::Fault;
 use super::file;
-use super::go::Change;
+use super::go::Rewrite;
 use crate::gitleaks::scan::Pattern;
 use crate::span::Kind;
 
@@ -37,11 +37,11 @@ pub(super) struct Rule {
     pub(super) keywords: Vec<String>,
     /// A pattern for the path. The rule runs only where it matches.
     pub(super) path: Option<Pattern>,
-    pub(super) allow: Vec<Arc<Allow>>,
+    pub(super) allow: Vec<Arc<AllowList>>,
 }
 
 /// The outcome of loading a rule of the file.
-pub(super) enum Outcome {
+pub(super) enum RuleOutcome {
     Loaded(Box<Rule>),
     /// The rule has no bearing on a text; with the reason.
     Ignored(&'static str),
@@ -49,18 +49,18 @@ pub(super) enum Outcome {
 }
 
 /// A rule of the file, with its outcome.
-pub(super) struct Entry {
+pub(super) struct RuleEntry {
     pub(super) id: String,
     pub(super) line: usize,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RuleOutcome,
 }
 
 /// The contents of a file.
 #[derive(Default)]
 pub(super) struct Loaded {
-    pub(super) rules: Vec<Entry>,
+    pub(super) rules: Vec<RuleEntry>,
     /// Allowlists for all its rules.
-    pub(super) allow: Vec<Arc<Allow>>,
+    pub(super) allow: Vec<Arc<AllowList>>,
     /// Faults outside its rules.
     pub(super) faults: Vec<Fault>,
     /// Remarks for its owner.
@@ -158,14 +158,14 @@ impl Source {
             let outcome = self
                 .kind(spanned, &mut ids, &mut kinds)
                 .and_then(|kind| self.rule(spanned, kind, file.extend.use_default))
-                .unwrap_or_else(Outcome::Refused);
+                .unwrap_or_else(RuleOutcome::Refused);
             let commits = |list: &Spanned<file::Allowlist>| !list.get_ref().commits.is_empty();
             if rule.allowlists.iter().chain(&rule.allowlist).any(commits) {
                 loaded
                     .remarks
                     .push(format!("rule `{}`: {COMMITS}", rule.id));
             }
-            loaded.rules.push(Entry {
+            loaded.rules.push(RuleEntry {
                 id: rule.id.clone(),
                 line,
                 outcome,
@@ -176,7 +176,7 @@ impl Source {
     /// Makes the kind of an id, which no other rule may have.
     fn kind<'f>(
         &self,
-        spanned: &'f Spanned<file::Rule>,
+        spanned: &'f Spanned<file::RawRule>,
         ids: &mut BTreeSet<&'f str>,
         kinds: &mut BTreeMap<Kind, &'f str>,
     ) -> Result<Kind, Fault> {
@@ -202,10 +202,10 @@ impl Source {
 
     fn rule(
         &self,
-        spanned: &Spanned<file::Rule>,
+        spanned: &Spanned<file::RawRule>,
         kind: Kind,
         default: bool,
-    ) -> Result<Outcome, Fault> {
+    ) -> Result<RuleOutcome, Fault> {
         let rule = spanned.get_ref();
         let owner = format!("rule `{}`", rule.id);
         for (name, value) in [
@@ -220,7 +220,7 @@ impl Source {
         let path = self.pattern(&owner, "path", rule.path.as_ref())?;
         let Some(regex) = self.pattern(&owner, "regex", rule.regex.as_ref())? else {
             return match path {
-                Some(_) => Ok(Outcome::Ignored(
+                Some(_) => Ok(RuleOutcome::Ignored(
                     "it finds files by their names alone: there is no text to remove",
                 )),
                 None if default => Err(self.fault(
@@ -234,7 +234,7 @@ impl Source {
         let entropy = self.entropy(&owner, rule)?;
         let keywords = self.words(&owner, "keyword", &rule.keywords)?;
         let allow = self.allowlists(&owner, rule)?;
-        Ok(Outcome::Loaded(Box::new(Rule {
+        Ok(RuleOutcome::Loaded(Box::new(Rule {
             id: rule.id.clone(),
             kind,
             regex,
@@ -247,7 +247,7 @@ impl Source {
     }
 
     /// Reads the number of the group that is the secret.
-    fn group(&self, owner: &str, rule: &file::Rule, regex: &Pattern) -> Result<usize, Fault> {
+    fn group(&self, owner: &str, rule: &file::RawRule, regex: &Pattern) -> Result<usize, Fault> {
         let Some(place) = &rule.secret_group else {
             return Ok(0);
         };
@@ -259,7 +259,7 @@ impl Source {
         Ok(group)
     }
 
-    fn entropy(&self, owner: &str, rule: &file::Rule) -> Result<f64, Fault> {
+    fn entropy(&self, owner: &str, rule: &file::RawRule) -> Result<f64, Fault> {
         let Some(place) = &rule.entropy else {
             return Ok(0.0);
         };
@@ -328,7 +328,7 @@ impl Rule {
     }
 
     /// Returns the constructs that were written another way in its patterns.
-    pub(super) fn changes(&self) -> BTreeSet<Change> {
+    pub(super) fn changes(&self) -> BTreeSet<Rewrite> {
         self.patterns()
             .flat_map(|pattern| pattern.changes.iter().copied())
             .collect()

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::gitleaks::go::Change;
-use crate::gitleaks::load::{Allow, Rule, Target};
+use crate::gitleaks::go::Rewrite;
+use crate::gitleaks::load::{AllowList, Rule, Target};
 use crate::gitleaks::{Gitleaks, go};
 use crate::scan::{Budget, OverBudget};
 use crate::span::{Rank, Span};
@@ -144,7 +144,7 @@ struct Run<'a> {
     /// The line that was asked for last.
     line: Range<usize>,
     /// The answers of allowlists for lines: whether they let the line pass.
-    lines: HashMap<(*const Allow, usize, usize), bool>,
+    lines: HashMap<(*const AllowList, usize, usize), bool>,
 }
 
 impl Run<'_> {
@@ -226,7 +226,7 @@ impl Run<'_> {
     fn allows(
         &mut self,
         owner: &str,
-        allow: &Allow,
+        allow: &AllowList,
         whole: &Range<usize>,
         secret: &Range<usize>,
     ) -> Result<bool, OverBudget> {
@@ -243,7 +243,7 @@ impl Run<'_> {
     fn regex_allows(
         &mut self,
         owner: &str,
-        allow: &Allow,
+        allow: &AllowList,
         whole: &Range<usize>,
         secret: &Range<usize>,
     ) -> Result<bool, OverBudget> {
@@ -281,7 +281,11 @@ impl Run<'_> {
         Ok(found)
     }
 
-    fn word_allows(&mut self, allow: &Allow, secret: &Range<usize>) -> Result<bool, OverBudget> {
+    fn word_allows(
+        &mut self,
+        allow: &AllowList,
+        secret: &Range<usize>,
+    ) -> Result<bool, OverBudget> {
         let Some(stops) = &allow.stops else {
             return Ok(false);
         };
@@ -291,7 +295,7 @@ impl Run<'_> {
     }
 
     /// Tells whether an allowlist lets the whole text pass for its path.
-    fn path_allowed(&mut self, owner: &str, allow: &Allow) -> Result<bool, OverBudget> {
+    fn path_allowed(&mut self, owner: &str, allow: &AllowList) -> Result<bool, OverBudget> {
         let more = !allow.regexes.is_empty() || allow.stops.is_some() || allow.commits;
         if allow.all && more {
             return Ok(false);
@@ -299,7 +303,7 @@ impl Run<'_> {
         self.path_matches(owner, allow)
     }
 
-    fn path_matches(&mut self, owner: &str, allow: &Allow) -> Result<bool, OverBudget> {
+    fn path_matches(&mut self, owner: &str, allow: &AllowList) -> Result<bool, OverBudget> {
         if self.path.is_empty() {
             return Ok(false);
         }
@@ -447,13 +451,13 @@ pub(super) struct Pattern {
     /// The number of groups that it captures.
     pub(super) groups: usize,
     /// The constructs that are written another way than in the file.
-    pub(super) changes: BTreeSet<Change>,
+    pub(super) changes: BTreeSet<Rewrite>,
     built: OnceLock<Result<Regex, String>>,
 }
 
 impl Pattern {
     /// Translates a pattern in Go's syntax.
-    pub(super) fn new(go: &str) -> Result<Self, go::Refusal> {
+    pub(super) fn new(go: &str) -> Result<Self, go::PatternRefusal> {
         let translated = go::translate(go)?;
         Ok(Self {
             text: translated.pattern,

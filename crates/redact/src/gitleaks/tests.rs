@@ -266,7 +266,7 @@ paths = ['(']
     assert_eq!(report.rules[0].verdict, Verdict::Loaded);
     assert_eq!(
         report.rules[1].verdict,
-        Verdict::Rewritten(vec![go::Change::Brace.what(), go::Change::Angle.what()])
+        Verdict::Rewritten(vec![go::Rewrite::Brace.what(), go::Rewrite::Angle.what()])
     );
     for (rule, line, why) in [(2, 12, "repetition of a repetition"), (3, 13, "4 MiB")] {
         match &report.rules[rule].verdict {

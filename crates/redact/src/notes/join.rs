@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::look::{Group, Look, is_digit};
 use super::page::{Word, marks};
-use super::vocabulary::{self, Class, Classes};
+use super::vocabulary::{self, Classes, WordClass};
 use crate::span::is_joined;
 
 /// Most words of a phrase, and of a phrase without a mark before it.
@@ -24,10 +24,10 @@ const COPULAS: [&str; 4] = ["は", "是", "为", "為"];
 const ENDINGS: [&str; 5] = ["です", "だよ", "でした", "哦", "了"];
 /// Labels whose secrets are often phrases.
 const PHRASED: Classes = Classes::of(&[
-    Class::Password,
-    Class::Recovery,
-    Class::Secret,
-    Class::Answer,
+    WordClass::Password,
+    WordClass::Recovery,
+    WordClass::Secret,
+    WordClass::Answer,
 ]);
 
 /// Joins words of a line, from `begun` on, into one word where they are one secret.
@@ -125,7 +125,7 @@ impl<'a> Text<'a> {
     /// Counts the words of a number that is said or turned a digit at a time: `star four nine two`,
     /// `22 left, 9 right`.
     fn spoken(self, words: &[Word]) -> Option<usize> {
-        let said = |word: &Word| word.classes.has(Class::Spoken);
+        let said = |word: &Word| word.classes.has(WordClass::Spoken);
         let number = |word: &Word| word.text.chars().all(is_digit) && word.text.len() <= 3;
         let goes_on = |next: &Word, gap: &str| {
             (said(next) || number(next))
@@ -166,7 +166,7 @@ impl<'a> Text<'a> {
     /// `passphrase: the heron stands still`.
     fn labelled(self, before: &[Word], words: &[Word]) -> Option<usize> {
         let marked = words[0].before & (marks::COLON | marks::EQUALS | marks::ARROW) != 0;
-        let joins = Classes::of(&[Class::Equals, Class::Answer]);
+        let joins = Classes::of(&[WordClass::Equals, WordClass::Answer]);
         let said = before.last().is_some_and(|word| word.classes.meets(joins));
         // Without a mark, the sentence may go on behind the phrase.
         let most = if marked {

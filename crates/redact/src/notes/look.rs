@@ -114,7 +114,7 @@ pub(super) fn is_digit(c: char) -> bool {
 
 /// Counts of the kinds of characters in a word.
 #[derive(Default)]
-struct Count {
+struct CharCount {
     chars: usize,
     digits: usize,
     lower: usize,
@@ -126,7 +126,7 @@ struct Count {
     other: usize,
 }
 
-impl Count {
+impl CharCount {
     fn of(word: &str) -> Self {
         let mut count = Self::default();
         for c in word.chars() {
@@ -163,7 +163,7 @@ fn is_address(word: &str) -> bool {
 }
 
 /// Tells whether a word is a date: numbers, and the marks that separate them.
-fn is_date(word: &str, count: &Count) -> bool {
+fn is_date(word: &str, count: &CharCount) -> bool {
     let parts = || word.split(['/', '.', '-']);
     let marks = |mark| word.matches(mark).count();
     let parted = marks('/') >= 1 && count.other <= 2 || marks('.') == 2 || marks('-') == 2;
@@ -234,7 +234,7 @@ pub(super) fn look(word: &str) -> Look {
 #[allow(clippy::struct_excessive_bools)] // each is asked alone
 struct Facts<'a> {
     word: &'a str,
-    count: Count,
+    count: CharCount,
     humps: bool,
     is_url: bool,
     is_mail: bool,
@@ -249,7 +249,7 @@ struct Facts<'a> {
 impl<'a> Facts<'a> {
     fn of(word: &'a str) -> Self {
         let bytes = word.as_bytes();
-        let count = Count::of(word);
+        let count = CharCount::of(word);
         let version = word.trim_start_matches(['v', 'V']);
         Self {
             humps: (word.chars().zip(word.chars().skip(1)))
@@ -392,7 +392,7 @@ impl<'a> Facts<'a> {
 }
 
 /// Returns the group of a word without letters.
-fn number(count: &Count, bytes: &[u8]) -> Group {
+fn number(count: &CharCount, bytes: &[u8]) -> Group {
     let plain = count.joiners == 0
         && count.other == 0
         && (count.marks == 0

@@ -103,7 +103,7 @@ impl Word<'_> {
 }
 
 /// A line that has words, or is code.
-pub(super) struct Line {
+pub(super) struct NoteLine {
     /// The number of the line in the text.
     number: usize,
     pub(super) words: Range<usize>,
@@ -121,7 +121,7 @@ pub(super) struct Line {
 /// The lines near labels.
 pub(super) struct Page<'a> {
     pub(super) words: Vec<Word<'a>>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<NoteLine>,
 }
 
 /// The decisions on the words before the present one.
@@ -199,12 +199,12 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the line `up` lines before this one, if it is near.
-    pub(super) fn above(&self, line: usize, up: usize) -> Option<&Line> {
+    pub(super) fn above(&self, line: usize, up: usize) -> Option<&NoteLine> {
         let above = &self.lines[line.checked_sub(up)?];
         (self.lines[line].number - above.number <= up + 1).then_some(above)
     }
 
-    pub(super) fn below(&self, line: usize) -> Option<&Line> {
+    pub(super) fn below(&self, line: usize) -> Option<&NoteLine> {
         let below = self.lines.get(line + 1)?;
         (below.number - self.lines[line].number <= 2).then_some(below)
     }
@@ -222,7 +222,7 @@ impl<'a> Page<'a> {
         let begun = self.words.len();
         if is_code(line) {
             let count = line.split_ascii_whitespace().count();
-            self.lines.push(Line {
+            self.lines.push(NoteLine {
                 number,
                 words: begun..begun,
                 classes: Classes::default(),
@@ -233,7 +233,7 @@ impl<'a> Page<'a> {
             });
             return;
         }
-        let mut reader = Reader {
+        let mut reader = LineReader {
             words: &mut self.words,
             line: self.lines.len(),
             marks: marks::START,
@@ -270,7 +270,7 @@ impl<'a> Page<'a> {
         let of_line = &self.words[words.clone()];
         let item = line.trim_start();
         let number_first = item.split(['.', ')']).next().unwrap_or_default();
-        self.lines.push(Line {
+        self.lines.push(NoteLine {
             number,
             classes: Classes(of_line.iter().fold(0, |all, word| all | word.classes.0)),
             is_item: item.starts_with(['-', '*', '•', '|', '>', '+', '#'])
@@ -481,7 +481,7 @@ fn is_pair(chunk: &str, slash: usize) -> bool {
 }
 
 /// A reader of the words of a line.
-struct Reader<'a, 'b> {
+struct LineReader<'a, 'b> {
     words: &'b mut Vec<Word<'a>>,
     line: usize,
     /// Marks since the last word.
@@ -490,7 +490,7 @@ struct Reader<'a, 'b> {
     lower: String,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> LineReader<'a, '_> {
     /// Reads a chunk: the text between blanks.
     fn chunk(&mut self, chunk: &'a str, start: usize) {
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));

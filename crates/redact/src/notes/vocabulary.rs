@@ -9,7 +9,7 @@ use super::hash;
 /// the class in `vocabulary.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Class {
+pub(super) enum WordClass {
     Password = 0,
     Secret = 1,
     Code = 2,
@@ -44,27 +44,27 @@ pub(super) struct Classes(pub(super) u32);
 impl Classes {
     /// Classes of words that announce a secret nearby.
     pub(super) const LABELS: Self = Self::of(&[
-        Class::Password,
-        Class::Pin,
-        Class::Code,
-        Class::Otp,
-        Class::Card,
-        Class::Answer,
-        Class::Recovery,
-        Class::Login,
-        Class::Secret,
-        Class::Act,
-        Class::Thing,
-        Class::Opens,
-        Class::Account,
+        WordClass::Password,
+        WordClass::Pin,
+        WordClass::Code,
+        WordClass::Otp,
+        WordClass::Card,
+        WordClass::Answer,
+        WordClass::Recovery,
+        WordClass::Login,
+        WordClass::Secret,
+        WordClass::Act,
+        WordClass::Thing,
+        WordClass::Opens,
+        WordClass::Account,
     ]);
     /// Labels that announce a secret by themselves.
     pub(super) const STRONG: Self =
-        Self(Self::LABELS.0 & !Self::of(&[Class::Thing, Class::Account]).0);
+        Self(Self::LABELS.0 & !Self::of(&[WordClass::Thing, WordClass::Account]).0);
     /// Words between a label and its value that say nothing.
-    pub(super) const EMPTY: Self = Self::of(&[Class::Fill, Class::Equals]);
+    pub(super) const EMPTY: Self = Self::of(&[WordClass::Fill, WordClass::Equals]);
 
-    pub(super) const fn of(classes: &[Class]) -> Self {
+    pub(super) const fn of(classes: &[WordClass]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < classes.len() {
             bits |= 1 << classes[at] as u8;
@@ -73,7 +73,7 @@ impl Classes {
         Self(bits)
     }
 
-    pub(super) const fn has(self, class: Class) -> bool {
+    pub(super) const fn has(self, class: WordClass) -> bool {
         self.0 >> class as u8 & 1 != 0
     }
 
@@ -191,15 +191,15 @@ mod tests {
     #[test]
     fn a_word_has_the_classes_of_its_entries() {
         for (word, class) in [
-            ("passwords", Class::Password),
-            ("routerkennwort", Class::Password),
-            ("padlock", Class::Thing),
-            ("密码是", Class::Password),
-            ("лозинке", Class::Password),
+            ("passwords", WordClass::Password),
+            ("routerkennwort", WordClass::Password),
+            ("padlock", WordClass::Thing),
+            ("密码是", WordClass::Password),
+            ("лозинке", WordClass::Password),
         ] {
             assert!(classes(word).0.has(class), "{word}");
         }
-        assert!(!classes("passenger").0.has(Class::Password));
+        assert!(!classes("passenger").0.has(WordClass::Password));
     }
 
     #[test]
@@ -211,23 +211,23 @@ mod tests {
         let order: Vec<&str> = named.collect();
         assert_eq!(order.len(), CLASSES);
         for (name, class) in [
-            ("password", Class::Password),
-            ("secret", Class::Secret),
-            ("code", Class::Code),
-            ("act", Class::Act),
-            ("thing", Class::Thing),
-            ("pin", Class::Pin),
-            ("otp", Class::Otp),
-            ("card", Class::Card),
-            ("answer", Class::Answer),
-            ("recovery", Class::Recovery),
-            ("opens", Class::Opens),
-            ("account", Class::Account),
-            ("login", Class::Login),
-            ("equals", Class::Equals),
-            ("fill", Class::Fill),
-            ("elsewhere", Class::Elsewhere),
-            ("spoken", Class::Spoken),
+            ("password", WordClass::Password),
+            ("secret", WordClass::Secret),
+            ("code", WordClass::Code),
+            ("act", WordClass::Act),
+            ("thing", WordClass::Thing),
+            ("pin", WordClass::Pin),
+            ("otp", WordClass::Otp),
+            ("card", WordClass::Card),
+            ("answer", WordClass::Answer),
+            ("recovery", WordClass::Recovery),
+            ("opens", WordClass::Opens),
+            ("account", WordClass::Account),
+            ("login", WordClass::Login),
+            ("equals", WordClass::Equals),
+            ("fill", WordClass::Fill),
+            ("elsewhere", WordClass::Elsewhere),
+            ("spoken", WordClass::Spoken),
         ] {
             assert_eq!(order[class as usize], name);
         }

@@ -3,7 +3,7 @@
 use super::hash;
 use super::look::{Group, Sort};
 use super::page::{History, Page, Word, fits, marks};
-use super::vocabulary::{CLASSES, Class, Classes};
+use super::vocabulary::{CLASSES, Classes, WordClass};
 use crate::named;
 
 /// Number of words before a word whose classes count, and behind it.
@@ -40,7 +40,7 @@ const JOINTS: u16 = marks::COLON
 /// The kinds of features, in the order of the build script's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum FeatureKind {
     Always,
     Group,
     Length,
@@ -142,7 +142,7 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
     {
         return true;
     }
-    let named = Classes(Classes::STRONG.0 | Classes::of(&[Class::Account]).0);
+    let named = Classes(Classes::STRONG.0 | Classes::of(&[WordClass::Account]).0);
     let near = |words: &mut dyn Iterator<Item = &Word>, classes: Classes, most: usize| {
         let mut gap = 0;
         for other in words {
@@ -170,10 +170,10 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
 /// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
 fn is_elsewhere(page: &Page, at: usize) -> bool {
     let line = &page.lines[page.words[at].line];
-    if !line.classes.has(Class::Elsewhere) {
+    if !line.classes.has(WordClass::Elsewhere) {
         return false;
     }
-    let elsewhere = |word: &Word| word.classes.has(Class::Elsewhere);
+    let elsewhere = |word: &Word| word.classes.has(WordClass::Elsewhere);
     let ends = |mark: u16| mark & marks::END != 0;
     let before = (line.words.start..at).rev().take(WORDS_BEFORE);
     let behind = (at + 1..line.words.end).take(WORDS_BEHIND);
@@ -206,26 +206,26 @@ fn label(class: usize) -> u32 {
         (
             0,
             Classes::of(&[
-                Class::Password,
-                Class::Recovery,
-                Class::Login,
-                Class::Secret,
+                WordClass::Password,
+                WordClass::Recovery,
+                WordClass::Login,
+                WordClass::Secret,
             ]),
         ),
         (
             1,
             Classes::of(&[
-                Class::Pin,
-                Class::Code,
-                Class::Otp,
-                Class::Card,
-                Class::Opens,
+                WordClass::Pin,
+                WordClass::Code,
+                WordClass::Otp,
+                WordClass::Card,
+                WordClass::Opens,
             ]),
         ),
-        (2, Classes::of(&[Class::Answer])),
-        (3, Classes::of(&[Class::Act])),
-        (4, Classes::of(&[Class::Thing])),
-        (5, Classes::of(&[Class::Account])),
+        (2, Classes::of(&[WordClass::Answer])),
+        (3, Classes::of(&[WordClass::Act])),
+        (4, Classes::of(&[WordClass::Thing])),
+        (5, Classes::of(&[WordClass::Account])),
     ];
     let found = SORTS
         .iter()
@@ -256,15 +256,15 @@ fn distances<'a>(
 /// Names every feature of a word.
 #[allow(clippy::too_many_lines)] // a list, as long as what counts
 pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl FnMut(Feature)) {
-    let mut see = |kind: Kind, one: u32, two: u32, three: u32| {
+    let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
         see(Feature(kind as u8, one, two, three));
     };
     let word = &page.words[at];
     let line = &page.lines[word.line];
     let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
-    see(Kind::Always, 0, 0, 0);
-    see(Kind::Group, group, 0, 0);
-    see(Kind::Length, group, u32::from(word.look.length), 0);
+    see(FeatureKind::Always, 0, 0, 0);
+    see(FeatureKind::Group, group, 0, 0);
+    see(FeatureKind::Length, group, u32::from(word.look.length), 0);
     // The words on the line.
     let front = &page.words[line.words.start..at];
     let rest = &page.words[at + 1..line.words.end];
@@ -274,25 +274,25 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     let behind = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
     for (class, number) in (0..CLASSES).zip(0..) {
         if before[class] != NOWHERE {
-            see(Kind::Before, number, u32::from(before[class]), sort);
+            see(FeatureKind::Before, number, u32::from(before[class]), sort);
         }
         if behind[class] != NOWHERE {
-            see(Kind::Behind, number, u32::from(behind[class]), sort);
+            see(FeatureKind::Behind, number, u32::from(behind[class]), sort);
         }
     }
     // The words on the lines around.
-    let set = |line: Option<&super::page::Line>| line.map_or(0, |line| line.classes.0);
+    let set = |line: Option<&super::page::NoteLine>| line.map_or(0, |line| line.classes.0);
     let above = Classes(set(page.above(word.line, 1)));
     let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
     let few = u32::from(line.words.len() <= 3) + u32::from(line.words.len() == 1);
     for class in above.numbers() {
-        see(Kind::LineAbove, as_u32(class), sort, few);
+        see(FeatureKind::LineAbove, as_u32(class), sort, few);
     }
     for class in further.numbers() {
-        see(Kind::LinesAbove, as_u32(class), sort, few.min(1));
+        see(FeatureKind::LinesAbove, as_u32(class), sort, few.min(1));
     }
     for class in line.classes.numbers() {
-        see(Kind::SameLine, as_u32(class), sort, 0);
+        see(FeatureKind::SameLine, as_u32(class), sort, 0);
     }
     // The nearest label, and the marks before the word.
     let nearest = Classes::LABELS
@@ -304,9 +304,9 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     let label = if distance == NOWHERE { 6 } else { label(class) };
     let nearest = u32::from(distance) * 8 + label;
     let mark = u32::from(word.before & BEFORE);
-    see(Kind::Nearest, nearest, group, 0);
-    see(Kind::NearestMarks, nearest, sort, mark);
-    see(Kind::Marks, mark, group, 0);
+    see(FeatureKind::Nearest, nearest, group, 0);
+    see(FeatureKind::NearestMarks, nearest, sort, mark);
+    see(FeatureKind::Marks, mark, group, 0);
     let last = at + 1 == line.words.end;
     let asked = page
         .above(word.line, 1)
@@ -315,29 +315,29 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
         | u32::from(last) << 1
         | u32::from(line.is_item) << 2
         | u32::from(asked) << 3;
-    see(Kind::Position, position, group, 0);
-    see(Kind::Asked, u32::from(asked), sort, few);
+    see(FeatureKind::Position, position, group, 0);
+    see(FeatureKind::Asked, u32::from(asked), sort, few);
     for number in (0..32).filter(|number| word.look.traits >> number & 1 != 0) {
-        see(Kind::Trait, number, group, 0);
+        see(FeatureKind::Trait, number, group, 0);
         see(
-            Kind::TraitNearest,
+            FeatureKind::TraitNearest,
             number,
             u32::from(distance.min(6)),
             label,
         );
     }
     for class in word.classes.numbers() {
-        see(Kind::Says, as_u32(class), sort, 0);
+        see(FeatureKind::Says, as_u32(class), sort, 0);
     }
     if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
-        see(Kind::Refers, group, label, 0);
+        see(FeatureKind::Refers, group, label, 0);
     }
     if word.is_plain() {
-        see(Kind::Itself, 0, 0, word.hash);
+        see(FeatureKind::Itself, 0, 0, word.hash);
     }
     if word.look.group == Group::Phrase {
         for part in word.text.split(' ') {
-            see(Kind::Inside, 0, 0, hash::of(&part.to_lowercase()));
+            see(FeatureKind::Inside, 0, 0, hash::of(&part.to_lowercase()));
         }
     }
     // Single words.
@@ -346,17 +346,17 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
         Some(word) if word.is_plain() => word.hash,
         Some(word) => word.look.group as u32 + 2,
     };
-    see(Kind::WordBefore, sort, 0, named(front.last()));
+    see(FeatureKind::WordBefore, sort, 0, named(front.last()));
     see(
-        Kind::WordBeforeThat,
+        FeatureKind::WordBeforeThat,
         sort,
         0,
         named(front.iter().nth_back(1)),
     );
-    see(Kind::WordBehind, sort, 0, named(rest.first()));
+    see(FeatureKind::WordBehind, sort, 0, named(rest.first()));
     for other in front.iter().rev().take(WORDS_COUNTED) {
-        if other.is_plain() && !other.classes.has(Class::Fill) {
-            see(Kind::WordsBefore, sort, 0, other.hash);
+        if other.is_plain() && !other.classes.has(WordClass::Fill) {
+            see(FeatureKind::WordsBefore, sort, 0, other.hash);
         }
         if other.before & marks::END != 0 {
             break;
@@ -364,35 +364,40 @@ pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl 
     }
     // The findings before.
     see(
-        Kind::Found,
+        FeatureKind::Found,
         u32::from(history.last),
         u32::from(history.last_but_one),
         sort,
     );
     if history.last {
         let group_before = front.last().map_or(0, |word| word.look.group as u32);
-        see(Kind::FoundBehind, group, mark, group_before);
+        see(FeatureKind::FoundBehind, group, mark, group_before);
     }
     let alike = |groups: u32| groups >> group & 1;
     see(
-        Kind::FoundAlike,
+        FeatureKind::FoundAlike,
         alike(history.on_line),
         alike(history.in_text),
         group,
     );
-    see(Kind::FoundCount, history.count.min(5), sort, 0);
+    see(FeatureKind::FoundCount, history.count.min(5), sort, 0);
     // The number of similar words on the line.
     let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
     let to = (at + WORDS_ALIKE).min(line.words.end);
     let alike = page.words[from..to]
         .iter()
         .filter(|other| other.look.group == word.look.group);
-    see(Kind::Alike, as_u32(alike.count().min(6)), group, 0);
-    see(Kind::Repeated, u32::from(word.repeated), sort, group);
+    see(FeatureKind::Alike, as_u32(alike.count().min(6)), group, 0);
+    see(FeatureKind::Repeated, u32::from(word.repeated), sort, group);
     let technical = as_u32(page.technical(word.line).min(6));
-    see(Kind::Technical, technical, sort, 0);
-    see(Kind::TechnicalGroup, technical, group, 0);
-    see(Kind::TechnicalNearest, technical.min(4), sort, nearest);
+    see(FeatureKind::Technical, technical, sort, 0);
+    see(FeatureKind::TechnicalGroup, technical, group, 0);
+    see(
+        FeatureKind::TechnicalNearest,
+        technical.min(4),
+        sort,
+        nearest,
+    );
 }
 
 fn as_u32(number: usize) -> u32 {

@@ -130,7 +130,7 @@ pub(super) const GROUPINGS: &[&[usize]] = &[
 ];
 
 /// Groups of digits with gaps of one sort between them.
-struct Groups {
+struct CardGroups {
     digits: [u8; DIGITS_MAX],
     lengths: [usize; GROUPS_MAX],
     /// The end of each group, behind its last byte.
@@ -160,8 +160,8 @@ fn on_track(text: &[u8], at: usize) -> bool {
     text[..at].ends_with(b"%B") && text.get(run_end(text, at)) == Some(&b'^')
 }
 
-fn read(text: &[u8], start: usize) -> Groups {
-    let mut groups = Groups {
+fn read(text: &[u8], start: usize) -> CardGroups {
+    let mut groups = CardGroups {
         digits: [0; DIGITS_MAX],
         lengths: [0; GROUPS_MAX],
         ends: [0; GROUPS_MAX],
@@ -193,7 +193,7 @@ fn read(text: &[u8], start: usize) -> Groups {
     groups
 }
 
-impl Groups {
+impl CardGroups {
     /// Tells whether the first `count` groups are a card number.
     fn form_card(&self, text: &[u8], start: usize, count: usize) -> bool {
         let lengths = &self.lengths[..count];

@@ -117,7 +117,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Groups of digits, with any separators of telephone numbers between them.
-struct Groups {
+struct PhoneGroups {
     digits: [u8; DIGITS_MAX],
     /// The number of digits up to the end of each group.
     totals: [usize; GROUPS_MAX],
@@ -187,7 +187,7 @@ fn assigned(digits: &[u8]) -> bool {
     )
 }
 
-fn american(text: &[u8], start: usize, groups: &Groups) -> Option<Range<usize>> {
+fn american(text: &[u8], start: usize, groups: &PhoneGroups) -> Option<Range<usize>> {
     let (count, area, exchange) = match groups.totals[..groups.count] {
         [3, 6, 10, ..] => (3, 0, 3),
         [1, 4, 7, 11, ..] if groups.digits[0] == b'1' => (4, 1, 4),
@@ -203,7 +203,7 @@ fn american(text: &[u8], start: usize, groups: &Groups) -> Option<Range<usize>> 
         .then_some(start..end)
 }
 
-fn national(text: &[u8], start: usize, groups: &Groups) -> Option<Range<usize>> {
+fn national(text: &[u8], start: usize, groups: &PhoneGroups) -> Option<Range<usize>> {
     if groups.totals[groups.count - 1] < NATIONAL_DIGITS_MIN || !introduced(text, start) {
         return None;
     }
@@ -223,8 +223,8 @@ fn ends(text: &[u8], at: usize) -> bool {
 }
 
 /// Reads the groups of the text at `start`, from its first digit at `at`.
-fn read(text: &[u8], start: usize, at: usize) -> Option<Groups> {
-    let mut groups = Groups {
+fn read(text: &[u8], start: usize, at: usize) -> Option<PhoneGroups> {
+    let mut groups = PhoneGroups {
         digits: [0; DIGITS_MAX],
         totals: [0; GROUPS_MAX],
         ends: [0; GROUPS_MAX],
@@ -263,7 +263,7 @@ fn join(text: &[u8], at: usize) -> Option<usize> {
     (next > at && digit_at(text, next) && !doubled).then_some(next)
 }
 
-impl Groups {
+impl PhoneGroups {
     fn lengths(&self, count: usize) -> impl Iterator<Item = usize> {
         let before = std::iter::once(0).chain(self.totals);
         self.totals

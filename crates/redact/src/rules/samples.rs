@@ -22,7 +22,7 @@ pub(crate) struct Samples {
 
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-enum Line {
+enum SampleLine {
     Found { kind: String, text: String },
     Kept { kind: String, clean: String },
 }
@@ -31,8 +31,8 @@ static SAMPLES: LazyLock<BTreeMap<String, Samples>> = LazyLock::new(|| {
     let mut all: BTreeMap<String, Samples> = BTreeMap::new();
     for (number, line) in (1..).zip(FIXTURE.lines()) {
         match serde_json::from_str(line) {
-            Ok(Line::Found { kind, text }) => all.entry(kind).or_default().found.push(text),
-            Ok(Line::Kept { kind, clean }) => all.entry(kind).or_default().kept.push(clean),
+            Ok(SampleLine::Found { kind, text }) => all.entry(kind).or_default().found.push(text),
+            Ok(SampleLine::Kept { kind, clean }) => all.entry(kind).or_default().kept.push(clean),
             Err(e) => panic!("samples.jsonl:{number}: {e}"),
         }
     }

@@ -8,8 +8,8 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, RequestMetaObject};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use crate::mcp::Offer;
-use crate::mcp::keeper::{Done, Kept};
+use crate::mcp::OfferedTools;
+use crate::mcp::keeper::{Done, WorkerState};
 use crate::mcp::look;
 use crate::mcp::tool::{COMMANDS, Group, Spec};
 
@@ -30,13 +30,13 @@ impl Call {
 }
 
 /// The answer to one tool call.
-pub(super) struct Reply {
+pub(super) struct ToolReply {
     pub(super) text: String,
     pub(super) is_error: bool,
     pub(super) structured: Option<Value>,
 }
 
-impl Reply {
+impl ToolReply {
     pub(super) fn found(text: String, structured: Value) -> Self {
         Self {
             text,
@@ -81,25 +81,25 @@ impl Reply {
 }
 
 /// Carries out a call that is no memory command.
-pub(super) fn answer(kept: &mut Kept, call: Call) -> Reply {
+pub(super) fn answer(kept: &mut WorkerState, call: Call) -> ToolReply {
     carried_out(kept, call).unwrap_or_else(|fault| {
         let why = match fault {
-            Fault::Misused(why) => why,
-            Fault::Failed(error) => jsonl::explain(&error),
+            CallFault::Misused(why) => why,
+            CallFault::Failed(error) => jsonl::explain(&error),
         };
         // The error may repeat a path or moment as the caller wrote it.
-        Reply::error(&kept.masked(why))
+        ToolReply::error(&kept.redacted(why))
     })
 }
 
-fn carried_out(kept: &mut Kept, call: Call) -> Result<Reply, Fault> {
+fn carried_out(kept: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
     if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
         // The path is judged before anything else, and recorded however else the call is wrong.
         kept.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
-        return Err(Fault::Misused(why));
+        return Err(CallFault::Misused(why));
     }
     let mut arguments = Arguments::new(call.spec.name, call.arguments);
     if call.spec.group == Group::Look {
@@ -123,7 +123,7 @@ fn recorded_as(tool: &str) -> Option<&'static str> {
 }
 
 /// Translates a call into a memory command and its context.
-pub(super) fn command(offer: &Offer, call: Call) -> (Command, Context) {
+pub(super) fn command(offer: &OfferedTools, call: Call) -> (Command, Context) {
     let mut command = match call.spec.group {
         Group::Single | Group::SingleLook => single(call.arguments),
         Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
@@ -155,14 +155,14 @@ fn single(arguments: JsonObject) -> Command {
 }
 
 /// The reason why a call that is no memory command was not carried out.
-pub(super) enum Fault {
+pub(super) enum CallFault {
     /// Its parameters do not fit.
     Misused(String),
     /// The store could not do it, and says why.
     Failed(agekeep::error::Error),
 }
 
-impl From<agekeep::error::Error> for Fault {
+impl From<agekeep::error::Error> for CallFault {
     fn from(error: agekeep::error::Error) -> Self {
         Self::Failed(error)
     }
@@ -179,7 +179,7 @@ impl Arguments {
         Self { tool, fields }
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Fault> {
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, CallFault> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -189,12 +189,12 @@ impl Arguments {
         }
     }
 
-    pub(super) fn needed_text(&mut self, name: &str) -> Result<String, Fault> {
+    pub(super) fn needed_text(&mut self, name: &str) -> Result<String, CallFault> {
         let text = self.text(name)?;
         text.ok_or_else(|| self.misused(name, "a string"))
     }
 
-    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Fault> {
+    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, CallFault> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
@@ -202,7 +202,7 @@ impl Arguments {
         }
     }
 
-    pub(super) fn count(&mut self, name: &str, most: usize) -> Result<Option<usize>, Fault> {
+    pub(super) fn count(&mut self, name: &str, most: usize) -> Result<Option<usize>, CallFault> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
@@ -216,8 +216,8 @@ impl Arguments {
         self.fields.remove(name).filter(|value| !value.is_null())
     }
 
-    fn misused(&self, name: &str, what: &str) -> Fault {
-        Fault::Misused(format!(
+    fn misused(&self, name: &str, what: &str) -> CallFault {
+        CallFault::Misused(format!(
             "{} needs the parameter `{name}`: {what}",
             self.tool
         ))

@@ -34,10 +34,10 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use self::connections::{Connections, FILES, Place};
+use self::connections::{ConnectionSlot, Connections, FILES};
 use self::sessions::Sessions;
-use crate::mcp::keeper::Waiting;
-use crate::mcp::server::Door;
+use crate::mcp::keeper::PendingGuard;
+use crate::mcp::server::McpHandler;
 use crate::output;
 use crate::terminal;
 
@@ -95,7 +95,7 @@ impl Http {
     /// [`Error::Invalid`] for an address that others can reach without a token, or an origin
     /// without a scheme; [`Error::BadKeyFile`] or [`Error::Key`] for an unusable token file;
     /// [`Error::Io`] if the address cannot be had or the token file cannot be read.
-    pub(super) async fn serve(&self, door: Door) -> Result<()> {
+    pub(super) async fn serve(&self, door: McpHandler) -> Result<()> {
         let address = self.address.expect("HTTP was asked for");
         let token = self.token_file.as_deref().map(token).transpose()?;
         if token.is_none() && !address.ip().is_loopback() {
@@ -129,7 +129,7 @@ impl Http {
         let sessions: Arc<Sessions> = Arc::default();
         let config = self.config(bound.ip(), streams.clone());
         let another = move || Ok(door.for_another());
-        let server = Arc::new(Server {
+        let server = Arc::new(HttpServer {
             token,
             begun: Arc::new(watch::Sender::new(0)),
             connections: Arc::new(Connections::new(terminal::let_open(FILES))),
@@ -176,7 +176,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Accepts connections until the server is told to end.
-async fn accept(listener: TcpListener, server: Arc<Server>, closing: &CancellationToken) {
+async fn accept(listener: TcpListener, server: Arc<HttpServer>, closing: &CancellationToken) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -211,8 +211,8 @@ fn is_of_the_client(error: &std::io::Error) -> bool {
 /// Serves a connection until it ends or loses its place.
 async fn serve(
     stream: TcpStream,
-    place: Arc<Place>,
-    server: Arc<Server>,
+    place: Arc<ConnectionSlot>,
+    server: Arc<HttpServer>,
     closing: CancellationToken,
 ) {
     let answer = service_fn(|request| {
@@ -261,22 +261,22 @@ fn with_port(origin: &str) -> String {
 }
 
 /// The server that answers requests.
-struct Server {
+struct HttpServer {
     token: Option<Digest>,
     /// The number of requests that have begun and are not answered.
     begun: Arc<watch::Sender<usize>>,
     connections: Arc<Connections>,
     /// The sessions of clients of the older protocol version.
     sessions: Arc<Sessions>,
-    service: StreamableHttpService<Door, LocalSessionManager>,
+    service: StreamableHttpService<McpHandler, LocalSessionManager>,
 }
 
 type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
 
-impl Server {
+impl HttpServer {
     /// Answers a request whose head has arrived.
-    async fn answer(&self, place: &Arc<Place>, request: Request<Incoming>) -> Response {
-        let _inside = Waiting::new(&self.begun);
+    async fn answer(&self, place: &Arc<ConnectionSlot>, request: Request<Incoming>) -> Response {
+        let _inside = PendingGuard::new(&self.begun);
         // The token is checked before anything is read or looked up for the request.
         if !self.lets_in(request.headers()) {
             let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");

@@ -27,7 +27,7 @@ use crate::output;
 use crate::verbs::{history, init};
 
 /// The state of the thread, for a job to use.
-pub(super) struct Kept {
+pub(super) struct WorkerState {
     global: Arc<Global>,
     make_store: bool,
     store: Option<Store>,
@@ -40,11 +40,11 @@ pub(super) struct Kept {
     seen: Option<(StoreId, Moment)>,
     /// The last error that was printed, so that the same one is not printed at every call.
     said: Option<String>,
-    listed: Option<Listed>,
+    listed: Option<PathListing>,
 }
 
 /// The answer of a recorded listing: every path.
-struct Listed {
+struct PathListing {
     /// The number of events right after it.
     events: u64,
     /// The caller it answered: actor, session and client.
@@ -60,12 +60,12 @@ const LISTED_FOR: Duration = Duration::from_secs(1);
 /// A job for the thread.
 enum Job {
     /// Anything but a memory command.
-    Act(Box<dyn FnOnce(&mut Kept) + Send>),
-    Command(Box<Asked>),
+    Act(Box<dyn FnOnce(&mut WorkerState) + Send>),
+    Command(Box<PendingCommand>),
 }
 
 /// A memory command whose caller waits for the answer.
-struct Asked {
+struct PendingCommand {
     command: Command,
     context: Context,
     /// Cancelled when the client takes the command back.
@@ -78,28 +78,28 @@ pub(super) type Done = std::result::Result<Answer, String>;
 
 /// A handle to the thread. All clones ask the same thread, which ends when the last one is gone.
 #[derive(Clone)]
-pub(super) struct Keeper {
+pub(super) struct StoreWorker {
     jobs: mpsc::Sender<Job>,
     waiting: Arc<watch::Sender<usize>>,
 }
 
 /// A guard that counts one waiting caller, or one message on its way, while it lives.
-pub(super) struct Waiting(Arc<watch::Sender<usize>>);
+pub(super) struct PendingGuard(Arc<watch::Sender<usize>>);
 
-impl Waiting {
+impl PendingGuard {
     pub(super) fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
         waiting.send_modify(|count| *count += 1);
         Self(waiting.clone())
     }
 }
 
-impl Drop for Waiting {
+impl Drop for PendingGuard {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
 }
 
-impl Keeper {
+impl StoreWorker {
     /// Starts the thread. The store is opened by the first job that needs it.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Keeper {
     pub(super) fn start(global: Arc<Global>, make_store: bool) -> Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let run = move || {
-            let mut kept = Kept {
+            let mut kept = WorkerState {
                 global,
                 make_store,
                 store: None,
@@ -157,10 +157,10 @@ impl Keeper {
     /// when the returned future is first polled.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        act: impl FnOnce(&mut WorkerState) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        let act = Box::new(move |kept: &mut Kept| {
+        let act = Box::new(move |kept: &mut WorkerState| {
             // The caller may have gone away; what it asked for is done all the same.
             let _ = answer.send(act(kept));
         });
@@ -175,7 +175,7 @@ impl Keeper {
         cancelled: CancellationToken,
     ) -> Option<Done> {
         let (answer, answered) = oneshot::channel();
-        let asked = Asked {
+        let asked = PendingCommand {
             command,
             context,
             cancelled,
@@ -185,13 +185,13 @@ impl Keeper {
     }
 
     async fn wait<T>(&self, job: Job, answered: oneshot::Receiver<T>) -> Option<T> {
-        let _waiting = Waiting::new(&self.waiting);
+        let _waiting = PendingGuard::new(&self.waiting);
         self.jobs.send(job).ok()?;
         answered.await.ok()
     }
 }
 
-impl Kept {
+impl WorkerState {
     /// Returns the store, and opens it if it is not open yet. A failure is also printed for the
     /// operator of the server, with the paths that a model does not see.
     pub(super) fn store(&mut self) -> Result<&mut Store> {
@@ -199,7 +199,7 @@ impl Kept {
             let opened = init::open_or_make(&self.global, self.make_store);
             self.is_missing = matches!(opened, Err(Error::NoStore { .. }));
             let opened = opened.and_then(|store| self.same(store));
-            let store = opened.inspect_err(|error| self.tell(error))?;
+            let store = opened.inspect_err(|error| self.report_error(error))?;
             return Ok(self.store.insert(store));
         }
         Ok(self.store.as_mut().expect("it is open"))
@@ -231,15 +231,15 @@ impl Kept {
 
     /// Tells whether a glance at the store is cheap and asks for no key: it is open, or there was
     /// none at the last attempt to open it.
-    pub(super) fn is_near(&self) -> bool {
+    pub(super) fn is_cheap_to_poll(&self) -> bool {
         self.store.is_some() || self.is_missing
     }
 
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
     /// next call opens it anew, which repairs what an unclean stop of another process left behind.
     pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
-        self.fresh()?;
-        let done = self.glance(act);
+        self.reopened_store()?;
+        let done = self.poll(act);
         if done.is_ok() {
             self.is_well();
         }
@@ -247,7 +247,7 @@ impl Kept {
     }
 
     /// Returns the store, opened anew after such a failure.
-    fn fresh(&mut self) -> Result<&mut Store> {
+    fn reopened_store(&mut self) -> Result<&mut Store> {
         if self.is_stale {
             self.store = None;
         }
@@ -261,7 +261,7 @@ impl Kept {
 
     /// Does something with the store that no client asked for: its success does not mean that the
     /// trouble is over.
-    pub(super) fn glance<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    pub(super) fn poll<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let done = act(self.store()?);
         match &done {
             Ok(_) => self.see(),
@@ -276,14 +276,14 @@ impl Kept {
 
     fn see_failed(&mut self, error: &Error) {
         if is_of_the_store(error) {
-            self.tell(error);
+            self.report_error(error);
             self.store = None;
             self.is_stale = true;
         }
     }
 
     /// Carries out a memory command, and those that queue up behind it before it becomes durable.
-    fn execute(&mut self, first: Asked, mut more: impl FnMut() -> Option<Asked>) {
+    fn execute(&mut self, first: PendingCommand, mut more: impl FnMut() -> Option<PendingCommand>) {
         let (mut first, mut waiting) = (Some(first), Vec::new());
         let calls = iter::from_fn(|| {
             let mut asked = first.take().or_else(&mut more)?;
@@ -295,7 +295,7 @@ impl Kept {
             waiting.push(asked.answer);
             Some((asked.command, asked.context))
         });
-        let answers = match self.fresh() {
+        let answers = match self.reopened_store() {
             Ok(store) => store.execute_all(calls),
             Err(error) => {
                 // The commands behind it are answered when their turn comes.
@@ -314,11 +314,11 @@ impl Kept {
         }
         for (to, answer) in waiting.into_iter().zip(answers) {
             // The caller may have gone away.
-            let _ = to.send(answer.map_err(|error| self.masked(jsonl::explain(&error))));
+            let _ = to.send(answer.map_err(|error| self.redacted(jsonl::explain(&error))));
         }
     }
 
-    fn tell(&mut self, error: &Error) {
+    fn report_error(&mut self, error: &Error) {
         let text = error.to_string();
         if self.said.as_ref() != Some(&text) {
             output::error(error, self.global.json);
@@ -327,7 +327,7 @@ impl Kept {
     }
 
     /// Masks the secrets in a text that may repeat what a caller wrote.
-    pub(super) fn masked(&self, text: String) -> String {
+    pub(super) fn redacted(&self, text: String) -> String {
         let policy = self
             .store
             .as_ref()
@@ -355,7 +355,7 @@ impl Kept {
         list: impl FnOnce(&mut Store) -> Result<(u64, Vec<String>)>,
     ) -> Result<Arc<Vec<String>>> {
         let to = [&context.actor, &context.session, &context.client].map(Clone::clone);
-        let now = self.glance(Store::count_events)?;
+        let now = self.poll(Store::count_events)?;
         if let Some(listed) = &self.listed
             && listed.events == now
             && listed.to == to
@@ -365,7 +365,7 @@ impl Kept {
         }
         let (events, paths) = self.with(list)?;
         let paths = Arc::new(paths);
-        self.listed = Some(Listed {
+        self.listed = Some(PathListing {
             events,
             to,
             since: Instant::now(),

@@ -4,14 +4,14 @@
 use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::log::Filter;
-use agekeep::store::past::{Changed, Match, Matches, Search};
+use agekeep::store::past::{Match, Matches, MemoryDiff, Search};
 use agekeep::store::retention::{EraseOf, SweepOptions};
 use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
-use crate::mcp::call::{Arguments, Fault, Reply};
-use crate::mcp::keeper::Kept;
-use crate::output::Line;
+use crate::mcp::call::{Arguments, CallFault, ToolReply};
+use crate::mcp::keeper::WorkerState;
+use crate::output::StyledLine;
 use crate::render;
 use crate::verbs::{erase, history, redact, retention, undo};
 
@@ -25,11 +25,11 @@ const LINES_MAX: usize = 200;
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
 pub(super) fn answer(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     tool: &str,
     arguments: &mut Arguments,
     context: &Context,
-) -> Result<Reply, Fault> {
+) -> Result<ToolReply, CallFault> {
     let path = arguments.text("path")?;
     let store = kept.store()?;
     let within = path.map(|path| store.parse_path(&path)).transpose()?;
@@ -40,18 +40,18 @@ pub(super) fn answer(
         "memory_diff" => difference(kept, arguments, within.as_ref(), context)?,
         _ => search(kept, arguments, within, context)?,
     };
-    Ok(Reply {
+    Ok(ToolReply {
         text: bounded(reply.text, characters_max),
         ..reply
     })
 }
 
 fn changes_of(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<MemoryPath>,
     context: &Context,
-) -> Result<Reply, Fault> {
+) -> Result<ToolReply, CallFault> {
     let limit = arguments.count("limit", CHANGES_MAX)?.unwrap_or(CHANGES);
     let mut filter = Filter::default();
     filter.path = within;
@@ -81,28 +81,28 @@ fn changes_of(
     } else {
         lines.join("\n")
     };
-    Ok(Reply::found(text, json!({"events": found})))
+    Ok(ToolReply::found(text, json!({"events": found})))
 }
 
 fn difference(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<&MemoryPath>,
     context: &Context,
-) -> Result<Reply, Fault> {
+) -> Result<ToolReply, CallFault> {
     let mut moment = |name: &str| {
         let text = arguments.text(name)?;
         let revision = text.map(|text| kept.revision(&text)).transpose();
-        Ok::<_, Fault>(revision?)
+        Ok::<_, CallFault>(revision?)
     };
     let (from, to) = (moment("from")?, moment("to")?);
     if from.is_none() && to.is_some() {
         let why = "memory_diff needs the parameter `from` where it is given `to`";
-        return Err(Fault::Misused(why.into()));
+        return Err(CallFault::Misused(why.into()));
     }
     let looked = kept.with(|store| store.diff(from.as_ref(), to.as_ref(), within, context))?;
     let found = &looked.found;
-    let lines: Vec<Line> = found.changes.iter().flat_map(render::to_lines).collect();
+    let lines: Vec<StyledLine> = found.changes.iter().flat_map(render::to_lines).collect();
     let text = if lines.is_empty() {
         "Nothing differs.".into()
     } else {
@@ -114,19 +114,19 @@ fn difference(
         "changes": found.changes.iter().take(CHANGES_MAX).map(without_hunks).collect::<Vec<_>>(),
         "found": found.changes.len(),
     });
-    Ok(Reply::found(text, structured))
+    Ok(ToolReply::found(text, structured))
 }
 
 fn search(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<MemoryPath>,
     context: &Context,
-) -> Result<Reply, Fault> {
+) -> Result<ToolReply, CallFault> {
     let mut search = Search::new(arguments.needed_text("pattern")?);
     if search.pattern.is_empty() {
         let why = "memory_search needs the parameter `pattern`: a text that is not empty";
-        return Err(Fault::Misused(why.into()));
+        return Err(CallFault::Misused(why.into()));
     }
     search.fixed = !arguments.flag("regex")?.unwrap_or(false);
     search.ignore_case = arguments.flag("ignore_case")?.unwrap_or(false);
@@ -159,11 +159,11 @@ fn search(
         "lines": shown.iter().map(with_a_short_line).collect::<Vec<_>>(),
         "found": lines.len(),
     });
-    Ok(Reply::found(text.join("\n"), structured))
+    Ok(ToolReply::found(text.join("\n"), structured))
 }
 
 /// Makes a change an object without its hunks, which stand in the text as far as there is room.
-fn without_hunks(changed: &Changed) -> Value {
+fn without_hunks(changed: &MemoryDiff) -> Value {
     let mut object = render::changes_to_json(changed);
     object.as_object_mut().map(|object| object.remove("hunks"));
     object
@@ -183,7 +183,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-fn plain(line: &Line) -> String {
+fn plain(line: &StyledLine) -> String {
     line.iter().map(|(_, text)| text.as_str()).collect()
 }
 
@@ -207,11 +207,11 @@ fn bounded(text: String, characters_max: usize) -> String {
 // `memory_redact` and `memory_erase`.
 
 pub(super) fn record(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     tool: &str,
     arguments: &mut Arguments,
     context: &Context,
-) -> Result<Reply, Fault> {
+) -> Result<ToolReply, CallFault> {
     match tool {
         "memory_restore" => restored(kept, arguments, context),
         "memory_expire" => swept(kept, arguments, context),
@@ -220,25 +220,33 @@ pub(super) fn record(
     }
 }
 
-fn restored(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+fn restored(
+    kept: &mut WorkerState,
+    arguments: &mut Arguments,
+    context: &Context,
+) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
     let path = kept.store()?.parse_path(&path)?;
     let from = match arguments.text("from")? {
         Some(from) => kept.revision(&from)?,
-        None => kept.with(|store| store.before_it_went(&path))?,
+        None => kept.with(|store| store.last_revision_of(&path))?,
     };
     let restore = Undo::Restore { path, from };
     let (plan, meta) = kept.with(|store| store.undo(&restore, None, false, context))?;
     let text = undo::to_text(&plan, false, meta.as_ref());
-    Ok(Reply::found(text, json!({"plan": plan, "meta": meta})))
+    Ok(ToolReply::found(text, json!({"plan": plan, "meta": meta})))
 }
 
-fn swept(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+fn swept(
+    kept: &mut WorkerState,
+    arguments: &mut Arguments,
+    context: &Context,
+) -> Result<ToolReply, CallFault> {
     let how = SweepOptions::default();
     if arguments.flag("dry_run")?.unwrap_or(true) {
         let plan = kept.with(|store| store.plan_sweep(how))?;
         let text = retention::to_text(&plan, None);
-        return Ok(Reply::found(
+        return Ok(ToolReply::found(
             text,
             json!({"sweep": retention::to_json(&plan, None)}),
         ));
@@ -246,22 +254,30 @@ fn swept(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Resul
     let swept = kept.with(|store| store.sweep(how, context, &mut |_, _| {}))?;
     let text = retention::to_text(&swept.plan, Some(&swept));
     let structured = retention::to_json(&swept.plan, Some(&swept));
-    Ok(Reply::found(text, json!({"sweep": structured})))
+    Ok(ToolReply::found(text, json!({"sweep": structured})))
 }
 
-fn redacted(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+fn redacted(
+    kept: &mut WorkerState,
+    arguments: &mut Arguments,
+    context: &Context,
+) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
     let path = kept.store()?.parse_path(&path)?;
     let now = kept.revision("HEAD")?;
     let done = kept.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
     let structured = redact::kept_to_json(&done);
-    Ok(Reply::found(
+    Ok(ToolReply::found(
         redact::kept_to_text(&done),
         json!({"redaction": structured}),
     ))
 }
 
-fn erased(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Result<Reply, Fault> {
+fn erased(
+    kept: &mut WorkerState,
+    arguments: &mut Arguments,
+    context: &Context,
+) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
     let what = EraseOf::Path(kept.store()?.parse_path(&path)?);
     let history = arguments.flag("history")?.unwrap_or(false);
@@ -269,10 +285,10 @@ fn erased(kept: &mut Kept, arguments: &mut Arguments, context: &Context) -> Resu
         let targets = kept.with(|store| store.plan_erasure(&what, history))?;
         let text = erase::lines(&targets, None).join("\n");
         let structured = erase::all_to_json(&targets, history, None);
-        return Ok(Reply::found(text, json!({"erasure": structured})));
+        return Ok(ToolReply::found(text, json!({"erasure": structured})));
     }
     let done = kept.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
     let text = erase::lines(&done.targets, Some(&done)).join("\n");
     let structured = erase::all_to_json(&done.targets, history, Some(&done));
-    Ok(Reply::found(text, json!({"erasure": structured})))
+    Ok(ToolReply::found(text, json!({"erasure": structured})))
 }

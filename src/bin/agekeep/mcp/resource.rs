@@ -10,7 +10,7 @@ use agekeep::store::Store;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 
-use crate::mcp::keeper::Kept;
+use crate::mcp::keeper::WorkerState;
 
 /// The URI template of a memory as it is now.
 pub(super) const NOW: &str = "memory:///{+path}";
@@ -87,7 +87,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 
 /// Returns one page of memories, after the one that `cursor` names, and the next cursor.
 pub(super) fn page(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     cursor: Option<&str>,
     context: &Context,
 ) -> Result<(Vec<Resource>, Option<String>)> {
@@ -110,7 +110,7 @@ pub(super) fn page(
 
 /// Returns the paths that begin with what was typed, and how many there are in all.
 pub(super) fn completions(
-    kept: &mut Kept,
+    kept: &mut WorkerState,
     typed: &str,
     context: &Context,
 ) -> Result<(Vec<String>, usize)> {
@@ -123,7 +123,7 @@ pub(super) fn completions(
 }
 
 /// Lists every path relative to `/memories`, sorted, by `memory_read`, which is recorded.
-fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
+fn paths(kept: &mut WorkerState, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
     let list = |store: &mut Store| {
         let answer = store.execute(&Command::Read { path: None }, context)?;
         let mut paths: Vec<String> = answer.content.as_str().lines().map(str::to_owned).collect();
@@ -134,7 +134,11 @@ fn paths(kept: &mut Kept, context: &Context, goes_on: bool) -> Result<Arc<Vec<St
 }
 
 /// Reads the text of a memory; `None` if it is not there.
-pub(super) fn read(kept: &mut Kept, named: &Named, context: &Context) -> Result<Option<String>> {
+pub(super) fn read(
+    kept: &mut WorkerState,
+    named: &Named,
+    context: &Context,
+) -> Result<Option<String>> {
     kept.with(|store| {
         let Some(version) = named.version else {
             let path = Some(named.path.clone());

@@ -20,17 +20,17 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::context_of;
-use crate::mcp::call::{self, Call, Reply};
-use crate::mcp::keeper::{Keeper, Kept};
-use crate::mcp::watch::{Subscribed, Watch};
-use crate::mcp::{Offer, resource};
+use crate::mcp::call::{self, Call, ToolReply};
+use crate::mcp::keeper::{StoreWorker, WorkerState};
+use crate::mcp::watch::{ChangeNotifier, Subscribed};
+use crate::mcp::{OfferedTools, resource};
 
 /// The server as one client sees it.
 #[derive(Clone)]
-pub(super) struct Door {
-    keeper: Keeper,
-    watch: Watch,
-    offer: Arc<Offer>,
+pub(super) struct McpHandler {
+    keeper: StoreWorker,
+    watch: ChangeNotifier,
+    offer: Arc<OfferedTools>,
     defaults: Arc<Context>,
     closing: CancellationToken,
     subscribed: Arc<Mutex<Subscribed>>,
@@ -38,10 +38,15 @@ pub(super) struct Door {
     introduced: Arc<AtomicBool>,
 }
 
-type Answer<T> = Result<T, ErrorData>;
+type McpResult<T> = Result<T, ErrorData>;
 
-impl Door {
-    pub(super) fn new(keeper: Keeper, watch: Watch, offer: Offer, defaults: Context) -> Self {
+impl McpHandler {
+    pub(super) fn new(
+        keeper: StoreWorker,
+        watch: ChangeNotifier,
+        offer: OfferedTools,
+        defaults: Context,
+    ) -> Self {
         Self {
             keeper,
             watch,
@@ -75,13 +80,13 @@ impl Door {
 
     async fn ask<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&mut Kept) -> T + Send + 'static,
-    ) -> Answer<T> {
+        act: impl FnOnce(&mut WorkerState) -> T + Send + 'static,
+    ) -> McpResult<T> {
         self.answered(self.keeper.ask(act).await)
     }
 
-    fn answered<T>(&self, answer: Option<T>) -> Answer<T> {
-        self.watch.poke();
+    fn answered<T>(&self, answer: Option<T>) -> McpResult<T> {
+        self.watch.poll_soon();
         answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
     }
 
@@ -92,7 +97,7 @@ impl Door {
     }
 }
 
-impl ServerHandler for Door {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -114,7 +119,7 @@ impl ServerHandler for Door {
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
-    ) -> Answer<ListToolsResult> {
+    ) -> McpResult<ListToolsResult> {
         let listed = ListToolsResult::with_all_items(self.offer.tools());
         Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
@@ -123,7 +128,7 @@ impl ServerHandler for Door {
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CallToolResponse> {
+    ) -> McpResult<CallToolResponse> {
         let Some(spec) = self.offer.find(&request.name) else {
             let why = "no such tool here; tools/list names those there are";
             return Err(ErrorData::invalid_params(why, None));
@@ -139,12 +144,12 @@ impl ServerHandler for Door {
         let reply = if call.is_command() {
             let (command, said) = call::command(&self.offer, call);
             let done = self.keeper.execute(command, said, cancelled).await;
-            Reply::of_command(self.answered(done)?)
+            ToolReply::of_command(self.answered(done)?)
         } else {
             let done = self.ask(move |kept| {
                 if cancelled.is_cancelled() {
                     // Taken back before its turn came; nobody waits for the answer.
-                    return Reply::error("the call was taken back");
+                    return ToolReply::error("the call was taken back");
                 }
                 call::answer(kept, call)
             });
@@ -157,7 +162,7 @@ impl ServerHandler for Door {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListResourcesResult> {
+    ) -> McpResult<ListResourcesResult> {
         let cursor = request.and_then(|request| request.cursor);
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
@@ -172,7 +177,7 @@ impl ServerHandler for Door {
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
-    ) -> Answer<ListResourceTemplatesResult> {
+    ) -> McpResult<ListResourceTemplatesResult> {
         let listed = ListResourceTemplatesResult::with_all_items(resource::templates());
         Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
@@ -181,7 +186,7 @@ impl ServerHandler for Door {
         &self,
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ReadResourceResponse> {
+    ) -> McpResult<ReadResourceResponse> {
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
         let uri = request.uri.clone();
@@ -189,7 +194,7 @@ impl ServerHandler for Door {
             let named = resource::named(&uri);
             let read = named.map(|named| resource::read(kept, &named, &said));
             let text = read.transpose()?.flatten();
-            Ok(text.ok_or_else(|| kept.masked(uri)))
+            Ok(text.ok_or_else(|| kept.redacted(uri)))
         });
         let text = asked.await?.map_err(|error| failed(&error))?;
         let text = text.map_err(|uri| {
@@ -208,7 +213,7 @@ impl ServerHandler for Door {
         &self,
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CompleteResult> {
+    ) -> McpResult<CompleteResult> {
         let of_path = match &request.r#ref {
             Reference::Resource(template) => {
                 [resource::NOW, resource::AT].contains(&&*template.uri)
@@ -234,7 +239,7 @@ impl ServerHandler for Door {
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
-    ) -> Answer<ListPromptsResult> {
+    ) -> McpResult<ListPromptsResult> {
         let prompt = Prompt::new(GUIDANCE, Some(GUIDANCE_WHAT), None);
         let listed = ListPromptsResult::with_all_items(vec![prompt]);
         Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
@@ -244,7 +249,7 @@ impl ServerHandler for Door {
         &self,
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
-    ) -> Answer<GetPromptResponse> {
+    ) -> McpResult<GetPromptResponse> {
         if request.name != GUIDANCE {
             return Err(ErrorData::invalid_params("no such prompt here", None));
         }
@@ -266,7 +271,7 @@ impl ServerHandler for Door {
         &self,
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
-    ) -> Answer<()> {
+    ) -> McpResult<()> {
         // The memory need not exist yet.
         let mut subscribed = self.subscribed();
         if subscribed.len() >= SUBSCRIBED_MAX || request.uri.len() > URI_BYTES_MAX {
@@ -281,7 +286,7 @@ impl ServerHandler for Door {
         &self,
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
-    ) -> Answer<()> {
+    ) -> McpResult<()> {
         self.subscribed().remove(&request.uri);
         Ok(())
     }
@@ -300,7 +305,7 @@ impl ServerHandler for Door {
         Some(accepted)
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
+    async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
         self.watch
             .clone()
             .tell_listener(&context, &self.closing)
@@ -318,7 +323,7 @@ const SUBSCRIBED_MAX: usize = 1_000;
 /// Most bytes of a URI: the longest path there can be, with every byte escaped.
 const URI_BYTES_MAX: usize = 4_096;
 
-fn refuse(fault: Option<String>) -> Answer<()> {
+fn refuse(fault: Option<String>) -> McpResult<()> {
     fault.map_or(Ok(()), |why| Err(ErrorData::invalid_params(why, None)))
 }
 

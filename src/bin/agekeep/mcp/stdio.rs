@@ -23,8 +23,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::MENDED;
-use crate::mcp::keeper::Waiting;
-use crate::mcp::server::Door;
+use crate::mcp::keeper::PendingGuard;
+use crate::mcp::server::McpHandler;
 
 /// Most calls that may wait for their turn, and most answers that may wait for the client to read
 /// them, before the server stops reading.
@@ -34,12 +34,12 @@ const WAITING_MAX: usize = 64;
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
 /// Serves one client until it ends.
-pub(super) async fn serve(door: Door) -> Result<()> {
+pub(super) async fn serve(door: McpHandler) -> Result<()> {
     let (input, output) = stdio_pipes();
-    let input = Mended::new(input);
+    let input = RepairedInput::new(input);
     let lines = AsyncRwTransport::new_server(input, output)
         .with_max_line_length(Limits::default().request_bytes);
-    let paced = Paced {
+    let paced = BackpressuredInput {
         lines,
         waiting: door.waiting(),
         unread: Arc::new(watch::Sender::new(0)),
@@ -56,8 +56,8 @@ pub(super) async fn serve(door: Door) -> Result<()> {
 
 /// A transport that reads lines as fast as calls are answered and answers are read. It also ends
 /// when the server is told to end, or the client stops reading.
-struct Paced {
-    lines: AsyncRwTransport<RoleServer, Mended<StdioReader>, StdioWriter>,
+struct BackpressuredInput {
+    lines: AsyncRwTransport<RoleServer, RepairedInput<StdioReader>, StdioWriter>,
     waiting: watch::Receiver<usize>,
     unread: Arc<watch::Sender<usize>>,
     closing: CancellationToken,
@@ -66,7 +66,7 @@ struct Paced {
     is_at_end: bool,
 }
 
-impl Paced {
+impl BackpressuredInput {
     /// Waits until there is room for another call.
     async fn room(&mut self) {
         let few = |count: &usize| *count <= WAITING_MAX;
@@ -87,14 +87,14 @@ impl Paced {
 }
 
 /// `receive` may be dropped and called again: it notes each step that is done before the next.
-impl Transport<RoleServer> for Paced {
+impl Transport<RoleServer> for BackpressuredInput {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let unread = Waiting::new(&self.unread);
+        let unread = PendingGuard::new(&self.unread);
         let (sending, closing) = (self.lines.send(message), self.closing.clone());
         async move {
             let sent = sending.await;
@@ -153,7 +153,7 @@ impl Transport<RoleServer> for Paced {
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// A reader that mends its input, and hands it on line by line.
-pub(super) struct Mended<R> {
+pub(super) struct RepairedInput<R> {
     input: R,
     /// The bytes that were read and are not handed on yet.
     held: Vec<u8>,
@@ -163,7 +163,7 @@ pub(super) struct Mended<R> {
     ready: usize,
 }
 
-impl<R> Mended<R> {
+impl<R> RepairedInput<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input,
@@ -185,7 +185,7 @@ impl<R> Mended<R> {
             return;
         };
         let mut end = end;
-        if let Some(mended) = mended(&self.held[..end]) {
+        if let Some(mended) = repair_surrogates(&self.held[..end]) {
             self.held.splice(..end, mended.bytes());
             end = mended.len();
         }
@@ -193,7 +193,7 @@ impl<R> Mended<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Mended<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for RepairedInput<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -224,7 +224,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Mended<R> {
 }
 
 /// Mends and marks the message on a line; `None` if there is nothing to mend.
-fn mended(line: &[u8]) -> Option<String> {
+fn repair_surrogates(line: &[u8]) -> Option<String> {
     let half = |bytes: &[u8]| bytes == b"\\ud" || bytes == b"\\uD";
     if !line.windows(3).any(half) || serde_json::from_slice::<Value>(line).is_ok() {
         return None;
@@ -243,14 +243,14 @@ mod tests {
     use proptest::prelude::*;
     use tokio::io::AsyncReadExt;
 
-    /// Reads the input through [`Mended`], which gets at most `step` bytes at once.
+    /// Reads the input through [`RepairedInput`], which gets at most `step` bytes at once.
     fn through(input: &[u8], step: usize) -> Vec<u8> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .expect("a runtime");
         runtime.block_on(async {
             let (mut from, to) = tokio::io::duplex(step);
-            let (mut mended, mut out) = (Mended::new(to), Vec::new());
+            let (mut mended, mut out) = (RepairedInput::new(to), Vec::new());
             let feed = async {
                 use tokio::io::AsyncWriteExt;
                 from.write_all(input).await.expect("written");

@@ -38,12 +38,12 @@ enum Effect {
 /// A parameter of a tool.
 struct Parameter {
     name: &'static str,
-    kind: Kind,
+    kind: ParameterKind,
     required: bool,
     what: &'static str,
 }
 
-enum Kind {
+enum ParameterKind {
     Text,
     Integer,
     Flag,
@@ -54,7 +54,7 @@ enum Kind {
     View,
 }
 
-const fn needs(name: &'static str, kind: Kind, what: &'static str) -> Parameter {
+const fn needs(name: &'static str, kind: ParameterKind, what: &'static str) -> Parameter {
     Parameter {
         name,
         kind,
@@ -63,7 +63,7 @@ const fn needs(name: &'static str, kind: Kind, what: &'static str) -> Parameter 
     }
 }
 
-const fn takes(name: &'static str, kind: Kind, what: &'static str) -> Parameter {
+const fn takes(name: &'static str, kind: ParameterKind, what: &'static str) -> Parameter {
     Parameter {
         required: false,
         ..needs(name, kind, what)
@@ -80,12 +80,12 @@ pub(super) struct Spec {
     /// Set if calling it twice has the same effect as calling it once.
     idempotent: bool,
     parameters: &'static [Parameter],
-    answers: Answers,
+    answers: OutputKind,
 }
 
 /// The form of the structured part of an answer.
 #[derive(Clone, Copy)]
-enum Answers {
+enum OutputKind {
     /// The event that records the command, and the memory it was about.
     Command,
     /// A list of results, under this name.
@@ -96,12 +96,12 @@ enum Answers {
 
 const PATH: Parameter = needs(
     "path",
-    Kind::Text,
+    ParameterKind::Text,
     "Absolute path below /memories, such as /memories/project/notes.md",
 );
 const WITHIN: Parameter = takes(
     "path",
-    Kind::Text,
+    ParameterKind::Text,
     "Only this file or directory; default /memories",
 );
 
@@ -128,16 +128,16 @@ pub(super) const SPECS: &[Spec] = &[
         parameters: &[
             needs(
                 "path",
-                Kind::Text,
+                ParameterKind::Text,
                 "/memories, or a file or directory below it",
             ),
             takes(
                 "view_range",
-                Kind::Range,
+                ParameterKind::Range,
                 "First and last line to show, counted from 1; -1 as last line means to the end",
             ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_create",
@@ -149,9 +149,13 @@ pub(super) const SPECS: &[Spec] = &[
         idempotent: false,
         parameters: &[
             PATH,
-            needs("file_text", Kind::Text, "The whole text of the file"),
+            needs(
+                "file_text",
+                ParameterKind::Text,
+                "The whole text of the file",
+            ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_str_replace",
@@ -165,16 +169,16 @@ pub(super) const SPECS: &[Spec] = &[
             PATH,
             needs(
                 "old_str",
-                Kind::Text,
+                ParameterKind::Text,
                 "The text to replace, which occurs exactly once",
             ),
             takes(
                 "new_str",
-                Kind::Text,
+                ParameterKind::Text,
                 "What takes its place; without it the text is removed",
             ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_insert",
@@ -187,12 +191,12 @@ pub(super) const SPECS: &[Spec] = &[
             PATH,
             needs(
                 "insert_line",
-                Kind::Integer,
+                ParameterKind::Integer,
                 "The line to insert after; 0 is the start",
             ),
-            needs("insert_text", Kind::Text, "The lines"),
+            needs("insert_text", ParameterKind::Text, "The lines"),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_delete",
@@ -202,7 +206,7 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Deletes,
         idempotent: true,
         parameters: &[PATH],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_rename",
@@ -212,10 +216,14 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Edits,
         idempotent: false,
         parameters: &[
-            needs("old_path", Kind::Text, "The file or directory"),
-            needs("new_path", Kind::Text, "Its new path, at which nothing is"),
+            needs("old_path", ParameterKind::Text, "The file or directory"),
+            needs(
+                "new_path",
+                ParameterKind::Text,
+                "Its new path, at which nothing is",
+            ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_history",
@@ -229,11 +237,11 @@ pub(super) const SPECS: &[Spec] = &[
             WITHIN,
             takes(
                 "limit",
-                Kind::Integer,
+                ParameterKind::Integer,
                 "At most so many changes, 1 to 200; default 20",
             ),
         ],
-        answers: Answers::List("events"),
+        answers: OutputKind::List("events"),
     },
     Spec {
         name: "memory_diff",
@@ -246,10 +254,10 @@ pub(super) const SPECS: &[Spec] = &[
         idempotent: true,
         parameters: &[
             WITHIN,
-            takes("from", Kind::Text, "The earlier moment"),
-            takes("to", Kind::Text, "The later moment; default now"),
+            takes("from", ParameterKind::Text, "The earlier moment"),
+            takes("to", ParameterKind::Text, "The later moment; default now"),
         ],
-        answers: Answers::List("changes"),
+        answers: OutputKind::List("changes"),
     },
     Spec {
         name: "memory_search",
@@ -262,27 +270,27 @@ pub(super) const SPECS: &[Spec] = &[
         parameters: &[
             needs(
                 "pattern",
-                Kind::Text,
+                ParameterKind::Text,
                 "The text to look for, taken as it is",
             ),
             WITHIN,
             takes(
                 "regex",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Take the pattern as a regular expression",
             ),
             takes(
                 "ignore_case",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Upper and lower case are the same",
             ),
             takes(
                 "history",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Also look into every version there ever was",
             ),
         ],
-        answers: Answers::List("lines"),
+        answers: OutputKind::List("lines"),
     },
     Spec {
         name: "memory",
@@ -296,42 +304,50 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Deletes,
         idempotent: false,
         parameters: &[
-            needs("command", Kind::Command, "What to do"),
+            needs("command", ParameterKind::Command, "What to do"),
             takes(
                 "path",
-                Kind::Text,
+                ParameterKind::Text,
                 "/memories, or a file or directory below it",
             ),
             takes(
                 "view_range",
-                Kind::Range,
+                ParameterKind::Range,
                 "view: first and last line; -1 means to the end",
             ),
             takes(
                 "file_text",
-                Kind::Text,
+                ParameterKind::Text,
                 "create: the whole text of the file",
             ),
             takes(
                 "old_str",
-                Kind::Text,
+                ParameterKind::Text,
                 "str_replace: the text, which occurs exactly once",
             ),
-            takes("new_str", Kind::Text, "str_replace: what takes its place"),
+            takes(
+                "new_str",
+                ParameterKind::Text,
+                "str_replace: what takes its place",
+            ),
             takes(
                 "insert_line",
-                Kind::Integer,
+                ParameterKind::Integer,
                 "insert: the line to insert after; 0 is the start",
             ),
-            takes("insert_text", Kind::Text, "insert: the lines"),
-            takes("old_path", Kind::Text, "rename: the file or directory"),
+            takes("insert_text", ParameterKind::Text, "insert: the lines"),
+            takes(
+                "old_path",
+                ParameterKind::Text,
+                "rename: the file or directory",
+            ),
             takes(
                 "new_path",
-                Kind::Text,
+                ParameterKind::Text,
                 "rename: its new path, at which nothing is",
             ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory",
@@ -342,19 +358,19 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            needs("command", Kind::View, "What to do"),
+            needs("command", ParameterKind::View, "What to do"),
             needs(
                 "path",
-                Kind::Text,
+                ParameterKind::Text,
                 "/memories, or a file or directory below it",
             ),
             takes(
                 "view_range",
-                Kind::Range,
+                ParameterKind::Range,
                 "First and last line; -1 means to the end",
             ),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_read",
@@ -363,8 +379,12 @@ pub(super) const SPECS: &[Spec] = &[
         what: "The text of a memory file as it is, or without a path every file's path.",
         effect: Effect::Reads,
         idempotent: true,
-        parameters: &[takes("path", Kind::Text, "The file, relative to /memories")],
-        answers: Answers::Command,
+        parameters: &[takes(
+            "path",
+            ParameterKind::Text,
+            "The file, relative to /memories",
+        )],
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_write",
@@ -374,10 +394,14 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Edits,
         idempotent: true,
         parameters: &[
-            needs("path", Kind::Text, "The file, relative to /memories"),
-            needs("content", Kind::Text, "The whole text"),
+            needs(
+                "path",
+                ParameterKind::Text,
+                "The file, relative to /memories",
+            ),
+            needs("content", ParameterKind::Text, "The whole text"),
         ],
-        answers: Answers::Command,
+        answers: OutputKind::Command,
     },
     Spec {
         name: "memory_restore",
@@ -391,11 +415,11 @@ pub(super) const SPECS: &[Spec] = &[
             PATH,
             takes(
                 "from",
-                Kind::Text,
+                ParameterKind::Text,
                 "The moment: an event number, HEAD~3, a time or an age",
             ),
         ],
-        answers: Answers::Done("plan"),
+        answers: OutputKind::Done("plan"),
     },
     Spec {
         name: "memory_expire",
@@ -405,8 +429,12 @@ pub(super) const SPECS: &[Spec] = &[
                dry_run is false, only say what would go.",
         effect: Effect::Deletes,
         idempotent: true,
-        parameters: &[takes("dry_run", Kind::Flag, "Change nothing; default true")],
-        answers: Answers::Done("sweep"),
+        parameters: &[takes(
+            "dry_run",
+            ParameterKind::Flag,
+            "Change nothing; default true",
+        )],
+        answers: OutputKind::Done("sweep"),
     },
     Spec {
         name: "memory_redact",
@@ -417,7 +445,7 @@ pub(super) const SPECS: &[Spec] = &[
         effect: Effect::Deletes,
         idempotent: false,
         parameters: &[PATH],
-        answers: Answers::Done("redaction"),
+        answers: OutputKind::Done("redaction"),
     },
     Spec {
         name: "memory_erase",
@@ -431,16 +459,16 @@ pub(super) const SPECS: &[Spec] = &[
             PATH,
             takes(
                 "history",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Keep the present version, and erase all before it",
             ),
             takes(
                 "dry_run",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Change nothing, and say what would be erased",
             ),
         ],
-        answers: Answers::Done("erasure"),
+        answers: OutputKind::Done("erasure"),
     },
 ];
 
@@ -478,7 +506,7 @@ impl Spec {
     }
 }
 
-impl Kind {
+impl ParameterKind {
     fn schema(&self) -> JsonObject {
         let schema = match self {
             Self::Text => json!({"type": "string"}),
@@ -500,7 +528,7 @@ impl Kind {
     }
 }
 
-impl Answers {
+impl OutputKind {
     fn schema(self) -> Arc<JsonObject> {
         let text = |what: &str| json!({"type": "string", "description": what});
         let number = |what: &str| json!({"type": "integer", "description": what});
@@ -555,7 +583,7 @@ mod tests {
     fn every_command_tool_names_a_command() {
         for spec in SPECS
             .iter()
-            .filter(|spec| matches!(spec.answers, Answers::Command))
+            .filter(|spec| matches!(spec.answers, OutputKind::Command))
         {
             let name = spec.name.strip_prefix("memory_").unwrap_or_default();
             let is_command = agekeep::memory_tool::command::NAMES.contains(&name)

@@ -13,7 +13,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::keeper::{Keeper, Kept};
+use crate::mcp::keeper::{StoreWorker, WorkerState};
 use crate::mcp::resource;
 
 /// The longest time that a change by another process stays unseen.
@@ -29,7 +29,7 @@ const CHANGES_WAITING_MAX: usize = 64;
 
 /// The changes that a look found.
 #[derive(Clone, Default)]
-pub(super) struct Difference {
+pub(super) struct ChangeNotice {
     /// Set if a memory came, went or moved.
     list: bool,
     /// The URIs whose text has changed, or is gone.
@@ -38,7 +38,7 @@ pub(super) struct Difference {
     more: bool,
 }
 
-impl Difference {
+impl ChangeNotice {
     fn concerns(&self, uri: &str) -> bool {
         self.more || self.uris.contains(uri)
     }
@@ -49,16 +49,16 @@ pub(super) type Subscribed = HashMap<String, String>;
 
 /// A watcher that looks for changes as long as a client wants to know of them.
 #[derive(Clone)]
-pub(super) struct Watch {
-    keeper: Keeper,
-    differences: broadcast::Sender<Difference>,
+pub(super) struct ChangeNotifier {
+    keeper: StoreWorker,
+    differences: broadcast::Sender<ChangeNotice>,
     /// The number of events at the last look.
     seen: Arc<Mutex<Option<u64>>>,
     poke: Arc<Notify>,
 }
 
-impl Watch {
-    pub(super) fn new(keeper: Keeper) -> Self {
+impl ChangeNotifier {
+    pub(super) fn new(keeper: StoreWorker) -> Self {
         Self {
             keeper,
             differences: broadcast::Sender::new(CHANGES_WAITING_MAX),
@@ -68,7 +68,7 @@ impl Watch {
     }
 
     /// Makes the watcher look at once, because something was done here.
-    pub(super) fn poke(&self) {
+    pub(super) fn poll_soon(&self) {
         self.poke.notify_one();
     }
 
@@ -82,15 +82,15 @@ impl Watch {
             // While no client listens, only what was done here is noted: a client that begins to
             // listen is told what has changed since, also while its request was on its way.
             if poked || self.differences.receiver_count() > 0 {
-                self.look_and_tell(false).await;
+                self.poll_and_notify(false).await;
             }
         }
     }
 
     /// Begins to listen, and notes the present state.
-    async fn begin(&self) -> broadcast::Receiver<Difference> {
+    async fn begin(&self) -> broadcast::Receiver<ChangeNotice> {
         let receiver = self.differences.subscribe();
-        self.look_and_tell(true).await;
+        self.poll_and_notify(true).await;
         // While there is no store to look into, everything in it will be news once it comes.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get_or_insert(0);
@@ -99,16 +99,16 @@ impl Watch {
 
     /// Looks for changes and tells the listeners. With `opens`, a store that is not open is opened
     /// for it: never again and again, because a key may be asked for.
-    async fn look_and_tell(&self, opens: bool) {
+    async fn poll_and_notify(&self, opens: bool) {
         let seen = self.seen.clone();
         let is_wanted = self.differences.receiver_count() > 0;
         let looked = self.keeper.ask(move |kept| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if !opens && !kept.is_near() {
+            if !opens && !kept.is_cheap_to_poll() {
                 return Ok(None);
             }
             if !is_wanted {
-                *seen = Some(kept.glance(Store::count_events)?);
+                *seen = Some(kept.poll(Store::count_events)?);
                 return Ok(None);
             }
             compare(kept, &mut seen)
@@ -188,13 +188,13 @@ impl Watch {
 
 /// Waits for the next difference. A listener that missed some is told that anything may have
 /// changed.
-async fn next(differences: &mut broadcast::Receiver<Difference>) -> Option<Difference> {
+async fn next(differences: &mut broadcast::Receiver<ChangeNotice>) -> Option<ChangeNotice> {
     match differences.recv().await {
         Ok(difference) => Some(difference),
-        Err(broadcast::error::RecvError::Lagged(_)) => Some(Difference {
+        Err(broadcast::error::RecvError::Lagged(_)) => Some(ChangeNotice {
             list: true,
             more: true,
-            ..Difference::default()
+            ..ChangeNotice::default()
         }),
         Err(broadcast::error::RecvError::Closed) => None,
     }
@@ -202,15 +202,15 @@ async fn next(differences: &mut broadcast::Receiver<Difference>) -> Option<Diffe
 
 /// Finds the changes since the last look, and notes this one; `None` if there are none, or if this
 /// is the first look.
-fn compare(kept: &mut Kept, seen: &mut Option<u64>) -> Result<Option<Difference>> {
+fn compare(kept: &mut WorkerState, seen: &mut Option<u64>) -> Result<Option<ChangeNotice>> {
     let Some(since) = *seen else {
-        *seen = Some(kept.glance(Store::count_events)?);
+        *seen = Some(kept.poll(Store::count_events)?);
         return Ok(None);
     };
-    let news = kept.glance(|store| store.news(since, EVENTS_MAX))?;
+    let news = kept.poll(|store| store.changes_since(since, EVENTS_MAX))?;
     *seen = Some(news.events);
     let uris = news.paths.iter().map(|path| resource::uri(path.relative()));
-    let difference = Difference {
+    let difference = ChangeNotice {
         list: news.list || news.more,
         uris: Arc::new(uris.collect()),
         more: news.more,

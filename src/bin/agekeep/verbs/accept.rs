@@ -2,7 +2,7 @@
 //! recorded decision.
 
 use agekeep::error::Result;
-use agekeep::store::{Lost, Store};
+use agekeep::store::{LostMoment, Store};
 use serde_json::json;
 
 use crate::args::Global;
@@ -27,9 +27,9 @@ pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
 }
 
 /// Describes what was accepted.
-fn said(store: &Store, lost: Option<Lost>, event: u64) -> String {
+fn said(store: &Store, lost: Option<LostMoment>, event: u64) -> String {
     let here = store.last_seen().0;
-    let Some(Lost {
+    let Some(LostMoment {
         store: known,
         moment,
         ..

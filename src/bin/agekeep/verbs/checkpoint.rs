@@ -12,13 +12,13 @@ use crate::args::Global;
 use crate::output;
 
 #[derive(Args)]
-pub(crate) struct Checkpoint {
+pub(crate) struct CheckpointArgs {
     /// A new file to write the note to instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-pub(crate) fn checkpoint(global: &Global, args: &Checkpoint) -> Result<u8> {
+pub(crate) fn checkpoint(global: &Global, args: &CheckpointArgs) -> Result<u8> {
     let (checkpoint, note) = global.open()?.checkpoint()?;
     if let Some(path) = &args.out {
         write_new(path, &note)?;

@@ -4,7 +4,7 @@ use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
-use agekeep::store::retention::{EraseOf, Erasure, Target};
+use agekeep::store::retention::{EraseOf, EraseTarget, Erasure};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub(crate) struct Erase {
 
 pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     let mut store = if args.dry_run {
-        global.open_to_look()?
+        global.open_for_reading()?
     } else {
         global.open()?
     };
@@ -54,7 +54,7 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     // Without a path or id, the actor and session select memories, and do not say who erases them.
     let context = match args.what {
         Some(_) => global.context(),
-        None => global.onlooker(),
+        None => global.reader_context(),
     };
     let mut bar = Bar::start("records tried");
     let mut progress = |done, total| bar.show(done, Some(total));
@@ -86,7 +86,7 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
 }
 
 /// Asks the person at the terminal to agree; `false` if there is no terminal.
-fn agreed(targets: &[Target], history_only: bool) -> Result<bool> {
+fn agreed(targets: &[EraseTarget], history_only: bool) -> Result<bool> {
     let Some(terminal) = Terminal::open() else {
         return Ok(false);
     };
@@ -103,7 +103,12 @@ fn agreed(targets: &[Target], history_only: bool) -> Result<bool> {
     Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
 }
 
-fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasure>) -> Result<()> {
+fn print(
+    global: &Global,
+    args: &Erase,
+    targets: &[EraseTarget],
+    done: Option<&Erasure>,
+) -> Result<()> {
     if global.json {
         output::json(&all_to_json(targets, args.history, done))?;
         return Ok(());
@@ -112,7 +117,11 @@ fn print(global: &Global, args: &Erase, targets: &[Target], done: Option<&Erasur
 }
 
 /// Renders what was erased, or would be, as an object.
-pub(crate) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&Erasure>) -> Value {
+pub(crate) fn all_to_json(
+    targets: &[EraseTarget],
+    history_only: bool,
+    done: Option<&Erasure>,
+) -> Value {
     json!({
         "schema": "agekeep.erase/1",
         "dry_run": done.is_none(),
@@ -125,7 +134,7 @@ pub(crate) fn all_to_json(targets: &[Target], history_only: bool, done: Option<&
 }
 
 /// Renders what was erased, or would be, as lines.
-pub(crate) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
+pub(crate) fn lines(targets: &[EraseTarget], done: Option<&Erasure>) -> Vec<String> {
     let mut lines: Vec<String> = targets.iter().map(to_text).collect();
     lines.push(match done {
         None => "Nothing was changed.".into(),
@@ -142,7 +151,7 @@ pub(crate) fn lines(targets: &[Target], done: Option<&Erasure>) -> Vec<String> {
     lines
 }
 
-fn to_text(target: &Target) -> String {
+fn to_text(target: &EraseTarget) -> String {
     let path = target.path.as_ref();
     let path = path.map_or_else(|| "(no path)".into(), |path| render::quoted(path.as_str()));
     let state = if target.is_there { "" } else { ", deleted" };
@@ -153,7 +162,7 @@ fn to_text(target: &Target) -> String {
     format!("  {}  {path}  {versions}{state}{held}", target.id)
 }
 
-fn to_json(target: &Target) -> Value {
+fn to_json(target: &EraseTarget) -> Value {
     json!({
         "memory": target.id,
         "path": target.path.as_ref().map(MemoryPath::as_str),

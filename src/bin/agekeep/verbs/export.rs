@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::store::export::{Head, Scope, Taken};
+use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use agekeep::store::{Export, Store};
 use clap::Args;
 use serde_json::json;
 
-use self::writer::Target;
-use self::writer::{Added, Writer};
+use self::writer::ExportTarget;
+use self::writer::{Added, ExportWriter};
 use crate::args::Global;
 use crate::output::Bar;
 use crate::verbs::history;
@@ -54,11 +54,11 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     ));
     let mut export = store.export(&scope, &global.context())?;
     let head = export.head().clone();
-    let mut report = Report::new(place, args.history);
+    let mut report = ExportReport::new(place, args.history);
     let writer = match (target, args.jsonl.is_some()) {
-        (Some(target), false) => Writer::folder(target)?,
-        (Some(target), true) => Writer::file(target, &head, &scope)?,
-        (None, _) => Writer::stdout(&head, &scope)?,
+        (Some(target), false) => ExportWriter::folder(target)?,
+        (Some(target), true) => ExportWriter::file(target, &head, &scope)?,
+        (None, _) => ExportWriter::stdout(&head, &scope)?,
     };
     let Some(writer) = write(&mut export, &head, writer, &mut report)? else {
         return Ok(0);
@@ -73,9 +73,9 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
 fn write(
     export: &mut Export<'_>,
     head: &Head,
-    mut writer: Writer,
-    report: &mut Report,
-) -> Result<Option<Writer>> {
+    mut writer: ExportWriter,
+    report: &mut ExportReport,
+) -> Result<Option<ExportWriter>> {
     let mut bar = Bar::start("versions");
     let mut done = 0;
     let write = || {
@@ -96,8 +96,8 @@ fn write(
     Ok(written?.map(|()| writer))
 }
 
-fn scope(global: &Global, args: &ExportArgs, store: &Store) -> Result<Scope> {
-    let mut scope = Scope::default();
+fn scope(global: &Global, args: &ExportArgs, store: &Store) -> Result<ExportScope> {
+    let mut scope = ExportScope::default();
     let at = args.at.as_deref();
     scope.at = at.map(|at| history::revision(global, at)).transpose()?;
     let paths = args.paths.iter().map(|path| store.parse_path(path));
@@ -107,7 +107,7 @@ fn scope(global: &Global, args: &ExportArgs, store: &Store) -> Result<Scope> {
 }
 
 /// Checks the place to write to; `None` for standard output.
-fn target(global: &Global, args: &ExportArgs) -> Result<Option<Target>> {
+fn target(global: &Global, args: &ExportArgs) -> Result<Option<ExportTarget>> {
     let (path, is_folder) = match (&args.folder, &args.jsonl) {
         (Some(folder), _) => (folder, true),
         (None, Some(file)) if file == Path::new("-") => return Ok(None),
@@ -120,7 +120,7 @@ fn target(global: &Global, args: &ExportArgs) -> Result<Option<Target>> {
         }
     };
     let store = environment::store(global)?;
-    Target::check(path, is_folder, args.force, &store).map(Some)
+    ExportTarget::check(path, is_folder, args.force, &store).map(Some)
 }
 
 /// Names the target for people.
@@ -141,17 +141,17 @@ const LEFT_OUT: u8 = 1;
 const NOT_ALL_OPENED: u8 = 13;
 
 /// The report of an export.
-struct Report {
+struct ExportReport {
     place: String,
     history: bool,
     written: u64,
     bytes: u64,
-    closed: Vec<Closed>,
+    closed: Vec<UnreadableGroup>,
     of_git: Vec<String>,
 }
 
 /// Versions of one memory that do not open for one reason.
-struct Closed {
+struct UnreadableGroup {
     id: MemoryId,
     path: Option<String>,
     versions: u64,
@@ -159,7 +159,7 @@ struct Closed {
     why: String,
 }
 
-impl Report {
+impl ExportReport {
     fn new(place: String, history: bool) -> Self {
         Self {
             place,
@@ -172,7 +172,7 @@ impl Report {
     }
 
     /// Adds the outcome of a version.
-    fn add(&mut self, taken: &Taken, added: Added) {
+    fn add(&mut self, taken: &ExportedVersion, added: Added) {
         match (added, &taken.text) {
             (Added::Written, Ok(text)) => {
                 self.written += 1;
@@ -183,7 +183,7 @@ impl Report {
                 let why = error.to_string();
                 match self.closed.last_mut() {
                     Some(last) if last.id == taken.id && last.why == why => last.versions += 1,
-                    _ => self.closed.push(Closed {
+                    _ => self.closed.push(UnreadableGroup {
                         id: taken.id,
                         path: path(taken),
                         versions: 1,
@@ -273,7 +273,7 @@ impl Report {
     }
 }
 
-fn path(taken: &Taken) -> Option<String> {
+fn path(taken: &ExportedVersion) -> Option<String> {
     taken
         .path
         .as_ref()

@@ -5,14 +5,14 @@ use agekeep::event::{OWNER_COMMANDS, Outcome};
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
 use agekeep::store::log::{Entry, Filter};
-use agekeep::store::past::{Blame, Changed, Looked, Match, Matches, Search, Shown};
+use agekeep::store::past::{Blame, EventDiff, Match, Matches, MemoryDiff, Recorded, Search};
 use agekeep::store::revision::{Revision, parse_time};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::args::Global;
 use crate::output;
-use crate::output::{Line, Pages, Style, plain};
+use crate::output::{Pages, Style, StyledLine, plain};
 use crate::render;
 
 #[derive(Args)]
@@ -74,7 +74,7 @@ pub(crate) fn view_at(
     range: Option<(i64, i64)>,
     at: &str,
 ) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let at = revision(global, at)?;
     let looked = store.view_at(path, range, &at, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -86,7 +86,7 @@ pub(crate) fn view_at(
     Ok(0)
 }
 
-fn view_to_json(schema: &str, looked: &Looked<agekeep::store::past::View>) -> serde_json::Value {
+fn view_to_json(schema: &str, looked: &Recorded<agekeep::store::past::View>) -> serde_json::Value {
     let view = &looked.found;
     json!({
         "schema": schema,
@@ -99,7 +99,7 @@ fn view_to_json(schema: &str, looked: &Looked<agekeep::store::past::View>) -> se
 }
 
 pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     // No form of a revision holds `:/`, and every path begins with a slash.
     if let Some((at, path)) = args.what.split_once(":/") {
         let at = revision(global, at)?;
@@ -126,7 +126,7 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
 }
 
 pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let (moments, path) = match args.what.split_last() {
         Some((path, moments)) if path.starts_with('/') => (moments, Some(store.parse_path(path)?)),
         _ => (&args.what[..], None),
@@ -163,13 +163,13 @@ pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
     pages(global, lines)
 }
 
-fn stat(changed: &[Changed]) -> Vec<Line> {
+fn stat(changed: &[MemoryDiff]) -> Vec<StyledLine> {
     let lines = changed.iter().map(|one| plain(&render::to_stat(one)));
     lines.chain([plain(&render::total(changed))]).collect()
 }
 
 pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let (path, at) = (store.parse_path(&args.path)?, revision(global, &args.at)?);
     let looked = store.blame(&path, &at, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -181,7 +181,7 @@ pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
     pages(global, blame_to_lines(found))
 }
 
-fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
+fn blame_to_json(found: &Blame, looked: &Recorded<Blame>) -> serde_json::Value {
     let origins = found.origins.iter().map(|origin| {
         json!({
             "version": render::side_to_json(&origin.version),
@@ -205,7 +205,7 @@ fn blame_to_json(found: &Blame, looked: &Looked<Blame>) -> serde_json::Value {
     })
 }
 
-fn blame_to_lines(found: &Blame) -> Vec<Line> {
+fn blame_to_lines(found: &Blame) -> Vec<StyledLine> {
     let who: Vec<[String; 4]> = found
         .origins
         .iter()
@@ -246,7 +246,7 @@ fn blame_to_lines(found: &Blame) -> Vec<Line> {
 }
 
 pub(crate) fn grep(global: &Global, args: &Grep) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let search = search(&store, args)?;
     let looked = store.grep(&search, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -294,7 +294,7 @@ pub(crate) fn match_to_json(found: &Match) -> serde_json::Value {
 }
 
 /// Renders a line that was found.
-pub(crate) fn match_to_line(found: &Match, history: bool) -> Line {
+pub(crate) fn match_to_line(found: &Match, history: bool) -> StyledLine {
     let path = render::shown_path(&found.version);
     let place = if history {
         let (first, version) = (found.version.event, found.version.version);
@@ -312,7 +312,7 @@ pub(crate) fn match_to_line(found: &Match, history: bool) -> Line {
     ]
 }
 
-fn pages(global: &Global, lines: Vec<Line>) -> Result<u8> {
+fn pages(global: &Global, lines: Vec<StyledLine>) -> Result<u8> {
     let mut pages = Pages::start(!global.no_pager, global.color);
     for line in lines {
         if !pages.styled(&line)? {
@@ -367,7 +367,7 @@ enum Ended {
 }
 
 pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let filter = filter(global, args, &store)?;
     let limit = args.limit.unwrap_or(usize::MAX);
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
@@ -382,7 +382,7 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
 }
 
 pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let path = store.parse_path(&args.path)?;
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let entries = store.accesses(&path)?;
@@ -420,10 +420,10 @@ fn with_changes(
     filter: &Filter,
     limit: usize,
 ) -> Result<u8> {
-    let looked = store.events_with_changes(filter, limit, &global.onlooker())?;
+    let looked = store.events_with_changes(filter, limit, &global.reader_context())?;
     output::unless_recorded(&looked.recorded);
     for shown in looked.found {
-        let shown: Shown = shown?;
+        let shown: EventDiff = shown?;
         let lines = if global.json {
             vec![output::plain(&render::shown_to_json(&shown).to_string())]
         } else {

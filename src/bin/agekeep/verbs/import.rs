@@ -10,14 +10,14 @@ use agekeep::error::{Error, Result};
 use agekeep::event::{Context, Redaction};
 use agekeep::memory_tool::command::Command;
 use agekeep::store::answer::Refusal;
-use agekeep::store::{Compared, Store};
+use agekeep::store::{Store, TextComparison};
 use clap::Args;
 use serde_json::json;
 
 pub(crate) use self::lines::SCHEMA;
-use self::source::{From, Item, Source, What};
+use self::source::{From, ImportItem, ImportSource, ItemContent};
 use crate::args::Global;
-use crate::folder::Folder;
+use crate::folder::UserFolder;
 use crate::output::Bar;
 use crate::{environment, output, render};
 
@@ -43,15 +43,15 @@ pub(crate) struct Import {
 
 pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
     let store = if args.dry_run {
-        global.open_to_look()?
+        global.open_for_reading()?
     } else {
         global.open()?
     };
     let to = store.parse_path(&args.to)?;
-    let mut source = Source::open(&args.source, args.from, store.limits())?;
+    let mut source = ImportSource::open(&args.source, args.from, store.limits())?;
     let mut context = global.context();
     context.reason.get_or_insert_with(|| source.reason());
-    let itself = Folder::open(&environment::store(global)?).and_then(|folder| folder.itself());
+    let itself = UserFolder::open(&environment::store(global)?).and_then(|folder| folder.itself());
     let items = source.items(&store, itself.ok(), &to)?;
     let mut run = Importing {
         room: room(&store)?,
@@ -60,7 +60,7 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
         overwrite: args.overwrite,
         dry_run: args.dry_run,
     };
-    let mut report = Report::new(global.json, args.dry_run);
+    let mut report = ImportReport::new(global.json, args.dry_run);
     let mut bar = Bar::start("files");
     let mut stopped = None;
     for (done, item) in items.iter().enumerate() {
@@ -96,27 +96,32 @@ struct Importing {
 /// The answer to a command, given or foreseen.
 struct Answered {
     refusal: Option<(Refusal, String)>,
-    written: Written,
+    written: ImportedText,
 }
 
 impl Importing {
     /// Imports one item.
-    fn bring(&mut self, source: &mut Source, item: &Item, so_far: &Report) -> Result<Outcome> {
+    fn bring(
+        &mut self,
+        source: &mut ImportSource,
+        item: &ImportItem,
+        so_far: &ImportReport,
+    ) -> Result<ImportOutcome> {
         let body = match &item.what {
-            What::Text(body) => body,
-            What::LeftOut(what) => return Ok(Outcome::LeftOut(what)),
-            What::Older => return Ok(Outcome::Older),
-            What::Refused(why) => return Ok(Outcome::Refused(why.clone())),
+            ItemContent::Text(body) => body,
+            ItemContent::LeftOut(what) => return Ok(ImportOutcome::LeftOut(what)),
+            ItemContent::Older => return Ok(ImportOutcome::Older),
+            ItemContent::Refused(why) => return Ok(ImportOutcome::Refused(why.clone())),
         };
         let text = match source.text(body, self.store.limits())? {
             Ok(text) => text,
-            Err(why) => return Ok(Outcome::Refused(why)),
+            Err(why) => return Ok(ImportOutcome::Refused(why)),
         };
         let path = item.path.as_deref().expect("a text has a path");
         if self.dry_run && so_far.counts.imported >= self.room {
             let held = self.store.limits().memories;
-            if let Compared::Free = self.store.compare_kept(path, &text)? {
-                return Ok(Outcome::Refused(format!(
+            if let TextComparison::Free = self.store.compare_with_stored(path, &text)? {
+                return Ok(ImportOutcome::Refused(format!(
                     "the store holds at most {held} memories"
                 )));
             }
@@ -125,28 +130,28 @@ impl Importing {
     }
 
     /// Writes a text to its path, or finds that it is there already.
-    fn settle(&mut self, path: &str, text: &Text) -> Result<Outcome> {
-        let found = self.store.compare_kept(path, text)?;
-        if let Compared::Free = found {
+    fn settle(&mut self, path: &str, text: &Text) -> Result<ImportOutcome> {
+        let found = self.store.compare_with_stored(path, text)?;
+        if let TextComparison::Free = found {
             let answered = self.give(&create(path, text), None)?;
             return Ok(match answered.refusal {
-                None => Outcome::Imported(answered.written),
+                None => ImportOutcome::Imported(answered.written),
                 // Somebody else made it a moment ago, or a directory is there.
-                Some((Refusal::Exists, why)) => match self.store.compare_kept(path, text)? {
-                    Compared::Free => Outcome::Refused(why),
+                Some((Refusal::Exists, why)) => match self.store.compare_with_stored(path, text)? {
+                    TextComparison::Free => ImportOutcome::Refused(why),
                     found => self.found(&found, path, text)?,
                 },
-                Some((_, why)) => Outcome::Refused(why),
+                Some((_, why)) => ImportOutcome::Refused(why),
             });
         }
         self.found(&found, path, text)
     }
 
     /// Handles a text whose path already has a file.
-    fn found(&mut self, found: &Compared, path: &str, text: &Text) -> Result<Outcome> {
+    fn found(&mut self, found: &TextComparison, path: &str, text: &Text) -> Result<ImportOutcome> {
         match found {
-            Compared::Same => Ok(Outcome::Same),
-            Compared::Other(base) if self.overwrite => {
+            TextComparison::Same => Ok(ImportOutcome::Same),
+            TextComparison::Other(base) if self.overwrite => {
                 let write = Command::Write {
                     path: path.to_owned(),
                     content: text.clone(),
@@ -154,12 +159,12 @@ impl Importing {
                 // The write must not replace what somebody else wrote since the comparison.
                 let answered = self.give(&write, Some(*base))?;
                 Ok(match answered.refusal {
-                    None => Outcome::Overwritten(answered.written),
-                    Some((_, why)) => Outcome::Refused(why),
+                    None => ImportOutcome::Overwritten(answered.written),
+                    Some((_, why)) => ImportOutcome::Refused(why),
                 })
             }
-            Compared::Closed(error) => Ok(Outcome::Refused(closed(error))),
-            _ => Ok(Outcome::Other),
+            TextComparison::Closed(error) => Ok(ImportOutcome::Refused(closed(error))),
+            _ => Ok(ImportOutcome::Other),
         }
     }
 
@@ -174,7 +179,7 @@ impl Importing {
             _ => 0,
         };
         let (refusal, content, redactions, event) = if self.dry_run {
-            let foreseen = self.store.foresee(command, &self.context)?;
+            let foreseen = self.store.preview(command, &self.context)?;
             (
                 foreseen.refusal,
                 foreseen.content,
@@ -200,7 +205,7 @@ impl Importing {
         };
         Ok(Answered {
             refusal: refusal.map(why),
-            written: Written {
+            written: ImportedText {
                 bytes,
                 event,
                 redactions: redactions.into_iter().filter(is_in_text).collect(),
@@ -233,9 +238,9 @@ const REFUSED: u8 = 1;
 const OTHERS: u8 = 5;
 
 /// The outcome of one item.
-enum Outcome {
-    Imported(Written),
-    Overwritten(Written),
+enum ImportOutcome {
+    Imported(ImportedText),
+    Overwritten(ImportedText),
     /// The same text is there already.
     Same,
     /// Another text is there, and was left as it is.
@@ -247,14 +252,14 @@ enum Outcome {
 }
 
 /// A text that was written, or would be.
-struct Written {
+struct ImportedText {
     bytes: usize,
     event: Option<u64>,
     redactions: Vec<Redaction>,
 }
 
 /// The report of an import.
-struct Report {
+struct ImportReport {
     json: bool,
     dry_run: bool,
     lines: Vec<String>,
@@ -275,7 +280,7 @@ struct Counts {
     bytes: u64,
 }
 
-impl Report {
+impl ImportReport {
     fn new(json: bool, dry_run: bool) -> Self {
         Self {
             json,
@@ -286,7 +291,7 @@ impl Report {
     }
 
     /// Adds the outcome of one item.
-    fn add(&mut self, store: &Store, item: &Item, outcome: &Outcome) -> Result<()> {
+    fn add(&mut self, store: &Store, item: &ImportItem, outcome: &ImportOutcome) -> Result<()> {
         self.counts.add(outcome);
         if self.json {
             return self.object(store, item, outcome);
@@ -302,34 +307,37 @@ impl Report {
     }
 
     /// Describes an outcome in words, if there is anything to say.
-    fn said(&self, store: &Store, outcome: &Outcome) -> Result<Option<String>> {
-        let would = |done: &str, written: &Written| match (self.dry_run, &written.redactions[..]) {
-            (false, []) if done == "imported" => None,
-            (dry_run, found) => {
-                let mut said = if dry_run { "would be " } else { "" }.to_owned() + done;
-                if !found.is_empty() {
-                    said = format!("{said}; stripped: {}", kinds(found));
+    fn said(&self, store: &Store, outcome: &ImportOutcome) -> Result<Option<String>> {
+        let would =
+            |done: &str, written: &ImportedText| match (self.dry_run, &written.redactions[..]) {
+                (false, []) if done == "imported" => None,
+                (dry_run, found) => {
+                    let mut said = if dry_run { "would be " } else { "" }.to_owned() + done;
+                    if !found.is_empty() {
+                        said = format!("{said}; stripped: {}", kinds(found));
+                    }
+                    Some(said)
                 }
-                Some(said)
-            }
-        };
+            };
         Ok(match outcome {
-            Outcome::Imported(written) => would("imported", written),
-            Outcome::Overwritten(written) => would("overwritten", written),
-            Outcome::Same => self.dry_run.then(|| "is there already".into()),
-            Outcome::Older => None,
-            Outcome::Other => Some("is there with another text, and was left as it is".into()),
-            Outcome::LeftOut(what) => Some(format!("left out: {what}")),
-            Outcome::Refused(why) => Some(format!("refused: {}", shown(store, why)?)),
+            ImportOutcome::Imported(written) => would("imported", written),
+            ImportOutcome::Overwritten(written) => would("overwritten", written),
+            ImportOutcome::Same => self.dry_run.then(|| "is there already".into()),
+            ImportOutcome::Older => None,
+            ImportOutcome::Other => {
+                Some("is there with another text, and was left as it is".into())
+            }
+            ImportOutcome::LeftOut(what) => Some(format!("left out: {what}")),
+            ImportOutcome::Refused(why) => Some(format!("refused: {}", shown(store, why)?)),
         })
     }
 
-    fn object(&self, store: &Store, item: &Item, outcome: &Outcome) -> Result<()> {
-        if matches!(outcome, Outcome::Older) {
+    fn object(&self, store: &Store, item: &ImportItem, outcome: &ImportOutcome) -> Result<()> {
+        if matches!(outcome, ImportOutcome::Older) {
             return Ok(());
         }
         let written = match outcome {
-            Outcome::Imported(written) | Outcome::Overwritten(written) => Some(written),
+            ImportOutcome::Imported(written) | ImportOutcome::Overwritten(written) => Some(written),
             _ => None,
         };
         let path = item.path.as_deref();
@@ -339,17 +347,17 @@ impl Report {
             "path": path.map(|path| shown(store, path)).transpose()?,
             "dry_run": self.dry_run,
             "outcome": match outcome {
-                Outcome::Imported(_) => "imported",
-                Outcome::Overwritten(_) => "overwritten",
-                Outcome::Same => "same",
-                Outcome::Other => "other",
-                Outcome::LeftOut(_) => "left_out",
-                Outcome::Older => "older",
-                Outcome::Refused(_) => "refused",
+                ImportOutcome::Imported(_) => "imported",
+                ImportOutcome::Overwritten(_) => "overwritten",
+                ImportOutcome::Same => "same",
+                ImportOutcome::Other => "other",
+                ImportOutcome::LeftOut(_) => "left_out",
+                ImportOutcome::Older => "older",
+                ImportOutcome::Refused(_) => "refused",
             },
             "why": match outcome {
-                Outcome::LeftOut(what) => Some((*what).to_owned()),
-                Outcome::Refused(why) => Some(shown(store, why)?),
+                ImportOutcome::LeftOut(what) => Some((*what).to_owned()),
+                ImportOutcome::Refused(why) => Some(shown(store, why)?),
                 _ => None,
             },
             "bytes": written.map(|written| written.bytes),
@@ -436,29 +444,32 @@ impl Report {
 }
 
 impl Counts {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &ImportOutcome) {
         let count = match outcome {
-            Outcome::Imported(_) => &mut self.imported,
-            Outcome::Overwritten(_) => &mut self.overwritten,
-            Outcome::Same => &mut self.same,
-            Outcome::Other => &mut self.other,
-            Outcome::LeftOut(_) => &mut self.left_out,
-            Outcome::Older => &mut self.older,
-            Outcome::Refused(_) => &mut self.refused,
+            ImportOutcome::Imported(_) => &mut self.imported,
+            ImportOutcome::Overwritten(_) => &mut self.overwritten,
+            ImportOutcome::Same => &mut self.same,
+            ImportOutcome::Other => &mut self.other,
+            ImportOutcome::LeftOut(_) => &mut self.left_out,
+            ImportOutcome::Older => &mut self.older,
+            ImportOutcome::Refused(_) => &mut self.refused,
         };
         *count += 1;
-        if let Outcome::Imported(written) = outcome {
+        if let ImportOutcome::Imported(written) = outcome {
             self.bytes += written.bytes as u64;
         }
-        if let Outcome::Imported(written) | Outcome::Overwritten(written) = outcome {
+        if let ImportOutcome::Imported(written) | ImportOutcome::Overwritten(written) = outcome {
             self.stripped += written.redactions.len() as u64;
         }
     }
 }
 
 /// Tells whether an outcome is about the source, and not about a memory.
-fn is_of_source(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Refused(_) | Outcome::LeftOut(_))
+fn is_of_source(outcome: &ImportOutcome) -> bool {
+    matches!(
+        outcome,
+        ImportOutcome::Refused(_) | ImportOutcome::LeftOut(_)
+    )
 }
 
 /// Masks the secrets in a text that came with the source.

@@ -115,7 +115,7 @@ fn absolute(folder: &Path) -> Result<String> {
 }
 
 /// The result of `init`.
-pub(crate) struct Made {
+pub(crate) struct InitResult {
     pub(crate) store: Store,
     path: PathBuf,
     keyring: PathBuf,
@@ -128,7 +128,7 @@ pub(crate) struct Made {
 }
 
 /// Makes a store, and the keys to it that are missing.
-pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<Made> {
+pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<InitResult> {
     let path = environment::store(global)?;
     let (identity, signing_key) = (
         environment::identity(global)?,
@@ -161,7 +161,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<M
         let own = made.recipient()?;
         store.add_member(recovery::NAME, Role::Reader, &own, &global.context())?;
     }
-    Ok(Made {
+    Ok(InitResult {
         recipient,
         recovery,
         keyring: match &policy.keyring.folder {
@@ -177,7 +177,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<M
     })
 }
 
-impl Made {
+impl InitResult {
     pub(crate) fn to_text(&self) -> String {
         let new = |made| if made { " (new)" } else { "" };
         format!(

@@ -19,7 +19,7 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::json;
 
-use self::client::{CLIENTS, Client, File, Format};
+use self::client::{CLIENTS, Client, ClientFile, Format};
 use crate::args::Global;
 use crate::environment;
 use crate::environment::{absolute, one_line};
@@ -41,7 +41,7 @@ pub(crate) struct McpConfig {
     #[arg(long, value_name = "NAME", default_value = "agekeep")]
     name: String,
     #[command(flatten)]
-    offer: Offer,
+    offer: OfferArgs,
     /// Start the server as the client would, talk to it, and say what is wrong; what it views for
     /// that is on record
     #[arg(long)]
@@ -50,7 +50,7 @@ pub(crate) struct McpConfig {
 
 // The options for what the server offers.
 #[derive(Args)]
-struct Offer {
+struct OfferArgs {
     /// Offer one tool, `memory`, in place of one for each command
     #[arg(long, conflicts_with_all = ["tools", "admin"])]
     single_tool: bool,
@@ -121,7 +121,7 @@ const STARTUP_SECONDS: u32 = 20;
 
 /// A server, as an entry in a client's file.
 #[derive(Serialize)]
-struct Server<'a> {
+struct ServerEntry<'a> {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     command: &'a str,
@@ -135,7 +135,7 @@ struct Server<'a> {
 
 /// Makes the text for the client's file.
 fn text(client: &Client, name: &str, launch: &Launch) -> String {
-    let server = Server {
+    let server = ServerEntry {
         kind: client.says_type.then_some("stdio"),
         command: &launch.program,
         args: &launch.args,
@@ -176,7 +176,7 @@ fn files(client: &Client) -> Vec<serde_json::Value> {
         .collect()
 }
 
-fn by_hand(client: &Client) -> Vec<(&'static File, PathBuf)> {
+fn by_hand(client: &Client) -> Vec<(&'static ClientFile, PathBuf)> {
     let mut places = client.places();
     places.retain(|(file, _)| file.is_for_hands());
     places
@@ -235,7 +235,7 @@ struct Places {
 impl Launch {
     /// Finds the server of the store that the options and the environment name; also returns what a
     /// person should know about it, one sentence each.
-    fn find(global: &Global, offer: &Offer, client: &Client) -> Result<(Self, Vec<String>)> {
+    fn find(global: &Global, offer: &OfferArgs, client: &Client) -> Result<(Self, Vec<String>)> {
         let keyring = environment::keyring(global)?;
         let keyring = keyring.map(|path| absolute("the keyring's path", &path));
         let places = Places {
@@ -315,7 +315,12 @@ impl Launch {
     }
 }
 
-fn words(global: &Global, offer: &Offer, client: &Client, places: &Places) -> Result<Vec<String>> {
+fn words(
+    global: &Global,
+    offer: &OfferArgs,
+    client: &Client,
+    places: &Places,
+) -> Result<Vec<String>> {
     let mut words = vec!["mcp".to_owned()];
     let named = [
         ("--store", Some(&places.store)),

@@ -22,13 +22,13 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Args)]
 pub(crate) struct Recipients {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RecipientsVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum RecipientsVerb {
     /// Let somebody open the store: the cost does not depend on how much is in it
-    Add(Add),
+    Add(AddRecipientArgs),
     /// Close to somebody whatever comes next: new keys, and every live memory sealed anew
     Rm {
         /// The member
@@ -39,7 +39,7 @@ enum Verb {
 }
 
 #[derive(Args)]
-struct Add {
+struct AddRecipientArgs {
     /// A name for them, without blanks
     name: String,
     /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
@@ -54,12 +54,12 @@ struct Add {
     #[arg(long)]
     new: bool,
     /// What they can open
-    #[arg(long, value_enum, default_value_t = As::Reader)]
-    role: As,
+    #[arg(long, value_enum, default_value_t = RecipientRoleArg::Reader)]
+    role: RecipientRoleArg,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum As {
+enum RecipientRoleArg {
     /// Content and audit records
     Reader,
     /// Audit records alone: who did what and when, to which path
@@ -67,7 +67,7 @@ enum As {
 }
 
 #[derive(Args)]
-pub(crate) struct Rekey {
+pub(crate) struct RekeyArgs {
     /// Only memories whose path this glob fits: they get new keys, and all else keeps its own
     #[arg(long, value_name = "GLOB")]
     memories: Option<String>,
@@ -75,14 +75,14 @@ pub(crate) struct Rekey {
 
 pub(crate) fn recipients(global: &Global, args: &Recipients) -> Result<u8> {
     match &args.verb {
-        Verb::Add(add) => add_member(global, add)?,
-        Verb::Rm { name } => remove_member(global, name)?,
-        Verb::List => list(global, global.open_to_look()?.members())?,
+        RecipientsVerb::Add(add) => add_member(global, add)?,
+        RecipientsVerb::Rm { name } => remove_member(global, name)?,
+        RecipientsVerb::List => list(global, global.open_for_reading()?.members())?,
     }
     Ok(0)
 }
 
-pub(crate) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
+pub(crate) fn rekey(global: &Global, args: &RekeyArgs) -> Result<u8> {
     let mut store = global.open()?;
     let mut bar = Bar::start("memories sealed anew");
     let mut progress = |done, total| bar.show(done, Some(total));
@@ -97,7 +97,7 @@ pub(crate) fn rekey(global: &Global, args: &Rekey) -> Result<u8> {
     Ok(0)
 }
 
-fn add_member(global: &Global, add: &Add) -> Result<()> {
+fn add_member(global: &Global, add: &AddRecipientArgs) -> Result<()> {
     if add.new {
         output::close_to_others()?;
     }
@@ -107,8 +107,8 @@ fn add_member(global: &Global, add: &Add) -> Result<()> {
         (None, given) => read_recipient(given.as_deref().unwrap_or_default())?,
     };
     let role = match add.role {
-        As::Reader => Role::Reader,
-        As::Auditor => Role::Auditor,
+        RecipientRoleArg::Reader => Role::Reader,
+        RecipientRoleArg::Auditor => Role::Auditor,
     };
     let mut store = global.open()?;
     let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
@@ -240,7 +240,7 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
 // `keys export`: the identities that open one memory with stock age.
 
 #[derive(Args)]
-pub(crate) struct Keys {
+pub(crate) struct KeysArgs {
     #[command(subcommand)]
     verb: KeyVerb,
 }
@@ -255,7 +255,7 @@ enum KeyVerb {
     },
 }
 
-pub(crate) fn export_keys(global: &Global, args: &Keys) -> Result<u8> {
+pub(crate) fn export_keys(global: &Global, args: &KeysArgs) -> Result<u8> {
     let KeyVerb::Export { memory } = &args.verb;
     output::close_to_others()?;
     let mut store = global.open()?;

@@ -25,7 +25,7 @@ use crate::verbs::{history, init};
 pub(crate) trait MemoryVerb {
     fn command(&self, limits: &Limits) -> Result<Command>;
 
-    fn base(&self) -> &Base;
+    fn base(&self) -> &Precondition;
 
     /// Tells whether the answer is a file's own text.
     fn is_raw(&self) -> bool {
@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
 
 // The precondition every memory command takes.
 #[derive(Args)]
-pub(crate) struct Base {
+pub(crate) struct Precondition {
     /// Only if the file's text still has this SHA-256; a repeated command succeeds unchanged
     #[arg(long, value_name = "HEX", value_parser = parse_digest)]
     base_sha256: Option<Digest>,
@@ -71,7 +71,7 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
 
 // The source of a text.
 #[derive(Args)]
-pub(crate) struct Source {
+pub(crate) struct TextSource {
     /// The text itself
     #[arg(long, conflicts_with = "file", allow_hyphen_values = true)]
     text: Option<String>,
@@ -80,7 +80,7 @@ pub(crate) struct Source {
     file: Option<PathBuf>,
 }
 
-impl Source {
+impl TextSource {
     fn read(&self, limits: &Limits) -> Result<Text> {
         if let Some(text) = &self.text {
             return Ok(text.as_str().into());
@@ -127,7 +127,7 @@ fn read_error(path: &Path, source: io::Error) -> Error {
 }
 
 #[derive(Args)]
-pub(crate) struct View {
+pub(crate) struct ViewArgs {
     /// A file or directory below /memories
     #[arg(default_value = "/memories")]
     path: String,
@@ -138,11 +138,11 @@ pub(crate) struct View {
     #[arg(long, value_name = "REV", conflicts_with = "base_sha256")]
     at: Option<String>,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 /// Runs `view`, now or at another moment.
-pub(crate) fn view(global: &Global, args: &View) -> Result<u8> {
+pub(crate) fn view(global: &Global, args: &ViewArgs) -> Result<u8> {
     match &args.at {
         Some(at) => history::view_at(global, &args.path, args.lines, at),
         None => run(global, args),
@@ -162,7 +162,7 @@ fn parse_lines(text: &str) -> Result<(i64, i64), String> {
     }
 }
 
-impl MemoryVerb for View {
+impl MemoryVerb for ViewArgs {
     fn command(&self, _: &Limits) -> Result<Command> {
         Ok(Command::View {
             path: self.path.clone(),
@@ -170,7 +170,7 @@ impl MemoryVerb for View {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -180,9 +180,9 @@ pub(crate) struct Create {
     /// The new file
     path: String,
     #[command(flatten)]
-    source: Source,
+    source: TextSource,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Create {
@@ -193,7 +193,7 @@ impl MemoryVerb for Create {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -214,7 +214,7 @@ pub(crate) struct StrReplace {
     )]
     new: String,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for StrReplace {
@@ -226,7 +226,7 @@ impl MemoryVerb for StrReplace {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -239,9 +239,9 @@ pub(crate) struct Insert {
     #[arg(allow_negative_numbers = true)]
     line: i64,
     #[command(flatten)]
-    source: Source,
+    source: TextSource,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Insert {
@@ -253,7 +253,7 @@ impl MemoryVerb for Insert {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -263,7 +263,7 @@ pub(crate) struct Delete {
     /// The file or directory
     path: String,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Delete {
@@ -273,7 +273,7 @@ impl MemoryVerb for Delete {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -285,7 +285,7 @@ pub(crate) struct Rename {
     /// Its new place
     new_path: String,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Rename {
@@ -296,7 +296,7 @@ impl MemoryVerb for Rename {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -306,7 +306,7 @@ pub(crate) struct Read {
     /// The file, relative to /memories; without one, every path is listed
     path: Option<String>,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Read {
@@ -316,7 +316,7 @@ impl MemoryVerb for Read {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 
@@ -330,9 +330,9 @@ pub(crate) struct Write {
     /// The file, relative to /memories
     path: String,
     #[command(flatten)]
-    source: Source,
+    source: TextSource,
     #[command(flatten)]
-    base: Base,
+    base: Precondition,
 }
 
 impl MemoryVerb for Write {
@@ -343,7 +343,7 @@ impl MemoryVerb for Write {
         })
     }
 
-    fn base(&self) -> &Base {
+    fn base(&self) -> &Precondition {
         &self.base
     }
 }
@@ -354,7 +354,7 @@ impl MemoryVerb for Write {
 const LINES_MAX: usize = 64;
 
 #[derive(Args)]
-pub(crate) struct Tool {
+pub(crate) struct ToolArgs {
     /// Make the store first if there is none
     #[arg(long)]
     init: bool,
@@ -362,7 +362,7 @@ pub(crate) struct Tool {
     files: Vec<PathBuf>,
 }
 
-pub(crate) fn tool(global: &Global, args: &Tool) -> Result<u8> {
+pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<u8> {
     let mut store = init::open_or_make(global, args.init)?;
     let mut defaults = global.context();
     // These are the calls of an agent, and not of the person at this machine.

@@ -12,7 +12,7 @@ use std::{fs, io};
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::policy::key::{Key, toml_text};
+use agekeep::policy::key::{PolicyKey, toml_text};
 use agekeep::policy::{POLICY_BYTES_MAX, Policy};
 use agekeep::redact;
 use agekeep::store::revision::parse_time;
@@ -28,11 +28,11 @@ use crate::{environment, output, render};
 #[derive(Args)]
 pub(crate) struct PolicyArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: PolicyVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum PolicyVerb {
     /// Print the policy in force, in the form that `policy set --policy` reads, or what it says for
     /// one key
     Get {
@@ -99,27 +99,27 @@ impl PolicyFiles {
 
 pub(crate) fn run(global: &Global, args: &PolicyArgs) -> Result<u8> {
     match &args.verb {
-        Verb::Get { key } => get(global, key.as_deref())?,
-        Verb::Set(set) => match (&set.key, &set.value) {
+        PolicyVerb::Get { key } => get(global, key.as_deref())?,
+        PolicyVerb::Set(set) => match (&set.key, &set.value) {
             (Some(key), Some(value)) => set_key(global, key, value)?,
             _ => set_all(global, &set.files)?,
         },
-        Verb::Edit => return edit(global),
-        Verb::ExpireAt(args) => expire_at(global, args)?,
-        Verb::Explain { path: None } => explain::run(global)?,
-        Verb::Explain { path: Some(path) } => explain::one(global, path)?,
+        PolicyVerb::Edit => return edit(global),
+        PolicyVerb::ExpireAt(args) => expire_at(global, args)?,
+        PolicyVerb::Explain { path: None } => explain::run(global)?,
+        PolicyVerb::Explain { path: Some(path) } => explain::one(global, path)?,
     }
     Ok(0)
 }
 
 fn get(global: &Global, key: Option<&str>) -> Result<()> {
-    let key = key.map(Key::parse).transpose()?;
-    let store = global.open_to_look()?;
+    let key = key.map(PolicyKey::parse).transpose()?;
+    let store = global.open_for_reading()?;
     let policy = store.policy();
     if global.json {
         let value = match key {
             Some(key) => policy.value(key),
-            None => Key::tables()
+            None => PolicyKey::tables()
                 .map(|key| (key.to_string(), policy.value(key)))
                 .collect(),
         };
@@ -148,7 +148,7 @@ fn set_all(global: &Global, files: &PolicyFiles) -> Result<()> {
 }
 
 fn set_key(global: &Global, key: &str, value: &str) -> Result<()> {
-    let key = Key::parse(key)?;
+    let key = PolicyKey::parse(key)?;
     let mut store = global.open()?;
     let change = store.change_policy(|policy| policy.with(key, value), &global.context());
     let change = change.map_err(|error| at_key(key, error))?;
@@ -184,7 +184,7 @@ fn said(value: &Value) -> String {
 
 /// Names the key whose new value made the policy one that cannot be followed, and no line, because
 /// the value stands on none.
-fn at_key(key: Key, error: Error) -> Error {
+fn at_key(key: PolicyKey, error: Error) -> Error {
     match error {
         Error::Policy { why, .. } if !why.starts_with(&format!("`{key}`")) => Error::Policy {
             line: None,

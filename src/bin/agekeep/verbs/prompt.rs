@@ -18,7 +18,7 @@ pub(crate) struct Prompt {
     /// How the model calls its memory: tools such as `memory_view` over MCP, or the one tool
     /// `memory` with commands
     #[arg(long, value_name = "KIND", default_value = "memory")]
-    tools: Tools,
+    tools: ToolNaming,
     /// Keep only what has to do with this topic; may be given several times
     #[arg(long, value_name = "TOPIC")]
     only: Vec<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Prompt {
 
 /// How a model calls its memory.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Tools {
+pub(crate) enum ToolNaming {
     /// One tool for each command: `memory_view`, `memory_create` and so on.
     Mcp,
     /// The tool `memory`, which takes a command: `view`, `create` and so on.
@@ -43,8 +43,8 @@ pub(crate) enum Tools {
 }
 
 /// The options of the guidance.
-pub(crate) struct Options<'a> {
-    pub(crate) tools: Tools,
+pub(crate) struct PromptOptions<'a> {
+    pub(crate) tools: ToolNaming,
     pub(crate) topics: Topics,
     /// Set if the model can only look.
     pub(crate) read_only: bool,
@@ -54,9 +54,9 @@ pub(crate) struct Options<'a> {
 
 pub(crate) fn run(global: &Global, args: &Prompt) -> Result<u8> {
     let topics = Topics::parse(&args.only, &args.never)?;
-    let store = args.for_store.then(|| global.open_to_look());
+    let store = args.for_store.then(|| global.open_for_reading());
     let store = store.transpose()?;
-    let text = guidance(&Options {
+    let text = guidance(&PromptOptions {
         tools: args.tools,
         topics,
         read_only: args.read_only,
@@ -71,7 +71,7 @@ pub(crate) fn run(global: &Global, args: &Prompt) -> Result<u8> {
 }
 
 /// Writes the guidance, as Markdown. The same options always give the same text.
-pub(crate) fn guidance(options: &Options<'_>) -> String {
+pub(crate) fn guidance(options: &PromptOptions<'_>) -> String {
     let mut sections = vec![beginning(options), FIRST.replace("{view}", options.view())];
     if !options.read_only {
         sections.push(INTERRUPTED.into());
@@ -87,16 +87,16 @@ pub(crate) fn guidance(options: &Options<'_>) -> String {
     sections.join("\n")
 }
 
-impl Options<'_> {
+impl PromptOptions<'_> {
     fn view(&self) -> &'static str {
         match self.tools {
-            Tools::Mcp => "`memory_view`",
-            Tools::Memory => "the command `view`",
+            ToolNaming::Mcp => "`memory_view`",
+            ToolNaming::Memory => "the command `view`",
         }
     }
 }
 
-fn beginning(options: &Options<'_>) -> String {
+fn beginning(options: &PromptOptions<'_>) -> String {
     let commands: &[&str] = if options.read_only {
         &["view"]
     } else {
@@ -110,8 +110,8 @@ fn beginning(options: &Options<'_>) -> String {
         ]
     };
     let named: Vec<_> = match options.tools {
-        Tools::Mcp => commands.iter().map(|c| format!("`memory_{c}`")).collect(),
-        Tools::Memory => commands.iter().map(|c| format!("`{c}`")).collect(),
+        ToolNaming::Mcp => commands.iter().map(|c| format!("`memory_{c}`")).collect(),
+        ToolNaming::Memory => commands.iter().map(|c| format!("`{c}`")).collect(),
     };
     let (last, others) = named.split_last().expect("there is always `view`");
     let named = if others.is_empty() {
@@ -120,10 +120,12 @@ fn beginning(options: &Options<'_>) -> String {
         format!("{} and {last}", others.join(", "))
     };
     let how = match options.tools {
-        Tools::Mcp if options.read_only => format!("the tool {named}"),
-        Tools::Mcp => format!("the tools {named}"),
-        Tools::Memory if options.read_only => format!("the tool `memory` and its command {named}"),
-        Tools::Memory => format!("the tool `memory` and its commands {named}"),
+        ToolNaming::Mcp if options.read_only => format!("the tool {named}"),
+        ToolNaming::Mcp => format!("the tools {named}"),
+        ToolNaming::Memory if options.read_only => {
+            format!("the tool `memory` and its command {named}")
+        }
+        ToolNaming::Memory => format!("the tool `memory` and its commands {named}"),
     };
     let what = if options.read_only {
         "You can look at a memory that outlasts any conversation: text files below /memories, which \
@@ -193,7 +195,7 @@ const TIDY: &str = "\
 ";
 
 /// Writes the section on what does not stay for ever, and how large a file may be.
-fn limits(options: &Options<'_>) -> Option<String> {
+fn limits(options: &PromptOptions<'_>) -> Option<String> {
     let sentences = match options.policy {
         Some(policy) => limits_of(policy, options.read_only),
         None => vec![UNSAID.into(), NO_VISITS.into()],

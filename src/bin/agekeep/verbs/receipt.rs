@@ -2,7 +2,7 @@
 
 use agekeep::error::Result;
 use agekeep::event::{Erased, Event};
-use agekeep::store::retention::{Checked, Proof};
+use agekeep::store::retention::{Proof, ReceiptCheck};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -15,11 +15,11 @@ use crate::verbs::history::revision;
 #[derive(Args)]
 pub(crate) struct ReceiptArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: ReceiptVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ReceiptVerb {
     /// Print a receipt: what was erased, by whom, why, and what that does not reach
     Show {
         /// The event that erased something [default: the newest]
@@ -38,9 +38,9 @@ enum Verb {
 const BROKEN: u8 = 13;
 
 pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     match &args.verb {
-        Verb::Show { event } => {
+        ReceiptVerb::Show { event } => {
             let event = event.as_deref().map(|text| revision(global, text));
             let proof = store.receipt(event.transpose()?.as_ref())?;
             if global.json {
@@ -50,7 +50,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
             }
             Ok(0)
         }
-        Verb::Verify { event } => {
+        ReceiptVerb::Verify { event } => {
             let numbers = match event {
                 Some(event) => {
                     let revision = revision(global, event)?;
@@ -169,7 +169,7 @@ fn to_json(proof: &Proof) -> Value {
     })
 }
 
-fn print_checked(global: &Global, checked: &Checked) -> Result<()> {
+fn print_checked(global: &Global, checked: &ReceiptCheck) -> Result<()> {
     let event = checked.proof.event.number;
     if global.json {
         output::json(&json!({

@@ -25,14 +25,14 @@ use crate::verbs::policy::PolicyFiles;
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]
 pub(crate) struct Redact {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<RedactVerb>,
     /// Redact the present text of the file that was at PATH at REV, and erase all it was before
     #[arg(value_name = "REV:PATH", required_unless_present = "help")]
     what: Option<String>,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum RedactVerb {
     /// List every kind of secret that is looked for; with --json also its shape and examples
     Rules,
     /// Redact standard input as a write would: the text to standard output, what was found to
@@ -69,16 +69,16 @@ pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
         return redact_kept(global, args.what.as_deref().unwrap_or_default());
     };
     match verb {
-        Verb::Rules => rules(global.json),
-        Verb::Test(args) => {
+        RedactVerb::Rules => rules(global.json),
+        RedactVerb::Test(args) => {
             let redactor = Redactor::of_policy(&args.files.read()?.redaction)?;
             if args.jsonl {
                 return test_lines(&redactor);
             }
             test(&redactor, global.json)
         }
-        Verb::Check { file } => check(file, global.json),
-        Verb::Fingerprint => fingerprint(global),
+        RedactVerb::Check { file } => check(file, global.json),
+        RedactVerb::Fingerprint => fingerprint(global),
     }
 }
 
@@ -178,7 +178,7 @@ fn check(file: &Path, as_json: bool) -> Result<u8> {
 
 fn fingerprint(global: &Global) -> Result<u8> {
     let value = standard_input()?;
-    let store = global.open_to_look()?;
+    let store = global.open_for_reading()?;
     let fingerprint = store.fingerprint(value.trim_end_matches(['\r', '\n']))?;
     if global.json {
         let schema = "agekeep.redact_fingerprint/1";

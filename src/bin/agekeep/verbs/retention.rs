@@ -1,10 +1,10 @@
 //! `expire`: the sweep that removes what has expired, and erases what is past its grace.
 
 use agekeep::error::Result;
-use agekeep::event::{Because, HoldOn};
+use agekeep::event::{HoldOn, RemovalReason};
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::policy::expiration::Window;
-use agekeep::store::retention::{Due, Held, SweepOptions, SweepPlan, Swept};
+use agekeep::policy::expiration::TimeSpan;
+use agekeep::store::retention::{ActiveHold, ExpiredMemory, SweepOptions, SweepPlan, Swept};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, args: &Expire) -> Result<u8> {
     how.beyond_limit = args.yes;
     how.accept_clock = args.accept_clock;
     if args.dry_run {
-        let plan = global.open_to_look()?.plan_sweep(how)?;
+        let plan = global.open_for_reading()?.plan_sweep(how)?;
         return print(global, &plan, None);
     }
     let mut store = global.open()?;
@@ -95,7 +95,7 @@ pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
     lines.join("\n")
 }
 
-fn line(word: &str, due: &Due) -> String {
+fn line(word: &str, due: &ExpiredMemory) -> String {
     format!(
         "  {word:<7} {}  v{} {} bytes  {} ({})",
         render::quoted(due.path.as_str()),
@@ -107,14 +107,14 @@ fn line(word: &str, due: &Due) -> String {
 }
 
 /// Explains in words why a memory goes.
-pub(crate) fn why(because: &Because) -> String {
-    let length = |seconds: i64| Window::of(seconds).to_string();
+pub(crate) fn why(because: &RemovalReason) -> String {
+    let length = |seconds: i64| TimeSpan::of(seconds).to_string();
     let by = |rule: Option<usize>| match rule {
         Some(rule) => format!(" by rule {rule}"),
         None => String::new(),
     };
     match because {
-        Because::Unaccessed {
+        RemovalReason::Unaccessed {
             since,
             seconds: window,
             rule,
@@ -124,8 +124,10 @@ pub(crate) fn why(because: &Because) -> String {
             length(*window),
             by(*rule)
         ),
-        Because::ExpiresAt { rule, .. } => format!("the policy names the time{}", by(Some(*rule))),
-        Because::GraceOver {
+        RemovalReason::ExpiresAt { rule, .. } => {
+            format!("the policy names the time{}", by(Some(*rule)))
+        }
+        RemovalReason::GraceOver {
             removed,
             seconds: grace,
         } => format!(
@@ -138,7 +140,7 @@ pub(crate) fn why(because: &Because) -> String {
 
 /// Renders a sweep, or the plan of one, as an object.
 pub(crate) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
-    let all = |dues: &[Due]| -> Vec<Value> { dues.iter().map(due_to_json).collect() };
+    let all = |dues: &[ExpiredMemory]| -> Vec<Value> { dues.iter().map(due_to_json).collect() };
     json!({
         "schema": "agekeep.sweep/1",
         "dry_run": swept.is_none(),
@@ -156,7 +158,7 @@ pub(crate) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
     })
 }
 
-fn due_to_json(due: &Due) -> Value {
+fn due_to_json(due: &ExpiredMemory) -> Value {
     json!({
         "memory": due.id,
         "path": due.path.as_str(),
@@ -173,11 +175,11 @@ fn due_to_json(due: &Due) -> Value {
 #[derive(Args)]
 pub(crate) struct HoldArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: HoldVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum HoldVerb {
     /// Keep memories from expiring, from erasure, and from deletion by agents; needs --reason
     Add {
         /// A file or directory, a glob over whole paths (quoted), or a memory id
@@ -196,7 +198,7 @@ enum Verb {
 
 pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
     match &args.verb {
-        Verb::Add { what } => {
+        HoldVerb::Add { what } => {
             let mut store = global.open()?;
             let meta = store.hold(what, &global.context())?;
             let holds = store.holds()?;
@@ -217,8 +219,8 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
                 ))?;
             }
         }
-        Verb::List => list(global, &global.open_to_look()?.holds()?)?,
-        Verb::Rm { hold } => {
+        HoldVerb::List => list(global, &global.open_for_reading()?.holds()?)?,
+        HoldVerb::Rm { hold } => {
             let meta = global.open()?.lift_hold(*hold, &global.context())?;
             if global.json {
                 output::json(&json!({
@@ -233,7 +235,7 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn list(global: &Global, holds: &[Held]) -> Result<()> {
+fn list(global: &Global, holds: &[ActiveHold]) -> Result<()> {
     for held in holds {
         if global.json {
             output::json(&json!({

@@ -2,13 +2,15 @@
 
 use agekeep::Text;
 use agekeep::error::Result;
-use agekeep::store::past::Looked;
-use agekeep::store::scan::{Exposed, ExposedVersion, Finding, Problem, Remedy, Scanned, Scope};
+use agekeep::store::past::Recorded;
+use agekeep::store::scan::{
+    Exposed, ExposedVersion, Problem, Remedy, ScanScope, Scanned, SecretFinding,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar, Line, Pages, Style, plain};
+use crate::output::{self, Bar, Pages, Style, StyledLine, plain};
 use crate::render;
 
 /// The exit code if secrets were found, or if a text could not be scanned to its end and may hold
@@ -27,8 +29,8 @@ pub(crate) struct Scan {
 }
 
 pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
-    let mut store = global.open_to_look()?;
-    let mut scope = Scope::default();
+    let mut store = global.open_for_reading()?;
+    let mut scope = ScanScope::default();
     let path = args.path.as_deref();
     scope.within = path.map(|path| store.parse_path(path)).transpose()?;
     scope.present = args.present;
@@ -39,7 +41,7 @@ pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
     let looked = looked?;
     output::unless_recorded(&looked.recorded);
     let mut pages = Pages::start(!global.no_pager && !global.json, global.color);
-    let lines: Box<dyn Iterator<Item = Line>> = if global.json {
+    let lines: Box<dyn Iterator<Item = StyledLine>> = if global.json {
         let objects = looked.found.memories.iter().flat_map(to_json);
         let objects = objects.chain([summary_to_json(&looked)]);
         Box::new(objects.map(|object| plain(&object.to_string())))
@@ -67,7 +69,7 @@ fn exit_code(found: &Scanned) -> u8 {
 }
 
 /// Renders a memory: a heading, its versions, newest first, and a hint.
-fn to_lines(memory: &Exposed) -> Vec<Line> {
+fn to_lines(memory: &Exposed) -> Vec<StyledLine> {
     let path = memory.path.as_ref().map(Text::as_str);
     let path = path.map_or_else(|| "(no path)".into(), render::quoted);
     let state = if memory.is_there { "" } else { ", deleted" };
@@ -139,12 +141,12 @@ fn said(version: &ExposedVersion) -> (Style, String) {
 const UNFINISHED: &str = "not scanned to its end, which would take too long: it may hold secrets";
 
 /// Returns the kind of a finding as it stands in markers.
-fn name(finding: &Finding) -> String {
+fn name(finding: &SecretFinding) -> String {
     let kind = finding.kind.as_str();
     fingerprint(finding).map_or_else(|| kind.into(), |print| format!("{kind}#{print}"))
 }
 
-fn fingerprint(finding: &Finding) -> Option<String> {
+fn fingerprint(finding: &SecretFinding) -> Option<String> {
     finding.fingerprint.map(|bits| format!("{bits:08x}"))
 }
 
@@ -267,7 +269,7 @@ fn remedy(memory: &Exposed) -> &'static str {
     }
 }
 
-fn summary_to_json(looked: &Looked<Scanned>) -> Value {
+fn summary_to_json(looked: &Recorded<Scanned>) -> Value {
     let found = &looked.found;
     json!({
         "schema": "agekeep.scan/1",

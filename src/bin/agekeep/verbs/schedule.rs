@@ -31,11 +31,11 @@ carried over. Give a sweeper keys of its own: an auditor's identity and a signin
 little else (`agekeep signers add sweeper KEY --role sweeper`).")]
 pub(crate) struct Schedule {
     #[command(subcommand)]
-    form: Form,
+    form: Scheduler,
 }
 
 #[derive(Subcommand)]
-enum Form {
+enum Scheduler {
     /// A service that sweeps once, and a timer that starts it every day
     Systemd(systemd::Systemd),
     /// A line for the crontab of the account that the store belongs to
@@ -45,7 +45,7 @@ enum Form {
 }
 
 /// A text, and the file it is for.
-struct File {
+struct ScheduleFile {
     name: String,
     text: String,
 }
@@ -53,13 +53,13 @@ struct File {
 pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
     let sweep = Sweep::find(global)?;
     let (form, files, afterwards) = match &args.form {
-        Form::Systemd(args) => (
+        Scheduler::Systemd(args) => (
             "systemd",
             systemd::files(&sweep, args)?,
             systemd::afterwards(&sweep, args),
         ),
-        Form::Cron => ("cron", vec![file(&sweep)], String::new()),
-        Form::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
+        Scheduler::Cron => ("cron", vec![file(&sweep)], String::new()),
+        Scheduler::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
     };
     for sentence in all(&sweep, &args.form) {
         output::warn(&sentence);
@@ -89,7 +89,7 @@ const LINE_BYTES_MAX: usize = 998;
 /// A time when little else is going on, at no round minute.
 const TIME: &str = "17 3 * * *";
 
-fn file(sweep: &Sweep) -> File {
+fn file(sweep: &Sweep) -> ScheduleFile {
     let command = terminal::command(&sweep.variables(), &sweep.expire());
     let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
     let (again, status) = (sweep.schedule(&["cron"]), sweep.status());
@@ -109,7 +109,7 @@ fn file(sweep: &Sweep) -> File {
 {long}{line}
 "
     );
-    File {
+    ScheduleFile {
         name: format!("the crontab of {}", sweep.account()),
         text,
     }
@@ -289,15 +289,15 @@ impl Sweep {
 // The obstacles that would keep a sweep from working when nobody is there to see it.
 
 /// Lists what a person should know before putting it in place, one sentence each.
-fn all(sweep: &Sweep, form: &Form) -> Vec<String> {
+fn all(sweep: &Sweep, form: &Scheduler) -> Vec<String> {
     let mut found = keys(sweep);
-    if let Form::K8s(args) = form {
+    if let Scheduler::K8s(args) = form {
         found.extend(args.obstacle());
         return found;
     }
     found.extend(missing(sweep));
     found.extend(owners(sweep));
-    if let Form::Systemd(args) = form {
+    if let Scheduler::Systemd(args) = form {
         found.extend(systemd::obstacle(sweep, args));
     }
     found

@@ -20,20 +20,20 @@ const KEY_BYTES_MAX: u64 = 16 * 1024;
 #[derive(Args)]
 pub(crate) struct SignersArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: SignersVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum SignersVerb {
     /// Let somebody write, from the next event on
-    Add(Add),
+    Add(AddSignerArgs),
     /// Let somebody write other things than before, from the next event on
     Role {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
         name: String,
         #[arg(value_enum)]
-        role: As,
+        role: SignerRoleArg,
     },
     /// Let somebody write no more; what they wrote stays, and stays valid
     Rm {
@@ -46,7 +46,7 @@ enum Verb {
 }
 
 #[derive(Args)]
-struct Add {
+struct AddSignerArgs {
     /// A name of letters, digits, `.`, `_`, `-` and `@`: it stands in every commit
     // A key that is given here by mistake is to be refused, not printed by the parser.
     #[arg(allow_hyphen_values = true)]
@@ -55,8 +55,8 @@ struct Add {
     #[arg(allow_hyphen_values = true)]
     key: String,
     /// What they may write: agent's commands, undoing them and exports, unless this says otherwise
-    #[arg(long, value_enum, default_value_t = As::Writer)]
-    role: As,
+    #[arg(long, value_enum, default_value_t = SignerRoleArg::Writer)]
+    role: SignerRoleArg,
     /// The key may sign from this time on: RFC 3339 or a date, in UTC
     #[arg(long, value_name = "TIME")]
     valid_after: Option<String>,
@@ -67,7 +67,7 @@ struct Add {
 
 /// The role of a signer: what it may write.
 #[derive(Clone, Copy, ValueEnum)]
-enum As {
+enum SignerRoleArg {
     /// Everything
     Owner,
     /// What agents do, undoing it, exports, and looks
@@ -78,34 +78,34 @@ enum As {
     Auditor,
 }
 
-impl From<As> for SignerRole {
-    fn from(role: As) -> Self {
+impl From<SignerRoleArg> for SignerRole {
+    fn from(role: SignerRoleArg) -> Self {
         match role {
-            As::Owner => Self::Owner,
-            As::Writer => Self::Writer,
-            As::Sweeper => Self::Sweeper,
-            As::Auditor => Self::Auditor,
+            SignerRoleArg::Owner => Self::Owner,
+            SignerRoleArg::Writer => Self::Writer,
+            SignerRoleArg::Sweeper => Self::Sweeper,
+            SignerRoleArg::Auditor => Self::Auditor,
         }
     }
 }
 
 pub(crate) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
     match &args.verb {
-        Verb::Add(add) => run_add(global, add)?,
-        Verb::Role { name, role } => run_role(global, name, (*role).into())?,
-        Verb::Rm { name } => {
+        SignersVerb::Add(add) => run_add(global, add)?,
+        SignersVerb::Role { name, role } => run_role(global, name, (*role).into())?,
+        SignersVerb::Rm { name } => {
             let removed = global.open()?.remove_signer(name, &global.context())?;
             show_removed(global, &removed)?;
         }
-        Verb::List => {
-            let signers = global.open_to_look()?.signer_list();
+        SignersVerb::List => {
+            let signers = global.open_for_reading()?.signer_list();
             show_list(global, &signers)?;
         }
     }
     Ok(0)
 }
 
-fn run_add(global: &Global, add: &Add) -> Result<()> {
+fn run_add(global: &Global, add: &AddSignerArgs) -> Result<()> {
     let now = (global.clock())();
     let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
     let validity = Validity::new(time(&add.valid_after)?, time(&add.valid_before)?);

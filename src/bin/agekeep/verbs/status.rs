@@ -4,8 +4,8 @@ use std::path::Path;
 
 use agekeep::crypto::recipients::Role;
 use agekeep::error::{Error, Result};
-use agekeep::policy::expiration::Window;
-use agekeep::store::{Compacted, CopyOf, Distance, Kept, SignerRole, Status, Store};
+use agekeep::policy::expiration::TimeSpan;
+use agekeep::store::{Compacted, CopyOf, Distance, SignerRole, Status, StorageStats, Store};
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::Args;
 use serde_json::{Value, json};
@@ -25,12 +25,12 @@ pub(crate) struct StatusArgs {
 const OVERDUE: u8 = 14;
 
 pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
-    let max_age = args.max_age.as_deref().map(str::parse::<Window>);
+    let max_age = args.max_age.as_deref().map(str::parse::<TimeSpan>);
     let max_age = max_age.transpose().map_err(|why| Error::Invalid {
         what: "--max-age",
         why,
     })?;
-    let mut status = global.open_to_look()?.status()?;
+    let mut status = global.open_for_reading()?.status()?;
     let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
     let code = if overdue.is_some() { OVERDUE } else { 0 };
     status.problems.extend(overdue);
@@ -43,7 +43,7 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
 }
 
 /// Reports that no sweep was carried out for too long.
-fn overdue(status: &Status, now: DateTime<Utc>, max: Window) -> Option<String> {
+fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String> {
     let Some((last, _)) = status.last_sweep else {
         return Some("no sweep was ever carried out; `agekeep expire` is one".into());
     };
@@ -184,8 +184,8 @@ struct Advice {
 }
 
 pub(crate) fn doctor(global: &Global) -> Result<u8> {
-    let closed = Store::protect(&global.existing_store()?);
-    let store = global.open_to_look()?;
+    let closed = Store::restrict_permissions(&global.existing_store()?);
+    let store = global.open_for_reading()?;
     let status = store.status()?;
     let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
     found.extend(status.problems.iter().map(|problem| Advice {
@@ -329,9 +329,9 @@ pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
             why: "with --json there is nothing that it could leave out".into(),
         });
     }
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     if args.dry_run {
-        let kept = store.kept()?;
+        let kept = store.storage_stats()?;
         if global.json {
             output::json(
                 &json!({"schema": "agekeep.compact/1", "before": compacted_to_json(kept)}),
@@ -371,7 +371,7 @@ fn print(global: &Global, compacted: &Compacted) -> Result<u8> {
     Ok(FINDINGS_PRESENT)
 }
 
-fn in_words(kept: Kept) -> String {
+fn in_words(kept: StorageStats) -> String {
     let (packs, loose) = (
         counted(kept.packs, "pack"),
         counted(kept.loose, "loose object"),
@@ -379,6 +379,6 @@ fn in_words(kept: Kept) -> String {
     format!("{packs}, {loose}, {} bytes", kept.bytes)
 }
 
-fn compacted_to_json(kept: Kept) -> Value {
+fn compacted_to_json(kept: StorageStats) -> Value {
     json!({"packs": kept.packs, "loose": kept.loose, "bytes": kept.bytes})
 }

@@ -6,7 +6,7 @@ use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
 use agekeep::store::answer::Meta;
 use agekeep::store::revision::{Revision, parse_time};
-use agekeep::store::undo::{Conflict, PLAN_DIGITS_MIN, Plan, Selection, Step, Undo};
+use agekeep::store::undo::{Conflict, PLAN_DIGITS_MIN, Selection, Undo, UndoPlan, UndoStep};
 use clap::Args;
 use serde_json::json;
 
@@ -68,7 +68,7 @@ pub(crate) fn restore(global: &Global, args: &Restore) -> Result<u8> {
     let path = store.parse_path(&args.path)?;
     let from = match &args.from {
         Some(from) => revision(global, from)?,
-        None => store.before_it_went(&path)?,
+        None => store.last_revision_of(&path)?,
     };
     let undo = Undo::Restore { path, from };
     run(global, store, &undo, &args.how, &global.context())
@@ -105,7 +105,7 @@ pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
         .transpose()?;
     let undo = Undo::Revert(selection);
     // The actor and session choose what is reverted, and do not say who reverts it.
-    run(global, store, &undo, &args.how, &global.onlooker())
+    run(global, store, &undo, &args.how, &global.reader_context())
 }
 
 fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
@@ -119,7 +119,7 @@ fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
 /// Opens the store; a plan needs no signing key.
 fn open(global: &Global, how: &How) -> Result<Store> {
     if how.dry_run {
-        global.open_to_look()
+        global.open_for_reading()
     } else {
         global.open()
     }
@@ -146,7 +146,7 @@ fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Cont
 }
 
 /// Renders what an undo does, or did, in words.
-pub(crate) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String {
+pub(crate) fn to_text(plan: &UndoPlan, dry_run: bool, meta: Option<&Meta>) -> String {
     let mut lines = vec![heading(plan)];
     lines.extend(plan.steps.iter().map(step));
     let conflict = |conflict: &Conflict| format!("  conflict  {}", conflict.sentence());
@@ -164,7 +164,7 @@ pub(crate) fn to_text(plan: &Plan, dry_run: bool, meta: Option<&Meta>) -> String
     lines.join("\n")
 }
 
-fn heading(plan: &Plan) -> String {
+fn heading(plan: &UndoPlan) -> String {
     let what = match plan.at {
         Some(at) => format!("to event {} ({})", at.event, at.commit),
         None => format!("of events {}", render::runs(&plan.undone)),
@@ -180,7 +180,7 @@ fn heading(plan: &Plan) -> String {
     )
 }
 
-fn step(step: &Step) -> String {
+fn step(step: &UndoStep) -> String {
     let path = |path: &Option<MemoryPath>| {
         path.as_ref().map_or_else(
             || format!("({})", step.id),

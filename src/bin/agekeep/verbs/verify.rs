@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::store::note::Note;
+use agekeep::store::note::SignedCheckpoint;
 use agekeep::verify::{self, Finding, Options, Report};
 use clap::Args;
 use serde_json::{Value, json};
@@ -63,9 +63,9 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
 }
 
 /// Reads a checkpoint.
-fn note(file: &Path) -> Result<Note> {
+fn note(file: &Path) -> Result<SignedCheckpoint> {
     let text = policy::read(file)?;
-    Note::parse(&text).map_err(|why| Error::Invalid {
+    SignedCheckpoint::parse(&text).map_err(|why| Error::Invalid {
         what: "the checkpoint",
         why: format!("{}: {why}", file.display()),
     })

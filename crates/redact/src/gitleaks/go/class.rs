@@ -2,11 +2,11 @@
 
 use regex::bytes::Regex;
 
-use crate::gitleaks::go::{Change, Last, Reader, Refusal};
+use crate::gitleaks::go::{Last, PatternReader, PatternRefusal, Rewrite};
 
 /// A class that is being read.
 #[derive(Default)]
-struct Class {
+struct CharClass {
     items: Vec<Item>,
     /// Set if it names characters beyond ASCII, so that Unicode must be on.
     wide: bool,
@@ -29,16 +29,16 @@ struct End {
     text: Option<String>,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     /// Reads a class from `[` to `]`.
-    pub(super) fn class(&mut self) -> Result<(), Refusal> {
+    pub(super) fn class(&mut self) -> Result<(), PatternRefusal> {
         let start = self.at;
         self.at += 1;
         let negated = self.peek() == Some('^');
         if negated {
             self.at += 1;
         }
-        let mut class = Class::default();
+        let mut class = CharClass::default();
         loop {
             match self.peek() {
                 None => return Err(self.refusal(start, "`[` without its `]`")),
@@ -52,7 +52,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn class_item(&mut self, start: usize, class: &mut Class) -> Result<(), Refusal> {
+    fn class_item(&mut self, start: usize, class: &mut CharClass) -> Result<(), PatternRefusal> {
         let rest = self.rest();
         if let Some(body) = rest.strip_prefix("[:")
             && let Some((name, _)) = body.split_once(":]")
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     /// Reads a character in a class that began at `start`.
-    fn class_end(&mut self, start: usize) -> Result<End, Refusal> {
+    fn class_end(&mut self, start: usize) -> Result<End, PatternRefusal> {
         match self.peek() {
             None => Err(self.refusal(start, "`[` without its `]`")),
             Some('\\') => {
@@ -131,17 +131,17 @@ impl Reader<'_> {
         match end.text {
             Some(text) => text,
             None if matches!(end.c, '[' | ']' | '^' | '-' | '&' | '~') => {
-                self.changes.insert(Change::Sign);
+                self.changes.insert(Rewrite::Sign);
                 format!("\\{}", end.c)
             }
             None => end.c.to_string(),
         }
     }
 
-    fn write_class(&mut self, class: &Class, negated: bool) {
+    fn write_class(&mut self, class: &CharClass, negated: bool) {
         if class.wide {
             self.out.push_str("(?u:");
-            self.changes.insert(Change::Unicode);
+            self.changes.insert(Rewrite::Unicode);
         }
         self.out.push_str(if negated { "[^" } else { "[" });
         let last = class.items.len() - 1;
@@ -150,7 +150,7 @@ impl Reader<'_> {
                 Item::Text(text) => self.out.push_str(text),
                 Item::Perl(letter) => {
                     if matches!(letter, 's' | 'S') {
-                        self.changes.insert(Change::Space);
+                        self.changes.insert(Rewrite::Space);
                     }
                     self.out.push_str(&perl(*letter, class.wide));
                 }
@@ -159,9 +159,9 @@ impl Reader<'_> {
                     let twin = index > 0
                         && matches!(class.items[index - 1], Item::Raw(before) if before == *c);
                     let change = match c {
-                        '[' => Some(Change::Bracket),
-                        '-' if !edge || twin => Some(Change::Sign),
-                        '&' | '~' if twin => Some(Change::Sign),
+                        '[' => Some(Rewrite::Bracket),
+                        '-' if !edge || twin => Some(Rewrite::Sign),
+                        '&' | '~' if twin => Some(Rewrite::Sign),
                         _ => None,
                     };
                     if let Some(change) = change {
@@ -211,9 +211,9 @@ pub(super) struct Escaped {
     pub(super) text: String,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     /// Reads a backslash outside a class.
-    pub(super) fn backslash(&mut self) -> Result<(), Refusal> {
+    pub(super) fn backslash(&mut self) -> Result<(), PatternRefusal> {
         match self.rest()[1..].chars().next() {
             Some('A' | 'z' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W') => {
                 self.keep(2);
@@ -223,7 +223,7 @@ impl Reader<'_> {
                 self.at += 2;
                 let not = if c == 'S' { "^" } else { "" };
                 self.out.extend(["[", not, SPACES, "]"]);
-                self.changes.insert(Change::Space);
+                self.changes.insert(Rewrite::Space);
                 self.thing(1);
             }
             Some('p' | 'P') => {
@@ -242,7 +242,7 @@ impl Reader<'_> {
                     self.out.push_str(&escaped.text);
                     self.thing(1);
                 } else {
-                    self.changes.insert(Change::Unicode);
+                    self.changes.insert(Rewrite::Unicode);
                     self.literal(escaped.c);
                 }
             }
@@ -258,7 +258,7 @@ impl Reader<'_> {
             None => (body, 2),
         };
         self.at += quoted.len() + skipped;
-        self.changes.insert(Change::Quote);
+        self.changes.insert(Rewrite::Quote);
         if quoted.is_empty() && matches!(self.last, Last::Repetition) {
             // For Go the repetitions before and after are no longer side by side.
             self.last = Last::Thing(self.repeats);
@@ -272,7 +272,7 @@ impl Reader<'_> {
     }
 
     /// Reads a backslash and the character that it stands for, inside a class or outside.
-    pub(super) fn escaped(&mut self) -> Result<Escaped, Refusal> {
+    pub(super) fn escaped(&mut self) -> Result<Escaped, PatternRefusal> {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.take() else {
@@ -288,7 +288,7 @@ impl Reader<'_> {
             't' => '\t',
             'v' => '\x0B',
             '<' | '>' => {
-                self.changes.insert(Change::Angle);
+                self.changes.insert(Rewrite::Angle);
                 let text = c.to_string();
                 return Ok(Escaped { c, text });
             }
@@ -301,7 +301,7 @@ impl Reader<'_> {
 
     /// Reads a number of up to three octal digits. A single digit other than 0 would refer to a
     /// group.
-    fn octal(&mut self, start: usize, first: char) -> Result<Escaped, Refusal> {
+    fn octal(&mut self, start: usize, first: char) -> Result<Escaped, PatternRefusal> {
         let mut value = first.to_digit(8).unwrap_or(0);
         let mut digits = 1;
         while let Some(digit) = self.peek().and_then(|c| c.to_digit(8)) {
@@ -316,14 +316,14 @@ impl Reader<'_> {
             let why = format!("`\\{first}`, a reference to a group, which Go does not know");
             return Err(self.refusal(start, why));
         }
-        self.changes.insert(Change::Octal);
+        self.changes.insert(Rewrite::Octal);
         let c = char::from_u32(value).unwrap_or('\0');
         let text = format!("\\x{value:02X}");
         Ok(Escaped { c, text })
     }
 
     /// Reads the number behind `\x`: two digits, or any number of them between braces.
-    fn hexadecimal(&mut self, start: usize) -> Result<char, Refusal> {
+    fn hexadecimal(&mut self, start: usize) -> Result<char, PatternRefusal> {
         let rest = self.rest();
         let (digits, length) = match rest.strip_prefix('{') {
             Some(body) => match body.split_once('}') {
@@ -348,7 +348,7 @@ impl Reader<'_> {
 
     /// Reads `\pN`, `\p{Name}`, `\P{Name}` or `\p{^Name}`, and spells it for a pattern with Unicode
     /// on.
-    pub(super) fn unicode_class(&mut self) -> Result<String, Refusal> {
+    pub(super) fn unicode_class(&mut self) -> Result<String, PatternRefusal> {
         let start = self.at;
         let mut negated = self.rest().starts_with("\\P");
         let body = &self.rest()[2..];
@@ -367,7 +367,7 @@ impl Reader<'_> {
             negated = !negated;
             name = rest;
         }
-        self.changes.insert(Change::Unicode);
+        self.changes.insert(Rewrite::Unicode);
         let p = if negated { "\\P" } else { "\\p" };
         if name == "Any" {
             return Ok(format!("{p}{{any}}"));

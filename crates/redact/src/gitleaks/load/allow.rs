@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::AhoCorasick;
 use toml::Spanned;
 
-use super::{COMMITS, Loaded, Outcome, Source};
+use super::{COMMITS, Loaded, RuleOutcome, Source};
 use crate::gitleaks::Fault;
 use crate::gitleaks::file;
 use crate::gitleaks::scan::Pattern;
 
 /// An allowlist.
 #[derive(Debug)]
-pub(in crate::gitleaks) struct Allow {
+pub(in crate::gitleaks) struct AllowList {
     /// Set if all of its conditions must hold, and not only one.
     pub(in crate::gitleaks) all: bool,
     /// Set if it names commits. A text never stands in one here.
@@ -51,7 +51,7 @@ impl Stops {
     }
 }
 
-impl Allow {
+impl AllowList {
     /// Returns its patterns.
     pub(in crate::gitleaks) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.paths.iter().chain(&self.regexes)
@@ -63,8 +63,8 @@ impl Source {
     pub(super) fn allowlists(
         &self,
         owner: &str,
-        rule: &file::Rule,
-    ) -> Result<Vec<Arc<Allow>>, Fault> {
+        rule: &file::RawRule,
+    ) -> Result<Vec<Arc<AllowList>>, Fault> {
         if let Some(old) = &rule.allowlist
             && !rule.allowlists.is_empty()
         {
@@ -114,7 +114,7 @@ impl Source {
         }
     }
 
-    fn target(&self, target: &Spanned<String>, allow: &Arc<Allow>, loaded: &mut Loaded) {
+    fn target(&self, target: &Spanned<String>, allow: &Arc<AllowList>, loaded: &mut Loaded) {
         let id = target.get_ref();
         let Some(entry) = loaded.rules.iter_mut().find(|entry| entry.id == *id) else {
             let why =
@@ -122,12 +122,12 @@ impl Source {
             loaded.faults.push(self.fault(target, why));
             return;
         };
-        if let Outcome::Loaded(rule) = &mut entry.outcome {
+        if let RuleOutcome::Loaded(rule) = &mut entry.outcome {
             rule.allow.push(Arc::clone(allow));
         }
     }
 
-    fn allow(&self, owner: &str, spanned: &Spanned<file::Allowlist>) -> Result<Allow, Fault> {
+    fn allow(&self, owner: &str, spanned: &Spanned<file::Allowlist>) -> Result<AllowList, Fault> {
         let list = spanned.get_ref();
         let all = match &list.condition {
             None => false,
@@ -153,7 +153,7 @@ impl Source {
             },
         };
         let stops = self.words(owner, "stop word", &list.stopwords)?;
-        let allow = Allow {
+        let allow = AllowList {
             all,
             commits: !list.commits.is_empty(),
             paths: self.patterns(owner, "paths", &list.paths)?,

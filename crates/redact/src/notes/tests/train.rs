@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::hash;
 use super::page::Page;
-use super::weigh::{self, Feature, Kind};
+use super::weigh::{self, Feature, FeatureKind};
 use crate::engine::BUILT_IN;
 use crate::rules::samples;
 use crate::rules::tests::build::notes::{KINDS, Lists, OF_CLASS, row};
@@ -245,8 +245,9 @@ impl Learnt {
                 Some((class, _)) => (*class).to_owned(),
                 None => one.to_string(),
             };
-            let worded = (Kind::WordBefore as u8..=Kind::WordsBefore as u8).contains(&kind)
-                || [Kind::Inside as u8, Kind::Itself as u8].contains(&kind);
+            let worded = (FeatureKind::WordBefore as u8..=FeatureKind::WordsBefore as u8)
+                .contains(&kind)
+                || [FeatureKind::Inside as u8, FeatureKind::Itself as u8].contains(&kind);
             let word = self.words.get(&three).filter(|_| worded && three > 64);
             let three = word.map_or(three.to_string(), |word| format!("\"{word}\""));
             writeln!(text, "{name} {one} {two} {three} {points}").expect("memory");

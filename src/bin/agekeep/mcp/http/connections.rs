@@ -43,13 +43,13 @@ enum Phase {
 
 /// All connections of the server.
 pub(super) struct Connections {
-    table: Mutex<Table>,
+    table: Mutex<ConnectionTable>,
     new_max: usize,
     known_max: usize,
 }
 
 #[derive(Default)]
-struct Table {
+struct ConnectionTable {
     /// The number of connections there have been.
     count: u64,
     /// The new connections, for each address by their number, so that the oldest stands first.
@@ -74,12 +74,12 @@ impl Connections {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, ConnectionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives a connection from this address a place, for which another new one may lose its own.
-    pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Arc<Place> {
+    pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Arc<ConnectionSlot> {
         let mut table = self.table();
         if table.new.values().map(BTreeMap::len).sum::<usize>() >= self.new_max {
             table.close_a_new_one();
@@ -89,7 +89,7 @@ impl Connections {
         let lost = CancellationToken::new();
         let of_peer = table.new.entry(peer).or_default();
         of_peer.insert(number, lost.clone());
-        Arc::new(Place {
+        Arc::new(ConnectionSlot {
             connections: self.clone(),
             number,
             peer,
@@ -103,7 +103,7 @@ impl Connections {
     }
 }
 
-impl Table {
+impl ConnectionTable {
     /// Closes the oldest new connection of the address that has the most of them.
     fn close_a_new_one(&mut self) {
         let oldest = |of_peer: &BTreeMap<u64, _>| of_peer.keys().next().copied();
@@ -150,14 +150,14 @@ impl Table {
 }
 
 /// A connection's place, which is free again when its last holder drops it.
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     peer: IpAddr,
     lost: CancellationToken,
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Waits until the connection has lost its place, or was new for too long.
     pub(super) async fn lost(&self) {
         let lost = timeout(HEAD_WITHIN, self.lost.cancelled()).await;
@@ -168,7 +168,7 @@ impl Place {
 
     /// Lets a request in; `None` if there is no room for it. Its body is on its way in until the
     /// returned turn is dropped.
-    pub(super) fn let_in(self: &Arc<Self>) -> Option<Turn> {
+    pub(super) fn let_in(self: &Arc<Self>) -> Option<PhaseGuard> {
         let mut table = self.connections.table();
         if self.lost.is_cancelled() {
             return None;
@@ -193,13 +193,13 @@ impl Place {
             lost: self.lost.clone(),
         };
         table.known.insert(self.number, known);
-        Some(Turn::new(self, Phase::Working))
+        Some(PhaseGuard::new(self, Phase::Working))
     }
 
     /// Begins an answer, which is on its way out until the returned turn is dropped.
-    pub(super) fn send(self: &Arc<Self>) -> Turn {
+    pub(super) fn send(self: &Arc<Self>) -> PhaseGuard {
         self.turn(Phase::Sending);
-        Turn::new(self, Phase::Idle)
+        PhaseGuard::new(self, Phase::Idle)
     }
 
     /// Waits until the body of the request that was just let in is late; for ever if it is complete
@@ -225,7 +225,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut table = self.connections.table();
         table.take_new(self.peer, self.number);
@@ -234,13 +234,13 @@ impl Drop for Place {
 }
 
 /// A guard that moves a connection to its next phase when it is dropped.
-pub(super) struct Turn {
-    place: Arc<Place>,
+pub(super) struct PhaseGuard {
+    place: Arc<ConnectionSlot>,
     to: Phase,
 }
 
-impl Turn {
-    fn new(place: &Arc<Place>, to: Phase) -> Self {
+impl PhaseGuard {
+    fn new(place: &Arc<ConnectionSlot>, to: Phase) -> Self {
         Self {
             place: place.clone(),
             to,
@@ -248,7 +248,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for PhaseGuard {
     fn drop(&mut self) {
         self.place.turn(self.to);
     }

@@ -12,11 +12,11 @@ use agekeep::Digest;
 use agekeep::error::{Error, ExportFault, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::store::export::{Head, Scope, Taken};
+use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::folder::{Folder, Kind, Opened};
+use crate::folder::{EntryKind, OpenedPath, UserFolder};
 use crate::verbs::import;
 use crate::{folder, output, render};
 
@@ -33,15 +33,15 @@ pub(super) enum Added {
 }
 
 /// The place that versions are written to.
-pub(super) enum Writer {
+pub(super) enum ExportWriter {
     Folder {
-        target: Target,
-        root: Folder,
+        target: ExportTarget,
+        root: UserFolder,
         /// The open folders on the way to the last file that was written, with their names.
-        open: Vec<(OsString, Folder)>,
+        open: Vec<(OsString, UserFolder)>,
     },
     File {
-        target: Target,
+        target: ExportTarget,
         file: BufWriter<File>,
     },
     Stdout,
@@ -49,7 +49,7 @@ pub(super) enum Writer {
 
 /// A version as a line of JSON Lines.
 #[derive(Serialize)]
-struct Line<'a> {
+struct ExportLine<'a> {
     memory: MemoryId,
     path: Option<&'a str>,
     version: u64,
@@ -70,8 +70,8 @@ struct Line<'a> {
     why: Option<String>,
 }
 
-impl Writer {
-    pub(super) fn folder(mut target: Target) -> Result<Self> {
+impl ExportWriter {
+    pub(super) fn folder(mut target: ExportTarget) -> Result<Self> {
         let root = target.begin_folder()?;
         Ok(Self::Folder {
             target,
@@ -80,14 +80,14 @@ impl Writer {
         })
     }
 
-    pub(super) fn file(mut target: Target, head: &Head, scope: &Scope) -> Result<Self> {
+    pub(super) fn file(mut target: ExportTarget, head: &Head, scope: &ExportScope) -> Result<Self> {
         let file = BufWriter::new(target.begin_file()?);
         let mut writer = Self::File { target, file };
         writer.line(&header(head, scope))?;
         Ok(writer)
     }
 
-    pub(super) fn stdout(head: &Head, scope: &Scope) -> Result<Self> {
+    pub(super) fn stdout(head: &Head, scope: &ExportScope) -> Result<Self> {
         let mut writer = Self::Stdout;
         writer.line(&header(head, scope))?;
         Ok(writer)
@@ -98,7 +98,7 @@ impl Writer {
     }
 
     /// Adds a version.
-    pub(super) fn add(&mut self, taken: &Taken) -> Result<Added> {
+    pub(super) fn add(&mut self, taken: &ExportedVersion) -> Result<Added> {
         if let Self::Folder { target, root, open } = self {
             return match (&taken.path, &taken.text) {
                 (Some(path), Ok(_)) if is_of_git(path) => Ok(Added::OfGit),
@@ -154,9 +154,9 @@ fn is_of_git(path: &MemoryPath) -> bool {
 /// Writes a file, and the folders above it that are not there yet. Paths come in their order, so
 /// each folder is made once, and one that exists already belongs to another path.
 fn write_file(
-    target: &Target,
-    root: &Folder,
-    open: &mut Vec<(OsString, Folder)>,
+    target: &ExportTarget,
+    root: &UserFolder,
+    open: &mut Vec<(OsString, UserFolder)>,
     path: &MemoryPath,
     text: &[u8],
 ) -> Result<Added> {
@@ -187,7 +187,7 @@ fn write_file(
 }
 
 /// Makes the first line of JSON Lines.
-fn header(head: &Head, scope: &Scope) -> Value {
+fn header(head: &Head, scope: &ExportScope) -> Value {
     let within: Vec<&str> = scope.within.iter().map(MemoryPath::as_str).collect();
     json!({
         "schema": import::SCHEMA,
@@ -202,9 +202,9 @@ fn header(head: &Head, scope: &Scope) -> Value {
     })
 }
 
-fn line(taken: &Taken) -> Line<'_> {
+fn line(taken: &ExportedVersion) -> ExportLine<'_> {
     let text = taken.text.as_ref().ok();
-    Line {
+    ExportLine {
         memory: taken.id,
         path: taken.path.as_ref().map(MemoryPath::as_str),
         version: taken.version,
@@ -231,9 +231,9 @@ const ASIDE: &str = ".agekeep-export-";
 const NAMES_MAX: u32 = 1_000;
 
 /// A free place for an export.
-pub(super) struct Target {
+pub(super) struct ExportTarget {
     path: PathBuf,
-    parent: Folder,
+    parent: UserFolder,
     name: OsString,
     is_folder: bool,
     /// Set if `parent` is the place itself, an empty folder: it may be a mount, or somebody's
@@ -243,7 +243,7 @@ pub(super) struct Target {
     aside: Option<OsString>,
 }
 
-impl Target {
+impl ExportTarget {
     /// Checks that plaintext may be written to a place.
     pub(super) fn check(path: &Path, is_folder: bool, force: bool, store: &Path) -> Result<Self> {
         let path = whole(path).map_err(failed("find", path))?;
@@ -265,7 +265,7 @@ impl Target {
                 path,
             }));
         }
-        let mut parent = Folder::open(&above).map_err(failed("open", &above))?;
+        let mut parent = UserFolder::open(&above).map_err(failed("open", &above))?;
         say_left_over(&parent, &above);
         let is_there = is_there(&parent, name, is_folder, &path)?;
         if is_there {
@@ -282,24 +282,24 @@ impl Target {
     }
 
     /// Makes the folder to write to.
-    pub(super) fn begin_folder(&mut self) -> Result<Folder> {
+    pub(super) fn begin_folder(&mut self) -> Result<UserFolder> {
         if self.is_there {
             let private = self.parent.make_private();
             private.map_err(|error| self.failed(error))?;
         }
-        let made = self.begin(Folder::make_folder)?;
+        let made = self.begin(UserFolder::make_folder)?;
         made.try_lock();
         Ok(made)
     }
 
     /// Makes the file to write to.
     pub(super) fn begin_file(&mut self) -> Result<File> {
-        let made = self.begin(Folder::make_file)?;
+        let made = self.begin(UserFolder::make_file)?;
         folder::try_lock(&made);
         Ok(made)
     }
 
-    fn begin<T>(&mut self, make: impl Fn(&Folder, &OsStr) -> io::Result<T>) -> Result<T> {
+    fn begin<T>(&mut self, make: impl Fn(&UserFolder, &OsStr) -> io::Result<T>) -> Result<T> {
         let mut number = 0;
         loop {
             let name = OsString::from(format!("{ASIDE}{}-{number}", process::id()));
@@ -357,7 +357,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for ExportTarget {
     /// Removes an export that is not whole: it is plaintext that nobody asked for.
     fn drop(&mut self) {
         let Some(name) = self.aside.take() else {
@@ -387,12 +387,12 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
 
 /// Tells whether there is an empty folder at a place where an export may go; anything else is an
 /// error.
-fn is_there(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Result<bool> {
+fn is_there(parent: &UserFolder, name: &OsStr, is_folder: bool, path: &Path) -> Result<bool> {
     let what = match parent.kind(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed("look at", path)(error)),
-        Ok(Kind::Link) => "a symbolic link, which is not followed",
-        Ok(Kind::Folder) if is_folder => {
+        Ok(EntryKind::Link) => "a symbolic link, which is not followed",
+        Ok(EntryKind::Folder) if is_folder => {
             let found = parent.folder(name).map_err(failed("open", path))?;
             if found.names().map_err(failed("list", path))?.is_empty() {
                 return Ok(true);
@@ -400,27 +400,27 @@ fn is_there(parent: &Folder, name: &OsStr, is_folder: bool, path: &Path) -> Resu
             say_left_over(&found, path);
             "a folder that is not empty"
         }
-        Ok(Kind::Folder) => "a folder, and no file",
+        Ok(EntryKind::Folder) => "a folder, and no file",
         Ok(_) => "there already",
     };
     Err(in_the_way(path, what))
 }
 
 /// Warns of exports that were cut off here, and are left in plaintext.
-fn say_left_over(parent: &Folder, path: &Path) {
+fn say_left_over(parent: &UserFolder, path: &Path) {
     for name in parent.names().unwrap_or_default() {
         if !name.as_bytes().starts_with(ASIDE.as_bytes()) {
             continue;
         }
         let opened = match parent.kind(&name) {
-            Ok(Kind::Folder) => parent.folder(&name).map(Opened::Folder),
-            Ok(Kind::File) => parent.file(&name).map(|(file, _)| Opened::File(file)),
+            Ok(EntryKind::Folder) => parent.folder(&name).map(OpenedPath::Folder),
+            Ok(EntryKind::File) => parent.file(&name).map(|(file, _)| OpenedPath::File(file)),
             _ => continue,
         };
         // A process that still writes to it has a lock on it.
         let is_over = match opened {
-            Ok(Opened::Folder(folder)) => folder.try_lock(),
-            Ok(Opened::File(file)) => folder::try_lock(&file),
+            Ok(OpenedPath::Folder(folder)) => folder.try_lock(),
+            Ok(OpenedPath::File(file)) => folder::try_lock(&file),
             Err(_) => false,
         };
         if is_over {

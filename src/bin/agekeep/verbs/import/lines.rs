@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
 use crate::input::{Line, next_line};
-use crate::verbs::import::source::{Body, Item, What};
+use crate::verbs::import::source::{Body, ImportItem, ItemContent};
 
 /// The schema that the first line of an export names.
 pub(crate) const SCHEMA: &str = "agekeep.export/1";
@@ -29,7 +29,7 @@ const ESCAPE_BYTES: usize = 6;
 const WHY_CHARACTERS_MAX: usize = 200;
 
 #[derive(Deserialize)]
-struct Header {
+struct ExportHeader {
     schema: String,
     store: Option<StoreId>,
     lines: u64,
@@ -37,7 +37,7 @@ struct Header {
 
 /// A line without its text.
 #[derive(Deserialize)]
-struct Listed {
+struct LineSummary {
     path: Option<String>,
     present: bool,
     text: Option<IgnoredAny>,
@@ -74,7 +74,7 @@ impl Lines {
             follow: 0,
         };
         let first = match lines.next()? {
-            Some(Line::Whole(line)) => serde_json::from_slice::<Header>(&line).ok(),
+            Some(Line::Whole(line)) => serde_json::from_slice::<ExportHeader>(&line).ok(),
             _ => None,
         };
         match first {
@@ -98,7 +98,7 @@ impl Lines {
     }
 
     /// Lists what is in it, line by line, each to be put below `to`.
-    pub(super) fn items(&mut self, to: &str) -> Result<Vec<Item>> {
+    pub(super) fn items(&mut self, to: &str) -> Result<Vec<ImportItem>> {
         let mut items = Vec::new();
         let mut number = 1;
         loop {
@@ -150,16 +150,16 @@ impl Lines {
     }
 }
 
-fn item(line: &[u8], number: u64, at: u64, to: &str) -> Item {
-    let Ok(listed) = serde_json::from_slice::<Listed>(line) else {
+fn item(line: &[u8], number: u64, at: u64, to: &str) -> ImportItem {
+    let Ok(listed) = serde_json::from_slice::<LineSummary>(line) else {
         return refused(number, "it is not a line of an export".into());
     };
     let name = format!("line {number}");
     if !listed.present {
-        return Item {
+        return ImportItem {
             name,
             path: None,
-            what: What::Older,
+            what: ItemContent::Older,
         };
     }
     let (Some(path), Some(IgnoredAny)) = (listed.path, listed.text) else {
@@ -172,17 +172,17 @@ fn item(line: &[u8], number: u64, at: u64, to: &str) -> Item {
     let Some(below) = below.map(str::to_owned) else {
         return refused(number, format!("its path is not below {ROOT}"));
     };
-    Item {
+    ImportItem {
         name,
         path: Some(format!("{to}{below}")),
-        what: What::Text(Body::Line { at, path }),
+        what: ItemContent::Text(Body::Line { at, path }),
     }
 }
 
-fn refused(number: u64, why: String) -> Item {
-    Item {
+fn refused(number: u64, why: String) -> ImportItem {
+    ImportItem {
         name: format!("line {number}"),
         path: None,
-        what: What::Refused(why),
+        what: ItemContent::Refused(why),
     }
 }

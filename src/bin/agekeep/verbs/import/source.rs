@@ -14,7 +14,7 @@ use agekeep::store::Store;
 use zeroize::Zeroizing;
 
 use crate::folder;
-use crate::folder::{Folder, Itself, Kind, Opened};
+use crate::folder::{EntryKind, Itself, OpenedPath, UserFolder};
 use crate::verbs::import::lines::Lines;
 
 /// The kind of a source.
@@ -31,27 +31,27 @@ pub(super) enum From {
 }
 
 /// The source of an import, open.
-pub(super) struct Source {
+pub(super) struct ImportSource {
     from: From,
-    body: Opening,
+    body: SourceBody,
 }
 
-enum Opening {
-    Tree(Folder),
+enum SourceBody {
+    Tree(UserFolder),
     Lines(Lines),
 }
 
 /// An item of a source.
-pub(super) struct Item {
+pub(super) struct ImportItem {
     /// Its name in the source.
     pub(super) name: String,
     /// The path it is to get.
     pub(super) path: Option<String>,
-    pub(super) what: What,
+    pub(super) what: ItemContent,
 }
 
 /// The kind of an item.
-pub(super) enum What {
+pub(super) enum ItemContent {
     Text(Body),
     /// No memory: the text says whose or what it is.
     LeftOut(&'static str),
@@ -67,7 +67,7 @@ pub(super) enum Body {
     Line { at: u64, path: String },
 }
 
-impl Source {
+impl ImportSource {
     /// Opens the source that the caller named, and finds out its kind.
     pub(super) fn open(path: &Path, from: Option<From>, limits: &Limits) -> Result<Self> {
         let failed = |source: io::Error| match source.kind() {
@@ -84,16 +84,16 @@ impl Source {
             },
         };
         let (from, body) = match (folder::open(path).map_err(failed)?, from) {
-            (Opened::File(file), None | Some(From::Jsonl)) => {
+            (OpenedPath::File(file), None | Some(From::Jsonl)) => {
                 let lines = Lines::open(file, path, limits)?;
-                (From::Jsonl, Opening::Lines(lines))
+                (From::Jsonl, SourceBody::Lines(lines))
             }
-            (Opened::Folder(folder), from) if from != Some(From::Jsonl) => {
+            (OpenedPath::Folder(folder), from) if from != Some(From::Jsonl) => {
                 let from = from.map_or_else(|| told(&folder, path), Ok)?;
-                (from, Opening::Tree(inner(folder, from)?))
+                (from, SourceBody::Tree(inner(folder, from)?))
             }
-            (Opened::File(_), _) => return Err(invalid("it is a file, and no folder")),
-            (Opened::Folder(_), _) => return Err(invalid("it is a folder, and no file")),
+            (OpenedPath::File(_), _) => return Err(invalid("it is a file, and no folder")),
+            (OpenedPath::Folder(_), _) => return Err(invalid("it is a folder, and no file")),
         };
         Ok(Self { from, body })
     }
@@ -101,7 +101,7 @@ impl Source {
     /// Returns the reason to record if the caller gives none; it tells nothing of this machine.
     pub(super) fn reason(&self) -> String {
         match (&self.body, self.from) {
-            (Opening::Lines(lines), _) => match lines.store {
+            (SourceBody::Lines(lines), _) => match lines.store {
                 Some(store) => format!("import of an export of the store {store}"),
                 None => "import of an export".into(),
             },
@@ -128,9 +128,9 @@ impl Source {
         store: &Store,
         itself: Option<Itself>,
         to: &MemoryPath,
-    ) -> Result<Vec<Item>> {
+    ) -> Result<Vec<ImportItem>> {
         let mut items = match &mut self.body {
-            Opening::Tree(root) => {
+            SourceBody::Tree(root) => {
                 if itself.is_some() && root.itself().ok() == itself {
                     return Err(invalid("it is the store itself"));
                 }
@@ -138,7 +138,7 @@ impl Source {
                 let found = walk(root, itself, depth_max);
                 found.into_iter().map(|one| item(one, to)).collect()
             }
-            Opening::Lines(lines) => lines.items(to.as_str())?,
+            SourceBody::Lines(lines) => lines.items(to.as_str())?,
         };
         refuse_clashes(store, &mut items);
         Ok(items)
@@ -147,8 +147,10 @@ impl Source {
     /// Reads a text; the inner error says why it is not taken.
     pub(super) fn text(&mut self, body: &Body, limits: &Limits) -> Result<Result<Text, String>> {
         match (&mut self.body, body) {
-            (Opening::Tree(root), Body::File(names)) => Ok(read(root, names, limits.memory_bytes)),
-            (Opening::Lines(lines), Body::Line { at, path }) => lines.text(*at, path),
+            (SourceBody::Tree(root), Body::File(names)) => {
+                Ok(read(root, names, limits.memory_bytes))
+            }
+            (SourceBody::Lines(lines), Body::Line { at, path }) => lines.text(*at, path),
             _ => unreachable!("each kind of source has its own bodies"),
         }
     }
@@ -162,7 +164,7 @@ fn invalid(why: &str) -> Error {
 }
 
 /// Tells what kind of folder it is.
-fn told(folder: &Folder, path: &Path) -> Result<From> {
+fn told(folder: &UserFolder, path: &Path) -> Result<From> {
     let failed = |source: io::Error| invalid(&format!("it cannot be listed: {source}"));
     let names = folder.names().map_err(failed)?;
     let is = |name: &str, kind| {
@@ -170,7 +172,7 @@ fn told(folder: &Folder, path: &Path) -> Result<From> {
             .kind(OsStr::new(name))
             .is_ok_and(|found| found == kind)
     };
-    if is("memory", Kind::Folder) && names_index(folder) {
+    if is("memory", EntryKind::Folder) && names_index(folder) {
         let transcript = |name: &OsString| {
             let name = Path::new(name);
             name.extension().is_some_and(|end| end == "jsonl")
@@ -183,10 +185,10 @@ fn told(folder: &Folder, path: &Path) -> Result<From> {
              that folder alone, and --from folder takes everything",
         ));
     }
-    if is("MEMORY.md", Kind::File) {
+    if is("MEMORY.md", EntryKind::File) {
         return Ok(From::ClaudeCode);
     }
-    if !is("memories", Kind::Folder) {
+    if !is("memories", EntryKind::Folder) {
         return Ok(From::Folder);
     }
     let mut others = names
@@ -202,14 +204,14 @@ fn told(folder: &Folder, path: &Path) -> Result<From> {
 }
 
 /// Tells whether its folder `memory` has the index that Claude Code keeps there.
-fn names_index(folder: &Folder) -> bool {
+fn names_index(folder: &UserFolder) -> bool {
     let memory = folder.folder(OsStr::new("memory"));
     let kind = memory.and_then(|memory| memory.kind(OsStr::new("MEMORY.md")));
-    kind.is_ok_and(|kind| kind == Kind::File)
+    kind.is_ok_and(|kind| kind == EntryKind::File)
 }
 
 /// Opens the folder whose files are the memories: one inside the named folder, or that itself.
-fn inner(folder: Folder, from: From) -> Result<Folder> {
+fn inner(folder: UserFolder, from: From) -> Result<UserFolder> {
     let name = match from {
         From::Sdk => "memories",
         From::ClaudeCode => "memory",
@@ -219,48 +221,50 @@ fn inner(folder: Folder, from: From) -> Result<Folder> {
     let is_index = |name| {
         folder
             .kind(OsStr::new(name))
-            .is_ok_and(|kind| kind == Kind::File)
+            .is_ok_and(|kind| kind == EntryKind::File)
     };
     match folder.kind(name) {
         // It is the memory folder itself, and the folder in it holds memories too.
-        Ok(Kind::Folder) if from == From::ClaudeCode && is_index("MEMORY.md") => Ok(folder),
-        Ok(Kind::Folder) => {
+        Ok(EntryKind::Folder) if from == From::ClaudeCode && is_index("MEMORY.md") => Ok(folder),
+        Ok(EntryKind::Folder) => {
             let opened = folder.folder(name);
             opened.map_err(|error| invalid(&format!("its folder cannot be opened: {error}")))
         }
-        Ok(Kind::Link) => Err(invalid(
+        Ok(EntryKind::Link) => Err(invalid(
             "the folder of memories in it is a symbolic link: name the folder it leads to",
         )),
         _ => Ok(folder),
     }
 }
 
-fn item(found: Found, to: &MemoryPath) -> Item {
+fn item(found: SourceFile, to: &MemoryPath) -> ImportItem {
     let names = found.names.iter().map(|name| name.to_str());
     let texts: Option<Vec<&str>> = names.collect();
     let path = texts.map(|names| format!("{}/{}", to.as_str(), names.join("/")));
     let shown: Vec<_> = found.names.iter().map(|n| n.to_string_lossy()).collect();
-    Item {
+    ImportItem {
         name: if shown.is_empty() {
             ".".into()
         } else {
             shown.join("/")
         },
         what: match (found.what, &path) {
-            (Entry::LeftOut(what), _) => What::LeftOut(what),
-            (Entry::Refused(why), _) => What::Refused(why),
-            (Entry::File, None) => What::Refused("its name is not UTF-8".into()),
-            (Entry::File, Some(_)) => What::Text(Body::File(found.names)),
+            (SourceFileKind::LeftOut(what), _) => ItemContent::LeftOut(what),
+            (SourceFileKind::Refused(why), _) => ItemContent::Refused(why),
+            (SourceFileKind::File, None) => ItemContent::Refused("its name is not UTF-8".into()),
+            (SourceFileKind::File, Some(_)) => ItemContent::Text(Body::File(found.names)),
         },
         path,
     }
 }
 
 /// Refuses items that would share a path, or be above another: none of them has more right to it.
-fn refuse_clashes(store: &Store, items: &mut [Item]) {
+fn refuse_clashes(store: &Store, items: &mut [ImportItem]) {
     let mut at: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
-        let What::Text(_) = &item.what else { continue };
+        let ItemContent::Text(_) = &item.what else {
+            continue;
+        };
         let path = item.path.as_deref().map(|path| store.parse_path(path));
         if let Some(Ok(path)) = path {
             at.entry(path.as_str().to_owned()).or_default().push(index);
@@ -283,21 +287,21 @@ fn refuse_clashes(store: &Store, items: &mut [Item]) {
         }
     }
     for (index, why) in why {
-        items[index].what = What::Refused(why);
+        items[index].what = ItemContent::Refused(why);
     }
 }
 
 // The files below a folder: their listing, in an order that never changes, and their texts.
 
 /// An entry somewhere below a folder.
-pub(super) struct Found {
+pub(super) struct SourceFile {
     /// The names on the way to it, with its own.
     pub(super) names: Vec<OsString>,
-    pub(super) what: Entry,
+    pub(super) what: SourceFileKind,
 }
 
 /// The kind of an entry.
-pub(super) enum Entry {
+pub(super) enum SourceFileKind {
     File,
     /// No memory: the text says whose or what it is.
     LeftOut(&'static str),
@@ -307,7 +311,7 @@ pub(super) enum Entry {
 
 /// Lists everything below a folder but folders, in the byte order of names. A folder that is more
 /// than `depth_max` names down is refused as a whole; so are links, and all that is no file.
-pub(super) fn walk(root: &Folder, store: Option<Itself>, depth_max: usize) -> Vec<Found> {
+pub(super) fn walk(root: &UserFolder, store: Option<Itself>, depth_max: usize) -> Vec<SourceFile> {
     let mut walk = Walk {
         store,
         depth_max,
@@ -321,14 +325,14 @@ struct Walk {
     /// The store's own folder, which is no memory.
     store: Option<Itself>,
     depth_max: usize,
-    found: Vec<Found>,
+    found: Vec<SourceFile>,
 }
 
 impl Walk {
-    fn below(&mut self, folder: &Folder, names: &mut Vec<OsString>) {
+    fn below(&mut self, folder: &UserFolder, names: &mut Vec<OsString>) {
         let listed = match folder.names() {
             Ok(listed) => listed,
-            Err(error) => return self.add(names, Entry::Refused(unreadable(&error))),
+            Err(error) => return self.add(names, SourceFileKind::Refused(unreadable(&error))),
         };
         for name in listed {
             names.push(name);
@@ -337,40 +341,40 @@ impl Walk {
         }
     }
 
-    fn one(&mut self, folder: &Folder, names: &mut Vec<OsString>) {
+    fn one(&mut self, folder: &UserFolder, names: &mut Vec<OsString>) {
         let name = names.last().expect("a name was just added").clone();
         let kind = match folder.kind(&name) {
             Ok(kind) => kind,
-            Err(error) => return self.add(names, Entry::Refused(unreadable(&error))),
+            Err(error) => return self.add(names, SourceFileKind::Refused(unreadable(&error))),
         };
         if let Some(what) = no_memory(&name, kind) {
-            return self.add(names, Entry::LeftOut(what));
+            return self.add(names, SourceFileKind::LeftOut(what));
         }
         match kind {
-            Kind::File => self.add(names, Entry::File),
-            Kind::Folder => self.folder(folder, names, &name),
-            Kind::Link => self.add(names, Entry::Refused(LINK.into())),
-            Kind::Other(what) => self.add(names, Entry::Refused(what.into())),
+            EntryKind::File => self.add(names, SourceFileKind::File),
+            EntryKind::Folder => self.folder(folder, names, &name),
+            EntryKind::Link => self.add(names, SourceFileKind::Refused(LINK.into())),
+            EntryKind::Other(what) => self.add(names, SourceFileKind::Refused(what.into())),
         }
     }
 
-    fn folder(&mut self, folder: &Folder, names: &mut Vec<OsString>, name: &OsStr) {
+    fn folder(&mut self, folder: &UserFolder, names: &mut Vec<OsString>, name: &OsStr) {
         let below = match folder.folder(name) {
             Ok(below) => below,
-            Err(error) => return self.add(names, Entry::Refused(opened(&error))),
+            Err(error) => return self.add(names, SourceFileKind::Refused(opened(&error))),
         };
         if self.store.is_some() && below.itself().ok() == self.store {
-            return self.add(names, Entry::LeftOut("the store itself"));
+            return self.add(names, SourceFileKind::LeftOut("the store itself"));
         }
         if names.len() >= self.depth_max {
             let why = "a folder deeper down than a path may go";
-            return self.add(names, Entry::Refused(why.into()));
+            return self.add(names, SourceFileKind::Refused(why.into()));
         }
         self.below(&below, names);
     }
 
-    fn add(&mut self, names: &[OsString], what: Entry) {
-        self.found.push(Found {
+    fn add(&mut self, names: &[OsString], what: SourceFileKind) {
+        self.found.push(SourceFile {
             names: names.to_vec(),
             what,
         });
@@ -380,13 +384,13 @@ impl Walk {
 const LINK: &str = "a symbolic link, which may lead anywhere";
 
 /// Says what a file is that stands beside memories and is none.
-fn no_memory(name: &OsStr, kind: Kind) -> Option<&'static str> {
+fn no_memory(name: &OsStr, kind: EntryKind) -> Option<&'static str> {
     let name = name.to_str()?;
     match (name, kind) {
         (".git", _) => Some("of git"),
-        (".DS_Store", Kind::File) => Some("of the Finder"),
-        (".consolidate-lock", Kind::File) => Some("a lock of Claude Code"),
-        (name, Kind::File) if is_half_written(name) => Some("half written by an SDK"),
+        (".DS_Store", EntryKind::File) => Some("of the Finder"),
+        (".consolidate-lock", EntryKind::File) => Some("a lock of Claude Code"),
+        (name, EntryKind::File) if is_half_written(name) => Some("half written by an SDK"),
         _ => None,
     }
 }
@@ -407,9 +411,13 @@ fn is_half_written(name: &str) -> bool {
 
 /// Reads the text of a file, or says why it is not taken. Opens every name on the way anew, so that
 /// a link that was swapped in since the listing is not followed.
-pub(super) fn read(root: &Folder, names: &[OsString], bytes_max: usize) -> Result<Text, String> {
+pub(super) fn read(
+    root: &UserFolder,
+    names: &[OsString],
+    bytes_max: usize,
+) -> Result<Text, String> {
     let (name, above) = names.split_last().expect("a file has a name");
-    let mut folder: Option<Folder> = None;
+    let mut folder: Option<UserFolder> = None;
     for name in above {
         let next = folder.as_ref().unwrap_or(root).folder(name);
         folder = Some(next.map_err(|error| opened(&error))?);
@@ -462,7 +470,11 @@ mod tests {
     }
 
     fn read_in(root: &Path, path: &str) -> Result<Text, String> {
-        read(&Folder::open(root).expect("a folder"), &names(path), MAX)
+        read(
+            &UserFolder::open(root).expect("a folder"),
+            &names(path),
+            MAX,
+        )
     }
 
     /// A file that is swapped after the listing is recognised when it is opened.
@@ -475,11 +487,11 @@ mod tests {
         for folder in [&root.join("a"), &outside] {
             fs::write(folder.join("b/c.md"), "text\n").expect("written");
         }
-        let found = walk(&Folder::open(&root).expect("a folder"), None, 9);
+        let found = walk(&UserFolder::open(&root).expect("a folder"), None, 9);
         assert_eq!(found.len(), 1);
         let again = || {
             read(
-                &Folder::open(&root).expect("a folder"),
+                &UserFolder::open(&root).expect("a folder"),
                 &found[0].names,
                 MAX,
             )
@@ -519,7 +531,7 @@ mod tests {
         let said = read_in(root, "fifo").expect_err("a FIFO");
         assert!(said.contains("FIFO"), "{said}");
         // The kernel says that some files are empty which are not.
-        if let Ok(folder) = Folder::open(Path::new("/proc/self")) {
+        if let Ok(folder) = UserFolder::open(Path::new("/proc/self")) {
             let said = read(&folder, &names("status"), 10).expect_err("longer than it says");
             assert!(said.contains("at most 10"), "{said}");
         }

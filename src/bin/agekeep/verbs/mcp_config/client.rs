@@ -21,18 +21,18 @@ pub(super) const CLIENTS: [Client; 5] = [
         expands: true,
         adds: &["claude", "mcp", "add", "--scope", "user"],
         files: &[
-            File {
+            ClientFile {
                 at: At::Here(".mcp.json"),
                 tables: &["mcpServers"],
                 reach: "in this folder only",
             },
-            File {
+            ClientFile {
                 at: At::home(".claude.json", ".claude.json")
                     .or("CLAUDE_CONFIG_DIR", ".claude.json"),
                 tables: &["projects", HERE, "mcpServers"],
                 reach: "in this folder only, kept elsewhere",
             },
-            File {
+            ClientFile {
                 at: At::home(".claude.json", ".claude.json")
                     .or("CLAUDE_CONFIG_DIR", ".claude.json"),
                 tables: &["mcpServers"],
@@ -48,7 +48,7 @@ pub(super) const CLIENTS: [Client; 5] = [
         says_type: false,
         expands: false,
         adds: &[],
-        files: &[File {
+        files: &[ClientFile {
             at: At::home(
                 ".config/Claude/claude_desktop_config.json",
                 "Library/Application Support/Claude/claude_desktop_config.json",
@@ -67,12 +67,12 @@ pub(super) const CLIENTS: [Client; 5] = [
         expands: true,
         adds: &[],
         files: &[
-            File {
+            ClientFile {
                 at: At::Here(".cursor/mcp.json"),
                 tables: &["mcpServers"],
                 reach: "in this folder only",
             },
-            File {
+            ClientFile {
                 at: At::home(".cursor/mcp.json", ".cursor/mcp.json"),
                 tables: &["mcpServers"],
                 reach: "everywhere",
@@ -88,12 +88,12 @@ pub(super) const CLIENTS: [Client; 5] = [
         expands: false,
         adds: &["codex", "mcp", "add"],
         files: &[
-            File {
+            ClientFile {
                 at: At::Here(".codex/config.toml"),
                 tables: &["mcp_servers"],
                 reach: "in this folder only, once Codex is told to trust it",
             },
-            File {
+            ClientFile {
                 at: At::home(".codex/config.toml", ".codex/config.toml")
                     .or("CODEX_HOME", "config.toml"),
                 tables: &["mcp_servers"],
@@ -110,12 +110,12 @@ pub(super) const CLIENTS: [Client; 5] = [
         expands: true,
         adds: &[],
         files: &[
-            File {
+            ClientFile {
                 at: At::Here(".vscode/mcp.json"),
                 tables: &["servers"],
                 reach: "in this folder only",
             },
-            File {
+            ClientFile {
                 at: At::home(
                     ".config/Code/User/mcp.json",
                     "Library/Application Support/Code/User/mcp.json",
@@ -146,7 +146,7 @@ pub(super) struct Client {
     /// The command that adds a server, up to the server's name; empty if there is none.
     pub(super) adds: &'static [&'static str],
     /// The files it looks in; the first that has an entry decides.
-    pub(super) files: &'static [File],
+    pub(super) files: &'static [ClientFile],
 }
 
 /// The language of a client's files.
@@ -157,7 +157,7 @@ pub(super) enum Format {
 }
 
 /// A place where a client keeps servers.
-pub(super) struct File {
+pub(super) struct ClientFile {
     at: At,
     tables: &'static [&'static str],
     /// Its reach, in words.
@@ -206,12 +206,12 @@ impl Client {
 
     /// Lists its files, with their paths. For a user who works in the home folder, a project's file
     /// can be the user's own, and is listed once.
-    pub(super) fn places(&self) -> Vec<(&'static File, PathBuf)> {
+    pub(super) fn places(&self) -> Vec<(&'static ClientFile, PathBuf)> {
         let paths = self.files.iter();
         let all: Vec<_> = paths
             .filter_map(|file| Some((file, file.path()?)))
             .collect();
-        let is_own_too = |(file, path): &&(&'static File, PathBuf)| {
+        let is_own_too = |(file, path): &&(&'static ClientFile, PathBuf)| {
             let mut others = all.iter().filter(|(other, _)| other.is_own());
             !file.is_own() && others.any(|(_, other)| other == path)
         };
@@ -220,7 +220,7 @@ impl Client {
     }
 }
 
-impl File {
+impl ClientFile {
     /// Returns its path; `None` without a home folder.
     fn path(&self) -> Option<PathBuf> {
         let At::Home {
@@ -270,7 +270,7 @@ impl File {
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The result of a look for the server in a file.
-pub(super) enum Found {
+pub(super) enum ConfiguredServer {
     /// There is no such file.
     Absent,
     /// The file cannot be used as it is.
@@ -284,20 +284,25 @@ pub(super) enum Found {
 }
 
 /// Looks for the server in a client's file.
-pub(super) fn look(client: &Client, file: &File, path: &Path, name: &str) -> Found {
+pub(super) fn look(
+    client: &Client,
+    file: &ClientFile,
+    path: &Path,
+    name: &str,
+) -> ConfiguredServer {
     let text = match read(path) {
         Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Found::Absent,
-        Err(e) => return Found::Broken(e.to_string()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return ConfiguredServer::Absent,
+        Err(e) => return ConfiguredServer::Broken(e.to_string()),
     };
     match parse(client.format, &text) {
-        Err(why) => Found::Broken(why),
+        Err(why) => ConfiguredServer::Broken(why),
         Ok(whole) => {
             let tables = file.tables();
             let table = tables.iter().try_fold(&whole, |value, key| value.get(key));
             table
                 .and_then(|table| table.get(name))
-                .map_or(Found::Nothing, to_launch)
+                .map_or(ConfiguredServer::Nothing, to_launch)
         }
     }
 }
@@ -380,9 +385,9 @@ fn without_comments(text: &str) -> String {
     out.into_iter().collect()
 }
 
-fn to_launch(entry: &Value) -> Found {
+fn to_launch(entry: &Value) -> ConfiguredServer {
     let Some(program) = entry.get("command").and_then(Value::as_str) else {
-        return Found::Elsewhere;
+        return ConfiguredServer::Elsewhere;
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let args = entry.get("args").and_then(Value::as_array);
@@ -393,7 +398,7 @@ fn to_launch(entry: &Value) -> Found {
         .flatten()
         .filter_map(|(name, value)| Some((name.clone(), text(value)?)))
         .collect();
-    Found::Entry(Launch {
+    ConfiguredServer::Entry(Launch {
         program: program.into(),
         args,
         env,

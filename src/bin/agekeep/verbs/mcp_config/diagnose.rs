@@ -16,8 +16,10 @@ use crate::args::Global;
 use crate::environment;
 use crate::output;
 use crate::terminal;
-use crate::verbs::mcp_config::client::{Client, Found};
-use crate::verbs::mcp_config::session::{ANSWER_SECONDS_MAX, Said, Session, Trouble, bare_command};
+use crate::verbs::mcp_config::client::{Client, ConfiguredServer};
+use crate::verbs::mcp_config::session::{
+    ANSWER_SECONDS_MAX, Session, StderrCapture, Trouble, bare_command,
+};
 use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch, client};
 
 /// The version of the protocol that is asked for.
@@ -75,9 +77,9 @@ fn in_files(
     let mut own = None;
     for (file, path) in client.places() {
         let found = client::look(client, file, &path, name);
-        let is_entry = matches!(found, Found::Entry(_));
+        let is_entry = matches!(found, ConfiguredServer::Entry(_));
         checks.extend(about_file(client, &path, name, printed, &found));
-        if let Found::Entry(launch) = found {
+        if let ConfiguredServer::Entry(launch) = found {
             // agekeep does not know what a client puts in place of a variable.
             let is_whole = !client.expands || !launch.has_variables();
             let can_be_tried = is_whole && (file.is_own() || launch.is_same_as(printed));
@@ -101,7 +103,7 @@ fn about_file(
     path: &Path,
     name: &str,
     printed: &Launch,
-    found: &Found,
+    found: &ConfiguredServer,
 ) -> Option<Check> {
     let path = shown(&path.to_string_lossy());
     let again = format!(
@@ -109,22 +111,22 @@ fn about_file(
         client.id
     );
     let check = match found {
-        Found::Absent | Found::Nothing => return None,
-        Found::Broken(why) => Check::fault(
+        ConfiguredServer::Absent | ConfiguredServer::Nothing => return None,
+        ConfiguredServer::Broken(why) => Check::fault(
             "file",
             format!("{path} cannot be read: {}", shown(why)),
             format!("mend it; {} finds no server in it as it is", client.title),
         ),
-        Found::Elsewhere => Check::fault(
+        ConfiguredServer::Elsewhere => Check::fault(
             "file",
             format!("{path} has an entry {name:?} that starts no program"),
             format!("{again}, or choose another --name"),
         ),
-        Found::Entry(launch) if launch.is_same_as(printed) => Check::ok(
+        ConfiguredServer::Entry(launch) if launch.is_same_as(printed) => Check::ok(
             "file",
             format!("{path} has the entry {name:?}, as it would be printed now"),
         ),
-        Found::Entry(launch) if !launch.is_same_program(printed) => Check::fault(
+        ConfiguredServer::Entry(launch) if !launch.is_same_program(printed) => Check::fault(
             "file",
             format!(
                 "{path} has an entry {name:?} that starts another program: {}",
@@ -132,7 +134,7 @@ fn about_file(
             ),
             &again,
         ),
-        Found::Entry(launch) if !launch.is_same_store(printed) => Check::fault(
+        ConfiguredServer::Entry(launch) if !launch.is_same_store(printed) => Check::fault(
             "file",
             format!(
                 "{path} has an entry {name:?} that is about another store: {}",
@@ -140,7 +142,7 @@ fn about_file(
             ),
             format!("{again}, or name that store with --store"),
         ),
-        Found::Entry(_) => Check::note(
+        ConfiguredServer::Entry(_) => Check::note(
             "file",
             format!(
                 "{path} has the entry {name:?}, with the same program and store and other options"
@@ -244,14 +246,14 @@ const SLOW: Duration = Duration::from_secs(1);
 /// A step of the trial.
 pub(super) struct Check {
     step: &'static str,
-    state: State,
+    state: StepState,
     what: String,
     fix: Option<String>,
 }
 
 /// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StepState {
     Ok,
     /// Something to know, which keeps nothing from working.
     Note,
@@ -260,11 +262,11 @@ enum State {
 
 impl Check {
     pub(super) fn ok(step: &'static str, what: impl Into<String>) -> Self {
-        Self::new(step, State::Ok, what.into(), None)
+        Self::new(step, StepState::Ok, what.into(), None)
     }
 
     pub(super) fn note(step: &'static str, what: impl Into<String>) -> Self {
-        Self::new(step, State::Note, what.into(), None)
+        Self::new(step, StepState::Note, what.into(), None)
     }
 
     pub(super) fn fault(
@@ -272,10 +274,10 @@ impl Check {
         what: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
-        Self::new(step, State::Fault, what.into(), Some(fix.into()))
+        Self::new(step, StepState::Fault, what.into(), Some(fix.into()))
     }
 
-    fn new(step: &'static str, state: State, what: String, fix: Option<String>) -> Self {
+    fn new(step: &'static str, state: StepState, what: String, fix: Option<String>) -> Self {
         Self {
             step,
             state,
@@ -285,7 +287,7 @@ impl Check {
     }
 
     pub(super) fn is_fault(&self) -> bool {
-        self.state == State::Fault
+        self.state == StepState::Fault
     }
 }
 
@@ -318,7 +320,7 @@ pub(super) fn print(global: &Global, client: &Client, name: &str, checks: &[Chec
     })
 }
 
-impl State {
+impl StepState {
     fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -521,7 +523,7 @@ fn carry_out(launch: &Launch) -> Option<(bool, String)> {
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
-    let said = Said::on(child.stderr.take().expect("it is piped"));
+    let said = StderrCapture::on(child.stderr.take().expect("it is piped"));
     let until = Instant::now() + Duration::from_secs(ANSWER_SECONDS_MAX);
     while !terminal::has_ended(&child) && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));

@@ -33,15 +33,15 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 pub(super) struct Session {
     child: Child,
     input: Option<ChildStdin>,
-    lines: Receiver<Line>,
-    stderr: Said,
+    lines: Receiver<ServerOutput>,
+    stderr: StderrCapture,
     asked: u64,
     noise: Option<String>,
     ended: Option<ExitStatus>,
 }
 
 /// A line of a server's standard output.
-enum Line {
+enum ServerOutput {
     Said(Vec<u8>),
     TooLong,
 }
@@ -90,7 +90,7 @@ impl Session {
             input: child.stdin.take(),
             child,
             lines,
-            stderr: Said::on(errors),
+            stderr: StderrCapture::on(errors),
             asked: 0,
             noise: None,
             ended: None,
@@ -165,8 +165,8 @@ impl Session {
             .map_err(|_| Trouble::Ended)
     }
 
-    fn read(&mut self, line: Line) -> Option<Value> {
-        let Line::Said(bytes) = line else {
+    fn read(&mut self, line: ServerOutput) -> Option<Value> {
+        let ServerOutput::Said(bytes) = line else {
             self.noise
                 .get_or_insert_with(|| "a line without an end".into());
             return None;
@@ -193,7 +193,7 @@ fn said_in(error: Option<&Value>) -> String {
     message.unwrap_or("an error without a message").to_owned()
 }
 
-fn pass_on(output: impl Read, to: &SyncSender<Line>) {
+fn pass_on(output: impl Read, to: &SyncSender<ServerOutput>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
@@ -204,8 +204,8 @@ fn pass_on(output: impl Read, to: &SyncSender<Line>) {
         let ended = !line.ends_with(b"\n");
         let line = match read {
             Ok(0) | Err(_) => return,
-            Ok(_) if ended && line.len() as u64 == LINE_BYTES_MAX => Line::TooLong,
-            Ok(_) => Line::Said(line),
+            Ok(_) if ended && line.len() as u64 == LINE_BYTES_MAX => ServerOutput::TooLong,
+            Ok(_) => ServerOutput::Said(line),
         };
         // Nobody listens any more when the conversation is over.
         if to.send(line).is_err() {
@@ -215,12 +215,12 @@ fn pass_on(output: impl Read, to: &SyncSender<Line>) {
 }
 
 /// The beginning of a program's standard error.
-pub(super) struct Said {
+pub(super) struct StderrCapture {
     kept: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
-impl Said {
+impl StderrCapture {
     /// Starts to read it.
     pub(super) fn on(mut errors: impl Read + Send + 'static) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));

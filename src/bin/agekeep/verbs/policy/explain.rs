@@ -2,7 +2,7 @@
 
 use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::{
-    DecidedBy, Expiration, Lifetime, RuleFor, RuleWhen, SweepMax, Then, Window,
+    DecidedBy, Expiration, Lifetime, RuleFor, RuleWhen, SweepMax, Then, TimeSpan,
 };
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::args::Global;
 use crate::{output, render};
 
 pub(super) fn run(global: &Global) -> Result<()> {
-    let store = global.open_to_look()?;
+    let store = global.open_for_reading()?;
     let table = &store.policy().expiration;
     if global.json {
         return output::json(&to_json(table)).map(drop);
@@ -20,9 +20,9 @@ pub(super) fn run(global: &Global) -> Result<()> {
 
 /// Prints what decides about one file.
 pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
-    let mut store = global.open_to_look()?;
+    let mut store = global.open_for_reading()?;
     let path = store.parse_path(shown)?;
-    let fate = store.fate(&path)?.ok_or_else(|| Error::NotThere {
+    let fate = store.expiry_status(&path)?.ok_or_else(|| Error::NotThere {
         path: shown.to_owned(),
         when: "now".into(),
         hint: "a file that was swept away is in `agekeep log` with this path".into(),
@@ -82,21 +82,21 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
 }
 
 /// The fate of the memories that one part of the table is for.
-struct Fate {
+struct RuleSummary {
     when: RuleWhen,
-    grace: Window,
+    grace: TimeSpan,
     then: Then,
 }
 
 /// Lists the rules: what each is for, and the fate it decides.
-fn fates(table: &Expiration) -> impl Iterator<Item = (String, Fate)> + '_ {
+fn fates(table: &Expiration) -> impl Iterator<Item = (String, RuleSummary)> + '_ {
     table.rules.iter().map(|rule| {
         let of = match &rule.of {
             RuleFor::Path(glob) => glob.clone(),
             RuleFor::Memory(id) => format!("the memory {id}"),
             _ => "others".into(),
         };
-        let fate = Fate {
+        let fate = RuleSummary {
             when: rule.when,
             grace: rule.grace.unwrap_or(table.grace),
             then: rule.then.unwrap_or(table.then),
@@ -106,15 +106,15 @@ fn fates(table: &Expiration) -> impl Iterator<Item = (String, Fate)> + '_ {
 }
 
 /// Returns the fate of all memories that no rule is for.
-fn otherwise(table: &Expiration) -> Fate {
-    Fate {
+fn otherwise(table: &Expiration) -> RuleSummary {
+    RuleSummary {
         when: RuleWhen::UnaccessedFor(table.unaccessed_for),
         grace: table.grace,
         then: table.then,
     }
 }
 
-impl Fate {
+impl RuleSummary {
     fn sentence(&self) -> String {
         let when = match self.when {
             RuleWhen::UnaccessedFor(Lifetime::For(window)) => {

@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::terminal;
 use crate::verbs::schedule::Sweep;
-use crate::verbs::schedule::{File, HOPELESS};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile};
 
 #[derive(Args)]
 pub(super) struct K8s {
@@ -39,7 +39,7 @@ impl K8s {
     }
 }
 
-pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<File> {
+pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<ScheduleFile> {
     let image = args.image.as_deref().unwrap_or(PLACEHOLDER);
     let image = checked("--image", image)?;
     let claim = checked("--claim", &args.claim)?;
@@ -50,7 +50,7 @@ pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<File> {
         containers(sweep, &image),
         volumes(sweep, &claim)
     );
-    Ok(File {
+    Ok(ScheduleFile {
         name: "agekeep-expire.yaml".into(),
         text,
     })

@@ -6,7 +6,7 @@ use agekeep::error::{Error, Result};
 use clap::{Args, ValueEnum};
 
 use crate::verbs::schedule::Sweep;
-use crate::verbs::schedule::{File, HOPELESS};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile};
 
 #[derive(Args)]
 pub(super) struct Systemd {
@@ -88,7 +88,7 @@ ProtectSystem=strict
 ";
 
 /// Makes the units that are asked for.
-pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<File>> {
+pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> {
     if sweep.program.contains(['"', '\'', '\\']) {
         return Err(Error::Invalid {
             what: "the path of this program",
@@ -98,13 +98,13 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<File>> {
     let [service, timer] = NAMES[usize::from(args.user)];
     let mut files = Vec::new();
     if args.unit != Some(Unit::Timer) {
-        files.push(File {
+        files.push(ScheduleFile {
             name: service.into(),
             text: to_service(sweep, args.user),
         });
     }
     if args.unit != Some(Unit::Service) {
-        files.push(File {
+        files.push(ScheduleFile {
             name: timer.into(),
             text: TIMER.into(),
         });
