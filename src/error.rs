@@ -7,13 +7,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::faults::ExportFault;
 pub use self::faults::KeyFault;
+pub use self::faults::MembershipFault;
+pub use self::faults::RetentionFault;
+pub use self::faults::SigningFault;
+pub(crate) use self::faults::not_allowed;
 pub(crate) use self::refused::Refused;
-pub use crate::error::faults::ExportFault;
-pub use crate::error::faults::MembershipFault;
-pub use crate::error::faults::RetentionFault;
-pub use crate::error::faults::SigningFault;
-pub(crate) use crate::error::faults::not_allowed;
 
 use crate::id::StoreId;
 

@@ -23,10 +23,8 @@ use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::error::{Error, Result};
 use crate::id;
 use crate::id::ObjectId;
-use crate::repository::{
-    self,
-    object::{Object, ObjectKind},
-};
+use crate::repository;
+use crate::repository::object::{Object, ObjectKind};
 
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
 const HEADER_BYTES: usize = 128;

@@ -12,7 +12,7 @@ mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 mod index;
-mod next;
+mod rotation;
 mod table;
 
 use std::collections::HashSet;
@@ -20,8 +20,10 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
+pub(crate) use self::files::KeyCommitment;
+pub(crate) use self::files::KeysRow;
 use self::files::{Audit, Epoch};
-pub(crate) use self::next::{
+pub(crate) use self::rotation::{
     FILES, ReencryptedVersion, StagedKeyring, has_staged, install_staged_files, remove_files,
     staged_id_of,
 };
@@ -36,8 +38,6 @@ use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
-pub(crate) use crate::keyring::files::KeyCommitment;
-pub(crate) use crate::keyring::files::KeysRow;
 use crate::redact::FingerprintKey;
 
 const RING: u8 = 0;
@@ -475,7 +475,7 @@ impl Keyring {
                 RING => &mut self.ring,
                 NAMES => &mut self.names,
                 NEXT => {
-                    self.install_staged(next::named(entry)?)?;
+                    self.install_staged(rotation::named(entry)?)?;
                     continue;
                 }
                 _ => return Err(unknown_table()),

@@ -124,7 +124,7 @@ pub mod policy;
 pub mod store;
 pub mod verify;
 
-pub use crate::crypto::digest::Digest;
-pub use crate::id::ObjectId;
+pub use self::crypto::digest::Digest;
+pub use self::id::ObjectId;
 pub use agekeep_redact as redact;
 pub use agekeep_redact::Text;

@@ -2,29 +2,29 @@
 
 pub mod answer;
 mod batch;
-mod checkpoint;
 mod commit;
-mod decide;
+mod config;
 mod erase;
 pub mod export;
-mod foresee;
-mod history;
+pub mod history;
 mod hold;
 mod init;
+mod journal_checkpoint;
+mod keyring_location;
 pub mod log;
 mod members;
-pub mod note;
-pub mod past;
 pub(crate) mod pin;
-mod pinning;
-mod place;
 mod plan;
+mod preview;
 mod quota;
 mod receipt;
-mod reseal;
+mod recovery;
+mod rekey;
 pub mod retention;
 pub mod revision;
+mod rollback_check;
 pub mod scan;
+pub mod signed_checkpoint;
 mod signers;
 mod status;
 mod sweep;
@@ -37,8 +37,20 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
+use self::answer::Answer;
 use self::batch::Batch;
-use self::decide::StoreConfig;
+use self::commit::commit;
+use self::config::StoreConfig;
+use self::config::require_reader;
+use self::erase::unreadable::finish_pending_erasures;
+use self::keyring_location::check_keyring;
+use self::plan::plan;
+use self::quota::plan_too_many;
+use self::recovery::replay::settle_catalog;
+use self::recovery::{catch_up, refresh};
+use self::rollback_check::record_head;
+use self::signers::check_role;
+use self::versions::Trees;
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Lock, Name};
@@ -55,44 +67,32 @@ use crate::state::catalog::Catalog;
 use crate::state::catalog::file::CatalogFile;
 use crate::state::timeline::Timeline;
 use crate::state::timeline::file::TimelineFile;
-use crate::store::answer::Answer;
-use crate::store::commit::commit;
-use crate::store::decide::require_reader;
-use crate::store::erase::closed::finish_pending_erasures;
-use crate::store::history::replay::settle_catalog;
-use crate::store::history::{catch_up, refresh};
-use crate::store::pinning::record_head;
-use crate::store::place::check_keyring;
-use crate::store::plan::plan;
-use crate::store::quota::plan_too_many;
-use crate::store::signers::check_role;
-use crate::store::versions::Trees;
 
-use self::checkpoint::Packing;
 use self::commit::time_of;
+use self::journal_checkpoint::Packing;
 
-pub(crate) use self::checkpoint::{checkpoint, clean_up_after_reboot};
-pub use self::decide::PolicyChange;
-pub use self::foresee::{Preview, TextComparison};
-pub(crate) use self::history::{PendingRecovery, restore_objects};
-pub use self::pinning::LostMoment;
-pub(crate) use self::pinning::RollbackCheck;
-pub(crate) use self::place::{keyring_at, store_at};
-pub use self::reseal::{ProgressFn, Rekeyed};
+pub use self::batch::Queue;
+pub use self::config::PolicyChange;
+pub use self::export::Export;
+pub use self::journal_checkpoint::Compacted;
+pub use self::journal_checkpoint::StorageStats;
+pub(crate) use self::journal_checkpoint::{checkpoint, clean_up_after_reboot};
+pub(crate) use self::keyring_location::was_in_force;
+pub(crate) use self::keyring_location::{keyring_at, store_at};
+pub use self::log::ChangeSet;
+pub use self::members::ExportedKeys;
+pub use self::preview::{Preview, TextComparison};
+pub(crate) use self::recovery::{PendingRecovery, restore_objects};
+pub use self::rekey::{ProgressFn, Rekeyed};
+pub use self::rollback_check::LostMoment;
+pub(crate) use self::rollback_check::RollbackCheck;
 pub use self::signers::{Removed, Signer};
+pub use self::status::CopyOf;
+pub use self::status::Distance;
+pub use self::status::FirstUse;
 pub use self::status::Status;
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
-pub use crate::store::batch::Queue;
-pub use crate::store::checkpoint::Compacted;
-pub use crate::store::checkpoint::StorageStats;
-pub use crate::store::export::Export;
-pub use crate::store::log::ChangeSet;
-pub use crate::store::members::ExportedKeys;
-pub(crate) use crate::store::place::was_in_force;
-pub use crate::store::status::CopyOf;
-pub use crate::store::status::Distance;
-pub use crate::store::status::FirstUse;
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
@@ -127,7 +127,7 @@ pub struct Store {
 /// The state of a store as of its newest commit: all that planning a command reads.
 struct State {
     id: StoreId,
-    decisions: StoreConfig,
+    config: StoreConfig,
     catalog: Catalog,
     /// The timeline of all events, loaded when history is first needed.
     timeline: Option<Timeline>,
@@ -199,14 +199,14 @@ impl Store {
         clock: Clock,
         check: impl FnOnce(&mut RollbackCheck, &Repository, ObjectId) -> Result<T>,
     ) -> Result<(Self, Lock, T)> {
-        let root = &place::store_at(root)?;
+        let root = &keyring_location::store_at(root)?;
         let repository = Repository::open(root, journal::find).map_err(|error| match error {
             Error::NoStore { .. } if root.has(&Name::KEYRING) => {
                 Error::damaged("the repository", "HEAD, objects or refs is missing")
             }
             error => error,
         })?;
-        let is_store = || history::is_store(&repository);
+        let is_store = || recovery::is_store(&repository);
         if !root.has(&Name::JOURNAL) && !root.has(&Name::KEYRING) && !is_store() {
             let path = root.path().into();
             return Err(Error::NoStore { path });
@@ -214,20 +214,20 @@ impl Store {
         let lock = Lock::acquire(root)?;
         root.remove_temporary_files();
         repository.remove_temporary_packs();
-        let mut journal = history::open_journal(root, &repository)?;
+        let mut journal = recovery::open_journal(root, &repository)?;
         let is_from_another_boot = journal.is_from_another_boot();
         let unclean = restore_objects(&repository, &journal, !is_from_another_boot)?;
-        let decided = history::config_blobs_at(&repository, journal.head())?;
-        let decisions = StoreConfig::read(&repository, decided)?;
-        let id = decisions.id;
+        let decided = recovery::config_blobs_at(&repository, journal.head())?;
+        let config = StoreConfig::read(&repository, decided)?;
+        let id = config.id;
         let mut pinning = RollbackCheck::new(keys.state.as_deref(), root.path(), id)?;
         let found = check(&mut pinning, &repository, journal.head())?;
         let keyring_said = keys.keyring;
-        let folder = place::keyring_at(root, keyring_said.as_deref(), &decisions.policy)?;
+        let folder = keyring_location::keyring_at(root, keyring_said.as_deref(), &config.policy)?;
         if let Some(unclean) = &unclean {
             unclean.place_keyring(&folder)?;
         }
-        let members = &decisions.members;
+        let members = &config.members;
         let mut keyring = Keyring::open_of(&folder, id, &keys.identity, members)?;
         if let Some(unclean) = unclean {
             unclean.finish(&repository, &mut keyring)?;
@@ -239,10 +239,10 @@ impl Store {
         clean_up_after_reboot(&repository, &mut journal)?;
         let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
         let times = keyring.cache_name(Name::TIMELINE, Name::AUDITORS_TIMELINE);
-        let refold = history::rebuild_state(root, id, &keys.identity, keyring_said.as_deref());
+        let refold = recovery::rebuild_state(root, id, &keys.identity, keyring_said.as_deref());
         let state = State {
             id,
-            decisions,
+            config,
             catalog: Catalog::empty(),
             timeline: None,
             opened: RefCell::new(None),
@@ -296,13 +296,13 @@ impl Store {
     /// Returns the policy in force.
     #[must_use]
     pub fn policy(&self) -> &Policy {
-        &self.state.decisions.policy
+        &self.state.config.policy
     }
 
     /// Returns the limits in force.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.state.decisions.policy.limits
+        &self.state.config.policy.limits
     }
 
     /// Returns the fingerprint of a value under this store's key: 16 hexadecimal digits, for
@@ -367,7 +367,7 @@ impl Store {
     /// [`Error::NotAReader`] for an auditor, [`Error::Invalid`] for a command that shows kept text,
     /// and any error that keeps the store from being read.
     pub fn preview(&mut self, command: &Command, context: &Context) -> Result<Preview> {
-        foresee::preview(self, command, context)
+        preview::preview(self, command, context)
     }
 
     /// Compares a text, as redaction would leave it, with the one kept at a path. This is no access
@@ -376,7 +376,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotAReader`] for an auditor, and any error that keeps the store from being read.
     pub fn compare_with_stored(&mut self, path: &str, text: &Text) -> Result<TextComparison> {
-        foresee::compare_with_stored(self, path, text)
+        preview::compare_with_stored(self, path, text)
     }
 
     /// Strips secrets from a line, by the policy in force, so that it may be shown.
@@ -384,7 +384,7 @@ impl Store {
     /// # Errors
     /// [`Error::Policy`] if the policy in force cannot be followed.
     pub fn without_secrets(&self, line: &str) -> Result<String> {
-        foresee::without_secrets(self, line)
+        preview::without_secrets(self, line)
     }
 }
 
@@ -442,6 +442,6 @@ fn redactor(store: &Store) -> Result<&Redactor> {
         return Ok(ready);
     }
     let key = store.ledger.keyring.fingerprints();
-    let ready = Redactor::new(&store.state.decisions.policy.redaction, Some(key))?;
+    let ready = Redactor::new(&store.state.config.policy.redaction, Some(key))?;
     Ok(store.state.redactor.get_or_init(|| ready))
 }

@@ -14,12 +14,12 @@
 //! only what is new.
 
 mod claims;
-mod examine;
+mod commit;
 mod findings;
-mod fold;
 mod keys;
 mod layout;
-mod opening;
+mod replay;
+mod snapshot;
 mod tree;
 mod walk;
 
@@ -32,17 +32,17 @@ use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::state::catalog::Catalog;
 use crate::store;
-use crate::store::note::SignedCheckpoint;
 use crate::store::pin::Place;
+use crate::store::signed_checkpoint::SignedCheckpoint;
 
-use self::examine::Before;
+use self::claims::VerifiedPoint;
+use self::commit::Before;
 use self::findings::{Fault, FindingLocation, Findings};
-use self::fold::ReplayState;
-use self::opening::StoreSnapshot;
+use self::replay::ReplayState;
+use self::snapshot::StoreSnapshot;
+use self::walk::Link;
+use self::walk::VerifiedHistory;
 use self::walk::{CommitRange, Start};
-use crate::verify::claims::VerifiedPoint;
-use crate::verify::walk::Link;
-use crate::verify::walk::VerifiedHistory;
 
 pub use self::findings::{FINDINGS, Finding};
 
@@ -121,7 +121,7 @@ pub fn verify(
     let mut findings = Findings::default();
     let mut not_checked = Vec::new();
     let root = &store::store_at(root)?;
-    let opened = opening::open(root, options, &mut findings, &mut not_checked);
+    let opened = snapshot::open(root, options, &mut findings, &mut not_checked);
     let opened = match opened {
         Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
             not_checked.push(unread(&why));
@@ -296,7 +296,7 @@ impl Run<'_> {
             Some(point) => Before {
                 root: false,
                 digest: Some(point.digest),
-                tree: opening::tree_of(repository, point.commit)?,
+                tree: snapshot::tree_of(repository, point.commit)?,
                 certain: true,
             },
             None => Before {
@@ -393,7 +393,7 @@ impl Run<'_> {
         let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) else {
             return Ok(());
         };
-        fold.catalog.decided = opening::config_blobs_at(&self.opened.repository, newest.commit)?;
+        fold.catalog.decided = snapshot::config_blobs_at(&self.opened.repository, newest.commit)?;
         // A failure only makes the next run read more, so it does not fail this one.
         let _ = VerifiedPoint::save(&place, keyring, &fold, newest.digest);
         Ok(())
@@ -466,7 +466,7 @@ fn compare_cached(
             None,
             "the catalog file names other holds, sweeps or erasures",
         ))
-    } else if opening::config_blobs_at(repository, head)? != cached.decided {
+    } else if snapshot::config_blobs_at(repository, head)? != cached.decided {
         Some((None, "the catalog file names other public files"))
     } else {
         told.memories()

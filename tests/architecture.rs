@@ -68,7 +68,10 @@ const OWNERS: &[(&str, &[&str])] = &[
         "rmcp::",
         &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],
     ),
-    ("regex::", &["crates/redact/src", "src/store/past/lines.rs"]),
+    (
+        "regex::",
+        &["crates/redact/src", "src/store/history/blame_and_grep.rs"],
+    ),
     (
         "rustix",
         &[
@@ -210,6 +213,60 @@ fn rooms_use_only_rooms_below_them() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The pages name files and functions of the source: they are where the pages say.
+#[test]
+fn what_the_pages_name_is_there() {
+    let code: Vec<(String, String)> = sources();
+    let mut faults = Vec::new();
+    let mut named = 0;
+    for page in [
+        "architecture",
+        "contributing",
+        "format",
+        "glossary",
+        "rules",
+    ] {
+        let text = fs::read_to_string(root().join("docs").join(page).with_extension("md"));
+        let text = text.expect("a page");
+        // Between two marks stands code, outside of blocks of it.
+        let outside = text.split("```").step_by(2);
+        for code_word in outside.flat_map(|part| part.split('`').skip(1).step_by(2)) {
+            let place = [
+                "src/",
+                "crates/",
+                "tests/",
+                "docs/",
+                "fuzz/",
+                "fixtures/",
+                "benches/",
+            ];
+            if place.iter().any(|start| code_word.starts_with(start))
+                && !code_word.contains(['*', ' '])
+            {
+                named += 1;
+                if !root().join(code_word).exists() {
+                    faults.push(format!(
+                        "docs/{page}.md names {code_word}, which is not there"
+                    ));
+                }
+            }
+        }
+    }
+    // `name` in `src/file.rs`: the file has that function.
+    let map = fs::read_to_string(root().join("docs/architecture.md")).expect("the map");
+    for (at, _) in map.match_indices("` in `src/") {
+        let function = map[..at].rsplit('`').next().expect("a name");
+        let file = map[at + 6..].split('`').next().expect("a file");
+        let there = code.iter().find(|(path, _)| path == file);
+        if !there.is_some_and(|(_, code)| code.contains(&format!("fn {function}"))) {
+            faults.push(format!("docs/architecture.md: no {function} in {file}"));
+        }
+        named += 1;
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(named > 60, "{named}");
 }
 
 #[test]

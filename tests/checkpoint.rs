@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
-use agekeep::store::note::SignedCheckpoint;
+use agekeep::store::signed_checkpoint::SignedCheckpoint;
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Hunk, changed_words};
+use crate::diff::{Hunk, changed_words};
 
 /// Byte ranges of a line, increasing and disjoint.
 pub(super) type Ranges = Vec<Range<usize>>;

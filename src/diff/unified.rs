@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::emphasis::{Emphasis, Ranges};
-use super::{Hunk, bare, hunks};
 use crate::Text;
+use crate::diff::emphasis::{Emphasis, Ranges};
+use crate::diff::{Hunk, bare, hunks};
 
 /// Lines of context before and after a change.
 const CONTEXT_LINES: usize = 3;

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::name::Name;
+use crate::disk::name::Name;
 use crate::disk::outside;
 use crate::error::refused::{FileKind, RefusalReason, Refused};
 use crate::error::{Error, Result};

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
-use super::*;
+use crate::disk::*;
 use crate::id::ObjectId;
 
 const OBJECT: ObjectId = ObjectId([0xab; 20]);

@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
-use super::command::{
+use crate::event::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, REDACT_COMMAND,
     REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET, UPGRADE_COMMAND,
 };
-use super::{Change, Event, HoldChange, Outcome, PathRef};
+use crate::event::{Change, Event, HoldChange, Outcome, PathRef};
 use crate::id::MemoryId;
 
 /// A part of a record that its command never produces, with the memory it is about, if any.
@@ -198,8 +198,8 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use super::super::OWNER_COMMANDS;
     use super::*;
+    use crate::event::OWNER_COMMANDS;
     use crate::memory_tool::command::NAMES;
 
     #[test]

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::record::{PathOpener, RecordJson};
-use super::{Event, PathRef};
 use crate::disk::Folder;
 use crate::error::{Error, Result};
+use crate::event::record::{PathOpener, RecordJson};
+use crate::event::{Event, PathRef};
 use crate::id::StoreId;
 use crate::keyring::Keyring;
 use crate::store::Identity;

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Change, Event, FORMAT, HoldChange, MemoryChange, Moment, Outcome, PathRef, Receipt, Redaction,
-    RemovalReason, rfc3339,
-};
 use crate::crypto::aead::Key;
 use crate::crypto::base64;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
+use crate::event::{
+    Change, Event, FORMAT, HoldChange, MemoryChange, Moment, Outcome, PathRef, Receipt, Redaction,
+    RemovalReason, rfc3339,
+};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, ReplicaId};
 use crate::keyring::{KeyCommitment, Keyring};

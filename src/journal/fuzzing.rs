@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::{HEADER_BYTES, Journal, JournalRecord, KeyEntry, MAGIC};
 use crate::crypto::digest::Digest;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::id::ObjectId;
+use crate::journal::{HEADER_BYTES, Journal, JournalRecord, KeyEntry, MAGIC};
 use crate::repository::object::{Object, ObjectKind};
 
 /// The salt of the journals made here.

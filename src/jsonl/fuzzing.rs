@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CallForm, ToolCall, has_inexact, parse, without_lone_surrogates};
 use crate::event::Context;
+use crate::jsonl::{CallForm, ToolCall, has_inexact, parse, without_lone_surrogates};
 use crate::memory_tool::command::Command;
 
 /// Reads `line` as a call. A call or a fault is answered in one line with the caller's own id, and

@@ -5,12 +5,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::table::{self, Lookup, Table, TableLayout};
-use super::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 use crate::crypto::aead::Key;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::id::{MemoryId, StoreId};
+use crate::keyring::table::{self, Lookup, Table, TableLayout};
+use crate::keyring::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
 
 const STORE: StoreId = StoreId([0x57; 16]);
 const EPOCH: u64 = 1;

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::io;
 
-use super::table::id_of;
 use crate::disk::{File, FileExt};
 use crate::id::MemoryId;
+use crate::keyring::table::id_of;
 
 /// Look-ups that read the table; the next one builds an index.
 const SCANS_MAX: u32 = 8;

@@ -1,8 +1,8 @@
 //! The `[expiration]` table of the policy: which memories expire, when, and how long they can be
 //! restored.
 
-mod ruling;
-mod window;
+mod evaluate;
+mod time_span;
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use chrono::{DateTime, Datelike, SubsecRound, Utc};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use self::ruling::ExpirationRules;
-pub use self::ruling::{DecidedBy, ExpiryDecision};
-pub use self::window::{Lifetime, TimeSpan};
+pub(crate) use self::evaluate::ExpirationRules;
+pub use self::evaluate::{DecidedBy, ExpiryDecision};
+pub use self::time_span::{Lifetime, TimeSpan};
 use crate::event::rfc3339;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
@@ -59,7 +59,7 @@ impl Default for Expiration {
     fn default() -> Self {
         Self {
             unaccessed_for: Lifetime::Never,
-            grace: window::GRACE,
+            grace: time_span::GRACE,
             then: Then::Delete,
             keep: Vec::new(),
             sweep_max: SweepMax::Share(SHARE_MAX),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{Policy, message};
 use crate::error::{Error, Result};
+use crate::policy::{Policy, message};
 
 /// The default of a key that a policy does not contain.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! Properties of git objects: loose files, packs, trees and commits.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
-pub use super::pack::fuzzing::pack;
+pub use crate::repository::pack::fuzzing::pack;
 
-use super::loose::{inflate, stored};
-use super::object::{
+use crate::repository::loose::{inflate, stored};
+use crate::repository::object::{
     ObjectKind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree,
 };
 

@@ -9,10 +9,10 @@ use flate2::bufread::ZlibDecoder;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zlib_rs::adler32::adler32;
 
-use super::object::{Object, ObjectKind};
 use crate::disk::{self, Folder, Name};
 use crate::id::ObjectId;
 use crate::id::{hex, hex_bytes};
+use crate::repository::object::{Object, ObjectKind};
 
 /// Largest object that is read, in bytes: room for the record of a directory of 100,000 memories.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;

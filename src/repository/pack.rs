@@ -12,15 +12,15 @@ mod reader;
 mod set;
 mod writer;
 
-use super::object::ObjectKind;
+use crate::repository::object::ObjectKind;
 
 pub(super) use self::reader::{Pack, PackReadContext};
+pub(super) use self::set::merge_small;
 pub(super) use self::set::{
     PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
     without_index,
 };
 pub(super) use self::writer::PackWriter;
-pub(super) use crate::repository::pack::set::merge_small;
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -138,10 +138,10 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{loose, name_of};
     use super::*;
     use crate::disk::{Folder, PackId};
     use crate::id::ObjectId;
+    use crate::repository::{loose, name_of};
 
     type TestObject = (Type, Vec<u8>);
 

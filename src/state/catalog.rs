@@ -19,8 +19,14 @@ use std::ops::Bound;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use self::rows::CatalogReader;
 use self::rows::MemoryOverlay;
+pub(crate) use self::rows::Rebuild;
+use self::step::AgentEvent;
+pub(crate) use self::step::Hold;
+use self::step::RateCounter;
 pub(crate) use self::step::Step;
+pub(crate) use self::step::is_of_agents;
 use self::step::{MemoryChangeStep, StepFault};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
@@ -29,12 +35,6 @@ use crate::event::{Change, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::catalog::rows::CatalogReader;
-pub(crate) use crate::state::catalog::rows::Rebuild;
-use crate::state::catalog::step::AgentEvent;
-pub(crate) use crate::state::catalog::step::Hold;
-use crate::state::catalog::step::RateCounter;
-pub(crate) use crate::state::catalog::step::is_of_agents;
 
 /// A live memory.
 #[derive(Clone, PartialEq, Eq)]

@@ -15,10 +15,10 @@ use crate::repository::object::{Object, ObjectKind};
 use crate::state::catalog::file::CatalogUpdate as MadeOfCatalog;
 use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
-use crate::store::checkpoint::checkpoint_if_due;
-use crate::store::history::replay::{renew_catalog_file, settle_catalog};
-use crate::store::past::follow_in_timeline;
+use crate::store::history::follow_in_timeline;
+use crate::store::journal_checkpoint::checkpoint_if_due;
 use crate::store::pin::SeenMoment;
+use crate::store::recovery::replay::{renew_catalog_file, settle_catalog};
 use crate::store::{Ledger, Store, begin_commands, execute_one};
 
 /// The most commands that share one sync, so that none waits long for those behind it.

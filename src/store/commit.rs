@@ -20,17 +20,17 @@ use crate::repository::object::{Object, add_signature, encode_commit};
 use crate::state::catalog::Step;
 use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
 use crate::store::batch::{enqueue, pending_head};
+use crate::store::keyring_location::check_one_keyring;
 use crate::store::pin::SeenMoment;
-use crate::store::place::check_one_keyring;
 use crate::store::quota::check_reserve;
 use crate::store::signers::check_allowed;
 use crate::store::{Ledger, redactor};
 use crate::version;
 
-use super::batch::PendingCommit;
-use super::plan::{Plan, PlannedChange, Subject, VersionWrite};
-use super::signers::may_sign;
-use super::{Clock, Store};
+use crate::store::batch::PendingCommit;
+use crate::store::plan::{Plan, PlannedChange, Subject, VersionWrite};
+use crate::store::signers::may_sign;
+use crate::store::{Clock, Store};
 
 /// Returns the author and committer of a commit: its signer, at the time of its event, in git's
 /// form.
@@ -252,7 +252,7 @@ pub(super) fn record(
     event.memories.clone_from(&sealing.touches);
     let (key, signer) = may_sign(
         store.ledger.signing_key.as_ref(),
-        &store.state.decisions.signers,
+        &store.state.config.signers,
         event.time,
         store.state.catalog.times.last,
     )?;

@@ -4,12 +4,12 @@
 //!
 //! [`closed`] verifies an erasure before it is recorded, and finishes pending ones.
 
-pub(super) mod closed;
+pub(super) mod unreadable;
 
 use std::collections::{HashMap, HashSet};
 
-use self::closed::{UnreadableProof, verify_unreadable};
-pub(super) use self::closed::{keys_left, named_in};
+use self::unreadable::{UnreadableProof, verify_unreadable};
+pub(super) use self::unreadable::{keys_left, named_in};
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{
@@ -22,17 +22,17 @@ use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
 use crate::repository::object::Object;
 use crate::store::answer::Meta;
-use crate::store::checkpoint::checkpoint;
 use crate::store::commit::SealedPlan;
-use crate::store::decide::{check_permitted, require_reader};
-use crate::store::history::refresh;
+use crate::store::config::{check_permitted, require_reader};
+use crate::store::history::{erased, load_timeline, no_file_at, resolve, timeline, with_timeline};
 use crate::store::hold::{check_not_held, hold_ever_on};
+use crate::store::journal_checkpoint::checkpoint;
+use crate::store::keyring_location::check_one_keyring;
 use crate::store::log::Filter;
 use crate::store::log::numbers;
-use crate::store::past::{erased, load_timeline, no_file_at, resolve, timeline, with_timeline};
-use crate::store::place::check_one_keyring;
 use crate::store::plan::touch;
-use crate::store::reseal::{ProgressFn, reencrypt, with_new_keyring};
+use crate::store::recovery::refresh;
+use crate::store::rekey::{ProgressFn, reencrypt, with_new_keyring};
 use crate::store::retention::{
     EraseOf, EraseTarget, Erasure, RECEIPT_VERSIONS_MAX, RedactedMemory,
 };
@@ -169,7 +169,7 @@ pub(super) fn erase_now(
 ) -> Result<(Meta, Receipt)> {
     require_reader(&store.ledger)?;
     let head = store.ledger.journal.head();
-    let members = store.state.decisions.members.clone();
+    let members = store.state.config.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
     let gone = (&erasing.gone, &erasing.with_history);
     let next = store

@@ -14,7 +14,7 @@ use crate::event::{
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::past::{
+use crate::store::history::{
     HistoryRead, look_change, path_ref_ever, resolve, text_then, timeline, try_record_history_read,
     with_contents,
 };
@@ -186,8 +186,8 @@ fn versions_by_memory(state: &State, scope: &ExportScope, at: u64) -> Vec<Vec<Ex
     let timeline = timeline(state);
     let mut then = timeline.state(at);
     if scope.at.is_none() {
-        let living = unexpired(state);
-        let has = |id| state.catalog.memory(id).is_none_or(|m| living.has(m));
+        let unexpired = unexpired(state);
+        let has = |id| state.catalog.memory(id).is_none_or(|m| unexpired.has(m));
         then.retain(|id, _| has(*id));
     }
     let mut lives: Vec<Vec<ExportItem>> = if scope.history {

@@ -17,11 +17,11 @@ use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
-use crate::store::past::{load_timeline, with_lock};
+use crate::store::history::{load_timeline, with_lock};
 
-use super::commit::{signed_commit, time_of};
-use super::decide::check_texts;
-use super::{Clock, Keys, OWNER, Store};
+use crate::store::commit::{signed_commit, time_of};
+use crate::store::config::check_texts;
+use crate::store::{Clock, Keys, OWNER, Store};
 
 /// The entries of a new store, in the order in which they are moved into place. The last one makes
 /// the folder a store.

@@ -12,7 +12,7 @@ use crate::id::{ObjectId, StoreId};
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
 use crate::state::timeline::VersionChange;
-use crate::store::past::{timeline, with_lock, with_timeline};
+use crate::store::history::{timeline, with_lock, with_timeline};
 use crate::store::signers::signers_before;
 use crate::store::{State, Store};
 
@@ -82,12 +82,7 @@ fn signer_of(store: &Store, commit: &Commit) -> Result<Option<String>> {
     };
     // Most are still signers, under the same name.
     let author = commit.author.split(' ').next();
-    let name = store
-        .state
-        .decisions
-        .signers
-        .holder(&signed)
-        .map(Signer::name);
+    let name = store.state.config.signers.holder(&signed).map(Signer::name);
     if name.is_some() && name == author {
         return Ok(name.map(str::to_owned));
     }
@@ -97,19 +92,18 @@ fn signer_of(store: &Store, commit: &Commit) -> Result<Option<String>> {
 
 /// See [`Store::parse_path`].
 pub(super) fn parse_path(state: &State, text: &str) -> Result<MemoryPath> {
-    MemoryPath::parse_kept(text, state.decisions.policy.limits.path_bytes).map_err(|fault| {
-        match fault {
-            PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
-                why: "it is not /memories or below it",
-            },
-            PathFault::Forbidden(_) => Error::DeniedPath {
-                why: "it holds a character that no path may",
-            },
-            PathFault::TooLong(why) => Error::Invalid {
-                what: "the path",
-                why,
-            },
-        }
+    MemoryPath::parse_kept(text, state.config.policy.limits.path_bytes).map_err(|fault| match fault
+    {
+        PathFault::Outside | PathFault::Escapes => Error::DeniedPath {
+            why: "it is not /memories or below it",
+        },
+        PathFault::Forbidden(_) => Error::DeniedPath {
+            why: "it holds a character that no path may",
+        },
+        PathFault::TooLong(why) => Error::Invalid {
+            what: "the path",
+            why,
+        },
     })
 }
 

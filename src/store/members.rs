@@ -15,23 +15,23 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::Policy;
 use crate::store::answer::Meta;
-use crate::store::decide::{
+use crate::store::config::{
     ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
 };
-use crate::store::history::refresh;
-use crate::store::log::parse_path;
-use crate::store::past::{
+use crate::store::history::{
     HistoryRead, erased, look_change, no_file_at, timeline, try_record_history_read, with_contents,
 };
-use crate::store::reseal::{ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
+use crate::store::log::parse_path;
+use crate::store::recovery::refresh;
+use crate::store::rekey::{ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
 use crate::store::signers::{Removed, Signer, check_role};
-use crate::store::{Store, decide, lock, reseal, signers};
+use crate::store::{Store, config, lock, rekey, signers};
 
 impl Store {
     /// Returns everybody who can open the store, as of the newest commit.
     #[must_use]
     pub fn members(&self) -> &[Member] {
-        &self.state.decisions.members
+        &self.state.config.members
     }
 
     /// Adds a reader or an auditor. The cost does not depend on the number of memories.
@@ -54,7 +54,7 @@ impl Store {
         let lock = lock(&mut self.ledger)?;
         refresh(self)?;
         check_clear_name(self, "the name", name)?;
-        let mut members = self.state.decisions.members.clone();
+        let mut members = self.state.config.members.clone();
         let same = |other: &&Member| other.name == name || other.recipient == *recipient;
         if let Some(other) = members.iter().find(same) {
             return Err(Error::Membership(MembershipFault::Already {
@@ -113,7 +113,7 @@ impl Store {
             },
             &|store| {
                 let leaver = check_leaver(store, name)?;
-                let mut members = store.state.decisions.members.clone();
+                let mut members = store.state.config.members.clone();
                 members.retain(|member| member.name != name);
                 Ok(Rekey {
                     members,
@@ -142,7 +142,7 @@ impl Store {
             },
             &|store| {
                 Ok(Rekey {
-                    members: store.state.decisions.members.clone(),
+                    members: store.state.config.members.clone(),
                     scope: RekeyScope::All,
                 })
             },
@@ -158,7 +158,7 @@ impl Store {
     /// [`Error::Policy`] if it is not valid, [`Error::Invalid`] if it holds a secret; otherwise as
     /// for [`Store::execute`].
     pub fn set_policy(&mut self, policy: &Policy, context: &Context) -> Result<Meta> {
-        decide::set_policy(self, policy, context)
+        config::set_policy(self, policy, context)
     }
 
     /// Changes the policy in force, as [`Store::set_policy`] does; nobody else can change it
@@ -171,7 +171,7 @@ impl Store {
         change: impl FnOnce(&Policy) -> Result<Policy>,
         context: &Context,
     ) -> Result<PolicyChange> {
-        decide::change_policy(self, change, context)
+        config::change_policy(self, change, context)
     }
 
     /// Finds the memory at a path now, or by its id, and its path. Not recorded, as it does not
@@ -180,7 +180,7 @@ impl Store {
     /// # Errors
     /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
     pub fn find_memory(&mut self, memory: &str) -> Result<(MemoryId, MemoryPath)> {
-        decide::find_memory(self, memory)
+        config::find_memory(self, memory)
     }
 
     /// Exports the identities of a memory: of the one at a path now, or, by its id, of any that has
@@ -205,7 +205,7 @@ impl Store {
         context: &Context,
         progress: &mut ProgressFn<'_>,
     ) -> Result<Rekeyed> {
-        reseal::rekey_some(self, glob, context, progress)
+        rekey::rekey_some(self, glob, context, progress)
     }
 
     /// Returns everybody who may write, in the order of the file `signers`.
@@ -262,7 +262,7 @@ impl Store {
 
 /// Returns the member with a name, if they can be removed.
 fn check_leaver(store: &Store, name: &str) -> Result<Member> {
-    let members = &store.state.decisions.members;
+    let members = &store.state.config.members;
     let found = members.iter().find(|member| member.name == name);
     let leaver = found.ok_or_else(|| {
         Error::Membership(MembershipFault::Nobody {

@@ -4,6 +4,12 @@
 
 mod draft;
 
+use self::draft::delete;
+use self::draft::read;
+use self::draft::read_all;
+use self::draft::rename;
+use self::draft::view;
+use self::draft::{create, insert, str_replace, write};
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
@@ -14,12 +20,6 @@ use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
 use crate::redact::{Redacted, Withheld};
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
-use crate::store::plan::draft::delete;
-use crate::store::plan::draft::read;
-use crate::store::plan::draft::read_all;
-use crate::store::plan::draft::rename;
-use crate::store::plan::draft::view;
-use crate::store::plan::draft::{create, insert, str_replace, write};
 use crate::store::quota::no_room_for;
 use crate::store::sweep::evict_expired;
 use crate::store::sweep::is_clock_implausible;
@@ -27,7 +27,7 @@ use crate::store::sweep::unexpired;
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, redactor};
 
-use super::Store;
+use crate::store::Store;
 
 /// Longest piece of a caller's text that an error repeats, in characters.
 const ECHO_CHARACTERS_MAX: usize = 2_048;
@@ -248,8 +248,9 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
         _ => None,
     });
     // Expired memories are in the record but not in the answer: to the agent they never existed.
-    let living = unexpired(&store.state);
-    let (mut found, mut expired): (Vec<_>, Vec<_>) = there.partition(|memory| living.has(memory));
+    let unexpired = unexpired(&store.state);
+    let (mut found, mut expired): (Vec<_>, Vec<_>) =
+        there.partition(|memory| unexpired.has(memory));
     // A rename to the same path names the memory twice.
     for named in [&mut found, &mut expired] {
         named.dedup_by_key(|memory| memory.id);
@@ -349,10 +350,10 @@ fn place(state: &State, path: &MemoryPath) -> PathRef {
 /// Parses a path that a new memory may have, or that an existing memory has from an earlier version
 /// of agekeep.
 fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault> {
-    let bytes_max = state.decisions.policy.limits.path_bytes;
+    let bytes_max = state.config.policy.limits.path_bytes;
     let is_there = |path: &MemoryPath| {
-        let living = unexpired(state);
-        living.at(path).is_some() || living.is_directory(path)
+        let unexpired = unexpired(state);
+        unexpired.at(path).is_some() || unexpired.is_directory(path)
     };
     MemoryPath::parse(text, bytes_max).or_else(|fault| {
         let kept = MemoryPath::parse_kept(text, bytes_max).ok();
@@ -591,11 +592,11 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::{Identity, Keys, SigningKey};
     use super::*;
     use crate::policy::Policy;
     use crate::redact::Redactor;
     use crate::store::log::Filter;
+    use crate::store::{Identity, Keys, SigningKey};
 
     const FOLDER: &str = "/memories/a\u{a0}b";
     const ODD: &str = "/memories/a\u{a0}b/❤\u{fe0f}.md";

@@ -7,8 +7,8 @@ use crate::store::answer::Refusal;
 use crate::store::{State, now, redactor};
 use crate::version;
 
-use super::Store;
-use super::plan::{Plan, PlannedChange};
+use crate::store::Store;
+use crate::store::plan::{Plan, PlannedChange};
 
 /// Extra room beyond the limit for recording refusals and looks: a fraction of the limit, within
 /// these bounds. When it is used up, they are no longer recorded.
@@ -63,14 +63,14 @@ pub(super) fn check_reserve(state: &State) -> Result<()> {
 
 /// Returns the size of history and its limit, in bytes; `None` if there is no limit.
 fn history_bytes(state: &State) -> Option<(u64, u64)> {
-    let max = state.decisions.policy.limits.history_bytes;
+    let max = state.config.policy.limits.history_bytes;
     (max > 0).then_some((state.catalog.history_bytes, max))
 }
 
 fn history_full(state: &State) -> Error {
     Error::HistoryFull {
         bytes: state.catalog.history_bytes,
-        bytes_max: state.decisions.policy.limits.history_bytes,
+        bytes_max: state.config.policy.limits.history_bytes,
     }
 }
 
@@ -79,12 +79,7 @@ fn history_full(state: &State) -> Error {
 pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
     let is_agents = context.door.is_some_and(is_of_agents);
     if is_agents && plan_too_many(store, context)?.is_some() {
-        let events_max = store
-            .state
-            .decisions
-            .policy
-            .limits
-            .session_events_per_minute as u64;
+        let events_max = store.state.config.policy.limits.session_events_per_minute as u64;
         return Err(Error::TooManyEvents { events_max });
     }
     Ok(())
@@ -95,12 +90,7 @@ pub(super) fn check_pace(store: &Store, context: &Context) -> Result<()> {
 /// # Errors
 /// [`Error::TooManyEvents`] if such a refusal was recorded within the last minute.
 pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<Plan>> {
-    let max = store
-        .state
-        .decisions
-        .policy
-        .limits
-        .session_events_per_minute as u64;
+    let max = store.state.config.policy.limits.session_events_per_minute as u64;
     if max == 0 {
         return Ok(None);
     }

@@ -6,17 +6,17 @@ use crate::error::{Error, Result, RetentionFault};
 use crate::event::{ERASE_COMMAND, EXPIRE_COMMAND, Erased, Outcome, REDACT_COMMAND, Receipt};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
-use crate::store::erase::closed::{commits_of, opens};
+use crate::store::erase::unreadable::{commits_of, opens};
+use crate::store::history::{event_at, resolve, timeline, with_timeline};
 use crate::store::log::entry;
-use crate::store::past::{event_at, resolve, timeline, with_timeline};
 use crate::store::retention::{Proof, ReceiptCheck};
 use crate::store::revision::Revision;
 use crate::store::{Ledger, State};
 
-use super::Store;
-use super::erase::{keys_left, named_in};
-use super::history::check_all;
-use super::reseal::ProgressFn;
+use crate::store::Store;
+use crate::store::erase::{keys_left, named_in};
+use crate::store::recovery::check_all;
+use crate::store::rekey::ProgressFn;
 
 /// See [`Store::receipt`].
 pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<Proof> {

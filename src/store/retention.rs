@@ -13,7 +13,7 @@ use crate::store::answer::Meta;
 use crate::store::erase;
 use crate::store::hold;
 use crate::store::receipt;
-use crate::store::reseal::ProgressFn;
+use crate::store::rekey::ProgressFn;
 use crate::store::revision::Revision;
 use crate::store::sweep;
 
@@ -58,7 +58,7 @@ pub struct SweepPlan {
     /// Number of memories that would be due without a hold.
     pub held: usize,
     /// Number of memories that exist and have not expired.
-    pub living: usize,
+    pub unexpired: usize,
     /// Most memories that the policy lets a sweep remove.
     pub max: usize,
     /// Most memories that the policy lets a sweep erase.

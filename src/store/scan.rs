@@ -17,12 +17,12 @@
 //! did not open.
 
 mod paths;
-mod piece;
+mod worker;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::paths::Paths;
-use self::piece::{ScanItem, ScanOutcome, ScanRules};
+use self::worker::{ScanItem, ScanOutcome, ScanRules};
 use crate::Text;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Moment, PathRef};
@@ -30,11 +30,11 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Kind, Redactor};
 use crate::state::timeline::Version;
-use crate::store::past::{
+use crate::store::history::{
     HistoryRead, Recorded, nameless, path_ref_ever, record_history_read, text_then, timeline,
     with_contents,
 };
-use crate::store::reseal::ProgressFn;
+use crate::store::rekey::ProgressFn;
 use crate::store::{State, Store, redactor};
 
 /// Versions in a piece: it takes some tenths of a second, and each core holds only its current text
@@ -193,7 +193,7 @@ fn scan_pieces(
     let (mut come, mut room) = (Vec::new(), FINDINGS_MAX);
     for wanted in survey.versions.chunks(PIECE) {
         progress(done, total);
-        let mut outcomes = piece::scan(&store.ledger.root, &store.ledger.keyring, &rules, wanted)?;
+        let mut outcomes = worker::scan(&store.ledger.root, &store.ledger.keyring, &rules, wanted)?;
         if outcomes.iter().any(Option::is_none) {
             with_contents(store, |store| {
                 try_again(store, &rules, wanted, &mut outcomes)

@@ -12,14 +12,14 @@ use crate::event::command::not_permitted;
 use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::decide::{change_public_file, check_clear_name, check_permitted};
-use crate::store::history::refresh;
+use crate::store::config::{change_public_file, check_clear_name, check_permitted};
+use crate::store::recovery::refresh;
 use crate::store::{Ledger, State, lock};
 
-use super::Store;
-use super::commit::time_of;
-use super::decide::ConfigChange;
-use super::history::config_blobs_in;
+use crate::store::Store;
+use crate::store::commit::time_of;
+use crate::store::config::ConfigChange;
+use crate::store::recovery::config_blobs_in;
 
 /// A signer, who may write to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Removed {
 
 /// See [`Store::signer_list`].
 pub(super) fn signer_list(state: &State) -> Vec<Signer> {
-    state.decisions.signers.entries().map(Signer::of).collect()
+    state.config.signers.entries().map(Signer::of).collect()
 }
 
 /// See [`Store::add_signer`].
@@ -70,7 +70,7 @@ pub(super) fn add_signer(
     refresh(store)?;
     check_clear_name(store, "the signer's name", name)?;
     check_permitted(store, SIGNERS_ADD)?;
-    let signers = &store.state.decisions.signers;
+    let signers = &store.state.config.signers;
     let taken = if signers.named(name).is_some() {
         Some(format!("there is a signer with the name {name}"))
     } else {
@@ -107,7 +107,7 @@ pub(super) fn set_signer_role(
         let what = format!("{name} has the role {role} already");
         return Err(Error::Signing(SigningFault::Exists { what }));
     }
-    let signers = store.state.decisions.signers.with_role(name, role);
+    let signers = store.state.config.signers.with_role(name, role);
     check_owners(&store.state, name, &signers)?;
     let signer = signers.named(name).map(Signer::of);
     let meta = change_signers_file(store, SIGNERS_SET, name, &signers.to_file(), context)?;
@@ -122,7 +122,7 @@ pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) ->
     check_permitted(store, SIGNERS_RM)?;
     let oneself = signer_now(store)?.1.name() == name;
     let signer = Signer::of(signer_named(&store.state, name)?);
-    let others = store.state.decisions.signers.without(name);
+    let others = store.state.config.signers.without(name);
     check_owners(&store.state, name, &others)?;
     let text = others.to_file();
     let meta = change_signers_file(store, SIGNERS_RM, name, &text, context)?;
@@ -135,7 +135,7 @@ pub(super) fn remove_signer(store: &mut Store, name: &str, context: &Context) ->
 }
 
 fn signer_named<'a>(state: &'a State, name: &str) -> Result<&'a SignerEntry> {
-    state.decisions.signers.named(name).ok_or_else(|| {
+    state.config.signers.named(name).ok_or_else(|| {
         let name = crate::event::bounded(name, crate::crypto::sign::NAME_CHARACTERS_MAX);
         Error::Signing(SigningFault::NoSuch { name })
     })
@@ -152,7 +152,7 @@ fn check_owners(state: &State, name: &str, next: &Signers) -> Result<()> {
         let mut owners = signers.entries().filter(|e| e.role() == SignerRole::Owner);
         owners.any(is_such)
     };
-    let had_endless = any(&state.decisions.signers, &endless);
+    let had_endless = any(&state.config.signers, &endless);
     if any(next, &writes) && (!had_endless || any(next, &endless)) {
         return Ok(());
     }
@@ -189,7 +189,7 @@ pub(crate) fn signers_before(ledger: &Ledger, commit: &Commit) -> Result<Signers
 pub(super) fn signer_now(store: &Store) -> Result<(&SigningKey, &SignerEntry)> {
     let (key, signers) = (
         store.ledger.signing_key.as_ref(),
-        &store.state.decisions.signers,
+        &store.state.config.signers,
     );
     may_sign(
         key,

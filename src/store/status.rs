@@ -13,14 +13,16 @@ use crate::event::Context;
 use crate::id::{ObjectId, StoreId};
 use crate::keyring;
 use crate::store::answer::Meta;
-use crate::store::checkpoint::{Compacted, StorageStats};
-use crate::store::note::Checkpoint;
+use crate::store::journal_checkpoint::{Compacted, StorageStats};
 use crate::store::pin::SeenMoment;
-use crate::store::pinning::LostMoment;
-use crate::store::reseal::ProgressFn;
+use crate::store::rekey::ProgressFn;
+use crate::store::rollback_check::LostMoment;
+use crate::store::signed_checkpoint::Checkpoint;
 use crate::store::signers::signer_now;
 use crate::store::sweep::unexpired;
-use crate::store::{Clock, Keys, Signer, State, Store, checkpoint, pinning, place};
+use crate::store::{
+    Clock, Keys, Signer, State, Store, journal_checkpoint, keyring_location, rollback_check,
+};
 
 /// A summary of a store.
 #[derive(Debug)]
@@ -72,13 +74,13 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if the store's files cannot be listed.
     pub fn status(&self) -> Result<Status> {
-        let living = unexpired(&self.state).len();
+        let unexpired = unexpired(&self.state).len();
         Ok(Status {
             path: self.ledger.root.path().to_owned(),
             id: self.state.id,
             head: self.ledger.journal.head(),
-            memories: living,
-            expired: self.state.catalog.len() - living,
+            memories: unexpired,
+            expired: self.state.catalog.len() - unexpired,
             marked: self.state.catalog.marked.len(),
             holds: self.state.catalog.holds.len(),
             last_sweep: self.state.catalog.swept,
@@ -93,7 +95,7 @@ impl Store {
             history_bytes: self.state.catalog.history_bytes,
             history_bytes_max: self.limits().history_bytes,
             last_event: self.state.catalog.times.last,
-            recipients: self.state.decisions.members.clone(),
+            recipients: self.state.config.members.clone(),
             signers: self.signer_list(),
             copy_of: copy_of(self)?,
             problems: problems(self)?,
@@ -107,7 +109,7 @@ impl Store {
     /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] if the key is not that
     /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
-        pinning::checkpoint(self)
+        rollback_check::checkpoint(self)
     }
 
     /// Opens a store that is refused for a rollback, and records that the caller accepts it. It is
@@ -125,7 +127,7 @@ impl Store {
         clock: Clock,
         context: &Context,
     ) -> Result<(Self, Option<LostMoment>, Meta)> {
-        pinning::accept_rollback(root, keys, clock, context)
+        rollback_check::accept_rollback(root, keys, clock, context)
     }
 
     /// Returns the storage in use: packs, objects and bytes.
@@ -133,7 +135,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn storage_stats(&self) -> Result<StorageStats> {
-        checkpoint::storage_stats(&self.ledger)
+        journal_checkpoint::storage_stats(&self.ledger)
     }
 
     /// Packs all objects, from the newest commit back, into a single pack. Others can use the store
@@ -143,20 +145,20 @@ impl Store {
     /// [`Error::Io`], also if the disk has no room for the new pack beside the old files;
     /// [`Error::Locked`] if another compaction is running. Then nothing is lost or changed.
     pub fn compact(&mut self, progress: &mut ProgressFn<'_>) -> Result<Compacted> {
-        checkpoint::compact(self, progress)
+        journal_checkpoint::compact(self, progress)
     }
 
     /// Removes other users' access to the store's folder, its keyring and the keyring's files.
     /// Returns a sentence for each change and for each failure.
     #[must_use]
     pub fn restrict_permissions(root: &Path) -> Vec<String> {
-        place::restrict_permissions(root)
+        keyring_location::restrict_permissions(root)
     }
 
     /// Does the same as [`Store::restrict_permissions`], for a keyring outside the store.
     #[must_use]
     pub fn restrict_keyring_permissions(&self) -> Vec<String> {
-        place::restrict_keyring_permissions(&self.ledger)
+        keyring_location::restrict_keyring_permissions(&self.ledger)
     }
 
     /// Returns a notice if this user opened a store at this place for the first time; `None` from
@@ -235,7 +237,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
             "the last event is in the future ({ahead}); check the clock"
         ));
     }
-    for path in place::exposed_paths(&store.ledger.root, store.ledger.keyring.folder()) {
+    for path in keyring_location::exposed_paths(&store.ledger.root, store.ledger.keyring.folder()) {
         problems.push(format!(
             "others can read {path}; run `chmod go= {path}`",
             path = path.display()
@@ -246,7 +248,7 @@ fn problems(store: &Store) -> Result<Vec<String>> {
 
 /// Lists the signers without a role: their lines are older than roles.
 fn without_role(state: &State) -> Option<String> {
-    let entries = state.decisions.signers.entries();
+    let entries = state.config.signers.entries();
     let without = entries.filter(|entry| !entry.says_role());
     let names: Vec<&str> = without.map(SignerEntry::name).collect();
     (!names.is_empty()).then(|| {

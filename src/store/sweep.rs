@@ -18,12 +18,12 @@ use crate::state::timeline::Version;
 use crate::store::answer::Meta;
 use crate::store::commit::{SealedPlan, event, record, time_of};
 use crate::store::erase::{ErasurePlan, erase_now, erased_change};
-use crate::store::history::refresh;
+use crate::store::history::{load_timeline, seconds, timeline, with_lock};
 use crate::store::hold::hold_ever_on;
-use crate::store::past::{load_timeline, seconds, timeline, with_lock};
-use crate::store::place::check_one_keyring;
+use crate::store::keyring_location::check_one_keyring;
 use crate::store::plan::{PlannedChange, touch};
-use crate::store::reseal::ProgressFn;
+use crate::store::recovery::refresh;
+use crate::store::rekey::ProgressFn;
 use crate::store::retention::{
     ExpiredMemory, ExpiryStatus, LISTED_MAX, SweepOptions, SweepPlan, Swept,
 };
@@ -123,7 +123,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     let now = time_of(&store.state.clock)?;
     let (mut expire, mut next, mut held) = (Vec::new(), Vec::new(), 0);
     for memory in store.state.catalog.memories() {
-        let Some((at, because)) = expiry_of(&store.state.decisions.rules, memory) else {
+        let Some((at, because)) = expiry_of(&store.state.config.rules, memory) else {
             continue;
         };
         if store
@@ -163,17 +163,17 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     for due in [&mut expire, &mut erase] {
         due.sort_by(|a, b| (a.path.as_str(), a.id).cmp(&(b.path.as_str(), b.id)));
     }
-    let living = store.state.catalog.len() - expire.len();
+    let unexpired = store.state.catalog.len() - expire.len();
     Ok(SweepPlan {
         now,
-        living,
+        unexpired,
         max: store
             .state
-            .decisions
+            .config
             .rules
             .sweep_max()
             .of(store.state.catalog.len()),
-        max_erase: store.state.decisions.rules.sweep_max().of(pending),
+        max_erase: store.state.config.rules.sweep_max().of(pending),
         expire,
         erase,
         next,
@@ -183,7 +183,7 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
 
 /// Returns the memories that a sweep removed and nobody restored; none if the policy never erases.
 fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
-    if !store.state.decisions.rules.may_erase() {
+    if !store.state.config.rules.may_erase() {
         return Ok(Vec::new());
     }
     load_timeline(store)?;
@@ -195,7 +195,7 @@ fn swept_before(store: &mut Store) -> Result<Vec<Version>> {
 /// Returns the erasure of a memory by the sweep that removes it, if the policy gives it no grace
 /// period.
 fn without_grace(state: &State, due: &ExpiredMemory) -> Option<ExpiredMemory> {
-    let ruling = state.decisions.rules.evaluate(due.id, &due.path, due.at);
+    let ruling = state.config.rules.evaluate(due.id, &due.path, due.at);
     let at_once = ruling.erases() && ruling.grace.seconds() == 0;
     (at_once && hold_ever_on(state, due.id, Some(&due.path)).is_none()).then(|| ExpiredMemory {
         because: RemovalReason::GraceOver {
@@ -210,7 +210,7 @@ fn without_grace(state: &State, due: &ExpiredMemory) -> Option<ExpiredMemory> {
 fn past_grace(state: &State, version: &Version) -> Option<ExpiredMemory> {
     let path = version.path.clone()?;
     let removed = timeline(state).time(version.event)?;
-    let ruling = state.decisions.rules.evaluate(version.id, &path, removed);
+    let ruling = state.config.rules.evaluate(version.id, &path, removed);
     let at = removed.checked_add_signed(ruling.grace.delta())?;
     ruling.erases().then_some(ExpiredMemory {
         id: version.id,
@@ -413,7 +413,7 @@ pub(super) fn expired_memory(
 pub(super) fn unexpired(state: &State) -> UnexpiredView<'_> {
     UnexpiredView {
         catalog: &state.catalog,
-        rules: &state.decisions.rules,
+        rules: &state.config.rules,
         now: now(state),
     }
 }
@@ -425,17 +425,17 @@ pub(super) fn is_clock_implausible(state: &State) -> bool {
 
 /// Evicts expired memories in the way of a new one: at its path, above or below.
 pub(super) fn evict_expired(state: &State, path: &MemoryPath) -> Vec<PlannedChange> {
-    if state.decisions.rules.is_empty() {
+    if state.config.rules.is_empty() {
         return Vec::new();
     }
-    let living = unexpired(state);
+    let unexpired = unexpired(state);
     let above = path.ancestors();
     let above: Vec<&Memory> = above.filter_map(|path| state.catalog.at(&path)).collect();
     let below = state.catalog.below(path);
     let in_the_way = above.into_iter().chain(state.catalog.at(path)).chain(below);
     in_the_way
         .filter_map(|memory| {
-            let (_, because) = living.expired(memory)?;
+            let (_, because) = unexpired.expired(memory)?;
             let mut touch = touch(memory, Change::Expire);
             touch.because = Some(because);
             Some(PlannedChange::Touch(touch))
@@ -449,7 +449,7 @@ pub(super) fn expiry_status(store: &mut Store, path: &MemoryPath) -> Result<Opti
         let Some(memory) = store.state.catalog.at(path) else {
             return Ok(None);
         };
-        let rules = &store.state.decisions.rules;
+        let rules = &store.state.config.rules;
         Ok(Some(ExpiryStatus {
             id: memory.id,
             accessed: memory.accessed,

@@ -2,14 +2,18 @@
 //! present state, then records a single event that makes the change.
 
 mod revert;
-mod settle;
+mod steps;
 
 use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use self::settle::UndoTransaction;
+use self::revert::restore_target;
+use self::revert::revert_target;
+use self::revert::rollback_target;
+use self::steps::UndoTransaction;
+use self::steps::plan_undo_steps;
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
@@ -18,15 +22,11 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::store::answer::Meta;
 use crate::store::commit::commit;
-use crate::store::past::{not_there, timeline, with_contents, with_timeline};
+use crate::store::history::{not_there, timeline, with_contents, with_timeline};
 use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
 use crate::store::sweep::unexpired;
-use crate::store::undo::revert::restore_target;
-use crate::store::undo::revert::revert_target;
-use crate::store::undo::revert::rollback_target;
-use crate::store::undo::settle::plan_undo_steps;
 use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict lists.
@@ -124,8 +124,8 @@ impl Store {
     /// Never: history has a newest event.
     pub fn last_revision_of(&mut self, path: &MemoryPath) -> Result<Revision> {
         with_timeline(self, |store| {
-            let living = unexpired(&store.state);
-            if living.at(path).is_some() || living.is_directory(path) {
+            let unexpired = unexpired(&store.state);
+            if unexpired.at(path).is_some() || unexpired.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
                     why: "it is there: say which moment it is to be brought back to, with --from"

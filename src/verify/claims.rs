@@ -13,11 +13,11 @@ use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::state::catalog::step::{from_snapshot, to_snapshot};
-use crate::store::note::{SignedCheckpoint, Verdict};
 use crate::store::pin::Place;
-use crate::store::{RollbackCheck, note};
+use crate::store::signed_checkpoint::{SignedCheckpoint, Verdict};
+use crate::store::{RollbackCheck, signed_checkpoint};
 use crate::verify::findings::{Fault, FindingLocation, Findings};
-use crate::verify::fold::ReplayState;
+use crate::verify::replay::ReplayState;
 use crate::verify::walk::VerifiedHistory;
 
 /// Checks that the store is the one seen at this place, and that history contains what was seen of
@@ -88,7 +88,8 @@ fn check_notes(
         let link = chain.at(number)?;
         Ok(link.map(|link| (link.commit, link.digest)))
     };
-    let compared = note::check_against(notes, store, event, |number| signers(chain, number))?;
+    let compared =
+        signed_checkpoint::check_against(notes, store, event, |number| signers(chain, number))?;
     for (note, verdict) in notes.iter().zip(&compared.verdicts) {
         let (id, what) = match verdict {
             Verdict::Contained => continue,

@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::examine::read_object;
-use super::findings::{Fault, Findings};
-use super::fold::ReplayState;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
@@ -16,6 +13,9 @@ use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::repository::object::ObjectKind;
 use crate::state::catalog::Memory;
+use crate::verify::commit::read_object;
+use crate::verify::findings::{Fault, Findings};
+use crate::verify::replay::ReplayState;
 use crate::version::{self, VersionAddress, VersionFault};
 
 /// Checks the keyring entries after the first `known` of `ring` and of `names`, and that every live

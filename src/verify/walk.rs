@@ -15,9 +15,9 @@ use crate::keyring::Keyring;
 use crate::repository::object::{ObjectKind, Outline};
 use crate::repository::{Repository, StrictRead, object};
 use crate::verify::Progress;
-use crate::verify::examine::{Before, CheckedCommitFacts, CommitChecker, read_signers};
+use crate::verify::commit::{Before, CheckedCommitFacts, CommitChecker, read_signers};
 use crate::verify::findings::{Fault, FindingLocation, Findings};
-use crate::verify::opening::config_blobs_at;
+use crate::verify::snapshot::config_blobs_at;
 
 /// Commits that one thread takes at a time. Each run reads the commit before it once more.
 const RUN: usize = 256;

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::{FORMAT, SIZE_CLASS_MIN, VersionAddress, VersionFault, plaintext, read};
 use crate::Text;
 use crate::crypto::seal::size_class;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
+use crate::version::{FORMAT, SIZE_CLASS_MIN, VersionAddress, VersionFault, plaintext, read};
 
 /// The place at which plaintexts are opened.
 const ID: MemoryId = MemoryId([0x3f; 16]);

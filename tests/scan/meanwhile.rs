@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agekeep::Text;
 use agekeep::event::Context;
-use agekeep::store::past::Recorded;
+use agekeep::store::history::Recorded;
 use agekeep::store::scan::{Exposed, Remedy, ScanScope, Scanned};
 
 use crate::scan::kept::*;

@@ -6,7 +6,7 @@ use std::fs;
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
 use agekeep::policy::Policy;
-use agekeep::store::past::RecordStatus;
+use agekeep::store::history::RecordStatus;
 use agekeep::store::revision::Revision;
 use agekeep::store::undo::{Selection, Undo};
 use agekeep::store::{Identity, Keys, SigningKey, Store};

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::judge;
-use super::span::{Rank, Span};
+use crate::entropy;
 use crate::span::ahead;
 use crate::span::behind;
 use crate::span::is_joined;
+use crate::span::{Rank, Span};
 
 /// Longest stretch behind its label in which a list is read, in bytes.
 const LIST_BYTES_MAX: usize = 4096;
@@ -254,7 +254,7 @@ fn code(text: &str, at: usize, shapes: &mut Vec<Vec<usize>>) -> Option<Range<usi
     let made = mixed || letters == 0 && numbers >= 6 || numbers == 0 && known && groups.len() > 1;
     let even =
         groups.len() <= CODE_GROUPS_MAX && groups.iter().all(|length| (2..=40).contains(length));
-    let word = letters > 6 && judge::words(whole.as_bytes()) * 2 > letters && groups.len() == 1;
+    let word = letters > 6 && entropy::words(whole.as_bytes()) * 2 > letters && groups.len() == 1;
     let same = whole
         .bytes()
         .filter(|b| *b != b'-' && *b != b' ')
@@ -263,7 +263,7 @@ fn code(text: &str, at: usize, shapes: &mut Vec<Vec<usize>>) -> Option<Range<usi
     {
         return None;
     }
-    if judge::placeholder_token(whole.as_bytes()) && letters > 0 {
+    if entropy::placeholder_token(whole.as_bytes()) && letters > 0 {
         return None;
     }
     if !known {
@@ -360,7 +360,7 @@ pub(super) fn recovery_key(text: &[u8], at: usize, found: &mut Vec<Span>) {
         let in_groups = groups >= 4
             && bare.len() >= KEY_CHARS_MIN
             && numbered
-            && !judge::placeholder_token(&bare);
+            && !entropy::placeholder_token(&bare);
         if in_groups && is_closed(&rest[end..]) {
             return Some(place..end);
         }
@@ -370,7 +370,7 @@ pub(super) fn recovery_key(text: &[u8], at: usize, found: &mut Vec<Span>) {
             .count();
         let token = &rest[place..place + length];
         let random = length >= KEY_CHARS_MIN
-            && judge::random(token.as_bytes())
+            && entropy::random(token.as_bytes())
             && token.bytes().any(|b| b.is_ascii_digit());
         (random && !token.contains('/') && is_closed(&rest[place + length..]))
             .then(|| place..place + length)
@@ -432,12 +432,12 @@ pub(super) fn unseal_key(text: &[u8], at: usize, found: &mut Vec<Span>) {
             .count();
         let token = &rest[place..place + length];
         let digest = token.len() >= 32 && token.bytes().all(|b| b.is_ascii_hexdigit());
-        let random = judge::random(token.as_bytes())
+        let random = entropy::random(token.as_bytes())
             && !token.starts_with(['/', '-'])
             && !token.contains("--");
         (length >= SHARE_CHARS_MIN
             && (digest || random)
-            && !judge::placeholder_token(token.as_bytes()))
+            && !entropy::placeholder_token(token.as_bytes()))
         .then(|| place..place + length)
     });
     if let Some(key) = key {
@@ -485,8 +485,8 @@ pub(super) fn totp_seed(text: &[u8], at: usize, found: &mut Vec<Span>) {
             let numbered = bare.iter().any(u8::is_ascii_digit) || groups >= 4 && upper;
             let real = bare.len() >= SEED_CHARS_MIN
                 && numbered
-                && judge::random(&bare)
-                && !judge::placeholder_token(&bare);
+                && entropy::random(&bare)
+                && !entropy::placeholder_token(&bare);
             (real && is_closed(&rest[end..])).then_some(place..end)
         })
     });
@@ -513,7 +513,7 @@ pub(super) fn app_password(text: &[u8], at: usize, found: &mut Vec<Span>) {
             .bytes()
             .filter(u8::is_ascii_alphanumeric)
             .collect();
-        let shown = judge::random(&bare) || judge::random(&rest.as_bytes()[place..end]);
+        let shown = entropy::random(&bare) || entropy::random(&rest.as_bytes()[place..end]);
         let in_groups = matches!(groups, 4 | 6) && shown && is_closed(&rest[end..]);
         if in_groups {
             return Some(place..end);
@@ -523,8 +523,9 @@ pub(super) fn app_password(text: &[u8], at: usize, found: &mut Vec<Span>) {
             .take_while(u8::is_ascii_alphanumeric)
             .count();
         let token = &rest.as_bytes()[place..place + length];
-        let whole =
-            matches!(length, 16 | 24) && judge::random(token) && is_closed(&rest[place + length..]);
+        let whole = matches!(length, 16 | 24)
+            && entropy::random(token)
+            && is_closed(&rest[place + length..]);
         whole.then(|| place..place + length)
     });
     if let Some(password) = password {

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::gate::{Gate, Hit, Trigger};
-use super::named;
-use super::named::name::{WORDS, foreign_words};
-use super::notes::{self, Label};
-use super::rule::{Class, Finder, Rule, ScanFn};
-use super::rules;
-use super::span::Span;
-use super::structure;
-use super::token::Token;
 use crate::config::OwnRule;
+use crate::named;
+use crate::named::name::{WORDS, foreign_words};
+use crate::notes::{self, Label};
+use crate::prefilter::{Hit, Prefilter, Trigger};
+use crate::rule::{Class, Finder, Rule, ScanFn};
+use crate::rules;
 use crate::scan::Budget;
 use crate::scan::OverBudget;
+use crate::span::Span;
+use crate::structure;
+use crate::token::Token;
 
 /// A set of rules, ready to scan.
 pub(super) struct Engine {
-    gate: Gate,
+    gate: Prefilter,
     tokens: Vec<Token>,
     scanners: Vec<Scanner>,
 }
@@ -58,7 +58,7 @@ impl Engine {
             literals.map(move |literal| (literal.as_str(), true, Trigger::Token(number(at))))
         });
         Self {
-            gate: Gate::new(literals),
+            gate: Prefilter::new(literals),
             tokens: rules.iter().map(Token::own).collect(),
             scanners: Vec::new(),
         }
@@ -108,7 +108,7 @@ impl Engine {
             .iter()
             .map(|(word, trigger)| (&**word, false, *trigger));
         Self {
-            gate: Gate::new(literals.iter().copied().chain(upper)),
+            gate: Prefilter::new(literals.iter().copied().chain(upper)),
             tokens,
             scanners,
         }

@@ -17,9 +17,9 @@ mod scan;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use load::{AllowList, Rule, RuleOutcome};
-use scan::Gate;
-use scan::{Pattern, Room};
+use self::load::{AllowList, Rule, RuleOutcome};
+use self::scan::Gate;
+use self::scan::{Pattern, Room};
 
 /// The rules of a file, ready to run.
 #[derive(Debug)]

@@ -25,14 +25,14 @@ mod code_list;
 pub mod config;
 mod decode;
 mod engine;
-mod gate;
+mod entropy;
 mod gitleaks;
 mod glob;
-mod judge;
 mod mnemonic;
 mod named;
 mod notes;
 mod personal;
+mod prefilter;
 pub mod reading;
 mod redactor;
 mod rule;
@@ -44,6 +44,13 @@ mod text;
 mod token;
 mod view;
 
+pub use self::config::Broken;
+pub use self::config::Checked;
+pub use self::config::Place;
+pub use self::config::Verdict;
+pub use self::config::check_gitleaks;
+pub use self::config::check_policy;
+pub use self::config::try_policy;
 pub use self::gitleaks::Fault;
 pub use self::glob::Glob;
 pub use self::redactor::{
@@ -53,13 +60,6 @@ pub use self::rule::{Check, Class, Finder, Rule, Severity, Shape, Tail};
 pub use self::rules::VERSION;
 pub use self::span::Kind;
 pub use self::text::Text;
-pub use crate::config::Broken;
-pub use crate::config::Checked;
-pub use crate::config::Place;
-pub use crate::config::Verdict;
-pub use crate::config::check_gitleaks;
-pub use crate::config::check_policy;
-pub use crate::config::try_policy;
 
 /// Returns the built-in rules.
 pub fn built_in() -> impl Iterator<Item = &'static Rule> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use bip39::{Language, Mnemonic};
 
-use super::span::{Rank, Span};
+use crate::span::{Rank, Span};
 
 /// The numbers of words that a phrase may have, the largest first.
 const LENGTHS: [usize; 5] = [24, 21, 18, 15, 12];

@@ -5,10 +5,10 @@
 
 mod chosen;
 mod decide;
-mod joint;
 pub(super) mod name;
 mod refers;
 mod sentence;
+mod separator;
 mod setting;
 mod shape;
 mod table;
@@ -23,15 +23,15 @@ mod tests;
 use std::ops::Range;
 
 use self::decide::Joint;
-use self::joint::Lead;
 use self::name::Name;
 pub(super) use self::name::Strength;
+use self::separator::Lead;
+use self::separator::joiner;
+use self::separator::spaces;
 pub(super) use self::table::Columns;
+pub(super) use self::table::login_pair;
 use self::value::{Frame, Value, line_end};
-use super::span::{Rank, Span};
-use crate::named::joint::joiner;
-use crate::named::joint::spaces;
-pub(super) use crate::named::table::login_pair;
+use crate::span::{Rank, Span};
 
 /// Longest bracket behind which a value is read, in bytes.
 const BRACKET_BYTES_MAX: usize = 80;
@@ -127,7 +127,7 @@ struct Seek<'a> {
 impl Seek<'_> {
     fn ahead(&self, columns: &mut Columns, found: &mut Vec<Span>) {
         let begun = found.len();
-        let lead = joint::after(self.text, self.name);
+        let lead = separator::after(self.text, self.name);
         match lead {
             Lead::Value { at, joint } => {
                 if self.takes_login() && matches!(self.text.get(at), Some(b'(' | b'[')) {

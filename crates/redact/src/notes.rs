@@ -25,8 +25,8 @@ mod weigh;
 
 use self::page::{Page, Word};
 use self::vocabulary::{Classes, WordClass};
-use super::named;
-use super::span::{Rank, Span};
+use crate::named;
+use crate::span::{Rank, Span};
 
 /// Fewest points with which a word is a secret.
 const ENOUGH: i32 = -6;

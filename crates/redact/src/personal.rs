@@ -12,7 +12,7 @@ mod phone;
 
 use std::ops::Range;
 
-use super::span::{Rank, Span};
+use crate::span::{Rank, Span};
 
 /// Number of bytes that are searched for a digit together: enough for the compiler to use wide
 /// registers.

@@ -8,20 +8,20 @@ use regex::bytes::Regex;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::engine::Engine;
-use super::gitleaks::Gitleaks;
-use super::judge;
-use super::personal::Personal;
-use super::rules;
-use super::scan::{Scan, Switches, merge};
-use super::span::{Kind, Rank, Span};
-use super::token;
 use crate::Fault;
 use crate::config::{Allow, Mode, Redaction};
+use crate::engine::Engine;
+use crate::entropy;
+use crate::gitleaks::Gitleaks;
 use crate::glob::Glob;
+use crate::personal::Personal;
+use crate::rules;
 use crate::scan::Budget;
+use crate::scan::{Scan, Switches, merge};
 use crate::span;
+use crate::span::{Kind, Rank, Span};
 use crate::text::Text;
+use crate::token;
 
 /// Most rounds in which a text is redacted until nothing more is found in it.
 const ROUNDS_MAX: usize = 8;
@@ -367,7 +367,7 @@ impl Redactor {
         let key = self.0.key.as_ref().filter(|_| self.0.fingerprints)?;
         let value = &text.as_bytes()[span.start..span.end];
         #[allow(clippy::cast_precision_loss)] // values are far shorter than 2^52 bytes
-        let bits = judge::entropy(value) * value.len() as f64;
+        let bits = entropy::entropy(value) * value.len() as f64;
         let guessed = !matches!(span.rank, Rank::Marked | Rank::Keyed | Rank::Armour);
         (!guessed && bits >= FINGERPRINT_BITS_MIN).then(|| key.marker(&span.kind, value))
     }

@@ -1,7 +1,7 @@
 //! The form of a rule: the secret that it looks for, and the checks on a match.
 
-pub use super::rules::form::{Check, Class, Severity, Tail};
-use super::span::Span;
+pub use crate::rules::form::{Check, Class, Severity, Tail};
+use crate::span::Span;
 
 /// A kind of secret and how it is found.
 #[derive(Debug)]

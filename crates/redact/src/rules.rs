@@ -6,8 +6,8 @@ pub(super) mod samples;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::rule::{Check, Class, Finder, Rule, ScanFn, Severity, Shape, Tail};
-use super::{code_list, mnemonic, named, structure};
+use crate::rule::{Check, Class, Finder, Rule, ScanFn, Severity, Shape, Tail};
+use crate::{code_list, mnemonic, named, structure};
 
 /// The version of the rule set, which every event names. It grows with every change to what the
 /// rules find.

@@ -14,7 +14,7 @@ use crate::notes::Label;
 use crate::personal::Personal;
 use crate::span::{Kind, Rank, Span};
 use crate::view::TextView;
-use crate::{code_list, decode, judge, mnemonic, named, notes, personal, rules, view};
+use crate::{code_list, decode, entropy, mnemonic, named, notes, personal, rules, view};
 
 /// Most levels to which encodings inside encodings are followed.
 const DEPTH_MAX: usize = 2;
@@ -160,7 +160,8 @@ impl Scan<'_> {
         // The token could be whole before the break, and the next line begin with something else.
         // Then only a long line counts as broken.
         let rest = &wrapped.view.bytes()[wrapped.seam..span.end];
-        let broken = wrapped.seam >= BROKEN_BYTES_MIN && wrapped.piece >= 12 && judge::random(rest);
+        let broken =
+            wrapped.seam >= BROKEN_BYTES_MIN && wrapped.piece >= 12 && entropy::random(rest);
         broken || !self.is_whole_before(wrapped, span)
     }
 
@@ -220,7 +221,7 @@ fn repeats(text: &[u8], found: &mut Vec<Span>) {
     let mut values: BTreeMap<&[u8], Span> = BTreeMap::new();
     for span in found.iter().filter(|span| span.rank != Rank::Armour) {
         let value = &text[span.start..span.end];
-        let makeup = judge::Makeup::of(value);
+        let makeup = entropy::Makeup::of(value);
         let telling =
             makeup.digits > 0 && makeup.letters() + makeup.symbols > 0 && makeup.distinct >= 5;
         let length = (REPEAT_BYTES_MIN..=REPEAT_BYTES_MAX).contains(&value.len());

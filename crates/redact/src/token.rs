@@ -7,11 +7,11 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::checksum;
-use super::judge;
-use super::rule::{Check, Class, Finder, Rule, Shape, Tail};
-use super::span::{Kind, Rank, Span};
+use crate::checksum;
 use crate::config::OwnRule;
+use crate::entropy;
+use crate::rule::{Check, Class, Finder, Rule, Shape, Tail};
+use crate::span::{Kind, Rank, Span};
 
 /// Largest compiled form of one shape, in bytes.
 const SHAPE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -213,7 +213,7 @@ impl Token {
                 token
             };
             let passes = self.checks.iter().all(|check| passes(*check, body, token));
-            if !passes || judge::placeholder_token(body) {
+            if !passes || entropy::placeholder_token(body) {
                 return None;
             }
         }
@@ -313,7 +313,7 @@ fn prefix_end(text: &[u8], token: Range<usize>) -> usize {
 
 fn passes(check: Check, body: &[u8], token: &[u8]) -> bool {
     match check {
-        Check::Random => judge::random(body),
+        Check::Random => entropy::random(body),
         Check::Digit => body.iter().any(u8::is_ascii_digit),
         Check::MixedCase => {
             body.iter().any(u8::is_ascii_lowercase) && body.iter().any(u8::is_ascii_uppercase)

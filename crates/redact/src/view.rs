@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::judge;
+use crate::entropy;
 use crate::span::BLANK;
 
 mod lists;
@@ -361,7 +361,7 @@ fn bracketed(text: &[u8], at: usize) -> Option<Range<usize>> {
         && value.iter().all(mark)
         && value.iter().any(u8::is_ascii_digit)
         && value.iter().any(u8::is_ascii_alphabetic)
-        && judge::unrest(value) >= BARE_UNREST_MIN;
+        && entropy::unrest(value) >= BARE_UNREST_MIN;
     telling.then(|| end - value.len()..end)
 }
 

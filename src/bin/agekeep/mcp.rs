@@ -7,15 +7,15 @@
 //! ```
 
 mod call;
+mod history_tools;
 #[cfg(feature = "http")]
 mod http;
-mod keeper;
-mod look;
+mod notify;
 mod resource;
 mod server;
 mod stdio;
 mod tool;
-mod watch;
+mod worker;
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use clap::{Args, ValueEnum};
 use rmcp::model::Tool;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::keeper::StoreWorker;
+use self::notify::ChangeNotifier;
 use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
-use self::watch::ChangeNotifier;
+use self::worker::StoreWorker;
 use crate::args::Global;
 use crate::verbs::prompt;
 

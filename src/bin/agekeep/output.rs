@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use agekeep::error::{Error, Result};
 use agekeep::redact::Redactor;
-use agekeep::store::past::RecordStatus;
+use agekeep::store::history::RecordStatus;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
 use agekeep::event::{Change, Event, Moment, PathRef};
 use agekeep::memory_tool::path::MemoryPath;
+use agekeep::store::history::{EventDiff, MemoryDiff, RecordStatus, VersionInfo};
 use agekeep::store::log::Entry;
-use agekeep::store::past::{EventDiff, MemoryDiff, RecordStatus, VersionInfo};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 

@@ -12,9 +12,9 @@ use age::secrecy::ExposeSecret;
 use age::{plugin, scrypt, x25519};
 use zeroize::Zeroizing;
 
-use super::recipient::Recipient;
-use super::unlock::{PassphraseRequest, PluginCallbacks, Unattended, Unlock};
-use super::{OpenFault, Sealed, decrypt, openssh, plugin_failed, program};
+use crate::crypto::seal::recipient::Recipient;
+use crate::crypto::seal::unlock::{PassphraseRequest, PluginCallbacks, Unattended, Unlock};
+use crate::crypto::seal::{OpenFault, Sealed, decrypt, openssh, plugin_failed, program};
 use crate::error::{Error, KeyFault, Result};
 
 /// Largest scrypt work factor of an identity file, as a power of two: 1 GiB of memory and some

@@ -7,10 +7,10 @@ use age::DecryptError;
 use age::ssh::{Identity, ParseRecipientKeyError};
 use zeroize::Zeroizing;
 
-use super::identity::Unusable;
-use super::recipient::Recipient;
-use super::unlock::{PassphraseRequest, Unlock};
 use crate::crypto::base64;
+use crate::crypto::seal::identity::Unusable;
+use crate::crypto::seal::recipient::Recipient;
+use crate::crypto::seal::unlock::{PassphraseRequest, Unlock};
 
 /// Most rounds of bcrypt-pbkdf that a key file may demand: some ten seconds. ssh-keygen writes 16
 /// or 24.

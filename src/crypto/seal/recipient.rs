@@ -7,9 +7,9 @@ use age::plugin::RecipientPluginV1;
 use age::ssh::ParseRecipientKeyError;
 use age::{EncryptError, plugin, ssh, tag, tagpq, x25519};
 
-use super::identity::unresolved;
-use super::unlock::{PluginCallbacks, Unlock};
-use super::{Sealed, openssh, plugin_failed, program};
+use crate::crypto::seal::identity::unresolved;
+use crate::crypto::seal::unlock::{PluginCallbacks, Unlock};
+use crate::crypto::seal::{Sealed, openssh, plugin_failed, program};
 use crate::error::{Error, KeyFault, Result};
 
 /// Longest recipient that is parsed, in characters: a post-quantum one has about 2,000.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use ssh_key::{Algorithm, PublicKey};
 
-use super::{NAMESPACE, SignedBy, SigningKey, VerifyingKey, bare, public_line};
+use crate::crypto::sign::{NAMESPACE, SignedBy, SigningKey, VerifyingKey, bare, public_line};
 
 /// Longest name of a signer, in characters.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;

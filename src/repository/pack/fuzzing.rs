@@ -4,16 +4,16 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use super::super::loose;
-use super::super::object::ObjectKind;
-use super::index::{self, Indexed};
-use super::set::is_content_fault;
-use super::{
+use crate::disk::{Folder, PackId};
+use crate::id::ObjectId;
+use crate::repository::loose;
+use crate::repository::object::ObjectKind;
+use crate::repository::pack::index::{self, Indexed};
+use crate::repository::pack::set::is_content_fault;
+use crate::repository::pack::{
     BY_NAME, BY_OFFSET, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, Pack, PackReadContext, Packed,
     Packs, TRAILER_BYTES, Type, VERSION, delta, put_distance, put_start,
 };
-use crate::disk::{Folder, PackId};
-use crate::id::ObjectId;
 
 /// The name of the pack.
 const PACK: PackId = PackId([0; 20]);

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::index::{Indexed, PackIndex, fault};
-use super::{
+use crate::disk::{self, File, FileExt, Folder, PackId};
+use crate::id::ObjectId;
+use crate::repository::pack::index::{Indexed, PackIndex, fault};
+use crate::repository::pack::{
     BY_NAME, BY_OFFSET, CHAIN_BYTES_MAX, HEADER_BYTES, MAGIC, OBJECT_BYTES_MAX, TRAILER_BYTES,
     Type, VERSION, delta, parse_distance, parse_start,
 };
-use crate::disk::{self, File, FileExt, Folder, PackId};
-use crate::id::ObjectId;
 
 /// Longest chain of deltas to a whole object; stock git makes none beyond 4095.
 const DELTAS_MAX: usize = 5_000;

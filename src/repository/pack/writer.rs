@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use sha1::{Digest, Sha1};
 
-use super::super::loose;
-use super::super::object::ObjectKind;
-use super::index::{self, Indexed};
-use super::{BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start};
 use crate::disk::{self, File, FileExt, Folder, Name, PackId};
 use crate::id::ObjectId;
+use crate::repository::loose;
+use crate::repository::object::ObjectKind;
+use crate::repository::pack::index::{self, Indexed};
+use crate::repository::pack::{
+    BY_OFFSET, HEADER_BYTES, MAGIC, Type, VERSION, delta, put_distance, put_start,
+};
 
 /// Length of a chain of tree versions, counted from the one that is stored whole.
 const CHAIN_TREES: u32 = 128;

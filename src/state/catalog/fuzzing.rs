@@ -6,16 +6,16 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file::{CatalogFile, HEADER_BYTES, MAGIC};
-use super::{Catalog, Memory};
 use crate::crypto::aead::Key;
 use crate::disk::{Folder, Name};
 use crate::error::Error;
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::file::ROOTS_AT;
+use crate::state::catalog::file::{CatalogFile, HEADER_BYTES, MAGIC};
 use crate::state::catalog::step::to_snapshot;
 use crate::state::catalog::tree::Names;
+use crate::state::catalog::{Catalog, Memory};
 
 const STORE: StoreId = StoreId([0x57; 16]);
 const NAMES: Names = Names {

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Catalog, ConfigBlobs, Memory, Times, key};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::id::MemoryId;
@@ -15,6 +14,7 @@ use crate::id::ObjectId;
 use crate::keyring::{KeyCommitment, KeysRow};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::step::HoldRow;
+use crate::state::catalog::{Catalog, ConfigBlobs, Memory, Times, key};
 
 /// The part of a state whose size does not depend on what the store holds.
 #[derive(Serialize, Deserialize)]

@@ -10,9 +10,6 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
-use super::file::CatalogFile;
-use super::step::{MemoryChangeStep, Step};
-use super::{Catalog, ConfigBlobs, Rebuild};
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
@@ -21,10 +18,13 @@ use crate::event::{Change, HoldChange, HoldOn};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
+use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::step::AgentEvent;
 use crate::state::catalog::step::HoldStep;
 use crate::state::catalog::step::from_snapshot;
 use crate::state::catalog::step::to_snapshot;
+use crate::state::catalog::step::{MemoryChangeStep, Step};
+use crate::state::catalog::{Catalog, ConfigBlobs, Rebuild};
 
 const STORE: StoreId = StoreId([7; 16]);
 const DECIDED: ConfigBlobs = ConfigBlobs {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EventRow, NONE, Timeline, TimelineChange};
 use crate::event::{Change, Outcome};
 use crate::id::MemoryId;
 use crate::id::ObjectId;
+use crate::state::timeline::{EventRow, NONE, Timeline, TimelineChange};
 
 /// Consecutive events. Words and memories are named by their index in the lists, counted from 1; 0
 /// is none.

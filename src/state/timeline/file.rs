@@ -8,12 +8,12 @@ use std::io;
 use chrono::{DateTime, Utc};
 use zeroize::Zeroizing;
 
-use super::Timeline;
-use super::block::Block;
 use crate::crypto::aead::{self, Key};
 use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::id::ObjectId;
 use crate::id::{self, StoreId};
+use crate::state::timeline::Timeline;
+use crate::state::timeline::block::Block;
 
 const MAGIC: &[u8; 16] = b"agekeep-timelin2";
 /// Bytes of the header: magic, store id, random file id, generation, and the start of the single

@@ -18,13 +18,13 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Origin, Pin, SeenMoment, bad, not_read, read_before};
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::VerifyingKey;
 use crate::disk;
 use crate::error::{Error, Result};
 use crate::id::{StoreId, hex, hex_bytes};
+use crate::store::pin::{Origin, Pin, SeenMoment, bad, not_read, read_before};
 
 /// Larger than the longest path in JSON.
 const RECORD_BYTES_MAX: u64 = 64 * 1024;

@@ -30,12 +30,12 @@ pub(super) fn create(store: &mut Store, call: &PlanInput<'_>, text: &Text) -> Dr
     let path = path_named(store, call.shown)?;
     let done = format!("File created successfully at: {}", call.shown);
     if let Some(memory) = unexpired(&store.state).at(&path).cloned() {
-        if call.base.is_some() || store.state.decisions.policy.tool.create_overwrites {
+        if call.base.is_some() || store.state.config.policy.tool.create_overwrites {
             let text = keepable(store, call, &path, text)?;
             if is_done(&mut store.ledger, call, &memory, &text)? {
                 return Ok(already(noted(&done, &text.kinds()), &memory, text.text()));
             }
-            if store.state.decisions.policy.tool.create_overwrites {
+            if store.state.config.policy.tool.create_overwrites {
                 return Ok(overwrite(&memory, text, done));
             }
         }
@@ -93,7 +93,7 @@ fn add(store: &Store, call: &PlanInput<'_>, path: MemoryPath, text: &Text, done:
     no_secret_in(store, &path, call.shown)?;
     not_below_a_file(&store.state, &path, call.shown)?;
     let text = keepable(store, call, &path, text)?;
-    let max = store.state.decisions.policy.limits.memories;
+    let max = store.state.config.policy.limits.memories;
     if store.state.catalog.len() >= max && unexpired(&store.state).len() >= max {
         let files = match unexpired(&store.state).len() {
             1 => "1 file".to_owned(),
@@ -140,7 +140,7 @@ pub(super) fn str_replace(
         call,
         &format!("Error: {}", does_not_exist(call.shown, VALID_PATH)),
     )?;
-    let max = store.state.decisions.policy.limits.view_characters;
+    let max = store.state.config.policy.limits.view_characters;
     let path = memory.path.clone();
     // The old text may contain a secret that was stripped when the memory was written.
     let redactor = redactor(store)?.clone();
@@ -225,7 +225,7 @@ fn existing(
 }
 
 fn within_size(state: &State, shown: &str, text: &Text) -> std::result::Result<(), PlanFault> {
-    let max = state.decisions.policy.limits.memory_bytes;
+    let max = state.config.policy.limits.memory_bytes;
     if text.len() <= max {
         return Ok(());
     }
@@ -415,7 +415,7 @@ fn rename_directory(
     }
     let mut steps = Vec::with_capacity(memories.len());
     for memory in &memories {
-        let max = store.state.decisions.policy.limits.path_bytes;
+        let max = store.state.config.policy.limits.path_bytes;
         let path = memory.path.moved(from, to, max);
         let path = path.or_else(|fault| refuse_path(store, memory.path.as_str(), &fault))?;
         let text = text_of(&mut store.ledger, memory)?;
@@ -451,7 +451,7 @@ pub(super) fn view(store: &mut Store, call: &PlanInput<'_>, range: Option<(i64, 
         return view_directory(&store.state, call, &path);
     };
     let text = text_at_base(&mut store.ledger, &memory, call)?;
-    let limits = &store.state.decisions.policy.limits;
+    let limits = &store.state.config.policy.limits;
     let lines = edit::line_count(text.as_str());
     if lines > limits.lines {
         let max = grouped(limits.lines);
@@ -480,12 +480,12 @@ pub(super) fn view(store: &mut Store, call: &PlanInput<'_>, range: Option<(i64, 
 }
 
 fn view_directory(state: &State, call: &PlanInput<'_>, path: &MemoryPath) -> Drafted {
-    let living = unexpired(state);
-    if !living.is_directory(path) {
+    let unexpired = unexpired(state);
+    if !unexpired.is_directory(path) {
         return refuse(Refusal::NotFound, does_not_exist(call.shown, VALID_PATH));
     }
     needs_file(call)?;
-    let memories = living.below(path).map(|m| (&m.path, m.bytes));
+    let memories = unexpired.below(path).map(|m| (&m.path, m.bytes));
     let content = listing::render(call.shown, path, memories);
     Ok(Plan::answer(
         content,
@@ -496,8 +496,8 @@ fn view_directory(state: &State, call: &PlanInput<'_>, path: &MemoryPath) -> Dra
 
 pub(super) fn read_all(state: &State) -> Plan {
     let root = MemoryPath::root();
-    let living = unexpired(state);
-    let mut list: Vec<&str> = living.below(&root).map(|m| m.path.relative()).collect();
+    let unexpired = unexpired(state);
+    let mut list: Vec<&str> = unexpired.below(&root).map(|m| m.path.relative()).collect();
     list.sort_unstable();
     Plan::answer(list.join("\n"), PlanTarget::At(PathRef::Root), Vec::new())
 }

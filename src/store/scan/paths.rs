@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::piece::on_every_core;
 use crate::Text;
 use crate::error::Result;
 use crate::memory_tool::path::{MemoryPath, ROOT};
 use crate::redact::{Kind, Redactor};
+use crate::store::scan::worker::on_every_core;
 
 /// Paths of memories with their findings.
 pub(super) struct Paths {

@@ -9,9 +9,9 @@ use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
+use crate::store::history::{nameless, not_there, path_ref_ever, resolve, text_then, timeline};
 use crate::store::log::Filter;
 use crate::store::log::numbers;
-use crate::store::past::{nameless, not_there, path_ref_ever, resolve, text_then, timeline};
 use crate::store::revision::Revision;
 use crate::store::undo::{Conflict, DesiredState, Selection, UndoTarget, later_changes};
 use crate::store::{State, Store};
@@ -271,7 +271,7 @@ fn described(selection: &Selection) -> String {
         words.extend(value.as_ref().map(|value| format!("{name} {value}")));
     }
     if let Some(since) = selection.since {
-        words.push(format!("since {}", super::super::past::seconds(since)));
+        words.push(format!("since {}", crate::store::history::seconds(since)));
     }
     words.join(", ")
 }

@@ -9,9 +9,9 @@ use toml::Spanned;
 
 pub(super) use self::allow::{AllowList, Target};
 
-use super::Fault;
-use super::file;
-use super::go::Rewrite;
+use crate::gitleaks::Fault;
+use crate::gitleaks::file;
+use crate::gitleaks::go::Rewrite;
 use crate::gitleaks::scan::Pattern;
 use crate::span::Kind;
 

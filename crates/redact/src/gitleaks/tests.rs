@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::gitleaks::*;
 
 fn refused(text: &str) -> Fault {
     match Gitleaks::parse(text) {

@@ -1,10 +1,10 @@
 //! Passwords as people choose them: words with a number or a mark, several words, phrases.
 
-use super::decide::Joint;
-use super::shape::{is_leet, is_words};
-use super::value::Frame;
-use super::words::{NO_VALUE, OF_CODE, OF_SENTENCES, TECHNICAL, UNITS, holds};
-use crate::judge::Makeup;
+use crate::entropy::Makeup;
+use crate::named::decide::Joint;
+use crate::named::shape::{is_leet, is_words};
+use crate::named::value::Frame;
+use crate::named::words::{NO_VALUE, OF_CODE, OF_SENTENCES, TECHNICAL, UNITS, holds};
 
 /// Marks that seldom stand inside a word of a sentence or of code.
 const MARKS: &[u8] = b"!@#^&*+=?~|";

@@ -1,15 +1,15 @@
 //! Decides whether the value behind a name is the secret that the name promises.
 
-use super::chosen::{self, numbered_words, phrase};
-use super::name::Strength;
-use super::refers::refers;
-use super::shape::{
+use crate::entropy::{self, Makeup};
+use crate::named::chosen::{self, numbered_words, phrase};
+use crate::named::name::Strength;
+use crate::named::refers::refers;
+use crate::named::shape::{
     bare_hex, camel, date_time, fingerprint, is_leet, is_version, is_words, name_like, plain_id,
     rolled, token, type_name,
 };
-use super::value::Frame;
-use super::words::{NO_VALUE, holds};
-use crate::judge::{self, Makeup};
+use crate::named::value::Frame;
+use crate::named::words::{NO_VALUE, holds};
 
 /// The way a value is joined to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,12 @@ impl Joint {
 /// Tells whether the value looks like a secret, not like one or more words that stand in for it.
 pub(super) fn tells(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
-    makeup.digits > 0 && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
+    makeup.digits > 0 && (entropy::unrest(value) >= 340 || makeup.classes() >= 3)
 }
 
 /// Tells whether the value stands in for a secret: `required`, `none`, a reference, a placeholder.
 pub(super) fn stands_for_value(value: &[u8]) -> bool {
-    holds(NO_VALUE, value) || refers(value) || judge::placeholder(value)
+    holds(NO_VALUE, value) || refers(value) || entropy::placeholder(value)
 }
 
 /// Tells whether the value is a secret that must be redacted.
@@ -75,7 +75,7 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
         }
         Strength::Login => false,
     };
-    likely && (strength == Strength::Pin || !judge::placeholder(value))
+    likely && (strength == Strength::Pin || !entropy::placeholder(value))
 }
 
 /// Tells whether the value is a PIN: four to eight digits, not all the same, not a year.
@@ -116,7 +116,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
             && value.len() >= 10
             && makeup.classes() >= 2
             && frame != Frame::Bare
-            && judge::random(value);
+            && entropy::random(value);
     }
     if is_words(value) || joint.is_sentence() && camel(value) {
         return false;
@@ -130,7 +130,7 @@ fn password(value: &[u8], joint: Joint, frame: Frame) -> bool {
             let (leet, many) = (is_leet(value), makeup.classes() >= 3);
             (value.len() >= 8 || value.len() >= 7 && many && !leet)
                 && (mixed || (strong > 0 && many))
-                && (leet || judge::unrest(value) >= 340 || many)
+                && (leet || entropy::unrest(value) >= 340 || many)
         }
         (Joint::Assigned, Frame::Bare | Frame::Line) if name_like(value) => false,
         (_, Frame::Bare) => {
@@ -155,7 +155,7 @@ fn passcode(value: &[u8], joint: Joint, frame: Frame) -> bool {
         && !camel(value)
         && (frame == Frame::Quoted || !type_name(value))
         && password(value, joint, frame)
-        && (judge::unrest(value) >= 340 || makeup.classes() >= 3)
+        && (entropy::unrest(value) >= 340 || makeup.classes() >= 3)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Recognises values that are code or point elsewhere: the environment, a vault, a file, a type.
 
-use crate::judge;
+use crate::entropy;
 use crate::named::shape::is_leet;
 
 /// Prefixes of references, types, public keys and masks, in lower case.
@@ -298,7 +298,7 @@ fn calls(value: &[u8]) -> bool {
         || memchr::memmem::find(value, b"::").is_some()
         || memchr::memmem::find(value, b"=>").is_some();
     let name = &value[..head];
-    let named = head >= 2 && name[0].is_ascii_alphabetic() && judge::unrest(name) < 400;
+    let named = head >= 2 && name[0].is_ascii_alphabetic() && entropy::unrest(name) < 400;
     // The first argument of a call that a blank cuts off.
     let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
     let cut = cut && identifier(&value[head + 1..]);
@@ -308,7 +308,7 @@ fn calls(value: &[u8]) -> bool {
     block && named
         || (opens && named && (closes || value[head] == b'(' && head + 1 == value.len()))
         || cut
-        || (arrow && judge::unrest(value) < 400)
+        || (arrow && entropy::unrest(value) < 400)
         || value.ends_with(b"()")
         || value.ends_with(b"(") && named
 }
@@ -329,7 +329,7 @@ fn member(value: &[u8]) -> bool {
     count >= 2
         && !chosen
         && parts.all(|part| {
-            identifier(part) && (judge::unrest(part) < 340 || part.len() <= 5) && !is_leet(part)
+            identifier(part) && (entropy::unrest(part) < 340 || part.len() <= 5) && !is_leet(part)
         })
 }
 
@@ -343,7 +343,7 @@ pub(super) fn names(value: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let name = value.iter().take(48).take_while(part).count();
     let words =
-        judge::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
+        entropy::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
     match value.get(name) {
         Some(b'=') => {
             let sure = ends_in_name(&value[..name]);
@@ -425,12 +425,12 @@ const ENDS: &[&str] = &[
 pub(super) fn path_like(value: &[u8]) -> bool {
     let parts = value.split(|b| *b == b'/').filter(|part| !part.is_empty());
     // Base64 has slashes too.
-    let rolled = value.len() >= 24 && value[0] != b'/' && judge::random(value);
+    let rolled = value.len() >= 24 && value[0] != b'/' && entropy::random(value);
     memchr::memchr_iter(b'/', value).count() >= 2
         && !rolled
         && parts
             .clone()
-            .all(|part| part.len() < 20 || judge::unrest(part) < 340)
+            .all(|part| part.len() < 20 || entropy::unrest(part) < 340)
 }
 
 /// Tells whether a value is a host name with a well-known ending, and perhaps a port.

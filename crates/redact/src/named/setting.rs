@@ -5,17 +5,17 @@
 
 use std::ops::Range;
 
-use super::Seek;
-use super::decide::Joint;
-use super::name::Strength;
-use super::refers::points;
-use super::shape::{bare_hex, token};
-use super::value::{self, Frame, line_end, line_start};
-use super::words::{
+use crate::entropy;
+use crate::named::Seek;
+use crate::named::decide::Joint;
+use crate::named::name::Strength;
+use crate::named::refers::points;
+use crate::named::shape::{bare_hex, token};
+use crate::named::value::{self, Frame, line_end, line_start};
+use crate::named::words::{
     ACCOUNT_WORDS, ASKS, DEVICES, GIVING, KEYWORDS, NO_VALUE, OF_CODE, OF_SENTENCES, SESSIONS,
     STATES, SURE, TECHNICAL, TYPES, USERS, foreign_words, holds,
 };
-use crate::judge;
 use crate::span::Span;
 
 /// Lengths of a value that may be plain words, in bytes.
@@ -506,7 +506,7 @@ fn words(value: &[u8]) -> Option<Words> {
         || value[0] == b' '
         || holds(NO_VALUE, value)
         || holds(TYPES, value)
-        || judge::placeholder(value)
+        || entropy::placeholder(value)
         || points(value)
         || is_file(value)
     {

@@ -1,7 +1,7 @@
 //! The look of tokens, ids, words and names.
 
-use super::words::{TECHNICAL, UNITS, holds};
-use crate::judge::{self, Makeup};
+use crate::entropy::{self, Makeup};
+use crate::named::words::{TECHNICAL, UNITS, holds};
 
 /// Least unrest of random letters. No name in a program reaches it: `xmlSecKeysMngrGetKey` has 350,
 /// random letters are near 790.
@@ -27,11 +27,11 @@ pub(super) fn token(value: &[u8]) -> bool {
         return value.len() >= 20
             && makeup.lower > 0
             && makeup.upper > 0
-            && judge::unrest(value) >= LETTERS_UNREST
-            && judge::random(value);
+            && entropy::unrest(value) >= LETTERS_UNREST
+            && entropy::random(value);
     }
-    let broken = judge::words(value) * 2 < makeup.letters() && is_leet(value);
-    judge::random(value) || broken && judge::entropy(value) >= 3.2 && makeup.symbols == 0
+    let broken = entropy::words(value) * 2 < makeup.letters() && is_leet(value);
+    entropy::random(value) || broken && entropy::entropy(value) >= 3.2 && makeup.symbols == 0
 }
 
 /// Tells whether a value is random over the whole keyboard: letters of both cases, digits, and more
@@ -49,7 +49,7 @@ pub(super) fn rolled(value: &[u8]) -> bool {
         && makeup.upper >= 4
         && makeup.digits >= 3
         && marks.len() >= 8
-        && judge::unrest(value) >= 500
+        && entropy::unrest(value) >= 500
         && !pattern
             .iter()
             .any(|part| memchr::memmem::find(value, part).is_some())
@@ -138,7 +138,7 @@ pub(super) fn is_words(value: &[u8]) -> bool {
         let trimmed = lower.strip_suffix(b"s").unwrap_or(&lower);
         piece.iter().all(u8::is_ascii_digit) && piece.len() <= 5
             || piece.iter().all(|b| b.is_ascii_alphabetic() || *b >= 0x80)
-                && (piece.len() < 8 || judge::unrest(piece) < 340)
+                && (piece.len() < 8 || entropy::unrest(piece) < 340)
             || holds(TECHNICAL, &lower)
             || holds(TECHNICAL, trimmed)
             || quantity(&lower)
@@ -165,12 +165,12 @@ pub(super) fn camel(value: &[u8]) -> bool {
         && digits <= 2
         && humps >= 1
         && value.len() >= (humps + 1) * 5
-        && judge::unrest(value) < 400
+        && entropy::unrest(value) < 400
 }
 
 /// Tells whether a value is the name of a type with a number inside: `Ed25519PrivateKey`.
 pub(super) fn type_name(value: &[u8]) -> bool {
-    let word = |piece: &[u8]| piece.is_empty() || judge::unrest(piece) < 400;
+    let word = |piece: &[u8]| piece.is_empty() || entropy::unrest(piece) < 400;
     let mut pieces = value
         .split(u8::is_ascii_digit)
         .filter(|piece| !piece.is_empty());
@@ -193,5 +193,5 @@ pub(super) fn name_like(value: &[u8]) -> bool {
     identifier
         && value[0].is_ascii_alphabetic()
         && !value[..stem].iter().any(u8::is_ascii_digit)
-        && judge::unrest(&value[..stem]) < 340
+        && entropy::unrest(&value[..stem]) < 340
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::judge;
-use crate::judge::Makeup;
+use crate::entropy;
+use crate::entropy::Makeup;
 use crate::named::decide::{Joint, stands_for_value};
 use crate::named::name::Strength;
 use crate::named::refers::address;
@@ -546,7 +546,7 @@ pub(crate) fn login_pair(text: &[u8], at: usize, found: &mut Vec<Span>) {
     } else {
         sure && (blank || known)
     };
-    if takes && !judge::placeholder(bytes) {
+    if takes && !entropy::placeholder(bytes) {
         found.push(Span::new(value.range, "login-password", Rank::Structural));
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the generic rule, on texts with secrets and without.
 
-use super::Strength;
-use super::name::WORDS;
+use crate::named::Strength;
+use crate::named::name::WORDS;
 
 /// Returns the text with `«` and `»` around each value that a name gives away.
 fn marked(text: &str) -> String {

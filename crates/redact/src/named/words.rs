@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::name::Strength;
+use crate::named::name::Strength;
 
 /// The words that open this gate, in lower case: whole names, or parts of names.
 pub(crate) const WORDS: &[(&str, Strength)] = &[

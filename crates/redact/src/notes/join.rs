@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::look::{Group, Look, is_digit};
-use super::page::{Word, marks};
-use super::vocabulary::{self, Classes, WordClass};
+use crate::notes::look::{Group, Look, is_digit};
+use crate::notes::page::{Word, marks};
+use crate::notes::vocabulary::{self, Classes, WordClass};
 use crate::span::is_joined;
 
 /// Most words of a phrase, and of a phrase without a mark before it.

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::join;
-use super::look::{Look, Sort, is_digit, look};
-use super::vocabulary::{self, Classes};
-use super::weigh;
+use crate::notes::join;
+use crate::notes::look::{Look, Sort, is_digit, look};
+use crate::notes::vocabulary::{self, Classes};
+use crate::notes::weigh;
 use crate::span::BLANK;
 use crate::span::Span;
 use crate::span::is_joined;

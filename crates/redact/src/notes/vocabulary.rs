@@ -3,7 +3,7 @@
 //! The table has hashes of 32 bits and no text: two words are mistaken for each other once in a
 //! million.
 
-use super::hash;
+use crate::notes::hash;
 
 /// A class of words that the code depends on, and not only the points. Its value is the number of
 /// the class in `vocabulary.txt`.

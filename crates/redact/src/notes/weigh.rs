@@ -1,10 +1,10 @@
 //! The linear model: the features of a word and their points, from `points.txt`.
 
-use super::hash;
-use super::look::{Group, Sort};
-use super::page::{History, Page, Word, fits, marks};
-use super::vocabulary::{CLASSES, Classes, WordClass};
 use crate::named;
+use crate::notes::hash;
+use crate::notes::look::{Group, Sort};
+use crate::notes::page::{History, Page, Word, fits, marks};
+use crate::notes::vocabulary::{CLASSES, Classes, WordClass};
 
 /// Number of words before a word whose classes count, and behind it.
 const WORDS_BEFORE: usize = 18;

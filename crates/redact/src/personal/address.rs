@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
-use super::edge::{beside, closes, digit_at, opens, run_end};
+use crate::personal::edge::{beside, closes, digit_at, opens, run_end};
 
 /// The kind of these findings.
 pub(super) const KIND: &str = "ip-address";

@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
-use super::edge::{Gap, beside, closes, dashed, digit_at, gap, gap_before, opens, run_end};
 use crate::checksum::luhn;
+use crate::personal::edge::{
+    Gap, beside, closes, dashed, digit_at, gap, gap_before, opens, run_end,
+};
 
 /// The kind of these findings.
 pub(super) const KIND: &str = "credit-card";

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::edge::{Gap, closes, gap, opens, run_end};
 use crate::checksum::mod97;
+use crate::personal::edge::{Gap, closes, gap, opens, run_end};
 
 /// The kind of these findings.
 pub(super) const KIND: &str = "iban";

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::address::quad;
-use super::edge::{
+use crate::personal::address::quad;
+use crate::personal::edge::{
     closes, dashed, digit_at, digit_before, gap, gap_before, opens, run_end, starts_word,
 };
 

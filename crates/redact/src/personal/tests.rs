@@ -3,7 +3,7 @@
 
 mod laws;
 
-use super::*;
+use crate::personal::*;
 use crate::rule::Finder;
 use crate::rules;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::bytes::RegexBuilder;
 
-use super::*;
+use crate::rules::*;
 
 /// The build script, whose own tests run here.
 #[allow(dead_code, unreachable_pub)] // the build calls it

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::near::{
+use crate::named;
+use crate::span::Span;
+use crate::structure::near::{
     REACH, ahead, behind, ends_in_word, is_bare, is_blank, line_end, report, run, run_back, stands,
     trim, value, words,
 };
-use super::value::is_opaque;
-use crate::named;
-use crate::span::Span;
+use crate::structure::value::is_opaque;
 
 /// Finds the password of a netrc entry, on one line or several.
 pub(crate) fn netrc(text: &[u8], at: usize, found: &mut Vec<Span>) {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::near::{ahead, report, run, stands, value};
 use crate::named::refers;
 use crate::span::Span;
+use crate::structure::near::{ahead, report, run, stands, value};
 
 const KIND: &str = "call-argument";
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::judge;
-use crate::judge::Makeup;
+use crate::entropy;
+use crate::entropy::Makeup;
 use crate::span::{Rank, Span};
 use crate::structure::near::{
     ahead, behind, ends_in_word, has_any_word, is_bare, is_base64, is_blank, is_encoded_pair,
@@ -171,8 +171,8 @@ fn is_rolled(value: &[u8]) -> bool {
     makeup.lower > 0
         && makeup.upper > 0
         && makeup.digits > 0
-        && judge::random(value)
-        && !judge::placeholder_token(value)
+        && entropy::random(value)
+        && !entropy::placeholder_token(value)
 }
 
 /// Tells whether a byte is in the alphabet of secret keys.

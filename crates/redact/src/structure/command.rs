@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::judge::Makeup;
+use crate::entropy::Makeup;
 use crate::named::refers;
 use crate::span::Span;
 use crate::structure::near::{

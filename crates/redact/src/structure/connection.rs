@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::near::{
+use crate::span::Span;
+use crate::structure::near::{
     ahead, behind, ends_in_word, is_bare, is_blank, is_word, line_before, line_end, quote, report,
     run, run_back, stands, trim,
 };
-use super::value::is_opaque;
-use crate::span::Span;
+use crate::structure::value::is_opaque;
 
 const KIND: &str = "connection-string";
 

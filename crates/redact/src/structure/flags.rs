@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::near::{ahead, is_blank, report, run, run_back, stands};
-use super::value::{is_opaque, is_placeholder};
 use crate::rules::form::Form;
 use crate::span::Span;
 use crate::structure::command::KIND;
 use crate::structure::command::argument;
 use crate::structure::command::is_path;
 use crate::structure::command::is_shell;
+use crate::structure::near::{ahead, is_blank, report, run, run_back, stands};
+use crate::structure::value::{is_opaque, is_placeholder};
 
 /// A way in which a program takes a password.
 struct Flag {

@@ -1,8 +1,8 @@
 //! Password hashes: crypt, bcrypt, Argon2, LDAP, Django, Windows. Passwords can be guessed from
 //! them.
 
-use super::near::{ahead, is_base64, run, trim};
 use crate::span::{Rank, Span};
+use crate::structure::near::{ahead, is_base64, run, trim};
 
 const KIND: &str = "password-hash";
 

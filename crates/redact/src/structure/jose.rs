@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::decode::decode_any;
 
-use super::near::{ahead, is_base64url, quote, run, stands};
-use super::value::is_placeholder;
 use crate::span::{Rank, Span};
+use crate::structure::near::{ahead, is_base64url, quote, run, stands};
+use crate::structure::value::is_placeholder;
 
 /// Longest first part of a token: headers with a chain of certificates are the longest.
 const HEADER_MAX: usize = 8192;

@@ -7,8 +7,8 @@ use aho_corasick::AhoCorasick;
 
 use crate::decode::decode_any;
 
-use super::value::is_placeholder;
 use crate::span::{Rank, Span};
+use crate::structure::value::is_placeholder;
 
 /// Longest distance from its literal at which a scanner looks for context, in bytes.
 pub(super) const REACH: usize = 4096;

@@ -3,16 +3,16 @@
 
 use std::ops::Range;
 
-use super::near::{
-    after_any, ahead, behind, find, is_bare, is_blank, line_end, quote, report, run, run_back,
-    stands, value,
-};
-use super::title::{NAME_BYTES_MAX, says_code, says_secret, says_secrets};
-use super::value::{is_placeholder, is_token};
-use crate::judge;
+use crate::entropy;
 use crate::named::refers;
 use crate::span::Span;
 use crate::structure::command::is_path;
+use crate::structure::near::{
+    after_any, ahead, behind, find, is_bare, is_blank, line_end, quote, report, run, run_back,
+    stands, value,
+};
+use crate::structure::title::{NAME_BYTES_MAX, says_code, says_secret, says_secrets};
+use crate::structure::value::{is_placeholder, is_token};
 
 const KIND: &str = "settings-secret";
 
@@ -454,7 +454,7 @@ fn bracketed(text: &[u8], at: usize, found: &mut Vec<Span>) {
 /// Reports an item of a list if it is a key: no name, and no word.
 fn key(text: &[u8], value: Range<usize>, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
-    let random = is_token(bytes, ITEM_BYTES_MIN) && judge::unrest(bytes) >= UNREST_MIN;
+    let random = is_token(bytes, ITEM_BYTES_MIN) && entropy::unrest(bytes) >= UNREST_MIN;
     if random && bytes.iter().all(u8::is_ascii_graphic) && !refers(bytes) && !is_placeholder(bytes)
     {
         report(text, value, KIND, found);

@@ -1,7 +1,7 @@
 //! Passwords in statements that create an account: `IDENTIFIED BY`, `PASSWORD '…'`.
 
-use super::near::{ahead, behind, find, is_blank, is_word, report, run, stands, value};
 use crate::span::Span;
+use crate::structure::near::{ahead, behind, find, is_blank, is_word, report, run, stands, value};
 
 const KIND: &str = "sql-password";
 

@@ -1,7 +1,7 @@
 //! Values that are no secrets: placeholders, references, and values that are masked already.
 
-use super::near::{REACH, find};
 use crate::span::BLANK;
+use crate::structure::near::{REACH, find};
 
 /// Words of placeholders: a value of these alone is no secret.
 const WORDS: &[&str] = &[

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::near::{ahead, behind, find, is_bare, report, run, run_back, trim};
-use super::value::is_placeholder;
 use crate::span::BLANK;
 use crate::span::Span;
+use crate::structure::near::{ahead, behind, find, is_bare, report, run, run_back, trim};
+use crate::structure::value::is_placeholder;
 
 /// Longest URL of a webhook.
 const URL_MAX: usize = 1024;

@@ -1,11 +1,11 @@
 //! Secrets in elements: `<key>Password</key><string>X</string>` of a property list, and elements
 //! whose name or attribute marks a secret.
 
-use super::near::{ahead, run, run_back};
-use super::title::{NAME_BYTES_MAX, says_secret};
-use super::value::{is_opaque, is_placeholder};
 use crate::named::{self, refers};
 use crate::span::{Rank, Span};
+use crate::structure::near::{ahead, run, run_back};
+use crate::structure::title::{NAME_BYTES_MAX, says_secret};
+use crate::structure::value::{is_opaque, is_placeholder};
 
 const KIND: &str = "xml-secret";
 

@@ -9,9 +9,9 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use crate::mcp::OfferedTools;
-use crate::mcp::keeper::{Done, WorkerState};
-use crate::mcp::look;
+use crate::mcp::history_tools;
 use crate::mcp::tool::{COMMANDS, Group, Spec};
+use crate::mcp::worker::{Done, WorkerState};
 
 /// A call of a tool.
 pub(super) struct Call {
@@ -103,9 +103,9 @@ fn carried_out(kept: &mut WorkerState, call: Call) -> Result<ToolReply, CallFaul
     }
     let mut arguments = Arguments::new(call.spec.name, call.arguments);
     if call.spec.group == Group::Look {
-        look::answer(kept, call.spec.name, &mut arguments, &call.context)
+        history_tools::answer(kept, call.spec.name, &mut arguments, &call.context)
     } else {
-        look::record(kept, call.spec.name, &mut arguments, &call.context)
+        history_tools::record(kept, call.spec.name, &mut arguments, &call.context)
     }
 }
 

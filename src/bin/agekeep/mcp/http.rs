@@ -36,8 +36,8 @@ use zeroize::Zeroizing;
 
 use self::connections::{ConnectionSlot, Connections, FILES};
 use self::sessions::Sessions;
-use crate::mcp::keeper::PendingGuard;
 use crate::mcp::server::McpHandler;
+use crate::mcp::worker::PendingGuard;
 use crate::output;
 use crate::terminal;
 

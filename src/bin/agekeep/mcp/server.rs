@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::context_of;
 use crate::mcp::call::{self, Call, ToolReply};
-use crate::mcp::keeper::{StoreWorker, WorkerState};
-use crate::mcp::watch::{ChangeNotifier, Subscribed};
+use crate::mcp::notify::{ChangeNotifier, Subscribed};
+use crate::mcp::worker::{StoreWorker, WorkerState};
 use crate::mcp::{OfferedTools, resource};
 
 /// The server as one client sees it.

@@ -4,8 +4,8 @@ use agekeep::error::{Error, Result};
 use agekeep::event::{OWNER_COMMANDS, Outcome};
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
+use agekeep::store::history::{Blame, EventDiff, Match, Matches, MemoryDiff, Recorded, Search};
 use agekeep::store::log::{Entry, Filter};
-use agekeep::store::past::{Blame, EventDiff, Match, Matches, MemoryDiff, Recorded, Search};
 use agekeep::store::revision::{Revision, parse_time};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -86,7 +86,10 @@ pub(crate) fn view_at(
     Ok(0)
 }
 
-fn view_to_json(schema: &str, looked: &Recorded<agekeep::store::past::View>) -> serde_json::Value {
+fn view_to_json(
+    schema: &str,
+    looked: &Recorded<agekeep::store::history::View>,
+) -> serde_json::Value {
     let view = &looked.found;
     json!({
         "schema": schema,
@@ -230,7 +233,7 @@ fn blame_to_lines(found: &Blame) -> Vec<StyledLine> {
     };
     let widths = [width(0), width(1), width(2), width(3)];
     let digits = found.lines.len().to_string().len();
-    let line = |line: &agekeep::store::past::BlamedLine| {
+    let line = |line: &agekeep::store::history::BlamedLine| {
         let [event, time, actor, session] = &who[line.origin];
         let (e, t, a, s) = (widths[0], widths[1], widths[2], widths[3]);
         let origin = format!(

@@ -63,7 +63,7 @@ pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
         seconds(plan.now),
         plan.expire.len(),
         plan.erase.len(),
-        plan.living
+        plan.unexpired
     )];
     lines.extend(plan.expire.iter().map(|due| line("remove", due)));
     lines.extend(plan.erase.iter().map(|due| line("erase", due)));
@@ -149,7 +149,7 @@ pub(crate) fn to_json(plan: &SweepPlan, swept: Option<&Swept>) -> Value {
         "erase": all(&plan.erase),
         "next": all(&plan.next),
         "held": plan.held,
-        "living": plan.living,
+        "living": plan.unexpired,
         "max": plan.max,
         "max_erase": plan.max_erase,
         "marked": swept.is_some_and(|swept| swept.receipt.is_none() && !plan.erase.is_empty()),

@@ -2,7 +2,7 @@
 
 use agekeep::Text;
 use agekeep::error::Result;
-use agekeep::store::past::Recorded;
+use agekeep::store::history::Recorded;
 use agekeep::store::scan::{
     Exposed, ExposedVersion, Problem, Remedy, ScanScope, Scanned, SecretFinding,
 };

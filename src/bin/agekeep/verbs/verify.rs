@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::store::note::SignedCheckpoint;
+use agekeep::store::signed_checkpoint::SignedCheckpoint;
 use agekeep::verify::{self, Finding, Options, Report};
 use clap::Args;
 use serde_json::{Value, json};

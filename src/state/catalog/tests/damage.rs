@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::{Author, DECIDED, Process, Told, head_of, key};
 use crate::crypto::aead::Key;
 use crate::disk::{Folder, Name};
 use crate::id::StoreId;
 use crate::state::catalog::Catalog;
 use crate::state::catalog::file::{CatalogFile, HEADER_BYTES};
+use crate::state::catalog::tests::{Author, DECIDED, Process, Told, head_of, key};
 
 /// Writes a file of several leaves, two roots and some steps.
 fn file_with_all(folder: &Path) -> Told {

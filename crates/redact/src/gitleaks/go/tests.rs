@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::*;
+use crate::gitleaks::go::*;
 
 fn build(go: &str) -> Regex {
     let translated = translate(go).unwrap_or_else(|refusal| panic!("{go}: {refusal}"));

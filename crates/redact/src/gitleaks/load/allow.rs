@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::AhoCorasick;
 use toml::Spanned;
 
-use super::{COMMITS, Loaded, RuleOutcome, Source};
 use crate::gitleaks::Fault;
 use crate::gitleaks::file;
+use crate::gitleaks::load::{COMMITS, Loaded, RuleOutcome, Source};
 use crate::gitleaks::scan::Pattern;
 
 /// An allowlist.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::gitleaks::scan::*;
 
 const PATH: &str = "/memories/notes.md";
 

@@ -13,10 +13,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::hash;
-use super::page::Page;
-use super::weigh::{self, Feature, FeatureKind};
 use crate::engine::BUILT_IN;
+use crate::notes::hash;
+use crate::notes::page::Page;
+use crate::notes::weigh::{self, Feature, FeatureKind};
 use crate::rules::samples;
 use crate::rules::tests::build::notes::{KINDS, Lists, OF_CLASS, row};
 use crate::rules::tests::example;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{EVERYTHING, FRAMES, values};
+use crate::personal::tests::{EVERYTHING, FRAMES, values};
 use crate::personal::{Personal, card, scan};
 
 #[test]

@@ -1,9 +1,9 @@
 //! The rules' examples, run through the whole engine as a text is before it is sealed.
 
-use super::super::super::Redactor;
-use super::super::super::checksum;
-use super::*;
+use crate::Redactor;
+use crate::checksum;
 use crate::config::Redaction;
+use crate::rules::tests::*;
 
 /// Returns a redactor with the rule's personal data switched on, and the defaults for all else.
 fn redactor(rule: &Rule) -> Redactor {

@@ -12,7 +12,7 @@ use crate::event::{Context, Event, MemoryChange};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::past::{
+use crate::store::history::{
     Blame, BlamedLine, HistoryRead, Match, Matches, RecordStatus, Recorded, Search, VersionOrigin,
     event_at, is_hidden, look_change, no_file_at, path_ref_ever, record_history_read, resolve,
     side, text_then, timeline, with_contents,
@@ -200,11 +200,11 @@ fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
             .map(|id| timeline.versions(id, newest).collect())
             .collect()
     } else {
-        let living = unexpired(state);
+        let unexpired = unexpired(state);
         let now = timeline.state(newest).into_values();
         now.filter(|version| {
             let memory = state.catalog.memory(version.id);
-            memory.is_none_or(|memory| living.has(memory))
+            memory.is_none_or(|memory| unexpired.has(memory))
         })
         .map(|version| vec![version])
         .collect()

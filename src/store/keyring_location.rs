@@ -10,8 +10,8 @@ use crate::id::ObjectId;
 use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::repository::Repository;
-use crate::store::decide::parse_recorded_policy;
-use crate::store::history::{PendingRecovery, config_blobs_at};
+use crate::store::config::parse_recorded_policy;
+use crate::store::recovery::{PendingRecovery, config_blobs_at};
 use crate::store::{Ledger, Store};
 
 /// Opens the folder of a store.
@@ -45,7 +45,7 @@ pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) ->
 /// Accepts a policy that moves the keyring only if a copy is already there.
 pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     let folder = policy.keyring.folder_of(store.ledger.root.path());
-    if policy.keyring == store.state.decisions.policy.keyring {
+    if policy.keyring == store.state.config.policy.keyring {
         return Ok(());
     }
     if let Ok(copy) = keyring_at(&store.ledger.root, None, policy)
@@ -69,13 +69,13 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery
     let mut newer = None;
     if store.state.catalog.head != Some(store.ledger.journal.head()) {
         let blobs = config_blobs_at(&store.ledger.repository, store.ledger.journal.head())?;
-        if blobs.policy != store.state.decisions.blobs.policy {
+        if blobs.policy != store.state.config.blobs.policy {
             let text = store.ledger.repository.public(blobs.policy)?;
             let (_, policy) = parse_recorded_policy(&text)?;
             newer = Some(policy);
         }
     }
-    let policy = newer.as_ref().unwrap_or(&store.state.decisions.policy);
+    let policy = newer.as_ref().unwrap_or(&store.state.config.policy);
     let folder = keyring_at(
         &store.ledger.root,
         store.ledger.keyring_said.as_deref(),
@@ -97,7 +97,7 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     if store.ledger.keyring_said.is_none() {
         return Ok(());
     }
-    match keyring_at(&store.ledger.root, None, &store.state.decisions.policy) {
+    match keyring_at(&store.ledger.root, None, &store.state.config.policy) {
         Ok(folder) if store.ledger.keyring.is_another_in(&folder) => {
             Err(Error::Membership(MembershipFault::TwoKeyrings {
                 said: store.ledger.keyring.folder().path().to_owned(),

@@ -15,15 +15,15 @@ use crate::repository::Repository;
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
-use crate::store::history::refresh;
+use crate::store::keyring_location::check_keyring;
 use crate::store::lock;
-use crate::store::note::Checkpoint;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
-use crate::store::place::check_keyring;
+use crate::store::recovery::refresh;
+use crate::store::signed_checkpoint::Checkpoint;
 use crate::store::signers::signer_now;
 
-use super::commit::SealedPlan;
-use super::{Clock, Keys, Store, history};
+use crate::store::commit::SealedPlan;
+use crate::store::{Clock, Keys, Store, recovery};
 
 /// The identity of the store at a place, and the newest moment seen of it: by this process and by
 /// any process of this user.
@@ -467,7 +467,7 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     let fault = |why: &str| Error::damaged(format!("commit {}", first.id), why);
     let signed = SignedBy::check(&first.commit.signed_bytes, &first.commit.signature)
         .ok_or_else(|| fault("its signature is not one over it"))?;
-    let blob = history::config_blobs_in(repository, first.commit.tree)?.signers;
+    let blob = recovery::config_blobs_in(repository, first.commit.tree)?.signers;
     let signers = Signers::parse(&repository.public(blob)?).map_err(|why| fault(&why))?;
     let founder = signers.founder(&signed).map_err(fault)?;
     Ok(founder.key())

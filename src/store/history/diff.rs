@@ -10,20 +10,20 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
 use crate::store::State;
-use crate::store::log::numbers;
-use crate::store::log::{Filter, entry};
-use crate::store::past::Difference;
-use crate::store::past::EventDiff;
-use crate::store::past::Recorded;
-use crate::store::past::VersionInfo;
-use crate::store::past::{
+use crate::store::history::Difference;
+use crate::store::history::EventDiff;
+use crate::store::history::Recorded;
+use crate::store::history::VersionInfo;
+use crate::store::history::{
     MemoryDiff, is_hidden, path_ref_ever, record_history_read, resolve, text_then, timeline,
     with_contents,
 };
+use crate::store::log::numbers;
+use crate::store::log::{Filter, entry};
 use crate::store::revision::Revision;
 
-use super::super::Store;
-use super::{HistoryRead, look_change, side};
+use crate::store::Store;
+use crate::store::history::{HistoryRead, look_change, side};
 
 /// A memory before and after.
 type Pair = (Option<Version>, Option<Version>);

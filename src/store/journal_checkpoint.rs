@@ -16,7 +16,7 @@ use crate::journal;
 use crate::journal::Journal;
 use crate::keyring::Keyring;
 use crate::repository::Repository;
-use crate::store::history::{config_blobs_at, refresh};
+use crate::store::recovery::{config_blobs_at, refresh};
 use crate::store::{Ledger, ProgressFn, Store, lock};
 
 /// The bytes that the journal grows before a failed pack is tried again.
@@ -243,7 +243,7 @@ pub(super) fn checkpoint_if_due(store: &mut Store) -> Result<()> {
         let work = Work {
             root: store.ledger.root.clone(),
             keyring: store.ledger.keyring.folder().clone(),
-            policy: store.state.decisions.blobs.policy,
+            policy: store.state.config.blobs.policy,
             journal: store.ledger.journal.as_now()?,
             next: Arc::clone(&store.ledger.packing.next),
             leaving: Arc::clone(&store.ledger.packing.leaving),

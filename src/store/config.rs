@@ -19,15 +19,15 @@ use crate::repository::object::Object;
 use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
-use crate::store::history::replay::renew_catalog_file;
+use crate::store::history::with_lock;
+use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
 use crate::store::log::parse_path;
-use crate::store::past::with_lock;
-use crate::store::place::{check_one_keyring, check_place, follow_keyring};
+use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::signers::{check_role, may_sign_now};
 use crate::store::{Ledger, State, redactor};
 
-use super::Store;
-use super::commit::SealedPlan;
+use crate::store::Store;
+use crate::store::commit::SealedPlan;
 
 /// The three public files, parsed.
 pub(super) struct StoreConfig {
@@ -108,7 +108,7 @@ pub(super) fn change_policy(
     context: &Context,
 ) -> Result<PolicyChange> {
     with_lock(store, |store| {
-        let before = store.state.decisions.policy.clone();
+        let before = store.state.config.policy.clone();
         let after = with_keyring_place(&store.state, change(&before)?);
         if after.redaction != before.redaction {
             redact::check_policy(&after.redaction)?;
@@ -126,7 +126,7 @@ pub(super) fn change_policy(
 /// Keeps the keyring's place, unless the policy names one.
 fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
     if policy.keyring == KeyringPlace::default() {
-        policy.keyring = state.decisions.policy.keyring.clone();
+        policy.keyring = state.config.policy.keyring.clone();
     }
     policy
 }
@@ -258,8 +258,8 @@ pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
 /// Loads the decisions that this process or another has made since.
 pub(super) fn reload_config(store: &mut Store) -> Result<()> {
     let newest = store.state.catalog.decided;
-    if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.decisions.blobs) {
-        store.state.decisions = StoreConfig::read(&store.ledger.repository, blobs)?;
+    if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.config.blobs) {
+        store.state.config = StoreConfig::read(&store.ledger.repository, blobs)?;
         store.state.redactor = OnceLock::new();
     }
     Ok(())

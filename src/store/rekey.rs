@@ -19,12 +19,12 @@ use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
-use crate::store::checkpoint::checkpoint;
 use crate::store::commit::SealedPlan;
-use crate::store::decide::{ConfigChange, check_permitted, record_config_change};
-use crate::store::history::refresh;
-use crate::store::history::replay::renew_catalog_file;
-use crate::store::past::load_timeline;
+use crate::store::config::{ConfigChange, check_permitted, record_config_change};
+use crate::store::history::load_timeline;
+use crate::store::journal_checkpoint::checkpoint;
+use crate::store::recovery::refresh;
+use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
@@ -267,7 +267,7 @@ fn record_rotation(
     let text = recipients::to_file(members);
     let file = Object::public(&text);
     let blob = file.id;
-    if store.state.decisions.blobs.recipients != blob {
+    if store.state.config.blobs.recipients != blob {
         let root = store
             .ledger
             .trees
@@ -385,13 +385,13 @@ const REASON: &str =
 
 /// Upgrades a store of an earlier format, if this process may. Called with the lock held.
 pub(super) fn upgrade(store: &mut Store) -> Result<()> {
-    if store.state.decisions.format == FORMAT && !store.ledger.keyring.is_format_1() {
+    if store.state.config.format == FORMAT && !store.ledger.keyring.is_format_1() {
         return Ok(());
     }
     check_permitted(store, UPGRADE_COMMAND)?;
     let none = HashSet::new();
     let (members, least) = (
-        store.state.decisions.members.clone(),
+        store.state.config.members.clone(),
         store.state.catalog.erased.unwrap_or_default(),
     );
     let next = store
@@ -417,7 +417,7 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Re
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
-    let file = Object::public(&store.state.decisions.policy.to_file(store.state.id)?);
+    let file = Object::public(&store.state.config.policy.to_file(store.state.id)?);
     let decision = ConfigChange {
         command: UPGRADE_COMMAND,
         member: None,

@@ -12,8 +12,8 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
+use crate::store::history::{text_then, timeline};
 use crate::store::hold::hold_ever_on;
-use crate::store::past::{text_then, timeline};
 use crate::store::sweep::evict_expired;
 use crate::store::sweep::swept_at;
 use crate::store::sweep::unexpired;
@@ -22,10 +22,10 @@ use crate::store::undo::UndoStep;
 use crate::store::undo::{Conflict, later_changes};
 use crate::store::{State, now, redactor};
 
-use super::super::Store;
-use super::super::past::{look_change, seconds};
-use super::super::plan::{PlannedChange, VersionWrite};
-use super::{DesiredState, UndoTarget};
+use crate::store::Store;
+use crate::store::history::{look_change, seconds};
+use crate::store::plan::{PlannedChange, VersionWrite};
+use crate::store::undo::{DesiredState, UndoTarget};
 
 /// Most bytes of text that an undo writes. The text is held in memory three times.
 const UNDO_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -183,7 +183,7 @@ fn has_expired(state: &State, id: MemoryId) -> bool {
 fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) -> Option<String> {
     let now = now(state);
     let held = hold_ever_on(state, id, Some(path)).is_some();
-    let ruling = state.decisions.rules.evaluate(id, path, now);
+    let ruling = state.config.rules.evaluate(id, path, now);
     if let (Some((RuleWhen::At(at), _)), false) = (ruling.expires, held)
         && at <= now
     {
@@ -314,9 +314,9 @@ fn places_after(state: &State, parts: &[PlannedStep]) -> BTreeMap<String, Vec<Me
     let mut put = |path: &MemoryPath, id| {
         places.entry(path.as_str().to_owned()).or_default().push(id);
     };
-    let living = unexpired(state);
+    let unexpired = unexpired(state);
     for memory in state.catalog.memories() {
-        if !moved.contains_key(&memory.id) && living.has(memory) {
+        if !moved.contains_key(&memory.id) && unexpired.has(memory) {
             put(&memory.path, memory.id);
         }
     }

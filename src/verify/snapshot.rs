@@ -5,9 +5,6 @@
 
 use std::collections::HashMap;
 
-use super::findings::{Fault, Findings};
-use super::tree::RawTree;
-use super::{Options, claims, layout, walk};
 use crate::crypto::recipients::{self, Member};
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
@@ -21,6 +18,9 @@ use crate::repository::{Repository, StrictRead, name};
 use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::{self, PendingRecovery};
+use crate::verify::findings::{Fault, Findings};
+use crate::verify::tree::RawTree;
+use crate::verify::{Options, claims, layout, walk};
 
 /// The store as it was at that moment.
 pub(super) struct StoreSnapshot {

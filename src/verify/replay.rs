@@ -2,8 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::examine::{CheckedCommitFacts, RoleQuestion, ValidityQuestion, read_signers};
-use super::findings::{Fault, FindingLocation, Findings};
 use crate::crypto::sign::{SignedBy, Untimely};
 use crate::error::{Result, not_allowed};
 use crate::event::command::may_complete;
@@ -15,6 +13,8 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Memory, Step};
+use crate::verify::commit::{CheckedCommitFacts, RoleQuestion, ValidityQuestion, read_signers};
+use crate::verify::findings::{Fault, FindingLocation, Findings};
 
 /// The state that later events are checked against.
 pub(super) struct ReplayState {

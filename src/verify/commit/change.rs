@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::super::findings::Fault;
-use super::super::tree::{EntryChange, Mode, RawTree, RawTreeEntry, is_fan, memory_of};
-use super::{Before, BlobChange, CheckedCommitFacts, CommitChecker};
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::{SealKey, Sealed};
 use crate::crypto::sign::Signers;
@@ -14,7 +11,10 @@ use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::policy::Policy;
 use crate::repository::object::ObjectKind;
-use crate::verify::examine::MessageHeader;
+use crate::verify::commit::MessageHeader;
+use crate::verify::commit::{Before, BlobChange, CheckedCommitFacts, CommitChecker};
+use crate::verify::findings::Fault;
+use crate::verify::tree::{EntryChange, Mode, RawTree, RawTreeEntry, is_fan, memory_of};
 use crate::version;
 
 impl CommitChecker<'_> {

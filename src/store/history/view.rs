@@ -8,17 +8,17 @@ use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
 use crate::store::State;
-use crate::store::decide::require_reader;
-use crate::store::log::parse_path;
-use crate::store::past::View;
-use crate::store::past::{
+use crate::store::config::require_reader;
+use crate::store::history::View;
+use crate::store::history::{
     Recorded, is_hidden, load_piece, load_timeline, nameless, path_ref_ever, record_history_read,
     resolve, text_then, timeline, with_contents, with_lock,
 };
+use crate::store::log::parse_path;
 use crate::store::revision::Revision;
 
-use super::super::Store;
-use super::{HistoryRead, look_change, not_there, side};
+use crate::store::Store;
+use crate::store::history::{HistoryRead, look_change, not_there, side};
 
 /// See [`Store::view_at`].
 pub(super) fn view_at(
@@ -32,7 +32,7 @@ pub(super) fn view_at(
     with_timeline_around(store, &parsed.clone(), revision, |store| {
         let at = resolve(store, revision)?;
         let heading = format!("Here's the content of {path} with line numbers:");
-        let limit = store.state.decisions.policy.limits.view_characters;
+        let limit = store.state.config.policy.limits.view_characters;
         view_then(store, path, &parsed, at, context, "view_at", |text| {
             let (from, to) =
                 edit::resolve_range(text.as_str(), range).map_err(|fault| Error::Invalid {

@@ -18,7 +18,7 @@ pub(super) enum Trigger {
     /// None: the literal is a word that announces a secret nearby.
     Label,
     /// A word of this strength that names a secret.
-    Name(super::named::Strength),
+    Name(crate::named::Strength),
 }
 
 /// Bits of the hash of three bytes: enough that a text seldom has the hash of a literal without its
@@ -44,7 +44,7 @@ struct Literal {
 }
 
 /// All literals of all rules.
-pub(super) struct Gate {
+pub(super) struct Prefilter {
     /// The bytes of all literals.
     bytes: Vec<u8>,
     /// The literals by bucket, and in each bucket in the order given.
@@ -64,7 +64,7 @@ pub(super) struct Hit {
     pub(super) trigger: Trigger,
 }
 
-impl Gate {
+impl Prefilter {
     /// Builds the gate. The case of a literal counts where `exact` is set; otherwise the case of
     /// ASCII letters does not.
     pub(super) fn new<'a>(literals: impl Iterator<Item = (&'a str, bool, Trigger)>) -> Self {
@@ -231,7 +231,7 @@ mod tests {
             ("hp", false, Trigger::Keyed(2)),
             ("ghp_", false, Trigger::Scan(3)),
         ];
-        let gate = Gate::new(literals.into_iter());
+        let gate = Prefilter::new(literals.into_iter());
         let hits = gate.hits(text.as_bytes());
         hits.map(|hit| (hit.start, hit.end, hit.trigger)).collect()
     }
@@ -298,7 +298,7 @@ mod tests {
             let triggered = literals.iter().enumerate().map(|(at, (literal, exact))| {
                 (literal.as_str(), *exact, Trigger::Token(u16::try_from(at).expect("few")))
             });
-            let found = Gate::new(triggered).hits(text.as_bytes()).map(|hit| match hit.trigger {
+            let found = Prefilter::new(triggered).hits(text.as_bytes()).map(|hit| match hit.trigger {
                 Trigger::Token(number) => (hit.start, hit.end, number),
                 _ => unreachable!("no other was given"),
             });

@@ -3,14 +3,14 @@
 
 use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
+use agekeep::store::history::{Match, Matches, MemoryDiff, Search};
 use agekeep::store::log::Filter;
-use agekeep::store::past::{Match, Matches, MemoryDiff, Search};
 use agekeep::store::retention::{EraseOf, SweepOptions};
 use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
 use crate::mcp::call::{Arguments, CallFault, ToolReply};
-use crate::mcp::keeper::WorkerState;
+use crate::mcp::worker::WorkerState;
 use crate::output::StyledLine;
 use crate::render;
 use crate::verbs::{erase, history, redact, retention, undo};

@@ -7,16 +7,16 @@ use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
-use crate::store::decide::require_reader;
+use crate::store::config::require_reader;
+use crate::store::history::with_lock;
 use crate::store::log::parse_path;
-use crate::store::past::with_lock;
 use crate::store::plan::plan;
 use crate::store::redactor;
 use crate::store::sweep::unexpired;
 use crate::store::versions::text_of;
 
-use super::Store;
-use super::commit::stripped;
+use crate::store::Store;
+use crate::store::commit::stripped;
 
 /// The result of a dry run.
 #[derive(Debug)]

@@ -14,9 +14,6 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
-use super::files::{Audit, Epoch};
-use super::table::{self, RewriteFilter, Table};
-use super::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
 use crate::background::Precomputed;
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{self, Member};
@@ -26,6 +23,9 @@ use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::id::{MemoryId, StoreId};
 use crate::journal::KeyEntry;
+use crate::keyring::files::{Audit, Epoch};
+use crate::keyring::table::{self, RewriteFilter, Table};
+use crate::keyring::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
 
 /// The names of a keyring's files. `epoch.age` is last: the tables that it opens must be in place
 /// first.

@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, TimeSpan};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
+use crate::policy::expiration::{
+    Expiration, ExpirationRule, Lifetime, RuleFor, RuleWhen, SweepMax, Then, TimeSpan,
+};
 use crate::redact::Glob;
 
 /// The part of the policy that decides about a memory.

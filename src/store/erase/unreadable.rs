@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use crate::event::{Change, Context, ERASE_COMMAND, Event, PathRef, command};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::store::decide::require_reader;
+use crate::store::config::require_reader;
 use crate::store::erase::{ErasurePlan, erase_now, erased_change, last_sizes};
-use crate::store::history::check_all;
+use crate::store::history::{event_at, load_timeline, timeline};
 use crate::store::hold::hold_ever_on;
-use crate::store::past::{event_at, load_timeline, timeline};
-use crate::store::place::check_one_keyring;
-use crate::store::reseal::ProgressFn;
+use crate::store::keyring_location::check_one_keyring;
+use crate::store::recovery::check_all;
+use crate::store::rekey::ProgressFn;
 use crate::store::signers::{may_sign_now, signer_now};
 use crate::store::{Ledger, State, Store};
 

@@ -20,9 +20,9 @@ use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::{Catalog, ConfigBlobs, Rebuild, Step};
 use crate::store::Store;
 use crate::store::commit::author;
-use crate::store::decide::StoreConfig;
-use crate::store::history::{commits_between, config_blobs_at, config_blobs_in};
-use crate::store::place::keyring_at;
+use crate::store::config::StoreConfig;
+use crate::store::keyring_location::keyring_at;
+use crate::store::recovery::{commits_between, config_blobs_at, config_blobs_in};
 
 /// The fold of commits into a catalog.
 pub(super) struct Replay<'a> {
@@ -349,8 +349,8 @@ pub(in crate::store) fn rebuild_state(
 fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -> Result<Folder> {
     let head: Option<ObjectId> = repository.head()?;
     let head = head.ok_or_else(|| Error::damaged("refs/heads/main", "it is gone"))?;
-    let decisions = StoreConfig::read(repository, config_blobs_at(repository, head)?)?;
-    keyring_at(root, said, &decisions.policy)
+    let config = StoreConfig::read(repository, config_blobs_at(repository, head)?)?;
+    keyring_at(root, said, &config.policy)
 }
 
 /// Writes the catalog file's root anew, in the same file or a new one, if that is due.

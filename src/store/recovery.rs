@@ -1,0 +1,290 @@
+//! History as the source of truth: recovery after an unclean stop, and the catalog, which is the
+//! fold of all events.
+
+pub(super) mod replay;
+
+use self::replay::renew_catalog_file;
+use crate::crypto::digest::Digest;
+use crate::disk::{Folder, Name};
+use crate::error::{Error, Result};
+use crate::event::PublicFile;
+use crate::id::ObjectId;
+use crate::journal::{Journal, JournalRecord};
+use crate::keyring::{self, Keyring};
+use crate::repository::Repository;
+use crate::state::catalog::{Catalog, ConfigBlobs};
+use crate::store::Ledger;
+use crate::store::config::reload_config;
+use crate::store::erase::unreadable::finish_pending_erasures;
+use crate::store::keyring_location::check_keyring;
+use crate::store::keyring_location::follow_keyring;
+use crate::store::rekey::upgrade;
+use crate::store::rollback_check::remember_head;
+
+use self::replay::Replay;
+pub(super) use self::replay::check_all;
+pub(super) use self::replay::rebuild_state;
+use crate::store::Store;
+
+/// The work that remains after an unclean stop, once the objects are in place. The ref comes last:
+/// while it points at an earlier commit, the next open does all of this again.
+pub(crate) struct PendingRecovery {
+    records: Vec<JournalRecord>,
+    head: ObjectId,
+}
+
+impl PendingRecovery {
+    /// Puts key entries where the journal says they belong, and then the ref.
+    pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
+        keyring.refresh()?;
+        for record in &self.records {
+            keyring.replay(&record.keys)?;
+        }
+        repository.set_head(self.head)
+    }
+
+    /// Puts a staged keyring in place, before any is opened.
+    pub(crate) fn place_keyring(&self, folder: &Folder) -> Result<()> {
+        for record in &self.records {
+            if let Some(id) = keyring::staged_id_of(&record.keys)? {
+                keyring::install_staged_files(folder, id)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the journal's objects to the repository unless they are known to be there: if the ref
+/// lags behind, or if nothing is `trusted` because the machine has rebooted. Returns the remaining
+/// work.
+pub(crate) fn restore_objects(
+    repository: &Repository,
+    journal: &Journal,
+    trusted: bool,
+) -> Result<Option<PendingRecovery>> {
+    let (found, head) = (repository.head()?, journal.head());
+    if found == Some(head) && trusted {
+        return Ok(None);
+    }
+    if let Some(found) = found.filter(|found| !journal.knows(*found)) {
+        return Err(stray(repository, found, head));
+    }
+    repository.remove_temporary_objects();
+    let records = journal.records()?;
+    let objects = records.iter().flat_map(|record| &record.objects);
+    if journal.is_read_only() && found == Some(head) {
+        // A read-only store cannot be repaired, so every object has to be whole.
+        objects
+            .map(|object| object.id)
+            .try_for_each(|id| repository.check(id))?;
+        return Ok(None);
+    }
+    // A killed process may have left a record that is not durable. Its objects may not be in place
+    // before it is.
+    journal.sync()?;
+    for object in objects {
+        if crate::repository::name(object.kind, &object.bytes) != object.id {
+            let why = format!("what it holds as {} does not hash to that", object.id);
+            return Err(Error::damaged("the journal", why));
+        }
+        repository.write(object)?;
+    }
+    Ok(Some(PendingRecovery { records, head }))
+}
+
+/// Opens the journal. If somebody has removed it, starts a new one at the ref.
+pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
+    match repository.head()? {
+        Some(head) if !root.has(&Name::JOURNAL) => {
+            repository.sync()?;
+            Journal::start(root, head)
+        }
+        _ => Journal::open(root),
+    }
+}
+
+/// Returns the error for a ref at a commit that the journal does not know. A ref that is ahead was
+/// set by an acknowledged command or by a stranger; in both cases it may not be moved back.
+fn stray(repository: &Repository, found: ObjectId, head: ObjectId) -> Error {
+    let parent = |id| {
+        repository
+            .commit(id)
+            .ok()
+            .and_then(|(commit, _)| commit.parent)
+    };
+    Error::HeadMoved {
+        found: found.to_string(),
+        expected: head.to_string(),
+        ahead: std::iter::successors(Some(found), |id| parent(*id)).any(|id| id == head),
+    }
+}
+
+/// Tells whether the branch points at a store's history, and not at something else.
+pub(super) fn is_store(repository: &Repository) -> bool {
+    let head = repository.head().ok().flatten();
+    head.is_some_and(|head| config_blobs_at(repository, head).is_ok())
+}
+
+/// Returns the blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
+pub(super) fn config_blobs_at(repository: &Repository, commit: ObjectId) -> Result<ConfigBlobs> {
+    let (commit, _) = repository.commit(commit)?;
+    config_blobs_in(repository, commit.tree)
+}
+
+pub(super) fn config_blobs_in(repository: &Repository, tree: ObjectId) -> Result<ConfigBlobs> {
+    let [policy, recipients, signers] =
+        repository.files_in(tree, PublicFile::ALL.map(PublicFile::name))?;
+    let there = |blob: Option<ObjectId>, file: PublicFile| {
+        let why = || format!("it has no {}", file.name());
+        blob.ok_or_else(|| Error::damaged(format!("tree {tree}"), why()))
+    };
+    Ok(ConfigBlobs {
+        policy: there(policy, PublicFile::Policy)?,
+        recipients: there(recipients, PublicFile::Recipients)?,
+        signers: there(signers, PublicFile::Signers)?,
+    })
+}
+
+/// Loads what other processes have done, before every command. Requires the store's lock.
+pub(super) fn refresh(store: &mut Store) -> Result<()> {
+    store.ledger.journal.refresh()?;
+    let unclean = restore_objects(&store.ledger.repository, &store.ledger.journal, true)?;
+    store
+        .ledger
+        .pinning
+        .check(&store.ledger.repository, store.ledger.journal.head())?;
+    follow_keyring(store, unclean.as_ref())?;
+    if let Some(unclean) = unclean {
+        unclean.finish(&store.ledger.repository, &mut store.ledger.keyring)?;
+    }
+    store.ledger.keyring.refresh()?;
+    if store.state.catalog.head != Some(store.ledger.journal.head()) {
+        catch_up(store)?;
+    }
+    reload_config(store)?;
+    store
+        .ledger
+        .keyring
+        .expect_role_of(&store.state.config.members);
+    load_trees(&mut store.ledger)?;
+    check_keyring(store)?;
+    // If these fail, the old keys are not used all the same, and nothing is recorded. The trees are
+    // then not loaded.
+    drop(upgrade(store));
+    drop(finish_pending_erasures(store));
+    load_trees(&mut store.ledger)?;
+    remember_head(store);
+    Ok(())
+}
+
+/// Loads the trees of the newest commit, unless they are loaded. After a command that could not be
+/// recorded they are not.
+fn load_trees(ledger: &mut Ledger) -> Result<()> {
+    if ledger.trees.root_id().is_some() {
+        return Ok(());
+    }
+    let (commit, bytes) = ledger.repository.commit(ledger.journal.head())?;
+    ledger.chain = Digest::of(&bytes);
+    ledger.trees.load(&ledger.repository, commit.tree)
+}
+
+/// Brings the catalog up to the newest commit: from its file as far as that goes, then from
+/// history.
+pub(super) fn catch_up(store: &mut Store) -> Result<()> {
+    store
+        .ledger
+        .catalog_file
+        .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
+    // The catalog file gets an owner's decision after the step of its event. If a change of policy
+    // was cut off between the two, only history has the decision.
+    if let Some(head) = store.state.catalog.head
+        && config_blobs_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
+    {
+        store.state.catalog = Catalog::empty();
+    }
+    let missing = if let Some(missing) = commits_since(&store.ledger, store.state.catalog.head)? {
+        missing
+    } else {
+        store.state.catalog = Catalog::empty();
+        commits_since(&store.ledger, None)?.unwrap_or_default()
+    };
+    replay(store, &missing)?;
+    if let Some(id) = store.state.catalog.nameless() {
+        return Err(Error::MissingKey {
+            memory: id.to_string(),
+        });
+    }
+    store.state.catalog.check()?;
+    renew_catalog_file(store);
+    store.ledger.trees.forget();
+    load_trees(&mut store.ledger)
+}
+
+/// Returns the commits after `known`, oldest first; `None` if history does not contain `known`.
+///
+/// Their parents are not checked here, unless they lead nowhere:
+/// [`comes_after`](replay::CheckedCommit::comes_after) does it, when the commits are checked on
+/// every core.
+pub(super) fn commits_since(
+    ledger: &Ledger,
+    known: Option<ObjectId>,
+) -> Result<Option<Vec<ObjectId>>> {
+    commits_between(&ledger.repository, known, ledger.journal.head())
+}
+
+/// Folds commits into the catalog, in order.
+fn replay(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
+    let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
+    let mut fold = Replay::new(
+        &store.ledger.repository,
+        catalog,
+        file,
+        &store.ledger.keyring,
+    )?;
+    check_all(
+        &store.ledger.root,
+        &store.ledger.keyring,
+        commits,
+        |checked| fold.add(&checked),
+    )
+}
+
+/// Returns the commits after `known` up to `newest`; `None` if `known` is no ancestor of `newest`.
+fn commits_between(
+    repository: &Repository,
+    known: Option<ObjectId>,
+    newest: ObjectId,
+) -> Result<Option<Vec<ObjectId>>> {
+    if let Ok(Some(commits)) = walk(known, newest, |id| repository.peek_parent(id)) {
+        return Ok(Some(commits));
+    }
+    walk(known, newest, |id| Ok(repository.commit(id)?.0.parent))
+}
+
+/// Follows parents from a commit to `known`, and returns the commits after it. Fails if they form a
+/// cycle, as only unchecked parents can.
+fn walk(
+    known: Option<ObjectId>,
+    newest: ObjectId,
+    parent: impl Fn(ObjectId) -> Result<Option<ObjectId>>,
+) -> Result<Option<Vec<ObjectId>>> {
+    let mut commits = Vec::new();
+    let mut next = Some(newest);
+    let mut mark = None;
+    while next != known {
+        let Some(id) = next else { return Ok(None) };
+        if mark == next {
+            return Err(Error::damaged(
+                format!("commit {id}"),
+                "it comes before itself",
+            ));
+        }
+        commits.push(id);
+        if commits.len().is_power_of_two() {
+            mark = next;
+        }
+        next = parent(id)?;
+    }
+    commits.reverse();
+    Ok(Some(commits))
+}
