@@ -15,7 +15,7 @@ use crate::repository::object::{Object, ObjectKind};
 use crate::state::catalog::file::CatalogUpdate as MadeOfCatalog;
 use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
-use crate::store::history::follow_in_timeline;
+use crate::store::history::read::follow_in_timeline;
 use crate::store::journal_checkpoint::checkpoint_if_due;
 use crate::store::pin::SeenMoment;
 use crate::store::recovery::replay::{renew_catalog_file, settle_catalog};

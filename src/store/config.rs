@@ -19,7 +19,7 @@ use crate::repository::object::Object;
 use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
 use crate::store::commit::{event, record};
-use crate::store::history::with_lock;
+use crate::store::history::read::with_lock;
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
 use crate::store::log::parse_path;
 use crate::store::recovery::replay::renew_catalog_file;

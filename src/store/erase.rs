@@ -2,7 +2,7 @@
 //! epoch key, and the record of the change holds the receipt. History stays as it is and no longer
 //! decrypts.
 //!
-//! [`closed`] verifies an erasure before it is recorded, and finishes pending ones.
+//! [`unreadable`] verifies an erasure before it is recorded, and finishes pending ones.
 
 pub(super) mod unreadable;
 
@@ -24,7 +24,12 @@ use crate::repository::object::Object;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{check_permitted, require_reader};
-use crate::store::history::{erased, load_timeline, no_file_at, resolve, timeline, with_timeline};
+use crate::store::history::read::erased;
+use crate::store::history::read::load_timeline;
+use crate::store::history::read::no_file_at;
+use crate::store::history::read::resolve;
+use crate::store::history::read::timeline;
+use crate::store::history::read::with_timeline;
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::keyring_location::check_one_keyring;

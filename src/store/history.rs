@@ -2,50 +2,27 @@
 
 pub(super) mod blame_and_grep;
 pub(super) mod diff;
+pub(super) mod read;
 pub(super) mod view;
 
-use std::io;
-use std::sync::Arc;
+use self::read::{cannot_write, resolve, with_lock, with_timeline};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::Text;
 use crate::diff::TextDiff;
-use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
-use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
-use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::error::Result;
+use crate::event::{Change, Context, Moment};
+use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::file::TimelineQuery;
-use crate::state::timeline::{Timeline, Version};
-use crate::store::State;
 use crate::store::Store;
-use crate::store::at_one_time;
-use crate::store::commit::{SealedPlan, commit, event, record};
-use crate::store::config::require_reader;
-use crate::store::lock;
+use crate::store::commit::commit;
 use crate::store::log;
 use crate::store::log::ChangeSet;
-use crate::store::log::{Entry, Filter, entry};
+use crate::store::log::{Entry, Filter};
 use crate::store::plan::plan_path_refused;
-use crate::store::quota::{check_pace, check_reserve};
-use crate::store::recovery::replay::settle_catalog;
-use crate::store::recovery::{check_all, commits_since, refresh};
-use crate::store::redactor;
-use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
-use crate::store::sweep::unexpired;
-use crate::store::versions::open_version;
-
-/// Most commits that an ambiguous revision lists.
-const CANDIDATES_MAX: usize = 20;
-
-/// The subject of a look, for its record.
-pub(super) struct HistoryRead {
-    pub(super) command: &'static str,
-    pub(super) path: Option<PathRef>,
-    pub(super) at: Vec<Moment>,
-    pub(super) touches: Vec<MemoryChange>,
-}
+use crate::store::revision::Revision;
 
 impl Store {
     /// Parses a path that an agent names outside the memory commands. agekeep records a path that
@@ -53,7 +30,7 @@ impl Store {
     /// caller can write to the store.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the memory tool would refuse the path.
+    /// [`Error::Invalid`](crate::error::Error::Invalid) if the memory tool would refuse the path.
     pub fn parse_asked_path(
         &mut self,
         text: &str,
@@ -74,7 +51,7 @@ impl Store {
     /// Resolves a revision to a moment.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] if nothing matches, [`Error::Ambiguous`] if several commits do.
+    /// [`Error::NoRevision`](crate::error::Error::NoRevision) if nothing matches, [`Error::Ambiguous`](crate::error::Error::Ambiguous) if several commits do.
     pub fn moment(&mut self, revision: &Revision) -> Result<Moment> {
         with_timeline(self, |store| resolve(store, revision))
     }
@@ -88,7 +65,7 @@ impl Store {
     /// memory tool.
     ///
     /// # Errors
-    /// [`Error::DeniedPath`] for a path that the memory tool denies, [`Error::Invalid`] for one
+    /// [`Error::DeniedPath`](crate::error::Error::DeniedPath) for a path that the memory tool denies, [`Error::Invalid`](crate::error::Error::Invalid) for one
     /// that is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
         log::parse_path(&self.state, text)
@@ -120,7 +97,7 @@ impl Store {
     /// Searches the texts of memories for a pattern. This counts as an access to no memory.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the pattern does not parse. A version that does not open is reported
+    /// [`Error::Invalid`](crate::error::Error::Invalid) if the pattern does not parse. A version that does not open is reported
     /// in [`Matches::problems`].
     pub fn grep(&mut self, search: &Search, context: &Context) -> Result<Recorded<Matches>> {
         blame_and_grep::grep(self, search, context)
@@ -129,7 +106,7 @@ impl Store {
     /// Returns an event and its changes, as a readable diff.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] or [`Error::Ambiguous`]. If the texts of a memory do not open, that is
+    /// [`Error::NoRevision`](crate::error::Error::NoRevision) or [`Error::Ambiguous`](crate::error::Error::Ambiguous). If the texts of a memory do not open, that is
     /// a [`MemoryDiff::problem`], not an error.
     pub fn show(&mut self, revision: &Revision, context: &Context) -> Result<Recorded<EventDiff>> {
         diff::show(self, revision, context)
@@ -154,7 +131,7 @@ impl Store {
     /// the changes of the last event that changed anything.
     ///
     /// # Errors
-    /// [`Error::NoRevision`] or [`Error::Ambiguous`].
+    /// [`Error::NoRevision`](crate::error::Error::NoRevision) or [`Error::Ambiguous`](crate::error::Error::Ambiguous).
     pub fn diff(
         &mut self,
         from: Option<&Revision>,
@@ -168,8 +145,8 @@ impl Store {
     /// Returns the answer that the memory tool's `view` would have given at a moment.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if nothing was at the path then; [`Error::NoRevision`] or
-    /// [`Error::Ambiguous`]; [`Error::Invalid`] for a line range that the file did not have.
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then; [`Error::NoRevision`](crate::error::Error::NoRevision) or
+    /// [`Error::Ambiguous`](crate::error::Error::Ambiguous); [`Error::Invalid`](crate::error::Error::Invalid) for a line range that the file did not have.
     pub fn view_at(
         &mut self,
         path: &str,
@@ -196,7 +173,7 @@ impl Store {
     /// Returns a version of the memory that is at a path, or was the last there, byte for byte.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if no memory ever was at the path, or it has no such version.
+    /// [`Error::NotThere`](crate::error::Error::NotThere) if no memory ever was at the path, or it has no such version.
     #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn show_version(
         &mut self,
@@ -247,408 +224,6 @@ impl Store {
         path: &MemoryPath,
     ) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
         log::accesses(self, path)
-    }
-}
-
-/// Runs `act` on the refreshed state, with the lock held.
-pub(super) fn with_lock<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    let lock = lock(&mut store.ledger)?;
-    refresh(store)?;
-    // Keys may have been destroyed since the store was opened.
-    store.state.opened.replace(None);
-    let done = at_one_time(store, act);
-    settle_catalog(store)?;
-    drop(lock);
-    done
-}
-
-/// Runs `act` as [`with_lock`] does, with the timeline loaded.
-pub(super) fn with_timeline<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    with_lock(store, |store| {
-        load_timeline(store)?;
-        act(store)
-    })
-}
-
-/// Runs `act` as [`with_timeline`] does, for commands that show contents. Auditors are refused.
-pub(super) fn with_contents<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    require_reader(&store.ledger)?;
-    with_timeline(store, act)
-}
-
-/// Loads the timeline up to the newest event: first from its file, then the rest from history.
-pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
-    let head = Some(store.ledger.journal.head());
-    let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
-    if store.state.timeline.as_ref().is_some_and(is_known) {
-        return Ok(());
-    }
-    let key = store.ledger.keyring.cache_key();
-    let mut timeline = store.ledger.timeline_file.load(key);
-    let missing = if let Some(missing) = commits_since(&store.ledger, timeline.head())? {
-        missing
-    } else {
-        timeline = Timeline::default();
-        commits_since(&store.ledger, None)?.unwrap_or_default()
-    };
-    let from = timeline.len();
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &missing,
-        |checked| {
-            checked.comes_after(timeline.head())?;
-            if checked.event.number != timeline.len() {
-                let what = format!("commit {}", checked.id);
-                return Err(Error::damaged(what, "its event number is not the next"));
-            }
-            timeline.push(&checked.event, checked.id);
-            Ok(())
-        },
-    )?;
-    let key = store.ledger.keyring.cache_key();
-    if store.ledger.timeline_file.wants_joining() {
-        store.ledger.timeline_file.append(&timeline, 0, key);
-    } else if timeline.len() > from {
-        store.ledger.timeline_file.append(&timeline, from, key);
-    }
-    store.state.timeline = Some(timeline);
-    Ok(())
-}
-
-/// Loads only the part of the timeline around a moment, and returns true if that part has the
-/// memory at the path. It usually does, as most memories were written shortly before.
-pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revision) -> bool {
-    let Some(newest) = store.state.catalog.events.checked_sub(1) else {
-        return false;
-    };
-    let (Some(sought), None) = (sought(store, revision, newest), &store.state.timeline) else {
-        return false;
-    };
-    let end = (newest, store.ledger.journal.head());
-    let piece =
-        store
-            .ledger
-            .timeline_file
-            .load_around(sought, end, store.ledger.keyring.cache_key());
-    store.state.timeline = piece
-        .filter(|(piece, event)| piece.at(path, *event).is_some())
-        .map(|(piece, _)| piece);
-    store.state.timeline.is_some()
-}
-
-/// Returns the search key for the timeline, if it can be determined without the whole timeline.
-fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<TimelineQuery> {
-    match revision.kind {
-        RevisionKind::Head(back) => newest.checked_sub(back).map(TimelineQuery::Event),
-        RevisionKind::Number(Some(number)) if number <= newest => {
-            Some(TimelineQuery::Event(number))
-        }
-        RevisionKind::Number(_) | RevisionKind::Commit => {
-            let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
-            let commit = store.ledger.repository.only_one_named(digits?)?;
-            let event = entry(store, commit).ok()?.0.event.number;
-            Some(TimelineQuery::Commit(event, commit))
-        }
-        RevisionKind::Time(time) => {
-            let times = &store.state.catalog.times;
-            times.part_at(time).then_some(TimelineQuery::Time(time))
-        }
-    }
-}
-
-/// Appends an event that was just recorded to the timeline and its file, unless they lag behind.
-pub(super) fn follow_in_timeline(
-    store: &mut Store,
-    event: &Event,
-    parent: ObjectId,
-    commit: ObjectId,
-) {
-    let known = store.state.timeline.take();
-    store.state.timeline = known
-        .filter(|known| known.head() == Some(parent))
-        .map(|mut known| {
-            known.push(event, commit);
-            known
-        });
-    if store.ledger.timeline_file.is_next(event.number, parent) {
-        let mut single = Timeline::default();
-        single.push(event, commit);
-        let key = store.ledger.keyring.cache_key();
-        store
-            .ledger
-            .timeline_file
-            .append_one(&single, event.number, key);
-    }
-}
-
-pub(super) fn timeline(state: &State) -> &Timeline {
-    state.timeline.as_ref().expect("loaded by in_history")
-}
-
-pub(super) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
-    let (timeline, events) = (timeline(&store.state), store.state.catalog.events);
-    let newest = events - 1;
-    let event = match revision.kind {
-        RevisionKind::Head(back) => newest
-            .checked_sub(back)
-            .ok_or_else(|| revision.missing(format!("there are only {events} events")))?,
-        RevisionKind::Number(Some(number)) if number <= newest => number,
-        RevisionKind::Number(_) => {
-            return commit_named(
-                &store.state,
-                revision,
-                format!("the newest event is {newest}"),
-            );
-        }
-        RevisionKind::Commit => {
-            let why = "no commit of this store begins like that".into();
-            return commit_named(&store.state, revision, why);
-        }
-        RevisionKind::Time(time) => timeline.at_time(time).ok_or_else(|| {
-            let begin = timeline.time(0).map(seconds).unwrap_or_default();
-            revision.missing(format!("the store began at {begin}"))
-        })?,
-    };
-    Ok(timeline.moment(event).expect("not past the newest"))
-}
-
-/// Returns the only commit whose id starts with the revision's text.
-fn commit_named(state: &State, revision: &Revision, missing: String) -> Result<Moment> {
-    let text = revision.as_str();
-    let mut found = timeline(state).with_prefix(text);
-    let first = found
-        .next()
-        .filter(|_| text.len() >= DIGITS_MIN)
-        .ok_or_else(|| revision.missing(missing))?;
-    let others: Vec<Moment> = found.take(CANDIDATES_MAX - 1).collect();
-    if others.is_empty() {
-        return Ok(first);
-    }
-    let shown = |moment: &Moment| {
-        let command = timeline(state).command(moment.event);
-        let (command, outcome) = command.expect("an event of the timeline");
-        let time = timeline(state).time(moment.event).map(seconds);
-        format!(
-            "{} event {} {} {command} {}",
-            moment.commit,
-            moment.event,
-            time.unwrap_or_default(),
-            outcome.as_str()
-        )
-    };
-    Err(Error::Ambiguous {
-        revision: text.to_owned(),
-        candidates: std::iter::once(&first).chain(&others).map(shown).collect(),
-    })
-}
-
-/// Opens the record of an event.
-pub(super) fn event_at(store: &Store, number: u64) -> Result<Arc<Event>> {
-    if let Some((known, event)) = &*store.state.opened.borrow()
-        && *known == number
-    {
-        return Ok(Arc::clone(event));
-    }
-    let moment = timeline(&store.state)
-        .moment(number)
-        .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
-    let event = Arc::new(entry(store, moment.commit)?.0.event);
-    store
-        .state
-        .opened
-        .replace(Some((number, Arc::clone(&event))));
-    Ok(event)
-}
-
-/// Returns the text of any version, checked against its header and the event that wrote it.
-pub(super) fn text_then(store: &Store, version: &Version) -> Result<Text> {
-    if let Some(event) = timeline(&store.state).erased_at(version) {
-        return Err(erased(version.id, event));
-    }
-    let event = event_at(store, version.event)?;
-    let what = || format!("version {} of the memory {}", version.version, version.id);
-    let written = |touch: &&MemoryChange| touch.id == version.id && touch.change.writes();
-    let touch = event.memories.iter().find(written);
-    let touch = touch
-        .filter(|touch| touch.version == version.version)
-        .ok_or_else(|| Error::damaged(what(), "its event does not name it"))?;
-    let path = touch.path.as_ref();
-    let path = path.ok_or_else(|| nameless(&store.state, version.id))?;
-    let (blob, digest) = touch
-        .blob
-        .ok_or_else(|| Error::damaged(what(), "its event names no blob"))?;
-    let sealed = store.ledger.repository.sealed(blob)?;
-    if sealed.digest() != digest {
-        return Err(Error::damaged(
-            what(),
-            "its blob does not have the SHA-256 that its event recorded",
-        ));
-    }
-    open_version(&store.ledger, version.id, path, &sealed, version.version)
-}
-
-/// Tells whether the memory is hidden from this caller. Agents never see expired memories, swept or
-/// not, in history either.
-pub(super) fn is_hidden(state: &State, id: MemoryId, context: &Context) -> bool {
-    if !context.of_agent {
-        return false;
-    }
-    if let Some(memory) = state.catalog.memory(id) {
-        return !unexpired(state).has(memory);
-    }
-    let life = timeline(state).life(id);
-    life.last()
-        .is_some_and(|part| part.change == Change::Expire)
-}
-
-/// Returns the error for a memory with no path that opens.
-pub(super) fn nameless(state: &State, id: MemoryId) -> Error {
-    match timeline(state).erased_by(id) {
-        Some(event) => erased(id, event),
-        None => Error::MissingKey {
-            memory: id.to_string(),
-        },
-    }
-}
-
-/// Returns a path as the record of a look or an undo names it: by a memory that is or was at or
-/// below it, otherwise as the caller wrote it.
-pub(super) fn path_ref_ever(store: &Store, path: &MemoryPath, event: u64) -> Result<PathRef> {
-    if path.is_root() {
-        return Ok(PathRef::Root);
-    }
-    let timeline = timeline(&store.state);
-    let there = timeline.at(path, event).map(|version| version.id);
-    let ever = || timeline.ever_within(path).into_iter().min();
-    match there.or_else(ever) {
-        Some(id) if store.ledger.keyring.has(id)? => Ok(PathRef::Of(id, Some(path.clone()))),
-        _ => Ok(PathRef::asked(&redactor(store)?.line(path.as_str()).0)),
-    }
-}
-
-/// Records a look, if the caller can write to the store.
-pub(super) fn record_history_read(
-    store: &mut Store,
-    look: HistoryRead,
-    context: &Context,
-) -> Result<RecordStatus> {
-    let recorded = try_record_history_read(store, look, context);
-    match recorded {
-        Ok(event) => Ok(RecordStatus::Event(event)),
-        Err(error) if cannot_write(&error) => Ok(RecordStatus::Not(error.to_string())),
-        Err(error) => Err(error),
-    }
-}
-
-pub(super) fn try_record_history_read(
-    store: &mut Store,
-    look: HistoryRead,
-    context: &Context,
-) -> Result<u64> {
-    check_reserve(&store.state)?;
-    check_pace(store, context)?;
-    let mut redactions = Vec::new();
-    let mut event = event(store, look.command, context, &mut redactions)?;
-    event.path = look.path;
-    event.at = look.at;
-    event.redactions = redactions;
-    let recorded = record(store, event, SealedPlan::touching(look.touches));
-    let (event, _) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
-    Ok(event.number)
-}
-
-/// Tells whether the error means that the caller may read the store but not write to it.
-fn cannot_write(error: &Error) -> bool {
-    match error {
-        Error::NoSigningKey
-        | Error::Membership(MembershipFault::TwoKeyrings { .. })
-        | Error::NotASigner { .. }
-        | Error::Signing(SigningFault::NotValid { .. } | SigningFault::NotAllowed { .. }) => true,
-        Error::Io { source, .. } => matches!(
-            source.kind(),
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-        ),
-        _ => false,
-    }
-}
-
-/// Returns the touch for a version that was looked at.
-pub(super) fn look_change(version: &Version) -> MemoryChange {
-    MemoryChange {
-        id: version.id,
-        change: Change::Look,
-        path: version.path.clone(),
-        version: version.version,
-        bytes: version.bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
-}
-
-/// Converts a version to its public form.
-pub(super) fn side(version: &Version) -> VersionInfo {
-    VersionInfo {
-        id: version.id,
-        path: version.path.clone(),
-        version: version.version,
-        bytes: version.bytes,
-        event: version.event,
-    }
-}
-
-/// Returns the error for an erased memory or version.
-pub(super) fn erased(id: MemoryId, event: u64) -> Error {
-    Error::Retention(RetentionFault::Erased {
-        memory: id.to_string(),
-        event,
-    })
-}
-
-/// Formats a time for messages.
-pub(super) fn seconds(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// Returns the error for a path with nothing at it at a moment.
-pub(super) fn not_there(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
-    let shown = path.as_str().to_owned();
-    let time = known.time(at.event).map(seconds).unwrap_or_default();
-    let hint = if known.ever_within(path).is_empty() {
-        "`agekeep view --at REV /memories` lists what was there".into()
-    } else {
-        "something was there at another time: `agekeep log` with this path shows when".to_owned()
-    };
-    Error::NotThere {
-        path: shown,
-        when: format!("after event {} ({time})", at.event),
-        hint,
-    }
-}
-
-/// Returns the error for a path with no file at it at a moment; it may have been a directory.
-pub(super) fn no_file_at(path: &MemoryPath, at: Moment, known: &Timeline) -> Error {
-    let state = known.state(at.event);
-    let mut paths = state.values().filter_map(|version| version.path.as_ref());
-    let is_directory = path.is_root() || paths.any(|found| found.is_below(path));
-    if !is_directory {
-        return not_there(path, at, known);
-    }
-    let (path, event) = (path.as_str().to_owned(), at.event);
-    Error::NotThere {
-        when: format!("but a directory after event {event}"),
-        hint: format!("name a file in it: `agekeep view --at {event} {path}` lists them"),
-        path,
     }
 }
 

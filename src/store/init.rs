@@ -17,7 +17,8 @@ use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
-use crate::store::history::{load_timeline, with_lock};
+use crate::store::history::read::load_timeline;
+use crate::store::history::read::with_lock;
 
 use crate::store::commit::{signed_commit, time_of};
 use crate::store::config::check_texts;

@@ -18,9 +18,13 @@ use crate::store::answer::Meta;
 use crate::store::config::{
     ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
 };
-use crate::store::history::{
-    HistoryRead, erased, look_change, no_file_at, timeline, try_record_history_read, with_contents,
-};
+use crate::store::history::read::HistoryRead;
+use crate::store::history::read::erased;
+use crate::store::history::read::look_change;
+use crate::store::history::read::no_file_at;
+use crate::store::history::read::timeline;
+use crate::store::history::read::try_record_history_read;
+use crate::store::history::read::with_contents;
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};

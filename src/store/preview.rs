@@ -8,7 +8,7 @@ use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
 use crate::store::config::require_reader;
-use crate::store::history::with_lock;
+use crate::store::history::read::with_lock;
 use crate::store::log::parse_path;
 use crate::store::plan::plan;
 use crate::store::redactor;

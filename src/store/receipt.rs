@@ -7,7 +7,10 @@ use crate::event::{ERASE_COMMAND, EXPIRE_COMMAND, Erased, Outcome, REDACT_COMMAN
 use crate::id::MemoryId;
 use crate::id::ObjectId;
 use crate::store::erase::unreadable::{commits_of, opens};
-use crate::store::history::{event_at, resolve, timeline, with_timeline};
+use crate::store::history::read::event_at;
+use crate::store::history::read::resolve;
+use crate::store::history::read::timeline;
+use crate::store::history::read::with_timeline;
 use crate::store::log::entry;
 use crate::store::retention::{Proof, ReceiptCheck};
 use crate::store::revision::Revision;

@@ -21,7 +21,7 @@ use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{ConfigChange, check_permitted, record_config_change};
-use crate::store::history::load_timeline;
+use crate::store::history::read::load_timeline;
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::recovery::refresh;
 use crate::store::recovery::replay::renew_catalog_file;

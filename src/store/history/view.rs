@@ -9,16 +9,27 @@ use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
 use crate::store::State;
 use crate::store::config::require_reader;
+use crate::store::history::Recorded;
 use crate::store::history::View;
-use crate::store::history::{
-    Recorded, is_hidden, load_piece, load_timeline, nameless, path_ref_ever, record_history_read,
-    resolve, text_then, timeline, with_contents, with_lock,
-};
+use crate::store::history::read::is_hidden;
+use crate::store::history::read::load_piece;
+use crate::store::history::read::load_timeline;
+use crate::store::history::read::nameless;
+use crate::store::history::read::path_ref_ever;
+use crate::store::history::read::record_history_read;
+use crate::store::history::read::resolve;
+use crate::store::history::read::text_then;
+use crate::store::history::read::timeline;
+use crate::store::history::read::with_contents;
+use crate::store::history::read::with_lock;
 use crate::store::log::parse_path;
 use crate::store::revision::Revision;
 
 use crate::store::Store;
-use crate::store::history::{HistoryRead, look_change, not_there, side};
+use crate::store::history::read::HistoryRead;
+use crate::store::history::read::look_change;
+use crate::store::history::read::not_there;
+use crate::store::history::read::side;
 
 /// See [`Store::view_at`].
 pub(super) fn view_at(

@@ -9,7 +9,12 @@ use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
-use crate::store::history::{nameless, not_there, path_ref_ever, resolve, text_then, timeline};
+use crate::store::history::read::nameless;
+use crate::store::history::read::not_there;
+use crate::store::history::read::path_ref_ever;
+use crate::store::history::read::resolve;
+use crate::store::history::read::text_then;
+use crate::store::history::read::timeline;
 use crate::store::log::Filter;
 use crate::store::log::numbers;
 use crate::store::revision::Revision;
@@ -271,7 +276,10 @@ fn described(selection: &Selection) -> String {
         words.extend(value.as_ref().map(|value| format!("{name} {value}")));
     }
     if let Some(since) = selection.since {
-        words.push(format!("since {}", crate::store::history::seconds(since)));
+        words.push(format!(
+            "since {}",
+            crate::store::history::read::seconds(since)
+        ));
     }
     words.join(", ")
 }

@@ -12,7 +12,8 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
-use crate::store::history::{text_then, timeline};
+use crate::store::history::read::text_then;
+use crate::store::history::read::timeline;
 use crate::store::hold::hold_ever_on;
 use crate::store::sweep::evict_expired;
 use crate::store::sweep::swept_at;
@@ -23,7 +24,8 @@ use crate::store::undo::{Conflict, later_changes};
 use crate::store::{State, now, redactor};
 
 use crate::store::Store;
-use crate::store::history::{look_change, seconds};
+use crate::store::history::read::look_change;
+use crate::store::history::read::seconds;
 use crate::store::plan::{PlannedChange, VersionWrite};
 use crate::store::undo::{DesiredState, UndoTarget};
 
