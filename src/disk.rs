@@ -33,7 +33,7 @@ pub(crate) use crate::error::refused::{FileKind, Refused};
 use crate::error::{Error, Result};
 
 /// Makes the bytes of a file durable, whose length is durable already.
-pub(crate) fn make_durable(file: &File, path: &Path) -> Result<()> {
+pub(crate) fn sync_contents(file: &File, path: &Path) -> Result<()> {
     file.sync_data().map_err(Error::io("write", path))
 }
 
@@ -200,7 +200,7 @@ pub(crate) struct Unsynced {
 impl Unsynced {
     /// Makes the bytes durable. The file's length is durable already.
     pub(crate) fn sync(&self) -> Result<()> {
-        make_durable(&self.file, &self.path)
+        sync_contents(&self.file, &self.path)
     }
 }
 

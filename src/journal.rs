@@ -308,11 +308,11 @@ impl Journal {
             .fill_to(end)
             .and_then(|()| self.file.write_all_at(&bytes, self.end))
             .map_err(self.fault("write"))
-            .and_then(|()| self.make_durable());
+            .and_then(|()| self.sync_record());
         if let Err(error) = written {
             let clear = [0; RECORD_HEADER_BYTES];
             drop(self.file.write_all_at(&clear, self.end));
-            drop(self.make_durable());
+            drop(self.sync_record());
             return Err(error);
         }
         if self.durable.get() == self.end {
@@ -351,7 +351,7 @@ impl Journal {
             return Ok(());
         }
         if self.read_only.is_some() {
-            return self.make_durable();
+            return self.sync_record();
         }
         let length = usize::try_from(self.end - from).expect("a journal in memory");
         let mut bytes = vec![0; length];
@@ -359,7 +359,7 @@ impl Journal {
             .read_exact_at(&mut bytes, from)
             .and_then(|()| self.file.write_all_at(&bytes, from))
             .map_err(io)?;
-        self.make_durable()?;
+        self.sync_record()?;
         self.durable.set(self.end);
         Ok(())
     }
@@ -436,8 +436,8 @@ impl Journal {
         Ok(digest.end().0 == self.first_bytes_at(at)?[4..])
     }
 
-    fn make_durable(&self) -> Result<()> {
-        disk::make_durable(&self.file, &self.path())
+    fn sync_record(&self) -> Result<()> {
+        disk::sync_contents(&self.file, &self.path())
     }
 
     /// Returns the path for messages.

@@ -204,9 +204,7 @@ fn rooms_use_only_rooms_below_them() {
             faults.push(format!("{path} is in no room that ROOMS has"));
             continue;
         };
-        for used in code.split("crate::").skip(1) {
-            let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
-            let used = &used[..end.unwrap_or(used.len())];
+        for used in code.split("crate::").skip(1).flat_map(first_names) {
             if floor(used).is_some_and(|floor| floor > own) {
                 faults.push(format!("{path} uses {used}, which stands above {room}"));
             }
@@ -267,6 +265,68 @@ fn what_the_pages_name_is_there() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(named > 60, "{named}");
+}
+
+/// The names that a path behind `crate::` begins with: one, or those of a list in braces.
+fn first_names(path: &str) -> Vec<&str> {
+    let head = |text: &str| {
+        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+        end.unwrap_or(text.len())
+    };
+    let Some(list) = path.strip_prefix('{') else {
+        return vec![&path[..head(path)]];
+    };
+    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                let item = list[start..at].trim();
+                names.push(&item[..head(item)]);
+                start = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn a_list_of_paths_is_read_as_each_of_them() {
+    assert_eq!(first_names("disk::{a, b};"), ["disk"]);
+    assert_eq!(
+        first_names("{Text, journal::{self, Record}, version};"),
+        ["Text", "journal", "version"]
+    );
+}
+
+/// The rooms stand in the crate's table and on the map in the same order, and the façade is small.
+#[test]
+fn the_map_and_the_table_have_the_rooms() {
+    let lib = fs::read_to_string(root().join("src/lib.rs")).expect("the crate's page");
+    let (_, table) = lib.split_once("//! | room | is |").expect("a table");
+    let in_table = table
+        .lines()
+        .skip(2)
+        .map_while(|row| row.strip_prefix("//! | "));
+    let in_table: Vec<&str> = in_table.filter_map(|row| row.split('`').nth(1)).collect();
+    assert_eq!(in_table, ROOMS);
+    let map = fs::read_to_string(root().join("docs/architecture.md")).expect("the map");
+    let house = map.split("```").nth(1).expect("a drawing");
+    let drawn = house
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let drawn: Vec<&str> = drawn.filter(|name| ROOMS.contains(name)).collect();
+    assert_eq!(drawn.into_iter().rev().collect::<Vec<_>>(), ROOMS);
+    let facade = sources()
+        .into_iter()
+        .filter(|(_, code)| code.contains("\nimpl Store {"));
+    let facade: Vec<String> = facade.map(|(path, _)| path).collect();
+    assert!(facade.len() <= 8, "{facade:?}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn execute_together(
         next = if goes_on { calls.next() } else { None };
     }
     store.ledger.batch.is_open = false;
-    let done = make_durable(store);
+    let done = commit_batch(store);
     // The catalog was checked before each command was recorded.
     drop(settle_catalog(store));
     drop(lock);
@@ -142,14 +142,14 @@ pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> 
         return Err(Error::damaged(format!("commit {commit}"), why));
     }
     if is_alone {
-        make_durable(store)
+        commit_batch(store)
     } else {
         Ok(())
     }
 }
 
 /// Makes the waiting commits durable, and puts their objects, keys and the ref in place.
-fn make_durable(store: &mut Store) -> Result<()> {
+fn commit_batch(store: &mut Store) -> Result<()> {
     if store.ledger.batch.waiting.is_empty() {
         return Ok(());
     }

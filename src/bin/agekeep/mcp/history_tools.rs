@@ -38,7 +38,8 @@ pub(super) fn answer(
     let reply = match tool {
         "memory_history" => changes_of(kept, arguments, within, context)?,
         "memory_diff" => difference(kept, arguments, within.as_ref(), context)?,
-        _ => search(kept, arguments, within, context)?,
+        "memory_search" => search(kept, arguments, within, context)?,
+        other => return Err(no_such(other)),
     };
     Ok(ToolReply {
         text: bounded(reply.text, characters_max),
@@ -216,8 +217,14 @@ pub(super) fn record(
         "memory_restore" => restored(kept, arguments, context),
         "memory_expire" => swept(kept, arguments, context),
         "memory_redact" => redacted(kept, arguments, context),
-        _ => erased(kept, arguments, context),
+        "memory_erase" => erased(kept, arguments, context),
+        other => Err(no_such(other)),
     }
+}
+
+/// The fault of a tool that is offered and does nothing here.
+fn no_such(tool: &str) -> CallFault {
+    CallFault::Misused(format!("no such tool: {tool}"))
 }
 
 fn restored(
