@@ -8,38 +8,37 @@
 //! # The path of a write
 //!
 //! ```text
-//!  doors: command line · tool (JSON lines) · mcp · this library
+//!  interfaces: command line · tool (JSON lines) · mcp · this library
 //!                       │
-//!  &str ── path ──▶ MemoryPath ─┐
-//!  JSON ── command ─▶ Command ──┴─ store/plan ─ redact ─▶ Redacted ─ seal ─▶ Sealed ─ store/commit
-//!                                                                                        │
-//!                                        journal (one fdatasync) ◀───────────────────────┤
-//!                                        objects, keyring, ref, catalog ◀────────────────┘
-//!                                        journal, when it is full ─▶ a pack ─▶ one of many packs
+//!  JSON ── memory_tool ─▶ Command ── store/plan ── path ──▶ MemoryPath
+//!                                       └── redact ─▶ Redacted ── seal ─▶ Sealed ── store/commit
+//!                                                                                       │
+//!                                       journal (one fdatasync) ◀───────────────────────┤
+//!                                       objects, keyring, ref, caches ◀─────────────────┘
+//!                                       a full journal ─▶ a pack; small packs are merged
 //! ```
 //!
-//! Each arrow is a type that only its own module makes, so plaintext cannot reach git by mistake:
-//! only a text that went through redaction (`Redacted`) is sealed, and the repository takes
-//! ciphertext (`Sealed`), trees, signed commits, and the three texts that are public by design.
+//! `MemoryPath`, `Redacted` and `Sealed` are types that only their own module makes, so plaintext
+//! cannot reach git by mistake: only a redacted text is encrypted, and the repository takes versions
+//! as ciphertext alone.
 //!
 //! # Rules that hold everywhere
 //!
 //! - A command is atomic. Its record in the `journal` is the one commit point: when
 //!   [`store::Store::execute`] answers, the command is durable; a crash at any instruction leaves
 //!   the state before or after it. The ref and the objects are written at once, so that stock git
-//!   sees them, and again from the journal after an unclean stop. (The design this began from made
-//!   the ref update the commit point. That costs an fsync for each object, key entry and the ref,
-//!   some ten for a command; one for the record gives the same promise.)
+//!   sees them, and again from the journal after an unclean stop. (The first design made the ref
+//!   update the commit point. That costs an fsync for each object, key entry and the ref, some ten
+//!   for a command; one for the record gives the same promise.)
 //! - A kernel lock orders processes; the head is read under it.
-//! - The state is a fold over signed events. The files `catalog` and `timeline` only save reading
-//!   them again.
-//! - History is never rewritten: an undo is a new event, and so is a look at what somebody
-//!   remembered, which is no access to it.
-//! - What has expired is absent at once, before any sweep, and no read brings it back. What is
-//!   erased has no key: history stays as it is, and does not open. (The grace in which a person can
-//!   bring an expired memory back is counted from the sweep that removed it, not from the moment it
-//!   expired: a sweep that did not run for months must not delete and erase in one breath.)
-//! - Unknown formats, damage, missing keys, what was erased and things that are not there are
+//! - Signed events are the truth. The files `catalog` and `timeline` are caches of what they add up to.
+//! - History is never rewritten. An undo is a new event. Reading history is recorded too, and does not
+//!   count as an access to a memory.
+//! - Agents cannot see expired memories, swept or not, and no read brings one back. Erased memories
+//!   cannot be decrypted: their keys are gone, and history stays as it is. (The grace in which a person
+//!   can restore an expired memory runs from the sweep that removed it, not from its expiry: a sweep
+//!   that did not run for months must not delete and erase at once.)
+//! - Unknown formats, damage, missing keys, erased memories and things that are not there are
 //!   different errors, and none is a fallback to another.
 //!
 //! Deliberately absent: a work tree, an index, any plaintext file; user, system and store git
@@ -48,13 +47,13 @@
 //!
 //! # The rooms, from the ground up
 //!
-//! A room uses only rooms above it in this table; `docs/architecture.md` draws the house, and a test
-//! keeps it so.
+//! A room uses only rooms that stand before it here. `docs/architecture.md` is the map, and
+//! `docs/glossary.md` explains the words.
 //!
 //! | room | is |
 //! |---|---|
 //! | [`id`] | names that never change: of stores, memories, git objects |
-//! | `background` | values computed before they are asked for, on a thread of their own |
+//! | `background` | values precomputed on a background thread |
 //! | [`error`] | everything that can go wrong, with its exit code and what to do about it |
 //! | `disk` | the one way to touch a file: open, replace, sync, lock |
 //! | [`crypto`] | age, SSH keys and signatures, small ciphers, digests; people's key files; who can open a store |
