@@ -106,7 +106,7 @@ pub enum Change {
     Restore,
     /// An administrator looked at its text or an older one: no access.
     Look,
-    /// The same text was sealed again, to a new key: no access.
+    /// The same text was re-encrypted to a new key: no access.
     Reseal,
     /// It had expired, and was removed.
     Expire,
@@ -189,7 +189,7 @@ pub enum PathRef {
     Asked(String),
 }
 
-/// A memory that an event touched.
+/// The effect of an event on one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryChange {
@@ -212,7 +212,7 @@ pub struct MemoryChange {
     pub because: Option<RemovalReason>,
 }
 
-/// A secret that was stripped before anything was stored: its kind, never its value.
+/// A secret that was redacted before anything was stored: its kind, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -294,7 +294,7 @@ pub struct Event {
     pub memories: Vec<MemoryChange>,
     /// The version of the redaction rules in use; `None` in events older than redaction.
     pub rules: Option<u32>,
-    /// The secrets stripped before anything was stored, at most [`REDACTIONS_MAX`] of them.
+    /// The secrets redacted before anything was stored, at most [`REDACTIONS_MAX`] of them.
     pub redactions: Vec<Redaction>,
     /// The moments in history that it read or went back to, at most two.
     pub at: Vec<Moment>,

@@ -3,7 +3,7 @@
 //! A function feeds arbitrary bytes to its parser, and panics if a property is violated: accepted
 //! input is written back the same, limits hold, nothing is lost. It is compiled for `cargo fuzz`,
 //! and for the tests, which run the seeds, including all earlier findings.
-#![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
+#![allow(clippy::missing_panics_doc)] // a violated property panics, which is how it is found
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The keyring: the keys of a store, outside its history. Destroying a key here erases what it
-//! sealed everywhere.
+//! The keyring: the keys of a store, outside its history. Destroying a key here erases,
+//! everywhere, what was encrypted to it.
 //!
 //! ```text
 //! keyring/epoch.age   the epoch key, sealed to the readers
@@ -144,7 +144,7 @@ impl Keyring {
     }
 
     /// Opens the keyring as [`Self::open`] does, given the members that history lists. A file that
-    /// stays closed to a listed member is reported as damaged, instead of telling them they are no
+    /// a listed member cannot open is reported as damaged, instead of telling them they are no
     /// recipient.
     pub(crate) fn open_of(
         folder: &Folder,
@@ -411,7 +411,7 @@ impl Keyring {
 
     /// Replays entries from the journal after an unclean stop. Not yet durable.
     ///
-    /// A keyring newer than the journal already has them, resealed: those stay as they are.
+    /// A keyring newer than the journal already has them, re-encrypted: those stay as they are.
     ///
     /// # Errors
     /// [`Error::Damaged`] if they belong to another keyring than the one in place.
@@ -450,7 +450,7 @@ impl Keyring {
         })
     }
 
-    /// Holds entries that will be written once the command that needs them is durable.
+    /// Stages entries that will be written once the command that needs them is durable.
     pub(crate) fn stage(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             match entry.table {
@@ -462,7 +462,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Drops entries that were held and not written.
+    /// Drops staged entries.
     pub(crate) fn unstage(&mut self) {
         self.ring.unstage();
         self.names.unstage();
@@ -562,7 +562,7 @@ impl Keyring {
         epoch.into_iter().chain(tables.filter_map(Table::problem))
     }
 
-    /// Returns the number of entries in `ring` and `names`, held ones included.
+    /// Returns the number of entries in `ring` and `names`, staged ones included.
     pub(crate) fn counts(&self) -> (u32, u32) {
         (self.ring.next_slot(), self.names.next_slot())
     }

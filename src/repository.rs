@@ -64,8 +64,8 @@ pub(crate) struct Repository {
     objects: OnceCell<Folder>,
     /// The packs as last listed.
     packs: RefCell<Option<Packs>>,
-    /// The last large commit that was read, such as one that resealed every memory: opening a store
-    /// reads the newest commit several times.
+    /// The last large commit that was read, such as one that re-encrypted every memory: opening a
+    /// store reads the newest commit several times.
     large: RefCell<Option<(ObjectId, Vec<u8>)>>,
     /// The loose object reader, created on first use.
     reader: RefCell<Option<Reader>>,
@@ -209,7 +209,7 @@ impl Repository {
 
     /// Points the branch at a commit. Not yet durable.
     pub(crate) fn set_head(&self, id: ObjectId) -> Result<()> {
-        // The spare file lies outside `refs/`, where stock git would take it for a branch.
+        // The spare file lies outside `refs/`: inside, stock git would take it for a branch.
         let text = format!("{id}\n");
         self.root
             .exchange(&Name::BRANCH_BEFORE, &Name::BRANCH, text.as_bytes())
@@ -272,7 +272,7 @@ impl Repository {
         }
     }
 
-    /// Holds objects in memory until the command that made them is durable. Reads find them.
+    /// Stages objects in memory until the command that made them is durable. Reads find them.
     pub(crate) fn stage(&self, objects: Vec<Object>) {
         self.held.borrow_mut().extend(objects);
     }

@@ -177,7 +177,7 @@ impl Store {
         };
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         check_keyring(&store)?;
-        // If this fails, the keys are not used all the same.
+        // If this fails, those keys are still not used.
         drop(finish_pending_erasures(&mut store));
         record_head(&mut store);
         drop(lock);

@@ -1,10 +1,10 @@
 //! Verification that nothing was tampered with: checks what history and keys mean, not only hashes.
 //!
 //! ```text
-//! opening   the store at one moment, under its lock   layout   refs, config, hooks, foreign files
+//! snapshot  the store at one moment, under its lock   layout   refs, config, hooks, foreign files
 //! walk      commits from the newest back; then, oldest first and on every core:
-//! examine   one commit against the previous one: form, chain, signature, record, tree, blobs
-//! fold      in order: numbers, times, state           keys     keyring, every live memory opened
+//! commit    one commit against the previous one: form, chain, signature, record, tree, blobs
+//! replay    in order: numbers, times, state           keys     keyring, every live memory opened
 //! claims    the pin, checkpoints, and the last verified point
 //! ```
 //!
@@ -283,7 +283,7 @@ impl Run<'_> {
         self.findings.add(Fault::new("history-moved", what), spot);
     }
 
-    /// Examines every commit and follows the state.
+    /// Checks every commit and replays it.
     fn check_history(
         &mut self,
         begun: &mut RunStart,
@@ -331,7 +331,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks the keyring, and opens live memories: all, or those new since the last point.
+    /// Checks the keyring, and opens live memories: all, or those written since the last point.
     fn keys(&mut self, begun: &RunStart, outcome: &mut HistoryCheck) -> Result<()> {
         let keyring = self.opened.keyring.as_ref().expect("asked by the caller");
         let known = match &begun.point {

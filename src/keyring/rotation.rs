@@ -1,11 +1,11 @@
 //! A keyring staged in a folder of its own, `next-<id>`, while the one in place stays as it is. The
-//! record of its command names the folder, and only then do its files take their places: after a
-//! crash either all of them count or none.
+//! journal record of its command names the folder, and only then do its files take their places:
+//! after a crash either all of them count or none.
 //!
 //! ```text
 //! keyring/next-<id>/for         the change it is for: only the same command resumes it
 //! keyring/next-<id>/epoch.age audit.age ring names     the new files
-//! keyring/next-<id>/resealed    memories resealed to new identities so far
+//! keyring/next-<id>/resealed    memories re-encrypted to new identities so far
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ pub(crate) const FILES: [Name; 4] = [Name::RING, Name::NAMES, Name::AUDIT, Name:
 const SEALED_BYTES: usize = ENTRY_OVERHEAD_BYTES + RING_SECRET_BYTES;
 const LINE_BYTES: usize = SEALED_BYTES + 20 + 20 + 32;
 
-/// A keyring being staged: a change of keys, swapped in by its command's record.
+/// A staged keyring: a change of keys, put in place by the journal record of its command.
 pub(crate) struct StagedKeyring {
     id: StagedKeyringId,
     /// The keyring's folder. `folder` is the staging folder in it.
@@ -142,7 +142,7 @@ impl Keyring {
         )
     }
 
-    /// Makes a new staging folder. Any begun for another purpose is removed.
+    /// Makes a new staging folder, and removes all earlier ones.
     fn begin(&self) -> Result<StagedKeyring> {
         for id in self.prepared()? {
             let fault = self.folder.fault("remove", &Name::next(id));
@@ -318,12 +318,12 @@ impl StagedKeyring {
         }
     }
 
-    /// Returns the resealed version of a memory whose present version is in blob `from`.
+    /// Returns the re-encrypted version of a memory whose present version is in blob `from`.
     pub(crate) fn reencrypted(&self, id: MemoryId, from: ObjectId) -> Option<&ReencryptedVersion> {
         self.resealed.get(&id).filter(|done| done.from == from)
     }
 
-    /// Forgets resealed versions that are not whole.
+    /// Forgets re-encrypted versions that are not whole.
     pub(crate) fn retain(&mut self, is_whole: impl Fn(&ReencryptedVersion) -> bool) {
         self.resealed.retain(|_, done| is_whole(done));
     }
@@ -348,7 +348,7 @@ impl StagedKeyring {
         }
     }
 
-    /// Stores resealed versions, so that they need not be made again. Not yet durable.
+    /// Stores re-encrypted versions, so that they need not be made again. Not yet durable.
     pub(crate) fn save_progress(&mut self, done: Vec<ReencryptedVersion>) -> Result<()> {
         let lines: Vec<u8> = done.iter().flat_map(ReencryptedVersion::to_line).collect();
         let opened = self.folder.open_or_make(&Name::RESEALED, 0o600);
@@ -374,7 +374,7 @@ impl StagedKeyring {
         there.is_ok_and(|there| there.is(&self.folder).unwrap_or(false))
     }
 
-    /// Reads the list of resealed versions. Lines that are cut short or do not open are made again.
+    /// Reads the list of re-encrypted versions. Lines that are cut short or do not open are redone.
     fn read_list(&mut self) -> io::Result<()> {
         let file = match self.folder.open_read(&Name::RESEALED) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -464,8 +464,8 @@ fn prepared(folder: &Folder) -> io::Result<Vec<StagedKeyringId>> {
     folder.list_of(StagedKeyringId::of_folder)
 }
 
-/// Tells whether a change of keys was begun in a keyring's folder and neither finished nor given
-/// up.
+/// Tells whether a change of keys was begun in a keyring's folder and neither finished nor
+/// aborted.
 pub(crate) fn has_staged(folder: &Folder) -> bool {
     prepared(folder).is_ok_and(|found| !found.is_empty())
 }

@@ -226,8 +226,8 @@ impl Table {
         folder.replace_durably(&shape.name, &header.bytes, 0o600)
     }
 
-    /// Writes a table with this one's entries in order, resealed for another epoch and their new
-    /// slots, followed by `more`; durably.
+    /// Writes a table with this one's entries in order, re-encrypted for another epoch and their
+    /// new slots, followed by `more`; durably.
     pub(super) fn rewrite(
         &self,
         folder: &Folder,
@@ -278,7 +278,7 @@ impl Table {
         epoch: Option<(u64, &Key)>,
     ) -> Result<Self> {
         let path = &folder.path_of(&shape.name);
-        // The log of a read-only store can still be read.
+        // A table of a read-only store can still be read.
         let opened = folder.open_write_or_read(&shape.name);
         let (file, read_only) = opened.map_err(|e| files::missing(path, e))?;
         let damaged = |why: &str| Error::damaged(path.display().to_string(), why);
@@ -386,7 +386,7 @@ impl Table {
         Ok(slots)
     }
 
-    /// Returns the slots of a memory's held entries, newest first.
+    /// Returns the slots of a memory's staged entries, newest first.
     fn staged_slots(&self, id: MemoryId) -> impl Iterator<Item = u32> {
         let held = self.held.iter().enumerate().rev();
         held.filter(move |(_, entry)| id_of(entry) == id)
@@ -444,7 +444,7 @@ impl Table {
         self.count + u32::try_from(self.held.len()).expect("a batch is small")
     }
 
-    /// Holds the next entry until it is written.
+    /// Stages the next entry until it is written.
     pub(super) fn stage(&mut self, slot: u32, entry: &[u8]) -> Result<()> {
         if entry.len() != self.header.shape.entry_bytes() || slot != self.next_slot() {
             return Err(does_not_fit());
@@ -453,7 +453,7 @@ impl Table {
         Ok(())
     }
 
-    /// Drops entries that were held and not written.
+    /// Drops staged entries.
     pub(super) fn unstage(&mut self) {
         self.held.clear();
     }

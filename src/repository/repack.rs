@@ -17,7 +17,7 @@ pub(crate) struct ObjectCounts {
     pub(crate) loose: u64,
 }
 
-/// The packs and loose objects to gather.
+/// The packs and loose objects to repack.
 struct RepackInput {
     packs: Vec<PackFile>,
     loose: Vec<ObjectId>,
@@ -68,7 +68,7 @@ impl RepackInput {
     }
 }
 
-/// A pack being gathered.
+/// A repack in progress.
 struct Repack<'a> {
     repository: &'a Repository,
     parts: RepackInput,

@@ -1,8 +1,8 @@
-//! The catalog: the state of a store as a fold over its events, mainly which memory is at which
-//! path.
+//! The catalog: the state of a store, computed by replaying its events; mainly which memory is at
+//! which path.
 //!
 //! The file `catalog` holds a sealed copy, so that opening a store does not read all of history. It
-//! can be deleted: the same fold rebuilds it.
+//! can be deleted: a replay rebuilds it.
 
 pub(crate) mod file;
 #[cfg(any(fuzzing, test))]
@@ -63,9 +63,9 @@ impl Memory {
 
 /// Every live memory, as of one commit.
 pub(crate) struct Catalog {
-    /// The last commit folded in; `None` before the first event.
+    /// The last commit applied; `None` before the first event.
     pub(crate) head: Option<ObjectId>,
-    /// The number of events folded in.
+    /// The number of events applied.
     pub(crate) events: u64,
     /// The number of versions ever written.
     pub(crate) versions: u64,
@@ -157,7 +157,7 @@ impl Catalog {
         }
     }
 
-    /// Folds in the next event.
+    /// Applies the next event.
     pub(crate) fn apply(&mut self, step: &Step) -> std::result::Result<(), StepFault> {
         self.begin();
         if step.number != self.events {
@@ -234,7 +234,7 @@ impl Catalog {
             .or(self.erased);
     }
 
-    /// Folds in an event's changes as one change: every memory it writes leaves its old path before
+    /// Applies an event's changes as one change: every memory it writes leaves its old path before
     /// any takes a new one, so two memories can swap places.
     fn apply_changes(
         &mut self,
@@ -350,7 +350,7 @@ impl Catalog {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    // A read of a missing memory does not stop the fold.
+                    // A read of a missing memory does not stop the replay.
                     let _ = self.rows.access(touch.id, time);
                 }
                 Change::Remove | Change::Expire => self.forget(touch.id),
@@ -365,7 +365,7 @@ impl Catalog {
                 _ => unreachable!("what neither reads, removes nor erases writes"),
             }
         }
-        // Keys that may not be in force are ignored, and do not stop the fold.
+        // Keys that may not be in force are ignored, and do not stop the replay.
         if let Ok(keys) = self.keys_after(step) {
             self.put_keys(keys, step);
         }

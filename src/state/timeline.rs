@@ -1,7 +1,7 @@
 //! The timeline: every event in a few bytes, in order. It finds any moment in history at once, by
 //! number, commit or time, and the state of every memory at that moment.
 //!
-//! Like the catalog it is a fold over the events, and its file is a sealed copy that can be
+//! Like the catalog it is computed by replaying events, and its file is a sealed copy that can be
 //! deleted. It only says where to look: texts that are shown or undone are opened from history
 //! itself.
 
@@ -321,7 +321,7 @@ impl Timeline {
         }
     }
 
-    /// Returns every touch of one memory, oldest first.
+    /// Returns everything that events did to one memory, reads included, oldest first.
     fn touches_with(
         &self,
         id: MemoryId,
@@ -612,7 +612,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Takes an event again after keys were destroyed, when fewer of its paths open.
+    /// Replaces the paths of an event after keys were destroyed, because fewer of them open then.
     pub(crate) fn take_again(&mut self, event: &Event) {
         let Some(at) = self.place(event.number) else {
             return;

@@ -1,5 +1,6 @@
 //! The second half of a command: its commit becomes durable in the journal and is put in its place.
-//! Commands that wait at the same time have a commit each and share one sync.
+//! Commands that wait at the same time have a commit each and share one sync. Also [`Queue`], a
+//! store shared by threads.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};

@@ -367,7 +367,7 @@ impl SealedPlan {
     }
 }
 
-/// Returns the place of a memory, also of one that sealing gave its id.
+/// Returns the path reference of a memory; a new one has the id that sealing gave it.
 fn place_of(place: super::plan::PlanTarget, sealing: &SealedPlan) -> PathRef {
     match place {
         super::plan::PlanTarget::At(place) => place,

@@ -1,5 +1,5 @@
-//! The owner's decisions: the three files that are public by design, each changed only by a command
-//! that says so.
+//! The store's configuration: the three files that are public by design, each changed only by a
+//! command for it.
 
 use std::sync::OnceLock;
 
@@ -43,7 +43,7 @@ pub(super) struct StoreConfig {
     pub(super) signers: Signers,
 }
 
-/// The decision that an event records.
+/// The configuration change that an event records.
 #[derive(Default)]
 pub(super) struct ConfigChange<'a> {
     pub(super) command: &'a str,
@@ -168,7 +168,7 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
     })
 }
 
-/// Replaces a public file by a command that says so, and with it a staged keyring if there is one.
+/// Replaces a public file, and installs a staged keyring if there is one.
 /// Requires the store's lock.
 pub(super) fn change_public_file(
     store: &mut Store,
@@ -189,7 +189,7 @@ pub(super) fn change_public_file(
     record_config_change(store, &decision, sealing, context)
 }
 
-/// Records a decision of the owner.
+/// Records a configuration change.
 pub(super) fn record_config_change(
     store: &mut Store,
     decision: &ConfigChange<'_>,
@@ -201,7 +201,7 @@ pub(super) fn record_config_change(
     if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
         decided.put(file, blob);
     }
-    // The step of the event does not hold the decision.
+    // The step of the event does not contain the change.
     let cache_key = store.ledger.keyring.cache_key();
     store
         .ledger
@@ -248,14 +248,14 @@ pub(super) fn require_reader(ledger: &Ledger) -> Result<()> {
     ledger.keyring.require_reader()
 }
 
-/// Checks that this process may record a decision, before it prepares much for one.
+/// Checks that this process may record a command, before it prepares much for it.
 pub(super) fn check_permitted(store: &Store, command: &str) -> Result<()> {
     require_reader(&store.ledger)?;
     check_one_keyring(store)?;
     may_sign_now(store, command)
 }
 
-/// Loads the decisions that this process or another has made since.
+/// Loads configuration changes that this process or another has made since.
 pub(super) fn reload_config(store: &mut Store) -> Result<()> {
     let newest = store.state.catalog.decided;
     if let Some(blobs) = newest.filter(|blobs| *blobs != store.state.config.blobs) {
@@ -265,7 +265,7 @@ pub(super) fn reload_config(store: &mut Store) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a policy that holds a secret, which would stand in the clear for ever. The owner's own
+/// Refuses a policy that holds a secret, which would stay unencrypted for ever. The owner's own
 /// patterns for secrets are exempt.
 pub(super) fn check_texts(policy: &Policy, redactor: &Redactor) -> Result<()> {
     for (key, text) in policy.texts() {

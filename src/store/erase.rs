@@ -2,7 +2,8 @@
 //! epoch key, and the record of the change holds the receipt. History stays as it is and no longer
 //! decrypts.
 //!
-//! [`unreadable`] verifies an erasure before it is recorded, and finishes pending ones.
+//! Redaction of one memory is an erasure too: of its earlier versions only. [`unreadable`] verifies
+//! an erasure before it is recorded, and finishes pending ones.
 
 pub(super) mod unreadable;
 
@@ -200,7 +201,7 @@ fn erase_with(
     context: &Context,
     progress: &mut ProgressFn<'_>,
 ) -> Result<(Meta, Receipt)> {
-    // The resealed versions are too large for the journal, so they are made durable before the
+    // The re-encrypted versions are too large for the journal, so they are synced before the
     // record is. And the journal may not keep an entry for a table that is replaced.
     store.ledger.repository.sync()?;
     checkpoint(

@@ -115,8 +115,8 @@ struct ExportItem {
 
 /// An export in progress. Its texts are opened in pieces, as they are asked for.
 ///
-/// An error ends the export. A version that does not open is no such error: [`ExportedVersion::text`] tells
-/// why.
+/// An error ends the export. A version that does not open is no such error:
+/// [`ExportedVersion::text`] tells why.
 pub struct Export<'a> {
     store: &'a mut Store,
     head: Head,

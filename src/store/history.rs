@@ -1,4 +1,4 @@
-//! Reads of any moment in history, each recorded as a look.
+//! Reads of history: the log, and texts of any moment. agekeep records each read that shows a text.
 
 pub(super) mod blame_and_grep;
 pub(super) mod diff;
@@ -56,7 +56,7 @@ impl Store {
         with_timeline(self, |store| resolve(store, revision))
     }
 
-    /// Iterates over all events, newest first. This counts as an access to no memory.
+    /// Iterates over all events, newest first. This does not count as an access.
     pub fn log(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
         log::log(self)
     }
@@ -94,7 +94,7 @@ impl Store {
         log::changes_since(self, since, events_max)
     }
 
-    /// Searches the texts of memories for a pattern. This counts as an access to no memory.
+    /// Searches the texts of memories for a pattern. This does not count as an access.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::error::Error::Invalid) if the pattern does not parse. A version that does not open is reported
@@ -202,8 +202,8 @@ impl Store {
         blame_and_grep::blame(self, path, revision, context)
     }
 
-    /// Iterates over the events that match a filter, newest first. This counts as an access to no
-    /// memory.
+    /// Iterates over the events that match a filter, newest first. This does not count as an
+    /// access.
     ///
     /// A path stands for every memory that was ever at or below it. Their events from before and
     /// after a rename match, and so do events that only asked for the path.

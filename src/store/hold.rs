@@ -92,7 +92,7 @@ pub(super) fn holds(store: &mut Store) -> Result<Vec<ActiveHold>> {
     })
 }
 
-/// Returns the target of a new hold, and the place that its record names.
+/// Returns the target of a new hold, and the path reference in its record.
 fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<PathRef>)> {
     if let Some(id) = MemoryId::from_hex(what) {
         let on = HoldOn::Memory(id);

@@ -1,4 +1,4 @@
-//! Creates a store: agekeep builds it beside its place, and then moves it there with one rename.
+//! Creates a store: agekeep builds it in a folder of its own, then renames that to its place.
 //! Into an existing empty folder it moves the parts, last the one that makes it a store.
 
 use std::io;

@@ -1,5 +1,5 @@
 //! Checkpoints: agekeep packs the journal, on a thread beside the commands if it can, and starts a
-//! new one.
+//! new one. Also compaction: everything in one pack.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;

@@ -1,4 +1,5 @@
-//! The location of the keyring: in the store, or a folder given by the policy or the caller.
+//! The location of the keyring: in the store, or a folder given by the policy or the caller. Also
+//! the check that it is the keyring that history names, and the permissions of files.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Members: readers and auditors. Adding one reseals the two small keyring files; removing one
-//! rotates the keys for everything that follows.
+//! Public verbs on members, signers, the policy and keys. Adding a member re-encrypts the two small
+//! keyring files; removing one rotates the keys for everything written from then on.
 
 use zeroize::Zeroizing;
 
@@ -94,10 +94,11 @@ impl Store {
         Ok(meta)
     }
 
-    /// Removes a reader or an auditor, who cannot open anything that follows.
+    /// Removes a reader or an auditor, who can open nothing written from then on.
     ///
-    /// For a reader, every live memory is resealed to a fresh identity, and `progress` gets the
-    /// number done and the total. If the call is cut off, the same call continues where it stopped.
+    /// For a reader, every live memory is re-encrypted to a fresh identity, and `progress` gets
+    /// the number done and the total. If the call is interrupted, the same call continues where it
+    /// stopped.
     ///
     /// # Errors
     /// [`MembershipFault::Nobody`], [`MembershipFault::LastReader`] or, for the
@@ -132,8 +133,8 @@ impl Store {
         )
     }
 
-    /// Rotates the keys for everything that follows, and reseals every live memory to a fresh
-    /// identity.
+    /// Rotates the keys for everything that follows, and re-encrypts every live memory to a
+    /// fresh identity.
     ///
     /// # Errors
     /// As for [`Store::remove_member`].
@@ -197,7 +198,7 @@ impl Store {
         export_keys(self, memory, context)
     }
 
-    /// Reseals the live memories that a glob matches to fresh identities; all others keep their
+    /// Re-encrypts the live memories that a glob matches to fresh identities; all others keep their
     /// keys.
     ///
     /// # Errors

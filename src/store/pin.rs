@@ -5,7 +5,7 @@
 //! copy of itself, and all signatures in that copy are valid. So agekeep keeps the pin elsewhere.
 //! The file has two slots, written in turn, so that a torn write leaves the other slot intact. A
 //! slot is written once the commit it names is durable in the store, and is durable itself before
-//! the next command is recorded. The file is written in full when created, so that no later write
+//! the next slot is written. The file is written in full when created, so that no later write
 //! changes its metadata.
 
 mod place;

@@ -1,5 +1,5 @@
-//! History as the source of truth: recovery after an unclean stop, and the catalog, which is the
-//! fold of all events.
+//! History as the source of truth: recovery after an unclean stop, and the catalog, which is
+//! computed by replaying all events.
 
 pub(super) mod replay;
 
@@ -168,7 +168,7 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
         .expect_role_of(&store.state.config.members);
     load_trees(&mut store.ledger)?;
     check_keyring(store)?;
-    // If these fail, the old keys are not used all the same, and nothing is recorded. The trees are
+    // If these fail, the old keys are still not used, and nothing is recorded. The trees are
     // then not loaded.
     drop(upgrade(store));
     drop(finish_pending_erasures(store));
@@ -195,8 +195,8 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
         .ledger
         .catalog_file
         .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
-    // The catalog file gets an owner's decision after the step of its event. If a change of policy
-    // was cut off between the two, only history has the decision.
+    // The catalog file gets a configuration change after the step of its event. If a crash came
+    // between the two, only history has the change.
     if let Some(head) = store.state.catalog.head
         && config_blobs_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
     {
@@ -222,7 +222,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
 
 /// Returns the commits after `known`, oldest first; `None` if history does not contain `known`.
 ///
-/// Their parents are not checked here, unless they lead nowhere:
+/// Their parents are not checked here, except that a cycle is refused:
 /// [`comes_after`](replay::CheckedCommit::comes_after) does it, when the commits are checked on
 /// every core.
 pub(super) fn commits_since(
@@ -232,7 +232,7 @@ pub(super) fn commits_since(
     commits_between(&ledger.repository, known, ledger.journal.head())
 }
 
-/// Folds commits into the catalog, in order.
+/// Replays commits into the catalog, in order.
 fn replay(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
     let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
     let mut fold = Replay::new(

@@ -1,5 +1,6 @@
-//! Key rotation: memories are resealed to fresh identities in chunks, while other processes use the
-//! store, and then a single commit puts all of them in place.
+//! Key rotation: memories are re-encrypted to fresh identities in chunks, while other processes use
+//! the store, and then a single commit puts all of them in place. Also new keys for some memories,
+//! and the upgrade from format 1.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,15 +29,15 @@ use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
-/// Memories that are resealed during one hold of the store's lock: some tens of milliseconds.
+/// Memories that are re-encrypted during one hold of the store's lock: some tens of milliseconds.
 const CHUNK: usize = 256;
-/// Fewest memories that are worth a second thread.
+/// Fewest memories for each thread.
 const THREAD_MIN: usize = 16;
 
 /// A memory that does not open, and the blob of its failing version.
 type UnreadableVersion = (MemoryId, ObjectId);
 
-/// Callback for the number of memories resealed, and the total.
+/// Callback for the number of memories re-encrypted, and the total.
 pub type ProgressFn<'a> = dyn FnMut(u64, u64) + 'a;
 
 /// The scope of a key rotation.
@@ -48,7 +49,7 @@ pub(super) enum RekeyScope {
     All,
 }
 
-/// The result of resealing with new keys.
+/// The result of re-encryption with new keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rekeyed {
@@ -67,8 +68,8 @@ pub(super) struct Rekey {
 /// Decides on the rotation, from the state at that moment.
 type PlanRekey<'a> = dyn Fn(&Store) -> Result<Rekey> + 'a;
 
-/// Rotates the keys for future records, and with [`RekeyScope::All`] reseals all live memories. Records
-/// an event with the decision's command.
+/// Rotates the keys for future records, and with [`RekeyScope::All`] re-encrypts all live
+/// memories. Records an event with the command of the change.
 pub(super) fn rotate(
     store: &mut Store,
     decision: ConfigChange<'_>,
@@ -130,7 +131,7 @@ pub(super) fn rotate(
     }
 }
 
-/// Returns live memories whose present version is not resealed yet.
+/// Returns live memories whose present version is not re-encrypted yet.
 fn pending_memories(
     state: &State,
     next: &StagedKeyring,
@@ -144,7 +145,7 @@ fn pending_memories(
         .collect()
 }
 
-/// Reseals memories on every core and writes the new blobs, not yet durably. Also returns the
+/// Re-encrypts memories on every core and writes the new blobs, not yet durably. Also returns the
 /// memories that do not open, which stay unchanged.
 fn reencrypt_all(
     ledger: &Ledger,
@@ -202,7 +203,7 @@ fn commit_rotation(
     }
     let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
     store.ledger.keyring.complete(next, &live)?;
-    // The resealed blobs are too large for the journal, so they are made durable before the record.
+    // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     // Also, the journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
     checkpoint(
@@ -219,8 +220,8 @@ fn commit_rotation(
     })
 }
 
-/// Switches to a prepared keyring, records the event that puts it in force, and reseals the caches
-/// under its keys. If recording fails, the old keyring stays.
+/// Switches to a staged keyring, records the event that puts it in force, and re-encrypts the
+/// caches under its keys. If recording fails, the old keyring stays.
 pub(super) fn with_new_keyring(
     store: &mut Store,
     prepared: Keyring,
@@ -279,7 +280,7 @@ fn record_rotation(
 }
 
 impl SealedPlan {
-    /// Adds a resealed memory.
+    /// Adds a re-encrypted memory.
     pub(super) fn add_reencrypted(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
         self.touches.push(MemoryChange {
@@ -334,7 +335,7 @@ pub(super) fn rekey_some(
             Err(error) => return Err(error),
         }
     }
-    // The resealed blobs are too large for the journal, so they are made durable before the record.
+    // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     store.ledger.repository.sync()?;
     checkpoint(
         &store.ledger.repository,
@@ -350,7 +351,7 @@ pub(super) fn rekey_some(
     Ok(Rekeyed { meta, left })
 }
 
-/// Reseals the present version of a memory to a fresh identity, as its next version.
+/// Re-encrypts the present version of a memory to a fresh identity, as its next version.
 pub(super) fn reencrypt(
     repository: &Repository,
     keyring: &Keyring,
@@ -376,8 +377,8 @@ pub(super) fn reencrypt(
 // Upgrade from format 1, made by the first command of an owner who can read the store.
 //
 // In format 1, the associated data of keyring entries covers less, and no record names the
-// keyring's keys. So the upgrade reseals all of it under a new epoch key and a new names key, and
-// its event names them.
+// keyring's keys. So the upgrade re-encrypts all of it under a new epoch key and a new names key,
+// and its event names them.
 
 /// The reason in the record.
 const REASON: &str =

@@ -83,7 +83,7 @@ pub struct Swept {
     pub plan: SweepPlan,
     /// The facts about the recorded event.
     pub meta: Meta,
-    /// The receipt of the erasure. If there is none, memories to be erased are only marked, for the
+    /// The receipt of the erasure; without one, any memories to be erased are only marked, for the
     /// next reader.
     pub receipt: Option<Receipt>,
 }
@@ -201,7 +201,7 @@ pub struct ReceiptCheck {
     pub proof: Proof,
     /// Memories that still have a key in the keyring.
     pub keys: Vec<MemoryId>,
-    /// Listed versions that still open, or whose blob is a different one.
+    /// Listed versions that still open.
     pub opened: Vec<(MemoryId, ObjectId)>,
     /// Memories whose versions in history differ from those listed.
     pub unlisted: Vec<MemoryId>,
@@ -224,7 +224,7 @@ impl ReceiptCheck {
     }
 }
 
-/// The fate of a memory under the policy, with the reason.
+/// The expiry status of a memory under the policy, with the reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExpiryStatus {
@@ -232,7 +232,7 @@ pub struct ExpiryStatus {
     pub id: MemoryId,
     /// The time of its last read or write.
     pub accessed: DateTime<Utc>,
-    /// The policy's ruling on it.
+    /// The policy's decision on it.
     pub ruling: ExpiryDecision,
     /// True if it has expired; agents no longer find it.
     pub expired: bool,
@@ -281,7 +281,7 @@ impl Store {
         sweep::sweep(self, how, context, progress)
     }
 
-    /// Returns the fate of the memory at a path; `None` if no memory is there.
+    /// Returns the expiry status of the memory at a path; `None` if no memory is there.
     ///
     /// # Errors
     /// Any error of checking history.
@@ -366,7 +366,7 @@ impl Store {
 
     /// Erases memories: destroys their keys, so that none of their versions and paths can be opened
     /// any more, here or in any copy of the repository. With `history_only` the present version
-    /// stays, resealed to a fresh identity, and all earlier versions are erased.
+    /// stays, re-encrypted to a fresh identity, and all earlier versions are erased.
     ///
     /// An auditor has no key to the keyring: then the memories are removed and marked, and the next
     /// reader who opens the store destroys their keys.
@@ -384,9 +384,9 @@ impl Store {
         erase::erase(self, what, history_only, context, progress)
     }
 
-    /// Replaces the present text of a memory by its redacted form, resealed to a fresh identity,
-    /// and erases every older version, by a single event with its receipt. The memory is the one
-    /// that was at a path at a moment, wherever it is now.
+    /// Replaces the present text of a memory by its redacted form, re-encrypted to a fresh
+    /// identity, and erases every older version, by a single event with its receipt. The memory is
+    /// the one that was at a path at a moment, wherever it is now.
     ///
     /// # Errors
     /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then, or the

@@ -5,7 +5,7 @@
 //! ```text
 //! survey   under the lock: which versions there are, and the rules
 //! piece    without it: some versions at a time, those of the newest events first, on every core
-//! gather   under the lock: drops what was erased meanwhile; records the scan
+//! summarize  under the lock: drops what was erased meanwhile; records the scan
 //! ```
 //!
 //! A scan of a large store takes minutes, and agents use the store meanwhile. Nothing that it reads
@@ -62,8 +62,8 @@ type ScannedVersion = (Version, ScanOutcome);
 impl Store {
     /// Scans memories for secrets: the texts of all versions that are not erased, also of deleted
     /// memories, and the paths they had. The scan uses the policy in force except for its mode,
-    /// which decides what happens to secrets and not what counts as one. It counts as an access to
-    /// no memory, and is recorded.
+    /// which decides what happens to secrets and not what counts as one. It is recorded, and
+    /// does not count as an access to any memory.
     ///
     /// # Errors
     /// [`Error::NotThere`] if no memory that still opens is or was at the path of the scope;

@@ -1,4 +1,5 @@
-//! The status of a store.
+//! The status of a store, and verbs on it as a whole: checkpoint, compaction, permissions, and
+//! accepting a rollback.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -251,7 +251,7 @@ fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()
     .map(drop)
 }
 
-/// Records an event that seals no text.
+/// Records an event whose plan is sealed already; `adjust` completes its record.
 pub(super) fn record_plainly(
     store: &mut Store,
     command: &'static str,
@@ -338,7 +338,7 @@ impl UnexpiredView<'_> {
         path.is_root() || self.below(path).next().is_some()
     }
 
-    /// Returns the number of living memories.
+    /// Returns the number of unexpired memories.
     pub(super) fn len(&self) -> usize {
         if self.rules.is_empty() {
             return self.catalog.len();

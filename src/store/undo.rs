@@ -49,7 +49,7 @@ pub(super) enum DesiredState {
     },
 }
 
-/// The aim of an undo.
+/// The target of an undo.
 #[derive(Default)]
 pub(super) struct UndoTarget {
     pub(super) path: Option<PathRef>,

@@ -1,4 +1,4 @@
-//! Examines one commit on its own and against the previous one; runs on every core.
+//! Checks one commit on its own and against the previous one; runs on every core.
 
 mod change;
 
@@ -21,7 +21,7 @@ use crate::repository::{Repository, StrictRead, object};
 use crate::verify::findings::Fault;
 use crate::verify::tree::RawTree;
 
-/// Folders that one examiner caches: more than a store has.
+/// Folders that one checker caches: more than a store has.
 const FOLDERS_MAX: usize = 512;
 
 /// The state of history right before a commit.
@@ -52,7 +52,7 @@ pub(super) struct ValidityQuestion {
     pub(super) time: DateTime<Utc>,
 }
 
-/// A signer whose role may not allow the command. The fold decides: it knows the earlier events.
+/// A signer whose role may not allow the command. The replay decides: it knows the earlier events.
 pub(super) struct RoleQuestion {
     pub(super) name: String,
     pub(super) role: SignerRole,
@@ -60,7 +60,7 @@ pub(super) struct RoleQuestion {
     pub(super) command: String,
 }
 
-/// The results of examining one commit.
+/// The results of checking one commit.
 #[derive(Default)]
 pub(super) struct CheckedCommitFacts {
     pub(super) faults: Vec<Fault>,
@@ -91,7 +91,7 @@ pub(super) struct CheckedCommitFacts {
     pub(super) shut: Vec<(MemoryId, ObjectId)>,
 }
 
-/// A reader and examiner of commits; each thread has its own.
+/// A reader and checker of commits; each thread has its own.
 pub(super) struct CommitChecker<'a> {
     repository: Repository,
     keyring: Option<&'a Keyring>,
@@ -127,7 +127,7 @@ impl<'a> CommitChecker<'a> {
         })
     }
 
-    /// Examines a commit, and returns the results and the state of history right after it.
+    /// Checks a commit, and returns the results and the state of history right after it.
     pub(super) fn check_commit(
         &mut self,
         id: ObjectId,

@@ -62,7 +62,7 @@ impl ReplayState {
         }
     }
 
-    /// Takes in the next commit.
+    /// Replays the next commit.
     pub(super) fn apply_commit(
         &mut self,
         repository: &Repository,

@@ -1,4 +1,4 @@
-//! Walks the line of commits from the newest back, and examines it in chunks on every core.
+//! Walks the line of commits from the newest back, and checks it in chunks on every core.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -147,8 +147,8 @@ pub(super) fn descends(
     Ok(false)
 }
 
-/// Examines every commit of a line on every core, and hands the results on in order while the next
-/// commits are examined.
+/// Checks every commit of a line on every core, and hands the results on in order while the next
+/// commits are checked.
 pub(super) fn check_commits(
     root: &Folder,
     keyring: Option<&Keyring>,

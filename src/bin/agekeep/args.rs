@@ -183,10 +183,10 @@ enum Verb {
     Export(export::ExportArgs),
     /// Print a signed note that says where history ends now, for an auditor to keep
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Go on from a history that was turned back, or with another store in the place of the one that
-    /// is known; needs --reason, and is recorded
+    /// Accept a rolled-back history, or another store at a known place; needs --reason, and is
+    /// recorded
     AcceptRollback,
-    /// Show who can open the store, let somebody in, or close it to them
+    /// List, add and remove those who can open the store
     Recipients(members::Recipients),
     /// Hand out what opens one memory with stock age
     Keys(members::KeysArgs),
@@ -194,11 +194,11 @@ enum Verb {
     Expire(retention::Expire),
     /// Keep memories from expiring, from erasure and from deletion, and say why
     Hold(retention::HoldArgs),
-    /// Destroy the keys of memories: gone from history too
+    /// Erase memories from history too, by destroying their keys
     Erase(erase::Erase),
     /// Show proof of what was erased, and check it
     Receipt(receipt::ReceiptArgs),
-    /// Say what is not wrong yet and will hurt one day, and what to do about it
+    /// List what may cause trouble later, each with its fix
     Doctor,
     /// Give memories new keys, in case somebody knows the ones they have
     Rekey(members::RekeyArgs),

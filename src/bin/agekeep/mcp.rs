@@ -2,8 +2,8 @@
 //! output, or for many over HTTP.
 //!
 //! ```text
-//! stdio | http ──▶ server (the protocol) ──▶ keeper (one thread, one store, in order)
-//!                                              └─ call: memory commands │ look │ care │ resource
+//! stdio | http ──▶ server (the protocol) ──▶ worker (one thread, one store, in order)
+//!                                              └─ call: memory commands │ history_tools │ resource
 //! ```
 
 mod call;
@@ -52,7 +52,7 @@ struct ToolOptions {
     /// Offer these tools too
     #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
     tools: Vec<More>,
-    /// Also offer what looks after the store: sweep, redact and erase
+    /// Also offer the administrator's tools: sweep, redact and erase
     #[arg(long)]
     admin: bool,
     /// Offer only what changes no memory, and refuse the rest

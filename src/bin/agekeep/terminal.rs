@@ -1,4 +1,5 @@
-//! Questions to the person at the terminal, asked there whatever the standard streams are.
+//! Questions to the person at the terminal, asked there whatever the standard streams are. Also
+//! quoting for the shell, and limits of this process and its children.
 
 use std::fs::{File, OpenOptions};
 use std::io;

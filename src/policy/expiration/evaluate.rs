@@ -1,4 +1,4 @@
-//! The policy's ruling on one memory: the part of the policy that decides, and the expiry time.
+//! The policy's decision on one memory: the part of the policy that decides, and the expiry time.
 
 use chrono::{DateTime, Utc};
 
@@ -21,7 +21,7 @@ pub enum DecidedBy {
     Table,
 }
 
-/// The policy's ruling on one memory.
+/// The policy's decision on one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExpiryDecision {
@@ -80,7 +80,7 @@ impl ExpirationRules {
         self.table.sweep_max
     }
 
-    /// Returns the ruling on a memory with this last access.
+    /// Returns the decision on a memory with this last access.
     pub(crate) fn evaluate(
         &self,
         id: MemoryId,

@@ -62,7 +62,7 @@ impl Delta<'_> {
         self.told = self.told.max(end);
     }
 
-    /// Copies a range of the base to the start of `place`, where the last copy in the target ended.
+    /// Copies a range of the base to `place` in the target, after inserting the bytes before it.
     fn copy(&mut self, place: Range<usize>, range: Range<usize>) {
         self.insert_to(place.start);
         let mut at = range.start;

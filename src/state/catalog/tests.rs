@@ -1,4 +1,4 @@
-//! Compares the catalog file with the plain fold of the same steps.
+//! Compares the catalog file with the plain replay of the same steps.
 
 mod damage;
 

@@ -1,5 +1,5 @@
 //! Verifies an erasure before it is recorded: no remaining key opens an erased version, and no
-//! record of an erased memory still shows a path of it.
+//! record of an erased memory still shows a path of it. Also finishes pending erasures.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -38,7 +38,7 @@ pub(super) struct UnreadableProof {
 struct ErasedPaths<'a> {
     gone: &'a HashSet<MemoryId>,
     fresh: HashSet<MemoryId>,
-    /// Every path of the memories in `erased_change`.
+    /// Every path of the memories in `gone`.
     paths: HashSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Blame: the author of each line of a memory.
+//! Blame: the author of each line of a memory. Grep: a search in the texts of memories.
 
 use std::collections::{BTreeSet, HashMap};
 

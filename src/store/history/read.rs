@@ -204,7 +204,7 @@ pub(in crate::store) fn follow_in_timeline(
 }
 
 pub(in crate::store) fn timeline(state: &State) -> &Timeline {
-    state.timeline.as_ref().expect("loaded by in_history")
+    state.timeline.as_ref().expect("loaded by with_timeline")
 }
 
 pub(in crate::store) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {

@@ -1,4 +1,5 @@
-//! Plans that write one text: `create`, `str_replace`, `insert` and `memory_write`.
+//! Plans of the memory commands: first those that write one text, then `delete` and `rename`, then
+//! `view` and `memory_read`.
 
 use crate::Text;
 use crate::crypto::digest::Digest;

@@ -1,4 +1,4 @@
-//! Replays checked commits into the catalog, one after the other.
+//! Checks commits on every core, replays them into the catalog in order; keeps the catalog file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::store::config::StoreConfig;
 use crate::store::keyring_location::keyring_at;
 use crate::store::recovery::{commits_between, config_blobs_at, config_blobs_in};
 
-/// The fold of commits into a catalog.
+/// A replay of commits into a catalog.
 pub(super) struct Replay<'a> {
     repository: &'a Repository,
     catalog: &'a mut Catalog,
@@ -59,7 +59,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Folds in the next commit, if it may come next.
+    /// Applies the next commit, if it may come next.
     pub(super) fn add(&mut self, checked: &CheckedCommit) -> Result<()> {
         let fault = |why: &str| Error::damaged(format!("commit {}", checked.id), why);
         checked.comes_after(self.catalog.head)?;
@@ -321,8 +321,8 @@ impl<'a> Checks<'a> {
 
 // The catalog file: written as events come, and replaced from history if part of it does not open.
 
-/// Returns a function that folds history up to a commit again, with the keyring that is in place by
-/// then.
+/// Returns a function that replays history up to a commit again, with the keyring that is in place
+/// by then.
 pub(in crate::store) fn rebuild_state(
     root: &Folder,
     store: StoreId,

@@ -25,7 +25,7 @@ use crate::store::scan::SecretFinding;
 use crate::store::scan::VERSION_FINDINGS_MAX;
 use crate::version;
 
-/// Fewest items that are worth a second thread.
+/// Fewest items for each thread.
 const THREAD_MIN: usize = 4;
 
 /// A version, and the commit of the event that wrote it.

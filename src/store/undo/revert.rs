@@ -1,4 +1,5 @@
-//! The aim of `revert`: undo the changes of some events, and keep later changes by others.
+//! The targets of undos: of `revert`, which undoes the changes of some events and keeps later
+//! changes by others; then of `restore` and `rollback`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +22,7 @@ use crate::store::revision::Revision;
 use crate::store::undo::{Conflict, DesiredState, Selection, UndoTarget, later_changes};
 use crate::store::{State, Store};
 
-/// A memory on its way back: its state after the newer events are undone.
+/// One memory during a revert: its state once the newer events are undone.
 struct RevertPath<'a> {
     store: &'a Store,
     /// All its changes, oldest first.
@@ -49,7 +50,7 @@ pub(super) fn revert_target(store: &Store, selection: &Selection) -> Result<Undo
     let mut undone = Vec::new();
     for event in &events {
         let parts = timeline.parts_of(*event);
-        // Resealing does not change a memory.
+        // Re-encryption does not change a memory.
         let changed = parts
             .iter()
             .filter(|part| part.change.alters() && part.change != Change::Reseal);
@@ -284,7 +285,7 @@ fn described(selection: &Selection) -> String {
     words.join(", ")
 }
 
-// The aims of `restore` and `rollback`: memories as they were at a moment.
+// The targets of `restore` and `rollback`: memories as they were at a moment.
 
 /// Aims to restore a memory, or every memory of a directory, to its state at a moment.
 ///
@@ -376,7 +377,7 @@ fn wanted_as(
     })
 }
 
-/// Adds a memory to the aim. If its version does not open, adds a conflict, so that the other
+/// Adds a memory to the target. If its version does not open, adds a conflict, so that the other
 /// memories are not held up.
 fn want_if_whole(store: &Store, aim: &mut UndoTarget, then: &Version, id: MemoryId) -> Result<()> {
     let path = then.path.clone();

@@ -95,7 +95,7 @@ pub(super) fn answer(kept: &mut WorkerState, call: Call) -> ToolReply {
 fn carried_out(kept: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
     if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
-        // The path is judged before anything else, and recorded however else the call is wrong.
+        // The path is checked before anything else, and recorded whatever else is wrong.
         kept.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
@@ -229,7 +229,7 @@ impl Arguments {
 /// The `_meta` field in which a client may give what JSON lines give in `context`: actor, session,
 /// reason and so on.
 const CONTEXT: &str = "agekeep/context";
-/// The `_meta` field in which [`super::stdio`] marks a message that it had to mend.
+/// The `_meta` field in which [`super::stdio`] marks a message that it had to repair.
 pub(super) const MENDED: &str = "agekeep/mended";
 /// The end of the name of the `_meta` field in which a client gives the model's tool call id.
 const TOOL_USE_ID: &str = "/toolUseId";

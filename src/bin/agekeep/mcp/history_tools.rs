@@ -1,5 +1,6 @@
-//! The tools that look: `memory_history`, `memory_diff` and `memory_search`. Each call is recorded
-//! as a look, which is no access to a memory.
+//! The tools that read history: `memory_history`, `memory_diff` and `memory_search`. Each call is
+//! recorded, and does not count as an access. Then the tools that restore memories, and those of an
+//! administrator.
 
 use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
@@ -204,8 +205,8 @@ fn bounded(text: String, characters_max: usize) -> String {
     format!("{kept}\n[Truncated: {some} of {all} lines shown.]")
 }
 
-// The tools that restore memories and look after the store: `memory_restore`, `memory_expire`,
-// `memory_redact` and `memory_erase`.
+// The tools that restore memories, and those of an administrator: `memory_restore`,
+// `memory_expire`, `memory_redact` and `memory_erase`.
 
 pub(super) fn record(
     kept: &mut WorkerState,

@@ -91,7 +91,7 @@ impl ChangeNotifier {
     async fn begin(&self) -> broadcast::Receiver<ChangeNotice> {
         let receiver = self.differences.subscribe();
         self.poll_and_notify(true).await;
-        // While there is no store to look into, everything in it will be news once it comes.
+        // While there is no store, everything in it counts as changed once there is one.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get_or_insert(0);
         receiver

@@ -1,4 +1,4 @@
-//! The protocol: hands the requests of clients to the keeper of the store.
+//! The protocol: hands the requests of clients to the thread that owns the store.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -145,14 +145,14 @@ impl Transport<RoleServer> for BackpressuredInput {
     }
 }
 
-// Lines of input in which half a surrogate pair is mended: the protocol's library would drop such a
+// Lines of input in which half a surrogate pair is repaired: the protocol's library would drop a
 // message, and the client would wait for its answer for ever. The message is marked, so that it is
 // refused and recorded.
 
 /// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// A reader that mends its input, and hands it on line by line.
+/// A reader that repairs its input, and hands it on line by line.
 pub(super) struct RepairedInput<R> {
     input: R,
     /// The bytes that were read and are not handed on yet.
@@ -173,7 +173,7 @@ impl<R> RepairedInput<R> {
         }
     }
 
-    /// Looks for the end of a line, and mends the line.
+    /// Looks for the end of a line, and repairs the line.
     fn look(&mut self) {
         let end = self.held[self.scanned..].iter().position(|b| *b == b'\n');
         let Some(end) = end.map(|end| self.scanned + end) else {
@@ -223,7 +223,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for RepairedInput<R> {
     }
 }
 
-/// Mends and marks the message on a line; `None` if there is nothing to mend.
+/// Repairs and marks the message on a line; `None` if there is nothing to repair.
 fn repair_surrogates(line: &[u8]) -> Option<String> {
     let half = |bytes: &[u8]| bytes == b"\\ud" || bytes == b"\\uD";
     if !line.windows(3).any(half) || serde_json::from_slice::<Value>(line).is_ok() {

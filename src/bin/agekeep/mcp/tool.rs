@@ -20,7 +20,7 @@ pub(super) enum Group {
     ReadWrite,
     /// The tool that brings back a former version.
     Restore,
-    /// The tools that look after the store.
+    /// The tools of an administrator.
     Admin,
 }
 

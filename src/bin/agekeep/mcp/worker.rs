@@ -136,7 +136,7 @@ impl StoreWorker {
                 }
             }
         };
-        let thread = thread::Builder::new().name("keeper".into()).spawn(run);
+        let thread = thread::Builder::new().name("worker".into()).spawn(run);
         thread.map_err(|source| Error::Io {
             doing: "start a thread of",
             path: "agekeep".into(),
@@ -229,7 +229,7 @@ impl WorkerState {
         }
     }
 
-    /// Tells whether a glance at the store is cheap and asks for no key: it is open, or there was
+    /// Tells whether a poll of the store is cheap and asks for no key: it is open, or there was
     /// none at the last attempt to open it.
     pub(super) fn is_cheap_to_poll(&self) -> bool {
         self.store.is_some() || self.is_missing

@@ -1,4 +1,5 @@
-//! The verbs that look at history: `show`, `diff`, `blame`, `grep`, and `view --at`.
+//! The verbs that look at history: `show`, `diff`, `blame`, `grep`, `view --at`, `log`
+//! and `access`.
 
 use agekeep::error::{Error, Result};
 use agekeep::event::{OWNER_COMMANDS, Outcome};

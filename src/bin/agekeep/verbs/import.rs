@@ -93,7 +93,7 @@ struct Importing {
     room: u64,
 }
 
-/// The answer to a command, given or foreseen.
+/// The answer to a command, given or previewed.
 struct Answered {
     refusal: Option<(Refusal, String)>,
     written: ImportedText,
@@ -168,7 +168,7 @@ impl Importing {
         }
     }
 
-    /// Executes a command, or in a dry run only foresees its answer.
+    /// Executes a command, or in a dry run only previews its answer.
     fn give(&mut self, command: &Command, base: Option<agekeep::Digest>) -> Result<Answered> {
         self.context.base_sha256 = base;
         let bytes = match command {
@@ -472,7 +472,7 @@ fn is_of_source(outcome: &ImportOutcome) -> bool {
     )
 }
 
-/// Masks the secrets in a text that came with the source.
+/// Redacts the secrets in a text that came with the source.
 fn shown(store: &Store, text: &str) -> Result<String> {
     store.without_secrets(text)
 }

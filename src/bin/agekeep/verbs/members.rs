@@ -1,4 +1,5 @@
-//! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`.
+//! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`;
+//! and `keys export`.
 
 use std::fs;
 use std::io::Read;
@@ -29,7 +30,7 @@ pub(crate) struct Recipients {
 enum RecipientsVerb {
     /// Let somebody open the store: the cost does not depend on how much is in it
     Add(AddRecipientArgs),
-    /// Close to somebody whatever comes next: new keys, and every live memory sealed anew
+    /// Remove a member: new keys from then on, and every live memory re-encrypted
     Rm {
         /// The member
         name: String,

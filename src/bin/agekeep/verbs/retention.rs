@@ -1,4 +1,5 @@
-//! `expire`: the sweep that removes what has expired, and erases what is past its grace.
+//! `expire`: the sweep that removes what has expired, and erases what is past its grace;
+//! and `hold`.
 
 use agekeep::error::Result;
 use agekeep::event::{HoldOn, RemovalReason};

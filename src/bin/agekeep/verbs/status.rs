@@ -1,4 +1,4 @@
-//! `status`: what the store says about itself.
+//! `status`, `doctor` and `compact`.
 
 use std::path::Path;
 
@@ -171,7 +171,7 @@ fn copy_to_json(copy: &CopyOf) -> serde_json::Value {
     })
 }
 
-// `doctor`: what is not wrong yet and will hurt one day, each with what to do about it.
+// `doctor`: what may cause trouble later, each with its fix.
 
 /// The exit code if something is found.
 const FINDINGS: u8 = 14;

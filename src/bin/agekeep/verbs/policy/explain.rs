@@ -81,14 +81,14 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
     output::line(&lines.join("\n"))
 }
 
-/// The fate of the memories that one part of the table is for.
+/// The outcome of the memories that one part of the table is for.
 struct RuleSummary {
     when: RuleWhen,
     grace: TimeSpan,
     then: Then,
 }
 
-/// Lists the rules: what each is for, and the fate it decides.
+/// Lists the rules: what each is for, and the outcome it decides.
 fn fates(table: &Expiration) -> impl Iterator<Item = (String, RuleSummary)> + '_ {
     table.rules.iter().map(|rule| {
         let of = match &rule.of {
@@ -105,7 +105,7 @@ fn fates(table: &Expiration) -> impl Iterator<Item = (String, RuleSummary)> + '_
     })
 }
 
-/// Returns the fate of all memories that no rule is for.
+/// Returns the outcome of all memories that no rule is for.
 fn otherwise(table: &Expiration) -> RuleSummary {
     RuleSummary {
         when: RuleWhen::UnaccessedFor(table.unaccessed_for),
