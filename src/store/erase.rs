@@ -22,15 +22,16 @@ use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
 use crate::repository::object::Object;
+use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{check_permitted, require_reader};
-use crate::store::history::read::erased;
 use crate::store::history::read::load_timeline;
 use crate::store::history::read::no_file_at;
 use crate::store::history::read::resolve;
 use crate::store::history::read::timeline;
 use crate::store::history::read::with_timeline;
+use crate::store::history::read::{erased, text_then};
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::keyring_location::check_one_keyring;
@@ -428,6 +429,15 @@ pub(super) fn redact(
         why: "looking for secrets in it takes too long; erase it whole instead".into(),
     })?;
     let stripped: Vec<String> = redacted.kinds().into_iter().map(str::to_owned).collect();
+    if stripped.is_empty() && !ever_held_a_secret(store, &memory)? {
+        return Err(Error::NotThere {
+            path: memory.path.as_str().to_owned(),
+            when: "that looks like a secret, in any version: nothing was changed".into(),
+            hint: format!(
+                "`agekeep erase {id} --history` destroys its earlier versions all the same"
+            ),
+        });
+    }
     let fresh = SealKey::generate();
     let place = version::VersionAddress {
         id,
@@ -471,6 +481,21 @@ pub(super) fn redact(
         meta,
         receipt,
     })
+}
+
+/// Tells whether any version of a memory may hold a secret, by the rules in force. A version that
+/// cannot be read or scanned may.
+fn ever_held_a_secret(store: &Store, memory: &Memory) -> Result<bool> {
+    let redactor = redactor(store)?;
+    let timeline = timeline(&store.state);
+    let mut versions = timeline.versions(memory.id, u64::MAX);
+    Ok(versions.any(|version| {
+        timeline.erased_at(&version).is_none()
+            && text_then(store, &version).map_or(true, |text| {
+                let found = redactor.find(memory.path.as_str(), &text);
+                !found.is_ok_and(|found| found.is_empty())
+            })
+    }))
 }
 
 fn to_redact(store: &Store, path: &MemoryPath, revision: &Revision) -> Result<MemoryId> {

@@ -257,12 +257,15 @@ fn with_bytes(folder: &Path, wanted: &[u8]) -> Vec<PathBuf> {
 const TARGET: &str = "/memories/target.md";
 /// The event that made it.
 const FIRST: u64 = 1;
-const POLICY: &str = "[expiration]\nunaccessed_for = \"10d\"\ngrace = \"5d\"\nthen = \"erase\"\n";
+const POLICY: &str = "\
+    [redaction]\npaths = [{ glob = \"/memories/target.md\", mode = \"off\" }]\n\
+    [expiration]\nunaccessed_for = \"10d\"\ngrace = \"5d\"\nthen = \"erase\"\n";
 
-/// A memory with three versions, two that a sweep removed, and two that are due.
+/// A memory with three versions, each with a secret, two that a sweep removed, and two that are due.
 fn scene() -> Scene {
     let scene = Scene::new(POLICY);
-    scene.create(&day(0), TARGET, "first\n");
+    let secret = ["ghp_", "XcwM0kYq2RvTn7LbPz4HsJd9UfGe3A1CmK5s"].concat();
+    scene.create(&day(0), TARGET, &format!("first\n{secret}\n"));
     scene.create(&day(0), "/memories/swept/one.md", "one\n");
     scene.create(&day(0), "/memories/swept/two.md", "two\n");
     let edit = |at: i64, old: &str, new: &str| {

@@ -33,6 +33,31 @@ fn a_memory_that_was_redacted_is_clean_and_what_it_was_is_erased() {
 }
 
 #[test]
+fn redaction_of_a_memory_that_never_held_a_secret_changes_nothing() {
+    let kept = Kept::given(&[
+        create("clean.md", "one\n"),
+        insert("clean.md", 1, "two\n"),
+        create("was.md", &token()),
+        replace("was.md", &token(), "gone"),
+    ])
+    .policy("");
+    let before = kept.ok(&["log", "--json"]).lines().count();
+    let refused = kept.fails(4, &["redact", "HEAD:/memories/clean.md"]);
+    assert!(refused.contains("nothing was changed"), "{refused}");
+    assert!(refused.contains("--history"), "{refused}");
+    assert_eq!(kept.ok(&["log", "--json"]).lines().count(), before);
+    assert!(kept.ok(&["show", "1:/memories/clean.md"]).contains("one"));
+    // The present text is clean, and an earlier one is not.
+    kept.ok(&["redact", "HEAD:/memories/was.md"]);
+    assert!(
+        kept.fails(4, &["show", "3:/memories/was.md"])
+            .contains("was erased")
+    );
+    assert_eq!(kept.ok(&["read", "/memories/was.md"]).trim_end(), "gone");
+    kept.scan(0, &[]);
+}
+
+#[test]
 fn every_remedy_a_scan_names_leaves_nothing_to_find() {
     let token = token();
     let kept = Kept::given(&[
