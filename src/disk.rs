@@ -14,13 +14,13 @@ mod outside;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use std::fs::File;
 use std::fs::TryLockError;
-pub(crate) use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 use std::{io, thread};
+
+use crate::error::{Error, Result};
 
 pub(crate) use self::folder::{DirEntry, FileStat, Folder};
 pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, PACK_OBJECTS_MAX, PackId, StagedKeyringId};
@@ -30,7 +30,8 @@ pub(crate) use self::outside::{
     replace_durably, user,
 };
 pub(crate) use crate::error::refused::{FileKind, Refused};
-use crate::error::{Error, Result};
+pub(crate) use std::fs::File;
+pub(crate) use std::os::unix::fs::FileExt;
 
 /// Makes the bytes of a file durable, whose length is durable already.
 pub(crate) fn sync_contents(file: &File, path: &Path) -> Result<()> {

@@ -3,19 +3,14 @@
 mod faults;
 pub(crate) mod refused;
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
-
-pub use self::faults::ExportFault;
-pub use self::faults::KeyFault;
-pub use self::faults::MembershipFault;
-pub use self::faults::RetentionFault;
-pub use self::faults::SigningFault;
-pub(crate) use self::faults::not_allowed;
-pub(crate) use self::refused::Refused;
+use std::{fmt, io};
 
 use crate::id::StoreId;
+
+pub(crate) use self::faults::not_allowed;
+pub use self::faults::{ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
+pub(crate) use self::refused::Refused;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///

@@ -17,6 +17,16 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use self::record::{PathSealer, RecordJson};
+use crate::crypto::aead::Key;
+use crate::crypto::digest::Digest;
+use crate::crypto::seal::{OpenFault, size_class};
+use crate::error::{Error, Result};
+use crate::id::{MemoryId, ObjectId, ReplicaId};
+use crate::keyring::{KeyCommitment, Keyring};
+use crate::memory_tool::path::MemoryPath;
+use crate::redact::{Finding, Kind, Redactor};
+
 pub use self::command::OWNER_COMMANDS;
 pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
@@ -26,18 +36,7 @@ pub(crate) use self::command::{
 };
 pub(crate) use self::contents::{RecordViolation, may_alter, may_leave};
 pub(crate) use self::record::PathOpener;
-use self::record::{PathSealer, RecordJson};
 pub use self::retention::{Erased, HoldChange, HoldOn, NOT_REACHED, Receipt, RemovalReason};
-use crate::crypto::aead::Key;
-use crate::crypto::digest::Digest;
-use crate::crypto::seal::OpenFault;
-use crate::crypto::seal::size_class;
-use crate::error::{Error, Result};
-use crate::id::ObjectId;
-use crate::id::{MemoryId, ReplicaId};
-use crate::keyring::{KeyCommitment, Keyring};
-use crate::memory_tool::path::MemoryPath;
-use crate::redact::{Finding, Kind, Redactor};
 
 /// The error of a command that a policy limit refused, as records name it.
 pub(crate) const LIMIT_EXCEEDED: &str = "limit_exceeded";

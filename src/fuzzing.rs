@@ -7,6 +7,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::Text;
+use crate::crypto::recipients;
+use crate::crypto::sign::Signers;
+use crate::error::Error;
+use crate::policy::{self, Policy};
+use crate::redact::{Redactor, config};
+
 pub use crate::event::fuzzing::{FuzzKeys, message, record};
 pub use crate::journal::fuzzing::journal;
 pub use crate::jsonl::fuzzing::wire;
@@ -14,13 +21,6 @@ pub use crate::keyring::fuzzing::table;
 pub use crate::repository::fuzzing::{loose, object, pack};
 pub use crate::state::catalog::fuzzing::catalog;
 pub use crate::version::fuzzing::version;
-
-use crate::Text;
-use crate::crypto::recipients;
-use crate::crypto::sign::Signers;
-use crate::error::Error;
-use crate::policy::{self, Policy};
-use crate::redact::{Redactor, config};
 
 /// Redacts `text` as a memory's: redaction ends, is idempotent, and leaves everything but findings
 /// unchanged.

@@ -17,14 +17,14 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::record::{JournalRecord, KeyEntry};
 use crate::crypto::digest::Digest;
 use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::error::{Error, Result};
-use crate::id;
-use crate::id::ObjectId;
+use crate::id::{self, ObjectId};
 use crate::repository;
 use crate::repository::object::{Object, ObjectKind};
+
+pub(crate) use self::record::{JournalRecord, KeyEntry};
 
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
 const HEADER_BYTES: usize = 128;

@@ -20,13 +20,7 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
-pub(crate) use self::files::KeyCommitment;
-pub(crate) use self::files::KeysRow;
 use self::files::{Audit, Epoch};
-pub(crate) use self::rotation::{
-    FILES, ReencryptedVersion, StagedKeyring, has_staged, install_staged_files, remove_files,
-    staged_id_of,
-};
 use self::table::{Lookup, Table};
 use crate::background::Precomputed;
 use crate::crypto::aead::{self, Key};
@@ -39,6 +33,12 @@ use crate::error::{Error, Result};
 use crate::id::{MemoryId, ReplicaId, StoreId};
 use crate::journal::KeyEntry;
 use crate::redact::FingerprintKey;
+
+pub(crate) use self::files::{KeyCommitment, KeysRow};
+pub(crate) use self::rotation::{
+    FILES, ReencryptedVersion, StagedKeyring, has_staged, install_staged_files, remove_files,
+    staged_id_of,
+};
 
 const RING: u8 = 0;
 const NAMES: u8 = 1;

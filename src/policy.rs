@@ -13,11 +13,10 @@ use self::expiration::Expiration;
 use crate::error::{Error, Result};
 use crate::event::bounded;
 use crate::id::StoreId;
-use crate::memory_tool::path::{MemoryPath, PATH_BYTES, PATH_BYTES_MAX};
-use crate::memory_tool::{MEMORY_BYTES_MAX, path};
-use crate::redact;
+use crate::memory_tool::MEMORY_BYTES_MAX;
+use crate::memory_tool::path::{self, MemoryPath, PATH_BYTES, PATH_BYTES_MAX};
 use crate::redact::config::Redaction;
-use crate::redact::{Glob, Place, reading};
+use crate::redact::{self, Glob, Place, reading};
 
 /// The format of new stores. A store of format 1 is still read, and is upgraded by the first
 /// command of an owner.

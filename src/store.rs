@@ -39,10 +39,10 @@ use chrono::{DateTime, Utc};
 
 use self::answer::Answer;
 use self::batch::Batch;
-use self::commit::commit;
-use self::config::StoreConfig;
-use self::config::require_reader;
+use self::commit::{commit, time_of};
+use self::config::{StoreConfig, require_reader};
 use self::erase::unreadable::finish_pending_erasures;
+use self::journal_checkpoint::Packing;
 use self::keyring_location::check_keyring;
 use self::plan::plan;
 use self::quota::plan_too_many;
@@ -68,17 +68,12 @@ use crate::state::catalog::file::CatalogFile;
 use crate::state::timeline::Timeline;
 use crate::state::timeline::file::TimelineFile;
 
-use self::commit::time_of;
-use self::journal_checkpoint::Packing;
-
 pub use self::batch::Queue;
 pub use self::config::PolicyChange;
 pub use self::export::Export;
-pub use self::journal_checkpoint::Compacted;
-pub use self::journal_checkpoint::StorageStats;
+pub use self::journal_checkpoint::{Compacted, StorageStats};
 pub(crate) use self::journal_checkpoint::{checkpoint, clean_up_after_reboot};
-pub(crate) use self::keyring_location::was_in_force;
-pub(crate) use self::keyring_location::{keyring_at, store_at};
+pub(crate) use self::keyring_location::{keyring_at, store_at, was_in_force};
 pub use self::log::ChangeSet;
 pub use self::members::ExportedKeys;
 pub use self::preview::{Preview, TextComparison};
@@ -87,10 +82,7 @@ pub use self::rekey::{ProgressFn, Rekeyed};
 pub use self::rollback_check::LostMoment;
 pub(crate) use self::rollback_check::RollbackCheck;
 pub use self::signers::{Removed, Signer};
-pub use self::status::CopyOf;
-pub use self::status::Distance;
-pub use self::status::FirstUse;
-pub use self::status::Status;
+pub use self::status::{CopyOf, Distance, FirstUse, Status};
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 

@@ -25,24 +25,20 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
-use crate::crypto::seal::Identity;
-use crate::disk::Folder;
-use crate::error::{Error, Result};
-use crate::id::ObjectId;
-use crate::id::{MemoryId, StoreId};
-use crate::state::catalog::Catalog;
-use crate::store;
-use crate::store::pin::Place;
-use crate::store::signed_checkpoint::SignedCheckpoint;
-
 use self::claims::VerifiedPoint;
 use self::commit::Before;
 use self::findings::{Fault, FindingLocation, Findings};
 use self::replay::ReplayState;
 use self::snapshot::StoreSnapshot;
-use self::walk::Link;
-use self::walk::VerifiedHistory;
-use self::walk::{CommitRange, Start};
+use self::walk::{CommitRange, Link, Start, VerifiedHistory};
+use crate::crypto::seal::Identity;
+use crate::disk::Folder;
+use crate::error::{Error, Result};
+use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::state::catalog::Catalog;
+use crate::store;
+use crate::store::pin::Place;
+use crate::store::signed_checkpoint::SignedCheckpoint;
 
 pub use self::findings::{FINDINGS, Finding};
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::crypto::seal::{Identity, Unusable};
+use crate::crypto::sign::{SigningKey, SigningKeyFile};
+use crate::disk;
+use crate::error::{Error, KeyFault, Result};
+
 pub use crate::crypto::seal::{
     PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unattended, Unlock,
 };
-use crate::crypto::sign::{SigningKey, SigningKeyFile};
 pub use crate::crypto::sign::{is_public, is_secret};
-use crate::disk;
-use crate::error::{Error, KeyFault, Result};
 
 /// Largest key file that is read, in bytes.
 const KEY_FILE_BYTES_MAX: usize = 64 * 1024;

@@ -12,18 +12,18 @@ mod unlock;
 use std::io::{self, BufReader, Read, Write};
 use std::str::FromStr;
 
-use age::DecryptError;
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
 use age::secrecy::ExposeSecret;
-use age::x25519;
+use age::{DecryptError, x25519};
 use zeroize::Zeroizing;
+
+use crate::crypto::digest::Digest;
+use crate::error::{Error, KeyFault};
 
 pub use self::identity::Identity;
 pub(crate) use self::identity::{Unopened, Unusable};
 pub use self::recipient::Recipient;
 pub use self::unlock::{PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unattended, Unlock};
-use crate::crypto::digest::Digest;
-use crate::error::{Error, KeyFault};
 
 /// Length of an age X25519 identity in Bech32, in characters: `AGE-SECRET-KEY-1` and 58 more.
 pub(crate) const IDENTITY_CHARACTERS: usize = 74;

@@ -14,11 +14,11 @@ use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, Signature, 
 use zeroize::Zeroizing;
 
 use self::agent::Agent;
-pub(crate) use self::authority::{Authority, AuthorityMark, AuthorityProof};
-pub(crate) use self::signers::NAME_CHARACTERS_MAX;
-pub(crate) use self::signers::{SignerEntry, Signers, Untimely, check_name};
-pub use self::signers::{SignerRole, Validity};
 use crate::error::{Error, Result, SigningFault};
+
+pub(crate) use self::authority::{Authority, AuthorityMark, AuthorityProof};
+pub(crate) use self::signers::{NAME_CHARACTERS_MAX, SignerEntry, Signers, Untimely, check_name};
+pub use self::signers::{SignerRole, Validity};
 
 /// The signature namespace git uses (gitformat-signature, `ssh-keygen -Y sign -n git`).
 const NAMESPACE: &str = "git";

@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::id::ObjectId;
-use crate::id::{hex, hex_bytes};
+use crate::id::{ObjectId, hex, hex_bytes};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

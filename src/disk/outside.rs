@@ -2,14 +2,13 @@
 //!
 //! Links on the way to a chosen path are followed, but its end must be a regular file.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, io};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};

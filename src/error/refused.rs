@@ -1,8 +1,7 @@
 //! Refused files: foreign things in the place of a store's file, which are reported and not opened.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// A thing in the place of a file or folder of the format that is not used.
 #[derive(Debug)]

@@ -14,8 +14,7 @@ use crate::event::{
     Change, Event, FORMAT, HoldChange, MemoryChange, Moment, Outcome, PathRef, Receipt, Redaction,
     RemovalReason, rfc3339,
 };
-use crate::id::ObjectId;
-use crate::id::{MemoryId, ReplicaId};
+use crate::id::{MemoryId, ObjectId, ReplicaId};
 use crate::keyring::{KeyCommitment, Keyring};
 use crate::memory_tool::path::{MemoryPath, PATH_BYTES_MAX};
 

@@ -5,8 +5,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 
 /// The limits of every erasure, one sentence each, as in every receipt.
 pub const NOT_REACHED: [&str; 6] = [

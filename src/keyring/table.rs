@@ -13,9 +13,8 @@ use crate::crypto::digest::Digest;
 use crate::disk::{self, File, FileExt, Folder, KEY_ENTRIES_MAX, Name};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, StoreId};
-use crate::keyring::files;
 use crate::keyring::index::{Entries, EntryIndex};
-use crate::keyring::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES};
+use crate::keyring::{ENTRY_OVERHEAD_BYTES, NAMES_SECRET_BYTES, RING_SECRET_BYTES, files};
 
 /// Bytes of a header, and of a header of format 1.
 const HEADER_BYTES: usize = 128;

@@ -10,14 +10,15 @@ use chrono::{DateTime, Datelike, SubsecRound, Utc};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use self::evaluate::ExpirationRules;
-pub use self::evaluate::{DecidedBy, ExpiryDecision};
-pub use self::time_span::{Lifetime, TimeSpan};
 use crate::event::rfc3339;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
 use crate::redact::{Glob, reading};
+
+pub(crate) use self::evaluate::ExpirationRules;
+pub use self::evaluate::{DecidedBy, ExpiryDecision};
+pub use self::time_span::{Lifetime, TimeSpan};
 
 /// Most rules, and most globs in `keep`.
 pub const RULES_MAX: usize = 10_000;

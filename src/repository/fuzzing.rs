@@ -1,12 +1,12 @@
 //! Properties of git objects: loose files, packs, trees and commits.
 #![allow(clippy::missing_panics_doc)] // a law that is broken panics: that is what finds it
 
-pub use crate::repository::pack::fuzzing::pack;
-
 use crate::repository::loose::{inflate, stored};
 use crate::repository::object::{
     ObjectKind, add_signature, encode_commit, encode_tree, parse_commit, parse_tree,
 };
+
+pub use crate::repository::pack::fuzzing::pack;
 
 /// Reads `bytes` as a loose file and as the content of one. An accepted file is complete, with
 /// nothing after it, and in canonical form.

@@ -10,8 +10,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use zlib_rs::adler32::adler32;
 
 use crate::disk::{self, Folder, Name};
-use crate::id::ObjectId;
-use crate::id::{hex, hex_bytes};
+use crate::id::{ObjectId, hex, hex_bytes};
 use crate::repository::object::{Object, ObjectKind};
 
 /// Largest object that is read, in bytes: room for the record of a directory of 100,000 memories.

@@ -15,9 +15,8 @@ mod writer;
 use crate::repository::object::ObjectKind;
 
 pub(super) use self::reader::{Pack, PackReadContext};
-pub(super) use self::set::merge_small;
 pub(super) use self::set::{
-    PackFile, Packed, Packs, files, indexed, is_content_fault, remove, remove_orphans,
+    PackFile, Packed, Packs, files, indexed, is_content_fault, merge_small, remove, remove_orphans,
     without_index,
 };
 pub(super) use self::writer::PackWriter;

@@ -6,9 +6,9 @@ use std::io;
 use crate::disk::{Folder, Lock, Name, PackId};
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
-use crate::repository::object::Object;
-use crate::repository::pack::{Pack, PackFile, PackReadContext, PackWriter, Packed, Type};
-use crate::repository::{Loose, Repository, loose, name, name_of, object, pack};
+use crate::repository::object::{self, Object};
+use crate::repository::pack::{self, Pack, PackFile, PackReadContext, PackWriter, Packed, Type};
+use crate::repository::{Loose, Repository, loose, name, name_of};
 
 /// The number of packs and loose objects in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

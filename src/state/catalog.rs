@@ -19,15 +19,8 @@ use std::ops::Bound;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use self::rows::CatalogReader;
-use self::rows::MemoryOverlay;
-pub(crate) use self::rows::Rebuild;
-use self::step::AgentEvent;
-pub(crate) use self::step::Hold;
-use self::step::RateCounter;
-pub(crate) use self::step::Step;
-pub(crate) use self::step::is_of_agents;
-use self::step::{MemoryChangeStep, StepFault};
+use self::rows::{CatalogReader, MemoryOverlay};
+use self::step::{AgentEvent, MemoryChangeStep, RateCounter, StepFault};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::error::Result;
@@ -35,6 +28,9 @@ use crate::event::{Change, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
+
+pub(crate) use self::rows::Rebuild;
+pub(crate) use self::step::{Hold, Step, is_of_agents};
 
 /// A live memory.
 #[derive(Clone, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::Error;
 use crate::event::{Event, LIMIT_EXCEEDED, Outcome, Redaction};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 
 /// The reason a command was refused. The refusal is recorded all the same.

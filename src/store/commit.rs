@@ -11,26 +11,21 @@ use crate::event::{
     CallerClaims, Change, Context, Event, MemoryChange, Moment, Outcome, PathRef, REDACTIONS_MAX,
     Redaction,
 };
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::journal::KeyEntry;
 use crate::keyring::NewMemory;
 use crate::redact::{self, Redacted};
 use crate::repository::object::{Object, add_signature, encode_commit};
 use crate::state::catalog::Step;
 use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
-use crate::store::batch::{enqueue, pending_head};
+use crate::store::batch::{PendingCommit, enqueue, pending_head};
 use crate::store::keyring_location::check_one_keyring;
 use crate::store::pin::SeenMoment;
-use crate::store::quota::check_reserve;
-use crate::store::signers::check_allowed;
-use crate::store::{Ledger, redactor};
-use crate::version;
-
-use crate::store::batch::PendingCommit;
 use crate::store::plan::{Plan, PlannedChange, Subject, VersionWrite};
-use crate::store::signers::may_sign;
-use crate::store::{Clock, Store};
+use crate::store::quota::check_reserve;
+use crate::store::signers::{check_allowed, may_sign};
+use crate::store::{Clock, Ledger, Store, redactor};
+use crate::version;
 
 /// Returns the author and committer of a commit: its signer, at the time of its event, in git's
 /// form.

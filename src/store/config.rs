@@ -7,8 +7,7 @@ use crate::crypto::recipients::{self, Member};
 use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
-use crate::id::ObjectId;
-use crate::id::{MemoryId, StoreId};
+use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::journal::KeyEntry;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::ExpirationRules;
@@ -18,16 +17,13 @@ use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
-use crate::store::commit::{event, record};
+use crate::store::commit::{SealedPlan, event, record};
 use crate::store::history::read::with_lock;
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
 use crate::store::log::parse_path;
 use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::signers::{check_role, may_sign_now};
-use crate::store::{Ledger, State, redactor};
-
-use crate::store::Store;
-use crate::store::commit::SealedPlan;
+use crate::store::{Ledger, State, Store, redactor};
 
 /// The three public files, parsed.
 pub(super) struct StoreConfig {

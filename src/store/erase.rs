@@ -10,7 +10,6 @@ pub(super) mod unreadable;
 use std::collections::{HashMap, HashSet};
 
 use self::unreadable::{UnreadableProof, verify_unreadable};
-pub(super) use self::unreadable::{keys_left, named_in};
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{
@@ -26,17 +25,13 @@ use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{check_permitted, require_reader};
-use crate::store::history::read::load_timeline;
-use crate::store::history::read::no_file_at;
-use crate::store::history::read::resolve;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_timeline;
-use crate::store::history::read::{erased, text_then};
+use crate::store::history::read::{
+    erased, load_timeline, no_file_at, resolve, text_then, timeline, with_timeline,
+};
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::keyring_location::check_one_keyring;
-use crate::store::log::Filter;
-use crate::store::log::numbers;
+use crate::store::log::{Filter, numbers};
 use crate::store::plan::touch;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{ProgressFn, reencrypt, with_new_keyring};
@@ -49,6 +44,8 @@ use crate::store::sweep::record_plainly;
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, Store, lock, redactor};
 use crate::version;
+
+pub(super) use self::unreadable::{keys_left, named_in};
 
 /// The erasures of one event.
 #[derive(Default)]

@@ -14,14 +14,10 @@ use crate::event::{
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::look_change;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::resolve;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::history::read::try_record_history_read;
-use crate::store::history::read::with_contents;
+use crate::store::history::read::{
+    HistoryRead, look_change, path_ref_ever, resolve, text_then, timeline, try_record_history_read,
+    with_contents,
+};
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
 use crate::store::{State, Store, redactor};

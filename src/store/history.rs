@@ -5,11 +5,10 @@ pub(super) mod diff;
 pub(super) mod read;
 pub(super) mod view;
 
-use self::read::{cannot_write, resolve, with_lock, with_timeline};
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use self::read::{cannot_write, resolve, with_lock, with_timeline};
 use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::Result;
@@ -18,9 +17,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::store::Store;
 use crate::store::commit::commit;
-use crate::store::log;
-use crate::store::log::ChangeSet;
-use crate::store::log::{Entry, Filter};
+use crate::store::log::{self, ChangeSet, Entry, Filter};
 use crate::store::plan::plan_path_refused;
 use crate::store::revision::Revision;
 

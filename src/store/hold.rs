@@ -9,20 +9,15 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
 use crate::store::answer::Meta;
+use crate::store::commit::SealedPlan;
 use crate::store::config::require_reader;
-use crate::store::history::read::load_timeline;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_lock;
+use crate::store::history::read::{erased, load_timeline, timeline, with_lock};
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::retention::{ActiveHold, HOLDS_MAX};
 use crate::store::signers::check_role;
 use crate::store::sweep::record_plainly;
-use crate::store::{State, lock, redactor};
-
-use crate::store::Store;
-use crate::store::commit::SealedPlan;
-use crate::store::history::read::erased;
+use crate::store::{State, Store, lock, redactor};
 
 /// See [`Store::hold`].
 pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<Meta> {

@@ -9,19 +9,16 @@ use crate::crypto::sign::Signers;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::{CallerClaims, Context, Event, Outcome};
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
-use crate::store::history::read::load_timeline;
-use crate::store::history::read::with_lock;
-
 use crate::store::commit::{signed_commit, time_of};
 use crate::store::config::check_texts;
+use crate::store::history::read::{load_timeline, with_lock};
 use crate::store::{Clock, Keys, OWNER, Store};
 
 /// The entries of a new store, in the order in which they are moved into place. The last one makes

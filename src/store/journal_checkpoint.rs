@@ -5,15 +5,13 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::disk::{Folder, Lock};
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
-use crate::journal;
-use crate::journal::Journal;
+use crate::journal::{self, Journal};
 use crate::keyring::Keyring;
 use crate::repository::Repository;
 use crate::store::recovery::{config_blobs_at, refresh};

@@ -12,9 +12,7 @@ use crate::id::{ObjectId, StoreId};
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
 use crate::state::timeline::VersionChange;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_lock;
-use crate::store::history::read::with_timeline;
+use crate::store::history::read::{timeline, with_lock, with_timeline};
 use crate::store::signers::signers_before;
 use crate::store::{State, Store};
 

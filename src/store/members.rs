@@ -3,8 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::crypto::recipients;
-use crate::crypto::recipients::{Member, Role};
+use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Recipient;
 use crate::crypto::sign::{SignerRole, Validity, VerifyingKey};
 use crate::error::{Error, MembershipFault, Result};
@@ -16,20 +15,16 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::Policy;
 use crate::store::answer::Meta;
 use crate::store::config::{
-    ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
+    self, ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
 };
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::erased;
-use crate::store::history::read::look_change;
-use crate::store::history::read::no_file_at;
-use crate::store::history::read::timeline;
-use crate::store::history::read::try_record_history_read;
-use crate::store::history::read::with_contents;
+use crate::store::history::read::{
+    HistoryRead, erased, look_change, no_file_at, timeline, try_record_history_read, with_contents,
+};
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
-use crate::store::rekey::{ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
-use crate::store::signers::{Removed, Signer, check_role};
-use crate::store::{Store, config, lock, rekey, signers};
+use crate::store::rekey::{self, ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
+use crate::store::signers::{self, Removed, Signer, check_role};
+use crate::store::{Store, lock};
 
 impl Store {
     /// Returns everybody who can open the store, as of the newest commit.

@@ -17,8 +17,7 @@ use crate::crypto::digest::Digest;
 use crate::disk::{self, File, FileExt, Unsynced};
 use crate::error::{Error, Result};
 use crate::event::Moment;
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 
 pub(crate) use self::place::{FirstUseRecord, KnownCopy, Place};
 

@@ -4,12 +4,7 @@
 
 mod draft;
 
-use self::draft::delete;
-use self::draft::read;
-use self::draft::read_all;
-use self::draft::rename;
-use self::draft::view;
-use self::draft::{create, insert, str_replace, write};
+use self::draft::{create, delete, insert, read, read_all, rename, str_replace, view, write};
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::error::{Error, Result};
@@ -21,13 +16,9 @@ use crate::redact::{Redacted, Withheld};
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
 use crate::store::quota::no_room_for;
-use crate::store::sweep::evict_expired;
-use crate::store::sweep::is_clock_implausible;
-use crate::store::sweep::unexpired;
+use crate::store::sweep::{evict_expired, is_clock_implausible, unexpired};
 use crate::store::versions::text_of;
-use crate::store::{Ledger, State, redactor};
-
-use crate::store::Store;
+use crate::store::{Ledger, State, Store, redactor};
 
 /// Longest piece of a caller's text that an error repeats, in characters.
 const ECHO_CHARACTERS_MAX: usize = 2_048;

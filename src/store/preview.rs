@@ -7,16 +7,14 @@ use crate::error::{Error, Result};
 use crate::event::{Context, REDACTIONS_MAX, Redaction};
 use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
+use crate::store::commit::stripped;
 use crate::store::config::require_reader;
 use crate::store::history::read::with_lock;
 use crate::store::log::parse_path;
 use crate::store::plan::plan;
-use crate::store::redactor;
 use crate::store::sweep::unexpired;
 use crate::store::versions::text_of;
-
-use crate::store::Store;
-use crate::store::commit::stripped;
+use crate::store::{Store, redactor};
 
 /// The result of a dry run.
 #[derive(Debug)]

@@ -4,11 +4,9 @@ use crate::error::{Error, Result};
 use crate::event::{CallerClaims, Context};
 use crate::state::catalog::is_of_agents;
 use crate::store::answer::Refusal;
-use crate::store::{State, now, redactor};
-use crate::version;
-
-use crate::store::Store;
 use crate::store::plan::{Plan, PlannedChange};
+use crate::store::{State, Store, now, redactor};
+use crate::version;
 
 /// Extra room beyond the limit for recording refusals and looks: a fraction of the limit, within
 /// these bounds. When it is used up, they are no longer recorded.

@@ -4,22 +4,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{ERASE_COMMAND, EXPIRE_COMMAND, Erased, Outcome, REDACT_COMMAND, Receipt};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::store::erase::unreadable::{commits_of, opens};
-use crate::store::history::read::event_at;
-use crate::store::history::read::resolve;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_timeline;
-use crate::store::log::entry;
-use crate::store::retention::{Proof, ReceiptCheck};
-use crate::store::revision::Revision;
-use crate::store::{Ledger, State};
-
-use crate::store::Store;
 use crate::store::erase::{keys_left, named_in};
+use crate::store::history::read::{event_at, resolve, timeline, with_timeline};
+use crate::store::log::entry;
 use crate::store::recovery::check_all;
 use crate::store::rekey::ProgressFn;
+use crate::store::retention::{Proof, ReceiptCheck};
+use crate::store::revision::Revision;
+use crate::store::{Ledger, State, Store};
 
 /// See [`Store::receipt`].
 pub(super) fn receipt(store: &mut Store, revision: Option<&Revision>) -> Result<Proof> {

@@ -3,7 +3,7 @@
 
 pub(super) mod replay;
 
-use self::replay::renew_catalog_file;
+use self::replay::{Replay, renew_catalog_file};
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
@@ -13,18 +13,14 @@ use crate::journal::{Journal, JournalRecord};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, ConfigBlobs};
-use crate::store::Ledger;
 use crate::store::config::reload_config;
 use crate::store::erase::unreadable::finish_pending_erasures;
-use crate::store::keyring_location::check_keyring;
-use crate::store::keyring_location::follow_keyring;
+use crate::store::keyring_location::{check_keyring, follow_keyring};
 use crate::store::rekey::upgrade;
 use crate::store::rollback_check::remember_head;
+use crate::store::{Ledger, Store};
 
-use self::replay::Replay;
-pub(super) use self::replay::check_all;
-pub(super) use self::replay::rebuild_state;
-use crate::store::Store;
+pub(super) use self::replay::{check_all, rebuild_state};
 
 /// The work that remains after an unclean stop, once the objects are in place. The ref comes last:
 /// while it points at an earlier commit, the next open does all of this again.

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::crypto::digest::Digest;
-use crate::crypto::recipients;
-use crate::crypto::recipients::Member;
+use crate::crypto::recipients::{self, Member};
 use crate::crypto::seal::SealKey;
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{Change, Context, MemoryChange, PublicFile, REKEY_COMMAND, UPGRADE_COMMAND};

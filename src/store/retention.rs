@@ -4,18 +4,13 @@ use chrono::{DateTime, Utc};
 
 use crate::error::Result;
 use crate::event::{Context, Erased, Event, HoldOn, Receipt, RemovalReason};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::ExpiryDecision;
-use crate::store::Store;
 use crate::store::answer::Meta;
-use crate::store::erase;
-use crate::store::hold;
-use crate::store::receipt;
 use crate::store::rekey::ProgressFn;
 use crate::store::revision::Revision;
-use crate::store::sweep;
+use crate::store::{Store, erase, hold, receipt, sweep};
 
 /// Most memories that an erasure lists as held, or that a plan lists as next to expire.
 pub const LISTED_MAX: usize = 10;

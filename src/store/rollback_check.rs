@@ -8,22 +8,18 @@ use crate::crypto::sign::{SignedBy, Signers, VerifyingKey};
 use crate::disk::BackgroundSync;
 use crate::error::{Error, Result};
 use crate::event::{ACCEPT_COMMAND, Context, Moment};
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 use crate::journal::Journal;
 use crate::repository::Repository;
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::commit::{event, record};
+use crate::store::commit::{SealedPlan, event, record};
 use crate::store::keyring_location::check_keyring;
-use crate::store::lock;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
-use crate::store::recovery::refresh;
+use crate::store::recovery::{self, refresh};
 use crate::store::signed_checkpoint::Checkpoint;
 use crate::store::signers::signer_now;
-
-use crate::store::commit::SealedPlan;
-use crate::store::{Clock, Keys, Store, recovery};
+use crate::store::{Clock, Keys, Store, lock};
 
 /// The identity of the store at a place, and the newest moment seen of it: by this process and by
 /// any process of this user.

@@ -31,13 +31,9 @@ use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Kind, Redactor};
 use crate::state::timeline::Version;
 use crate::store::history::Recorded;
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::nameless;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::record_history_read;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_contents;
+use crate::store::history::read::{
+    HistoryRead, nameless, path_ref_ever, record_history_read, text_then, timeline, with_contents,
+};
 use crate::store::rekey::ProgressFn;
 use crate::store::{State, Store, redactor};
 

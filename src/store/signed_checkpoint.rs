@@ -10,8 +10,7 @@ use crate::crypto::digest::Digest;
 use crate::crypto::sign::{Signers, SigningKey, Untimely};
 use crate::error::{Error, Result};
 use crate::event::rfc3339;
-use crate::id::ObjectId;
-use crate::id::StoreId;
+use crate::id::{ObjectId, StoreId};
 
 /// The most bytes of a note: more than sixteen signatures of any kind need.
 pub const NOTE_BYTES_MAX: usize = 128 * 1024;

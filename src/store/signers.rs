@@ -7,19 +7,14 @@ use crate::crypto::sign::{
     SignerEntry, SignerRole, Signers, SigningKey, Untimely, Validity, VerifyingKey, check_name,
 };
 use crate::error::{Error, Result, SigningFault};
-use crate::event::command::may_record;
-use crate::event::command::not_permitted;
+use crate::event::command::{may_record, not_permitted};
 use crate::event::{Context, Erased, Event, PublicFile, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET};
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::config::{change_public_file, check_clear_name, check_permitted};
-use crate::store::recovery::refresh;
-use crate::store::{Ledger, State, lock};
-
-use crate::store::Store;
 use crate::store::commit::time_of;
-use crate::store::config::ConfigChange;
-use crate::store::recovery::config_blobs_in;
+use crate::store::config::{ConfigChange, change_public_file, check_clear_name, check_permitted};
+use crate::store::recovery::{config_blobs_in, refresh};
+use crate::store::{Ledger, State, Store, lock};
 
 /// A signer, who may write to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]

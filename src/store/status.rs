@@ -14,16 +14,14 @@ use crate::event::Context;
 use crate::id::{ObjectId, StoreId};
 use crate::keyring;
 use crate::store::answer::Meta;
-use crate::store::journal_checkpoint::{Compacted, StorageStats};
+use crate::store::journal_checkpoint::{self, Compacted, StorageStats};
 use crate::store::pin::SeenMoment;
 use crate::store::rekey::ProgressFn;
-use crate::store::rollback_check::LostMoment;
+use crate::store::rollback_check::{self, LostMoment};
 use crate::store::signed_checkpoint::Checkpoint;
 use crate::store::signers::signer_now;
 use crate::store::sweep::unexpired;
-use crate::store::{
-    Clock, Keys, Signer, State, Store, journal_checkpoint, keyring_location, rollback_check,
-};
+use crate::store::{Clock, Keys, Signer, State, Store, keyring_location};
 
 /// A summary of a store.
 #[derive(Debug)]

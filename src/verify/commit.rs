@@ -11,13 +11,12 @@ use chrono::{DateTime, Utc};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::{SignedBy, SignerEntry, SignerRole, Signers, Validity};
 use crate::error::Result;
-use crate::event;
 use crate::event::command::may_record;
-use crate::event::{Event, EventFault, Message, PathOpener, PublicFile};
+use crate::event::{self, Event, EventFault, Message, PathOpener, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::repository::object::{Commit, ObjectKind};
-use crate::repository::{Repository, StrictRead, object};
+use crate::repository::object::{self, Commit, ObjectKind};
+use crate::repository::{Repository, StrictRead};
 use crate::verify::findings::Fault;
 use crate::verify::tree::RawTree;
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 
 /// The most findings a report lists; the rest are only counted.
 pub(super) const LISTED_MAX: usize = 1_000;

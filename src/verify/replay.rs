@@ -4,13 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::crypto::sign::{SignedBy, Untimely};
 use crate::error::{Result, not_allowed};
-use crate::event::command::may_complete;
-use crate::event::command::may_record;
-use crate::event::command::named;
-use crate::event::command::not_permitted;
+use crate::event::command::{may_complete, may_record, named, not_permitted};
 use crate::event::{Change, ERASE_COMMAND, Erased, Event, MemoryChange, RecordViolation};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::repository::Repository;
 use crate::state::catalog::{Catalog, Memory, Step};
 use crate::verify::commit::{CheckedCommitFacts, RoleQuestion, ValidityQuestion, read_signers};

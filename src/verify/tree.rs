@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 
 /// The kind that an entry states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,7 @@
 use std::ops::Range;
 
 use crate::entropy;
-use crate::span::ahead;
-use crate::span::behind;
-use crate::span::is_joined;
-use crate::span::{Rank, Span};
+use crate::span::{Rank, Span, ahead, behind, is_joined};
 
 /// Longest stretch behind its label in which a list is read, in bytes.
 const LIST_BYTES_MAX: usize = 4096;

@@ -5,17 +5,14 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::config::OwnRule;
-use crate::named;
 use crate::named::name::{WORDS, foreign_words};
 use crate::notes::{self, Label};
 use crate::prefilter::{Hit, Prefilter, Trigger};
 use crate::rule::{Class, Finder, Rule, ScanFn};
-use crate::rules;
-use crate::scan::Budget;
-use crate::scan::OverBudget;
+use crate::scan::{Budget, OverBudget};
 use crate::span::Span;
-use crate::structure;
 use crate::token::Token;
+use crate::{named, rules, structure};
 
 /// A set of rules, ready to scan.
 pub(super) struct Engine {

@@ -18,8 +18,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use self::load::{AllowList, Rule, RuleOutcome};
-use self::scan::Gate;
-use self::scan::{Pattern, Room};
+use self::scan::{Gate, Pattern, Room};
 
 /// The rules of a file, ready to run.
 #[derive(Debug)]

@@ -5,6 +5,8 @@
 
 mod chosen;
 mod decide;
+#[cfg(test)]
+mod laws;
 pub(super) mod name;
 mod refers;
 mod sentence;
@@ -12,26 +14,21 @@ mod separator;
 mod setting;
 mod shape;
 mod table;
-mod value;
-mod words;
-
-#[cfg(test)]
-mod laws;
 #[cfg(test)]
 mod tests;
+mod value;
+mod words;
 
 use std::ops::Range;
 
 use self::decide::Joint;
 use self::name::Name;
-pub(super) use self::name::Strength;
-use self::separator::Lead;
-use self::separator::joiner;
-use self::separator::spaces;
-pub(super) use self::table::Columns;
-pub(super) use self::table::login_pair;
+use self::separator::{Lead, joiner, spaces};
 use self::value::{Frame, Value, line_end};
 use crate::span::{Rank, Span};
+
+pub(super) use self::name::Strength;
+pub(super) use self::table::{Columns, login_pair};
 
 /// Longest bracket behind which a value is read, in bytes.
 const BRACKET_BYTES_MAX: usize = 80;

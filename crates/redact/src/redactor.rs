@@ -8,20 +8,15 @@ use regex::bytes::Regex;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::Fault;
 use crate::config::{Allow, Mode, Redaction};
 use crate::engine::Engine;
-use crate::entropy;
 use crate::gitleaks::Gitleaks;
 use crate::glob::Glob;
 use crate::personal::Personal;
-use crate::rules;
-use crate::scan::Budget;
-use crate::scan::{Scan, Switches, merge};
-use crate::span;
-use crate::span::{Kind, Rank, Span};
+use crate::scan::{Budget, Scan, Switches, merge};
+use crate::span::{self, Kind, Rank, Span};
 use crate::text::Text;
-use crate::token;
+use crate::{Fault, entropy, rules, token};
 
 /// Most rounds in which a text is redacted until nothing more is found in it.
 const ROUNDS_MAX: usize = 8;

@@ -1,7 +1,8 @@
 //! The form of a rule: the secret that it looks for, and the checks on a match.
 
-pub use crate::rules::form::{Check, Class, Severity, Tail};
 use crate::span::Span;
+
+pub use crate::rules::form::{Check, Class, Severity, Tail};
 
 /// A kind of secret and how it is found.
 #[derive(Debug)]

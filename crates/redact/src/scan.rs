@@ -10,11 +10,11 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::engine::{BUILT_IN, Engine};
 use crate::gitleaks::Gitleaks;
-use crate::notes::Label;
-use crate::personal::Personal;
+use crate::notes::{self, Label};
+use crate::personal::{self, Personal};
 use crate::span::{Kind, Rank, Span};
-use crate::view::TextView;
-use crate::{code_list, decode, entropy, mnemonic, named, notes, personal, rules, view};
+use crate::view::{self, TextView};
+use crate::{code_list, decode, entropy, mnemonic, named, rules};
 
 /// Most levels to which encodings inside encodings are followed.
 const DEPTH_MAX: usize = 2;

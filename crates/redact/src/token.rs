@@ -7,11 +7,10 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::checksum;
 use crate::config::OwnRule;
-use crate::entropy;
 use crate::rule::{Check, Class, Finder, Rule, Shape, Tail};
 use crate::span::{Kind, Rank, Span};
+use crate::{checksum, entropy};
 
 /// Largest compiled form of one shape, in bytes.
 const SHAPE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -1,6 +1,8 @@
 //! Views of a text, in which disguised or split values stand plainly. A view leads from each of its
 //! bytes back to the text.
 
+mod lists;
+
 use std::cell::LazyCell;
 use std::ops::Range;
 
@@ -8,8 +10,6 @@ use zeroize::Zeroizing;
 
 use crate::entropy;
 use crate::span::BLANK;
-
-mod lists;
 
 /// A text made from pieces of another text.
 #[derive(Default)]

@@ -3,36 +3,17 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::environment;
-use crate::mcp;
-use crate::output;
-use crate::terminal;
-use crate::verbs::accept;
-use crate::verbs::checkpoint;
-use crate::verbs::erase;
-use crate::verbs::export;
-use crate::verbs::history;
-use crate::verbs::import;
-use crate::verbs::init;
-use crate::verbs::mcp_config;
-use crate::verbs::members;
-use crate::verbs::memory;
-use crate::verbs::policy;
-use crate::verbs::prompt;
-use crate::verbs::receipt;
-use crate::verbs::redact;
-use crate::verbs::retention;
-use crate::verbs::scan;
-use crate::verbs::schedule;
-use crate::verbs::signers;
-use crate::verbs::status;
-use crate::verbs::undo;
-use crate::verbs::verify;
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
 use agekeep::store::{Clock, Store};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
+
+use crate::verbs::{
+    accept, checkpoint, erase, export, history, import, init, mcp_config, members, memory, policy,
+    prompt, receipt, redact, retention, scan, schedule, signers, status, undo, verify,
+};
+use crate::{environment, mcp, output, terminal};
 
 /// The memory of an AI agent: every command a signed commit, every byte encrypted with age.
 #[derive(Parser)]

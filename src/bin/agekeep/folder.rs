@@ -1,8 +1,7 @@
 //! Folders outside the store, by open descriptors. A name in one is never followed through a link,
 //! even if it is swapped for one meanwhile.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;

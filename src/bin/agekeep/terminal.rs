@@ -2,8 +2,7 @@
 //! quoting for the shell, and limits of this process and its children.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use agekeep::crypto::keyfile::PASSPHRASE_BYTES_MAX;
 use rustix::process::getpgrp;

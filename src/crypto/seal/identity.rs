@@ -5,11 +5,10 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use age::DecryptError;
 use age::armor::ArmoredReader;
-use age::plugin::{IdentityPluginV1, ResolveError};
+use age::plugin::{self, IdentityPluginV1, ResolveError};
 use age::secrecy::ExposeSecret;
-use age::{plugin, scrypt, x25519};
+use age::{DecryptError, scrypt, x25519};
 use zeroize::Zeroizing;
 
 use crate::crypto::seal::recipient::Recipient;

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use age::plugin::RecipientPluginV1;
-use age::ssh::ParseRecipientKeyError;
-use age::{EncryptError, plugin, ssh, tag, tagpq, x25519};
+use age::plugin::{self, RecipientPluginV1};
+use age::ssh::{self, ParseRecipientKeyError};
+use age::{EncryptError, tag, tagpq, x25519};
 
 use crate::crypto::seal::identity::unresolved;
 use crate::crypto::seal::unlock::{PluginCallbacks, Unlock};

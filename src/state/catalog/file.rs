@@ -12,22 +12,15 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::crypto::aead::Key;
-use crate::disk::{File, FileExt, Folder, Name};
-use crate::id::{MemoryId, ObjectId, StoreId};
-use crate::state::catalog::row::{IdIndexRow, MemoryRow, RetentionRow, StateRow};
-use crate::state::catalog::rows::CatalogReader;
-use crate::state::catalog::rows::MemoryOverlay;
-use crate::state::catalog::rows::ReadState;
-use crate::state::catalog::rows::Rebuild;
+use crate::disk::{self, File, FileExt, Folder, Name};
+use crate::id::{self, MemoryId, ObjectId, StoreId};
+use crate::state::catalog::row::{self, IdIndexRow, MemoryRow, RetentionRow, StateRow};
+use crate::state::catalog::rows::{CatalogReader, MemoryOverlay, ReadState, Rebuild};
 use crate::state::catalog::step::{AgentEvent, RateCounter};
-use crate::state::catalog::tree::LeafWriter;
-use crate::state::catalog::tree::Names;
-use crate::state::catalog::tree::ReusedLeaves;
-use crate::state::catalog::tree::block;
-use crate::state::catalog::tree::write_leaves;
-use crate::state::catalog::tree::{LeafAddress, LeafTree};
-use crate::state::catalog::{Catalog, Memory, row};
-use crate::{disk, id};
+use crate::state::catalog::tree::{
+    LeafAddress, LeafTree, LeafWriter, Names, ReusedLeaves, block, write_leaves,
+};
+use crate::state::catalog::{Catalog, Memory};
 
 pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
 /// Bytes of the header: magic, store id, file id, line id, and the offsets of the last two roots.

@@ -9,8 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::keyring::{KeyCommitment, KeysRow};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::step::HoldRow;

@@ -15,8 +15,8 @@ use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Glob;
-use crate::state::catalog::row::{MemoryRow, RetentionRow, StateRow};
-use crate::state::catalog::{Catalog, row};
+use crate::state::catalog::Catalog;
+use crate::state::catalog::row::{self, MemoryRow, RetentionRow, StateRow};
 use crate::version;
 
 /// The effect of one event on the catalog.

@@ -15,15 +15,12 @@ use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
 use crate::error::Error;
 use crate::event::{Change, HoldChange, HoldOn};
-use crate::id::ObjectId;
-use crate::id::{MemoryId, StoreId};
+use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::file::CatalogFile;
-use crate::state::catalog::step::AgentEvent;
-use crate::state::catalog::step::HoldStep;
-use crate::state::catalog::step::from_snapshot;
-use crate::state::catalog::step::to_snapshot;
-use crate::state::catalog::step::{MemoryChangeStep, Step};
+use crate::state::catalog::step::{
+    AgentEvent, HoldStep, MemoryChangeStep, Step, from_snapshot, to_snapshot,
+};
 use crate::state::catalog::{Catalog, ConfigBlobs, Rebuild};
 
 const STORE: StoreId = StoreId([7; 16]);

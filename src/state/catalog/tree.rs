@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crypto::aead::Key;
 use crate::disk::{File, FileExt};
-use crate::id;
-use crate::id::StoreId;
+use crate::id::{self, StoreId};
 use crate::state::catalog::file::BLOCK_BYTES_MAX;
 use crate::state::catalog::row::{IdIndexRow, Row};
 use crate::state::catalog::rows::CatalogReader;

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, Outcome};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
+use crate::id::{MemoryId, ObjectId};
 use crate::state::timeline::{EventRow, NONE, Timeline, TimelineChange};
 
 /// Consecutive events. Words and memories are named by their index in the lists, counted from 1; 0

@@ -10,8 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::aead::{self, Key};
 use crate::disk::{self, File, FileExt, Folder, Name};
-use crate::id::ObjectId;
-use crate::id::{self, StoreId};
+use crate::id::{self, ObjectId, StoreId};
 use crate::state::timeline::Timeline;
 use crate::state::timeline::block::Block;
 

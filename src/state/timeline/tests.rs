@@ -1,12 +1,13 @@
 //! Tests the timeline and its file on made-up histories of tens of thousands of events.
 
+use chrono::Duration;
+
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
 use crate::id::StoreId;
 use crate::state::timeline::file::{TimelineFile, TimelineQuery};
 use crate::state::timeline::*;
-use chrono::Duration;
 
 const MEMORIES: u64 = 700;
 

@@ -5,33 +5,19 @@ use std::collections::{BTreeSet, HashMap};
 use regex::{Regex, RegexBuilder};
 
 use crate::Text;
-use crate::diff::bare_lines;
-use crate::diff::blame;
+use crate::diff::{bare_lines, blame};
 use crate::error::{Error, Result, RetentionFault};
 use crate::event::{Context, Event, MemoryChange};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
-use crate::store::history::Blame;
-use crate::store::history::BlamedLine;
-use crate::store::history::Match;
-use crate::store::history::Matches;
-use crate::store::history::RecordStatus;
-use crate::store::history::Recorded;
-use crate::store::history::Search;
-use crate::store::history::VersionOrigin;
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::event_at;
-use crate::store::history::read::is_hidden;
-use crate::store::history::read::look_change;
-use crate::store::history::read::no_file_at;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::record_history_read;
-use crate::store::history::read::resolve;
-use crate::store::history::read::side;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_contents;
+use crate::store::history::read::{
+    HistoryRead, event_at, is_hidden, look_change, no_file_at, path_ref_ever, record_history_read,
+    resolve, side, text_then, timeline, with_contents,
+};
+use crate::store::history::{
+    Blame, BlamedLine, Match, Matches, RecordStatus, Recorded, Search, VersionOrigin,
+};
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
 use crate::store::{State, Store};

@@ -9,27 +9,14 @@ use crate::event::{Context, MemoryChange, Moment};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
-use crate::store::State;
-use crate::store::history::Difference;
-use crate::store::history::EventDiff;
-use crate::store::history::MemoryDiff;
-use crate::store::history::Recorded;
-use crate::store::history::VersionInfo;
-use crate::store::history::read::is_hidden;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::record_history_read;
-use crate::store::history::read::resolve;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_contents;
-use crate::store::log::numbers;
-use crate::store::log::{Filter, entry};
+use crate::store::history::read::{
+    HistoryRead, is_hidden, look_change, path_ref_ever, record_history_read, resolve, side,
+    text_then, timeline, with_contents,
+};
+use crate::store::history::{Difference, EventDiff, MemoryDiff, Recorded, VersionInfo};
+use crate::store::log::{Filter, entry, numbers};
 use crate::store::revision::Revision;
-
-use crate::store::Store;
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::look_change;
-use crate::store::history::read::side;
+use crate::store::{State, Store};
 
 /// A memory before and after.
 type Pair = (Option<Version>, Option<Version>);

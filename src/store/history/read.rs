@@ -1,51 +1,28 @@
 //! How history is read: under the lock, with the timeline, by revision, and on record.
 
-use crate::Text;
-use crate::error::Error;
-use crate::error::MembershipFault;
-use crate::error::Result;
-use crate::error::RetentionFault;
-use crate::error::SigningFault;
-use crate::event::Change;
-use crate::event::Context;
-use crate::event::Event;
-use crate::event::MemoryChange;
-use crate::event::Moment;
-use crate::event::PathRef;
-use crate::id::MemoryId;
-use crate::id::ObjectId;
-use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::Timeline;
-use crate::state::timeline::Version;
-use crate::state::timeline::file::TimelineQuery;
-use crate::store::State;
-use crate::store::Store;
-use crate::store::at_one_time;
-use crate::store::commit::SealedPlan;
-use crate::store::commit::event;
-use crate::store::commit::record;
-use crate::store::config::require_reader;
-use crate::store::history::RecordStatus;
-use crate::store::history::VersionInfo;
-use crate::store::lock;
-use crate::store::log::entry;
-use crate::store::quota::check_pace;
-use crate::store::quota::check_reserve;
-use crate::store::recovery::check_all;
-use crate::store::recovery::commits_since;
-use crate::store::recovery::refresh;
-use crate::store::recovery::replay::settle_catalog;
-use crate::store::redactor;
-use crate::store::revision::DIGITS_MIN;
-use crate::store::revision::Revision;
-use crate::store::revision::RevisionKind;
-use crate::store::sweep::unexpired;
-use crate::store::versions::open_version;
-use chrono::DateTime;
-use chrono::SecondsFormat;
-use chrono::Utc;
 use std::io;
 use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::Text;
+use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
+use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
+use crate::id::{MemoryId, ObjectId};
+use crate::memory_tool::path::MemoryPath;
+use crate::state::timeline::file::TimelineQuery;
+use crate::state::timeline::{Timeline, Version};
+use crate::store::commit::{SealedPlan, event, record};
+use crate::store::config::require_reader;
+use crate::store::history::{RecordStatus, VersionInfo};
+use crate::store::log::entry;
+use crate::store::quota::{check_pace, check_reserve};
+use crate::store::recovery::replay::settle_catalog;
+use crate::store::recovery::{check_all, commits_since, refresh};
+use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
+use crate::store::sweep::unexpired;
+use crate::store::versions::open_version;
+use crate::store::{State, Store, at_one_time, lock, redactor};
 
 /// The subject of a look, for its record.
 pub(in crate::store) struct HistoryRead {

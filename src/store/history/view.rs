@@ -3,33 +3,19 @@
 use crate::Text;
 use crate::error::{Error, Result};
 use crate::event::{Context, Moment};
-use crate::memory_tool::edit;
-use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
+use crate::memory_tool::{edit, listing};
 use crate::state::timeline::Timeline;
-use crate::store::State;
 use crate::store::config::require_reader;
-use crate::store::history::Recorded;
-use crate::store::history::View;
-use crate::store::history::read::is_hidden;
-use crate::store::history::read::load_piece;
-use crate::store::history::read::load_timeline;
-use crate::store::history::read::nameless;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::record_history_read;
-use crate::store::history::read::resolve;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::history::read::with_contents;
-use crate::store::history::read::with_lock;
+use crate::store::history::read::{
+    HistoryRead, is_hidden, load_piece, load_timeline, look_change, nameless, not_there,
+    path_ref_ever, record_history_read, resolve, side, text_then, timeline, with_contents,
+    with_lock,
+};
+use crate::store::history::{Recorded, View};
 use crate::store::log::parse_path;
 use crate::store::revision::Revision;
-
-use crate::store::Store;
-use crate::store::history::read::HistoryRead;
-use crate::store::history::read::look_change;
-use crate::store::history::read::not_there;
-use crate::store::history::read::side;
+use crate::store::{State, Store};
 
 /// See [`Store::view_at`].
 pub(super) fn view_at(

@@ -4,9 +4,9 @@
 use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::event::{Change, PathRef};
-use crate::memory_tool::edit::ReplaceFault;
+use crate::memory_tool::edit::{self, ReplaceFault};
+use crate::memory_tool::listing;
 use crate::memory_tool::path::MemoryPath;
-use crate::memory_tool::{edit, listing};
 use crate::policy::MOVE_BYTES;
 use crate::redact::Redacted;
 use crate::state::catalog::Memory;

@@ -6,24 +6,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::Text;
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::{Event, MemoryChange};
-use crate::id::MemoryId;
-use crate::id::ObjectId;
-use crate::journal;
+use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redactor;
 use crate::repository::object::{self, ObjectKind};
 use crate::repository::{Repository, StrictRead};
 use crate::state::timeline::Version;
-use crate::store::scan::SecretFinding;
-use crate::store::scan::VERSION_FINDINGS_MAX;
-use crate::version;
+use crate::store::scan::{SecretFinding, VERSION_FINDINGS_MAX};
+use crate::{Text, journal, version};
 
 /// Fewest items for each thread.
 const THREAD_MIN: usize = 4;

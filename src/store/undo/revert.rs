@@ -10,14 +10,10 @@ use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
-use crate::store::history::read::nameless;
-use crate::store::history::read::not_there;
-use crate::store::history::read::path_ref_ever;
-use crate::store::history::read::resolve;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
-use crate::store::log::Filter;
-use crate::store::log::numbers;
+use crate::store::history::read::{
+    nameless, not_there, path_ref_ever, resolve, text_then, timeline,
+};
+use crate::store::log::{Filter, numbers};
 use crate::store::revision::Revision;
 use crate::store::undo::{Conflict, DesiredState, Selection, UndoTarget, later_changes};
 use crate::store::{State, Store};

@@ -12,22 +12,12 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
-use crate::store::history::read::text_then;
-use crate::store::history::read::timeline;
+use crate::store::history::read::{look_change, seconds, text_then, timeline};
 use crate::store::hold::hold_ever_on;
-use crate::store::sweep::evict_expired;
-use crate::store::sweep::swept_at;
-use crate::store::sweep::unexpired;
-use crate::store::undo::UndoPlan;
-use crate::store::undo::UndoStep;
-use crate::store::undo::{Conflict, later_changes};
-use crate::store::{State, now, redactor};
-
-use crate::store::Store;
-use crate::store::history::read::look_change;
-use crate::store::history::read::seconds;
 use crate::store::plan::{PlannedChange, VersionWrite};
-use crate::store::undo::{DesiredState, UndoTarget};
+use crate::store::sweep::{evict_expired, swept_at, unexpired};
+use crate::store::undo::{Conflict, DesiredState, UndoPlan, UndoStep, UndoTarget, later_changes};
+use crate::store::{State, Store, now, redactor};
 
 /// Most bytes of text that an undo writes. The text is held in memory three times.
 const UNDO_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use toml::Spanned;
 
-pub(super) use self::allow::{AllowList, Target};
-
-use crate::gitleaks::Fault;
-use crate::gitleaks::file;
 use crate::gitleaks::go::Rewrite;
 use crate::gitleaks::scan::Pattern;
+use crate::gitleaks::{Fault, file};
 use crate::span::Kind;
+
+pub(super) use self::allow::{AllowList, Target};
 
 /// Largest file, in bytes.
 const FILE_BYTES: usize = 2 * 1024 * 1024;

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::gitleaks::go::Rewrite;
+use crate::gitleaks::Gitleaks;
+use crate::gitleaks::go::{self, Rewrite};
 use crate::gitleaks::load::{AllowList, Rule, Target};
-use crate::gitleaks::{Gitleaks, go};
 use crate::scan::{Budget, OverBudget};
 use crate::span::{Rank, Span};
 

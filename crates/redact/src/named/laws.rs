@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 
 use crate::rules;
-use crate::scan::Budget;
-use crate::scan::OverBudget;
-use crate::scan::{Scan, Switches};
+use crate::scan::{Budget, OverBudget, Scan, Switches};
 use crate::span::Span;
 
 /// Text between the pieces of rule examples: separators, quotes, escapes and surprises.

@@ -6,6 +6,7 @@ use crate::named::words::{
     ABOUT, API_KEYS, CHOSEN_KEYS, COMPOUNDS, FOREIGN, KEY_OF, LOGIN_CALLS, LOGINS, List, NOT_OF,
     ONE_TIME, PASSWORDS, SECRETS, STILL, TOKENS, VAGUE, VERBS, WHOLE, holds,
 };
+
 pub(crate) use crate::named::words::{WORDS, foreign_words};
 
 /// Openers of a shell command or variable.

@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::named::decide::Joint;
 use crate::named::name::Strength;
 use crate::named::shape::plain_id;
-use crate::named::value::{Frame, Value, line_end, line_start};
+use crate::named::value::{self, Frame, Value, line_end, line_start};
 use crate::named::words::{
     ARTICLES, BETWEEN, CLAUSES, COPULAS, DESCRIBED, EQUATING, FILLERS, FILLING, IDENTIFYING,
     JOINING, LINKS, OPENED, REMARKS, TELLING, holds,
 };
-use crate::named::{SENTENCE_REACH, Seek, value};
+use crate::named::{SENTENCE_REACH, Seek};
 use crate::span::Span;
 
 /// Most words that are tried behind the verb of a sentence.

@@ -2,8 +2,7 @@
 
 use crate::named::decide::Joint;
 use crate::named::name::{Name, Strength};
-use crate::named::value;
-use crate::named::value::line_end;
+use crate::named::value::{self, line_end};
 
 /// Longest part of an element that is searched for its end, in bytes.
 const ELEMENT_BYTES_MAX: usize = 4 * 1024;

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::entropy;
-use crate::entropy::Makeup;
+use crate::entropy::{self, Makeup};
 use crate::named::decide::{Joint, stands_for_value};
 use crate::named::name::Strength;
 use crate::named::refers::address;
 use crate::named::setting::{is_chosen, is_literal};
-use crate::named::value::{Frame, Value, line_end, line_start};
+use crate::named::value::{self, Frame, Value, line_end, line_start};
 use crate::named::words::{WRAPPERS, holds};
-use crate::named::{Seek, chosen, value};
+use crate::named::{Seek, chosen};
 use crate::span::{Rank, Span};
 
 /// Longest header row of a table, in bytes.

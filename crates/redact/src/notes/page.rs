@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-use crate::notes::join;
 use crate::notes::look::{Look, Sort, is_digit, look};
 use crate::notes::vocabulary::{self, Classes};
-use crate::notes::weigh;
-use crate::span::BLANK;
-use crate::span::Span;
-use crate::span::is_joined;
+use crate::notes::{join, weigh};
+use crate::span::{BLANK, Span, is_joined};
 
 /// Number of lines that are read before a label, and behind it.
 const LINES_BEFORE: usize = 1;

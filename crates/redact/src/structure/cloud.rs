@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::entropy;
-use crate::entropy::Makeup;
+use crate::entropy::{self, Makeup};
 use crate::span::{Rank, Span};
 use crate::structure::near::{
     ahead, behind, ends_in_word, has_any_word, is_bare, is_base64, is_blank, is_encoded_pair,

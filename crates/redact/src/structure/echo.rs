@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use crate::span::Span;
-use crate::structure::command::KIND;
-use crate::structure::command::argument;
-use crate::structure::command::is_shell;
+use crate::structure::command::{KIND, argument, is_shell};
 use crate::structure::flags::{Input, pair, reads_input};
 use crate::structure::near::{
     ahead, ends_in_word, find, is_blank, line_before, report, run, stands, value,

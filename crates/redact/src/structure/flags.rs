@@ -9,10 +9,7 @@ use std::sync::LazyLock;
 
 use crate::rules::form::Form;
 use crate::span::Span;
-use crate::structure::command::KIND;
-use crate::structure::command::argument;
-use crate::structure::command::is_path;
-use crate::structure::command::is_shell;
+use crate::structure::command::{KIND, argument, is_path, is_shell};
 use crate::structure::near::{ahead, is_blank, report, run, run_back, stands};
 use crate::structure::value::{is_opaque, is_placeholder};
 

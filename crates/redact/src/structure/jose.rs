@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::decode::decode_any;
-
 use crate::span::{Rank, Span};
 use crate::structure::near::{ahead, is_base64url, quote, run, stands};
 use crate::structure::value::is_placeholder;

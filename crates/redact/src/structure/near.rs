@@ -1,13 +1,11 @@
 //! Helpers over bytes that all scanners share.
 
-use crate::span::BLANK;
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
 use crate::decode::decode_any;
-
-use crate::span::{Rank, Span};
+use crate::span::{BLANK, Rank, Span};
 use crate::structure::value::is_placeholder;
 
 /// Longest distance from its literal at which a scanner looks for context, in bytes.

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::span::BLANK;
-use crate::span::Span;
+use crate::span::{BLANK, Span};
 use crate::structure::near::{ahead, behind, find, is_bare, report, run, run_back, trim};
 use crate::structure::value::is_placeholder;
 

@@ -8,10 +8,9 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, RequestMetaObject};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use crate::mcp::OfferedTools;
-use crate::mcp::history_tools;
 use crate::mcp::tool::{COMMANDS, Group, Spec};
 use crate::mcp::worker::{Done, WorkerState};
+use crate::mcp::{OfferedTools, history_tools};
 
 /// A call of a tool.
 pub(super) struct Call {

@@ -38,8 +38,7 @@ use self::connections::{ConnectionSlot, Connections, FILES};
 use self::sessions::Sessions;
 use crate::mcp::server::McpHandler;
 use crate::mcp::worker::PendingGuard;
-use crate::output;
-use crate::terminal;
+use crate::{output, terminal};
 
 /// Shortest token, in bytes.
 const TOKEN_BYTES_MIN: usize = 16;

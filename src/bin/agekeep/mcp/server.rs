@@ -19,8 +19,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::call::context_of;
-use crate::mcp::call::{self, Call, ToolReply};
+use crate::mcp::call::{self, Call, ToolReply, context_of};
 use crate::mcp::notify::{ChangeNotifier, Subscribed};
 use crate::mcp::worker::{StoreWorker, WorkerState};
 use crate::mcp::{OfferedTools, resource};

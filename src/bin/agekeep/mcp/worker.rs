@@ -2,23 +2,20 @@
 //! that calls a client sends all at once are carried out in the order they came in. Memory commands
 //! that wait at the same time become durable together.
 
-use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
+use std::{iter, thread};
 
-use agekeep::Text;
 use agekeep::error::{Error, Result};
 use agekeep::event::{Context, Moment};
 use agekeep::id::StoreId;
-use agekeep::jsonl;
 use agekeep::memory_tool::command::Command;
 use agekeep::redact::Redactor;
 use agekeep::store::Store;
 use agekeep::store::answer::Answer;
 use agekeep::store::revision::Revision;
+use agekeep::{Text, jsonl};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 

@@ -12,12 +12,11 @@ use agekeep::store::{Export, Store};
 use clap::Args;
 use serde_json::json;
 
-use self::writer::ExportTarget;
-use self::writer::{Added, ExportWriter};
+use self::writer::{Added, ExportTarget, ExportWriter};
 use crate::args::Global;
-use crate::output::Bar;
+use crate::output::{self, Bar};
 use crate::verbs::history;
-use crate::{environment, output, render};
+use crate::{environment, render};
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {

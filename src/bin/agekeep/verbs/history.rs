@@ -12,8 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::output;
-use crate::output::{Pages, Style, StyledLine, plain};
+use crate::output::{self, Pages, Style, StyledLine, plain};
 use crate::render;
 
 #[derive(Args)]

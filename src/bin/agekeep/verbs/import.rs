@@ -14,12 +14,13 @@ use agekeep::store::{Store, TextComparison};
 use clap::Args;
 use serde_json::json;
 
-pub(crate) use self::lines::SCHEMA;
 use self::source::{From, ImportItem, ImportSource, ItemContent};
 use crate::args::Global;
 use crate::folder::UserFolder;
-use crate::output::Bar;
-use crate::{environment, output, render};
+use crate::output::{self, Bar};
+use crate::{environment, render};
+
+pub(crate) use self::lines::SCHEMA;
 
 #[derive(Args)]
 pub(crate) struct Import {

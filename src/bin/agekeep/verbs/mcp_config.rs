@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agekeep::crypto::keyfile;
-use agekeep::crypto::keyfile::{Unattended, Unlock};
+use agekeep::crypto::keyfile::{self, Unattended, Unlock};
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::redact::Redactor;
 use agekeep::redact::config::Redaction;
@@ -21,10 +20,8 @@ use serde_json::json;
 
 use self::client::{CLIENTS, Client, ClientFile, Format};
 use crate::args::Global;
-use crate::environment;
-use crate::environment::{absolute, one_line};
-use crate::output;
-use crate::terminal;
+use crate::environment::{self, absolute, one_line};
+use crate::{output, terminal};
 
 /// Most characters of a server's name: clients put it in front of the names of tools.
 const NAME_CHARACTERS_MAX: usize = 40;

@@ -14,8 +14,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::output::Bar;
-use crate::{output, recovery};
+use crate::output::{self, Bar};
+use crate::recovery;
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;

@@ -1,18 +1,18 @@
 //! The memory commands as verbs.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::{io, iter};
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
-use agekeep::jsonl::Reply;
+use agekeep::jsonl::{self, Reply};
 use agekeep::memory_tool::command::Command;
 use agekeep::policy::Limits;
 use agekeep::store::Store;
 use agekeep::store::answer::Refusal;
-use agekeep::{Digest, Text, jsonl};
+use agekeep::{Digest, Text};
 use clap::Args;
 use serde_json::json;
 

@@ -2,12 +2,11 @@
 
 mod explain;
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, io};
 
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::output::{self, Bar};
-use crate::render;
-use crate::render::seconds;
+use crate::render::{self, seconds};
 use crate::verbs::history::revision;
 
 #[derive(Args)]

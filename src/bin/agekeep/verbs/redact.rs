@@ -15,11 +15,9 @@ use zeroize::Zeroizing;
 
 use crate::args::Global;
 use crate::input::{Line, next_line, reader};
-use crate::output;
-use crate::output::Bar;
+use crate::output::{self, Bar};
 use crate::verbs::history::revision;
-use crate::verbs::policy;
-use crate::verbs::policy::PolicyFiles;
+use crate::verbs::policy::{self, PolicyFiles};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]

@@ -10,9 +10,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::Bar;
-use crate::render::seconds;
-use crate::{output, render};
+use crate::output::{self, Bar};
+use crate::render::{self, seconds};
 
 #[derive(Args)]
 pub(crate) struct Expire {

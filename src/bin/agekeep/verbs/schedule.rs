@@ -9,17 +9,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agekeep::crypto::keyfile;
-use agekeep::crypto::keyfile::{Unattended, Unlock};
+use agekeep::crypto::keyfile::{self, Unattended, Unlock};
 use agekeep::error::{Error, KeyFault, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::environment;
-use crate::environment::{absolute, one_line};
-use crate::output;
-use crate::terminal;
+use crate::environment::{self, absolute, one_line};
+use crate::{output, terminal};
 
 /// The exit codes of a sweep after which another try changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];

@@ -11,8 +11,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{Bar, counted};
-use crate::{environment, output};
+use crate::environment;
+use crate::output::{self, Bar, counted};
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {

@@ -5,10 +5,9 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::AhoCorasick;
 use toml::Spanned;
 
-use crate::gitleaks::Fault;
-use crate::gitleaks::file;
 use crate::gitleaks::load::{COMMITS, Loaded, RuleOutcome, Source};
 use crate::gitleaks::scan::Pattern;
+use crate::gitleaks::{Fault, file};
 
 /// An allowlist.
 #[derive(Debug)]

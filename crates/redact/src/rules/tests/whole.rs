@@ -1,9 +1,8 @@
 //! The rules' examples, run through the whole engine as a text is before it is sealed.
 
-use crate::Redactor;
-use crate::checksum;
 use crate::config::Redaction;
 use crate::rules::tests::*;
+use crate::{Redactor, checksum};
 
 /// Returns a redactor with the rule's personal data switched on, and the defaults for all else.
 fn redactor(rule: &Rule) -> Redactor {

@@ -3,10 +3,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::{io, process};
+use std::process;
 
 use agekeep::Digest;
 use agekeep::error::{Error, ExportFault, Result};
@@ -16,9 +16,9 @@ use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::folder::{EntryKind, OpenedPath, UserFolder};
+use crate::folder::{self, EntryKind, OpenedPath, UserFolder};
 use crate::verbs::import;
-use crate::{folder, output, render};
+use crate::{output, render};
 
 /// The outcome of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

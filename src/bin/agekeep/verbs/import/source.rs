@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use agekeep::Text;
@@ -13,8 +12,7 @@ use agekeep::policy::Limits;
 use agekeep::store::Store;
 use zeroize::Zeroizing;
 
-use crate::folder;
-use crate::folder::{EntryKind, Itself, OpenedPath, UserFolder};
+use crate::folder::{self, EntryKind, Itself, OpenedPath, UserFolder};
 use crate::verbs::import::lines::Lines;
 
 /// The kind of a source.

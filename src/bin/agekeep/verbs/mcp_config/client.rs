@@ -1,9 +1,9 @@
 //! The MCP clients: where each keeps its servers, and in what form.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde_json::Value;
 

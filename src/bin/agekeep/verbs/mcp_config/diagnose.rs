@@ -13,14 +13,12 @@ use agekeep::store::Store;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::environment;
-use crate::output;
-use crate::terminal;
-use crate::verbs::mcp_config::client::{Client, ConfiguredServer};
+use crate::verbs::mcp_config::client::{self, Client, ConfiguredServer};
 use crate::verbs::mcp_config::session::{
     ANSWER_SECONDS_MAX, Session, StderrCapture, Trouble, bare_command,
 };
-use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch, client};
+use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch};
+use crate::{environment, output, terminal};
 
 /// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-11-25";

@@ -9,8 +9,7 @@ use agekeep::error::{Error, Result};
 use clap::Args;
 
 use crate::terminal;
-use crate::verbs::schedule::Sweep;
-use crate::verbs::schedule::{HOPELESS, ScheduleFile};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep};
 
 #[derive(Args)]
 pub(super) struct K8s {

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use clap::{Args, ValueEnum};
 
-use crate::verbs::schedule::Sweep;
-use crate::verbs::schedule::{HOPELESS, ScheduleFile};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep};
 
 #[derive(Args)]
 pub(super) struct Systemd {
