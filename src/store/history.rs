@@ -302,6 +302,18 @@ pub struct EventDiff {
     pub entry: Entry,
     /// Its changes, one for each memory.
     pub changes: Vec<MemoryDiff>,
+    /// Its change of the policy, the recipients or the signers.
+    pub config: Option<ConfigDiff>,
+}
+
+/// A change of one of the three files that are public by design.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ConfigDiff {
+    /// The file: `agekeep.toml`, `recipients` or `signers`.
+    pub file: &'static str,
+    /// The differences between its text before and after.
+    pub diff: TextDiff,
 }
 
 /// The difference between two moments.

@@ -192,3 +192,53 @@ fn access_tells_who_read_and_who_looked() {
     assert_eq!(numbers(&story, &["access", "/memories/never"]), [0; 0]);
     assert_eq!(story.newest(), 12, "to ask who read is no access");
 }
+
+#[test]
+fn a_change_of_the_policy_shows_what_it_was_and_what_it_is() {
+    let story = Story::new();
+    story.ok(&["policy", "set", "limits.memories", "7"]); // 1
+    story.ok(&["policy", "set", "limits.memories", "9", "--reason", "more"]); // 2
+    let shown = story.ok(&["show", "2"]);
+    let lines: Vec<&str> = shown.lines().collect();
+    for line in [
+        "--- agekeep.toml",
+        "+++ agekeep.toml",
+        "-memories = 7",
+        "+memories = 9",
+    ] {
+        assert!(lines.contains(&line), "{line}: {shown}");
+    }
+    let log = story.ok(&["log", "-p", "--command", "policy_set"]);
+    assert!(
+        log.contains("+memories = 7\n") && log.contains("-memories = 7\n"),
+        "{log}"
+    );
+    let object = story.json(&["show", "2"]);
+    assert_eq!(object["config"]["file"], "agekeep.toml");
+    let hunk = &object["config"]["hunks"][0]["lines"];
+    let lines = hunk.as_array().expect("lines").iter();
+    let changed: Vec<(&str, &str)> = lines
+        .map(|line| {
+            let said = |key: &str| line[key].as_str().expect("a text");
+            (said("kind"), said("text"))
+        })
+        .filter(|(kind, _)| *kind != "context")
+        .collect();
+    assert_eq!(
+        changed,
+        [("removed", "memories = 7"), ("added", "memories = 9")]
+    );
+    // Members and signers too; what changes no such file has none.
+    let ana = agekeep::store::Identity::generate();
+    let key = ana.recipient().expect("X25519").to_string();
+    story.ok(&["recipients", "add", "ana", &key]);
+    let added = story.newest();
+    let shown = story.ok(&["show", &added.to_string()]);
+    assert!(
+        shown.contains("+++ recipients\n") && shown.contains(&key),
+        "{shown}"
+    );
+    story.told(&[("A", create("n", "1\n"))]);
+    let object = story.json(&["show", "HEAD"]);
+    assert!(object.get("config").is_none(), "{object}");
+}

@@ -217,6 +217,11 @@ pub(super) fn to_json(entry: &Entry) -> Value {
 pub(super) fn shown_to_lines(shown: &EventDiff) -> Vec<StyledLine> {
     let mut lines = vec![vec![(Style::Heading, to_text(&shown.entry))]];
     lines.extend(shown.changes.iter().flat_map(to_lines));
+    if let Some(config) = &shown.config {
+        lines.push(vec![(Style::Heading, format!("--- {}", config.file))]);
+        lines.push(vec![(Style::Heading, format!("+++ {}", config.file))]);
+        lines.extend(config.diff.hunks().iter().flat_map(hunk_lines));
+    }
     lines
 }
 
@@ -225,6 +230,12 @@ pub(super) fn shown_to_json(shown: &EventDiff) -> Value {
     let mut object = to_json(&shown.entry);
     object["schema"] = "agekeep.show/1".into();
     object["changes"] = shown.changes.iter().map(changes_to_json).collect();
+    if let Some(config) = &shown.config {
+        object["config"] = json!({
+            "file": config.file,
+            "hunks": config.diff.hunks().iter().map(hunk_to_json).collect::<Vec<_>>(),
+        });
+    }
     object
 }
 
@@ -243,11 +254,16 @@ pub(super) fn to_lines(changed: &MemoryDiff) -> Vec<StyledLine> {
     if let Some(problem) = &changed.problem {
         lines.push(plain(&format!("(its text cannot be shown: {problem})")));
     }
-    for hunk in changed.diff.iter().flat_map(TextDiff::hunks) {
-        lines.push(vec![(Style::Place, place(hunk))]);
-        lines.extend(hunk.lines.iter().flat_map(line));
-    }
+    let hunks = changed.diff.iter().flat_map(TextDiff::hunks);
+    lines.extend(hunks.flat_map(hunk_lines));
     lines
+}
+
+/// Renders a hunk: its place, and its lines.
+fn hunk_lines(hunk: &DiffHunk) -> Vec<StyledLine> {
+    let place = vec![(Style::Place, place(hunk))];
+    let lines = hunk.lines.iter().flat_map(line);
+    std::iter::once(place).chain(lines).collect()
 }
 
 /// Renders one line of `--stat`.

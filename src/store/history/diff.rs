@@ -6,17 +6,17 @@ use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, Result};
 use crate::event::{Context, MemoryChange, Moment};
-use crate::id::MemoryId;
+use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
 use crate::store::history::read::{
     HistoryRead, is_hidden, look_change, path_ref_ever, record_history_read, resolve, side,
     text_then, timeline, with_contents,
 };
-use crate::store::history::{Difference, EventDiff, MemoryDiff, Recorded, VersionInfo};
-use crate::store::log::{Filter, entry, numbers};
+use crate::store::history::{ConfigDiff, Difference, EventDiff, MemoryDiff, Recorded, VersionInfo};
+use crate::store::log::{Entry, Filter, entry, numbers};
 use crate::store::revision::Revision;
-use crate::store::{State, Store};
+use crate::store::{Ledger, State, Store};
 
 /// A memory before and after.
 type Pair = (Option<Version>, Option<Version>);
@@ -31,6 +31,7 @@ pub(super) fn show(
         let at = resolve(store, revision)?;
         let (changes, touches) = compare_all(store, &pairs_of(&store.state, at.event));
         let entry = entry(store, at.commit)?.0;
+        let config = config_diff(&store.ledger, &entry)?;
         let look = HistoryRead {
             command: "show",
             path: None,
@@ -39,7 +40,11 @@ pub(super) fn show(
         };
         let recorded = record_history_read(store, look, context)?;
         Ok(Recorded {
-            found: EventDiff { entry, changes },
+            found: EventDiff {
+                entry,
+                changes,
+                config,
+            },
             recorded,
         })
     })
@@ -92,9 +97,35 @@ pub(super) fn events_with_changes<'a>(
         });
         let (changes, _) = compare_all(store, &pairs);
         let entry = entry(store, moment.commit)?.0;
-        Ok(EventDiff { entry, changes })
+        let config = config_diff(&store.ledger, &entry)?;
+        Ok(EventDiff {
+            entry,
+            changes,
+            config,
+        })
     });
     Ok(Recorded { found, recorded })
+}
+
+/// Compares the public file that an event replaced with the one before it.
+fn config_diff(ledger: &Ledger, entry: &Entry) -> Result<Option<ConfigDiff>> {
+    let Some(file) = entry.event.decides() else {
+        return Ok(None);
+    };
+    let repository = &ledger.repository;
+    let (commit, _) = repository.commit(entry.commit)?;
+    let text_in = |tree: ObjectId| {
+        let [blob] = repository.files_in(tree, [file.name()])?;
+        let text = blob.map_or_else(|| Ok(String::new()), |blob| repository.public(blob))?;
+        Ok::<Text, Error>(text.into())
+    };
+    let before = match commit.parent {
+        Some(parent) => text_in(repository.commit(parent)?.0.tree)?,
+        None => Text::from(""),
+    };
+    let diff = TextDiff::of(&before, &text_in(commit.tree)?);
+    let file = file.name();
+    Ok(Some(ConfigDiff { file, diff }))
 }
 
 /// See [`Store::diff`].
