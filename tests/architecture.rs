@@ -1,6 +1,7 @@
 //! Who may name whom: rooms use only rooms below them, one module owns one foreign crate, and only the
 //! program sees the machine.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -327,6 +328,36 @@ fn the_map_and_the_table_have_the_rooms() {
         .filter(|(_, code)| code.contains("\nimpl Store {"));
     let facade: Vec<String> = facade.map(|(path, _)| path).collect();
     assert!(facade.len() <= 8, "{facade:?}");
+}
+
+/// A reader who looks for a type by its name finds one.
+#[test]
+fn no_two_types_of_a_crate_have_one_name() {
+    let mut seen: BTreeMap<(&str, String), String> = BTreeMap::new();
+    let mut faults = Vec::new();
+    let sources = sources();
+    for (path, code) in &sources {
+        if is_for_tests(path) || path.contains("/train") {
+            continue;
+        }
+        let crate_of = ["crates/redact", "src/bin", "src"];
+        let own = crate_of.iter().find(|start| path.starts_with(**start));
+        let own = own.expect("one of them");
+        for line in code.lines().filter(|line| !line.starts_with(' ')) {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let is_type = |word: &&str| ["struct", "enum", "trait", "type"].contains(word);
+            if !words.by_ref().take(6).any(|word| is_type(&word)) || line.contains('"') {
+                continue;
+            }
+            let name = words.next().unwrap_or_default().to_owned();
+            let before = seen.insert((own, name.clone()), path.clone());
+            if let Some(before) = before {
+                faults.push(format!("{name} is in {before} and in {path}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(seen.len() > 500, "{}", seen.len());
 }
 
 #[test]

@@ -18,11 +18,11 @@ use crate::{named, rules, structure};
 pub(super) struct Engine {
     gate: Prefilter,
     tokens: Vec<Token>,
-    scanners: Vec<Scanner>,
+    scanners: Vec<ReadyScanner>,
 }
 
 /// A scanner, and the length of text behind a literal that it sees at first.
-struct Scanner {
+struct ReadyScanner {
     scan: ScanFn,
     window: Option<usize>,
 }
@@ -78,7 +78,7 @@ impl Engine {
                     }
                 }
                 (Finder::Scan(scan), _) => {
-                    scanners.push(Scanner {
+                    scanners.push(ReadyScanner {
                         scan: *scan,
                         window: structure::window(rule.kind),
                     });
@@ -277,7 +277,7 @@ impl Crowd {
 /// Longest distance between a finding that may go on and the end of its window, in bytes.
 const EDGE: usize = 8;
 
-impl Scanner {
+impl ReadyScanner {
     /// Finds the secret that the literal at `at` announces. A scanner reads as far as it may, so it
     /// gets more text only for a finding that reaches the end of its window.
     fn at(

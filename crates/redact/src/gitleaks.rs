@@ -17,13 +17,13 @@ mod scan;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use self::load::{AllowList, Rule, RuleOutcome};
+use self::load::{AllowList, LoadedRule, RuleOutcome};
 use self::scan::{Gate, Pattern, Room};
 
 /// The rules of a file, ready to run.
 #[derive(Debug)]
 pub(crate) struct Gitleaks {
-    rules: Vec<Rule>,
+    rules: Vec<LoadedRule>,
     allow: Vec<Arc<AllowList>>,
     room: Room,
     gate: OnceLock<Option<Gate>>,
@@ -175,7 +175,7 @@ impl GitleaksReport {
 }
 
 /// Compiles the patterns of a rule, for the verdict on it.
-fn verdict(rule: &Rule, line: usize, room: &Room) -> Verdict {
+fn verdict(rule: &LoadedRule, line: usize, room: &Room) -> Verdict {
     let failed = rule
         .patterns()
         .find_map(|pattern: &Pattern| pattern.regex(room).err());

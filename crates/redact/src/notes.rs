@@ -23,7 +23,7 @@ mod train;
 mod vocabulary;
 mod weigh;
 
-use self::page::{Page, Word};
+use self::page::{NotePage, Word};
 use self::vocabulary::{Classes, WordClass};
 use crate::named;
 use crate::span::{Rank, Span};
@@ -59,7 +59,7 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     if labels.is_empty() {
         return;
     }
-    let page = Page::read(text, labels, found);
+    let page = NotePage::read(text, labels, found);
     let mut spans: Vec<Span> = Vec::new();
     page.decide(|page, at, history| {
         let word = &page.words[at];
@@ -82,7 +82,7 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
 }
 
 /// Returns the kind of a secret, by the words around it.
-fn kind(page: &Page, word: &Word) -> &'static str {
+fn kind(page: &NotePage, word: &Word) -> &'static str {
     let here = page.lines[word.line].classes;
     let above = page
         .above(word.line, 1)

@@ -49,7 +49,7 @@ pub fn texts<'de, D: Deserializer<'de>>(
 }
 
 /// Reads a whole number within bounds.
-pub fn number<'de, D: Deserializer<'de>, N: Whole>(
+pub fn number<'de, D: Deserializer<'de>, N: WholeNumber>(
     deserializer: D,
     name: &'static str,
     (low, high): (N, N),
@@ -58,10 +58,10 @@ pub fn number<'de, D: Deserializer<'de>, N: Whole>(
 }
 
 /// A type of whole numbers.
-pub trait Whole: TryFrom<i64> + TryFrom<u64> + PartialOrd + fmt::Display + Copy {}
+pub trait WholeNumber: TryFrom<i64> + TryFrom<u64> + PartialOrd + fmt::Display + Copy {}
 
-impl Whole for usize {}
-impl Whole for u64 {}
+impl WholeNumber for usize {}
+impl WholeNumber for u64 {}
 
 /// A reader of a table, and the check that the table must pass.
 struct TableSeed<'a, T, F>(&'a mut F, PhantomData<T>);
@@ -166,7 +166,7 @@ struct NumberSeed<N> {
     high: N,
 }
 
-impl<N: Whole> NumberSeed<N> {
+impl<N: WholeNumber> NumberSeed<N> {
     fn within<E: Error>(&self, value: impl TryInto<N> + fmt::Display + Copy) -> Result<N, E> {
         let Self { name, low, high } = *self;
         let number = value.try_into().ok();
@@ -176,7 +176,7 @@ impl<N: Whole> NumberSeed<N> {
     }
 }
 
-impl<N: Whole> Visitor<'_> for NumberSeed<N> {
+impl<N: WholeNumber> Visitor<'_> for NumberSeed<N> {
     type Value = N;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,7 +23,7 @@ const WORD_BYTES: usize = 256 * 1024;
 
 /// A rule that can run.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct LoadedRule {
     pub(super) id: String,
     pub(super) kind: Kind,
     pub(super) regex: Pattern,
@@ -41,7 +41,7 @@ pub(super) struct Rule {
 
 /// The outcome of loading a rule of the file.
 pub(super) enum RuleOutcome {
-    Loaded(Box<Rule>),
+    Loaded(Box<LoadedRule>),
     /// The rule has no bearing on a text; with the reason.
     Ignored(&'static str),
     Refused(Fault),
@@ -233,7 +233,7 @@ impl Source {
         let entropy = self.entropy(&owner, rule)?;
         let keywords = self.words(&owner, "keyword", &rule.keywords)?;
         let allow = self.allowlists(&owner, rule)?;
-        Ok(RuleOutcome::Loaded(Box::new(Rule {
+        Ok(RuleOutcome::Loaded(Box::new(LoadedRule {
             id: rule.id.clone(),
             kind,
             regex,
@@ -319,7 +319,7 @@ fn clean(id: &str) -> String {
     kind.trim_end_matches('-').to_owned()
 }
 
-impl Rule {
+impl LoadedRule {
     /// Returns the rule's own patterns and those of its allowlists.
     pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         let lists = self.allow.iter().flat_map(|allow| allow.patterns());

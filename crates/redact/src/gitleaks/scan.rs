@@ -20,7 +20,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::gitleaks::Gitleaks;
 use crate::gitleaks::go::{self, Rewrite};
-use crate::gitleaks::load::{AllowList, Rule, Target};
+use crate::gitleaks::load::{AllowList, LoadedRule, Target};
 use crate::scan::{Budget, OverBudget};
 use crate::span::{Rank, Span};
 
@@ -40,7 +40,7 @@ pub(super) struct Gate {
 impl Gate {
     /// Builds the gate of these rules. Returns `None` if it cannot be built, and all rules must
     /// run.
-    pub(super) fn new(rules: &[Rule]) -> Option<Self> {
+    pub(super) fn new(rules: &[LoadedRule]) -> Option<Self> {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut words = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
@@ -151,7 +151,7 @@ impl Run<'_> {
     fn rule(
         &mut self,
         all: &Gitleaks,
-        rule: &Rule,
+        rule: &LoadedRule,
         found: &mut Vec<Span>,
     ) -> Result<(), OverBudget> {
         for allow in &rule.allow {
@@ -186,7 +186,7 @@ impl Run<'_> {
     /// alone.
     fn secret(
         &mut self,
-        rule: &Rule,
+        rule: &LoadedRule,
         regex: &regex::bytes::Regex,
         whole: &Range<usize>,
     ) -> Result<Range<usize>, OverBudget> {
@@ -204,7 +204,7 @@ impl Run<'_> {
     fn any_allows(
         &mut self,
         all: &Gitleaks,
-        rule: &Rule,
+        rule: &LoadedRule,
         whole: &Range<usize>,
         secret: &Range<usize>,
     ) -> Result<bool, OverBudget> {
@@ -330,7 +330,7 @@ impl Run<'_> {
     }
 
     /// Adds the part of a secret that is to be removed: all but our own markers in it.
-    fn push(&self, rule: &Rule, secret: Range<usize>, found: &mut Vec<Span>) {
+    fn push(&self, rule: &LoadedRule, secret: Range<usize>, found: &mut Vec<Span>) {
         let mut start = secret.start;
         for piece in self.text[secret].split(|byte| *byte == BOUNDARY) {
             if !piece.is_empty() {
@@ -394,7 +394,7 @@ fn line(text: &[u8], whole: &Range<usize>) -> Range<usize> {
 }
 
 /// Tells whether a secret has too little entropy for the rule.
-fn entropy_allows(rule: &Rule, secret: &[u8]) -> bool {
+fn entropy_allows(rule: &LoadedRule, secret: &[u8]) -> bool {
     rule.entropy > 0.0 && entropy(secret) <= rule.entropy
 }
 

@@ -18,7 +18,7 @@ const WORDS_TRIED: usize = 5;
 
 /// The distance from a name to a word, by the words between them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Distance {
+enum SentenceDistance {
     /// Only a verb stands between.
     Near,
     /// Other words stand between.
@@ -31,14 +31,14 @@ enum Distance {
 struct Said {
     /// A verb or a mark joins the name to what follows.
     joined: bool,
-    distance: Distance,
+    distance: SentenceDistance,
     /// No word has been read yet.
     first: bool,
 }
 
 impl Said {
     fn joint(&self, frame: Frame) -> Joint {
-        if self.distance == Distance::Near || (self.first && frame == Frame::Quoted) {
+        if self.distance == SentenceDistance::Near || (self.first && frame == Frame::Quoted) {
             Joint::Near
         } else {
             Joint::Prose
@@ -47,19 +47,19 @@ impl Said {
 
     fn bracket(&mut self) {
         self.joined = true;
-        self.distance = Distance::Near;
+        self.distance = SentenceDistance::Near;
     }
 
     fn word(&mut self, word: &[u8]) {
-        if self.distance == Distance::Elsewhere || identifies(word) {
-            self.distance = Distance::Elsewhere;
+        if self.distance == SentenceDistance::Elsewhere || identifies(word) {
+            self.distance = SentenceDistance::Elsewhere;
             return;
         }
-        let near = self.distance == Distance::Near;
+        let near = self.distance == SentenceDistance::Near;
         self.distance = if equates(word) || near && (joins(word) || fills(word)) {
-            Distance::Near
+            SentenceDistance::Near
         } else {
-            Distance::Far
+            SentenceDistance::Far
         };
     }
 }
@@ -133,7 +133,11 @@ impl Seek<'_> {
             || qualified(before);
         Said {
             joined,
-            distance: if near { Distance::Near } else { Distance::Far },
+            distance: if near {
+                SentenceDistance::Near
+            } else {
+                SentenceDistance::Far
+            },
             first: !self.name.verb,
         }
     }

@@ -26,7 +26,7 @@ const TABLE_BYTES_MAX: usize = 16 * 1024;
 
 /// The separator between the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Style {
+enum TableStyle {
     Bars,
     Blanks,
     Marks,
@@ -35,16 +35,16 @@ enum Style {
 /// The end of the part that has been read, for each column of a text. A row is read once for each
 /// column: otherwise rows that could be headers themselves would be read again for each of them.
 #[derive(Debug, Default)]
-pub(crate) struct Columns(BTreeMap<(Style, usize), usize>);
+pub(crate) struct Columns(BTreeMap<(TableStyle, usize), usize>);
 
 impl Columns {
     /// Tells whether the rows below a header are still unread in the column that begins there.
-    fn unread(&self, style: Style, column: usize, head: usize) -> bool {
+    fn unread(&self, style: TableStyle, column: usize, head: usize) -> bool {
         let read = self.0.get(&(style, column));
         read.is_none_or(|end| head >= *end)
     }
 
-    fn read(&mut self, style: Style, column: usize, end: usize) {
+    fn read(&mut self, style: TableStyle, column: usize, end: usize) {
         self.0.insert((style, column), end);
     }
 }
@@ -77,7 +77,7 @@ impl Seek<'_> {
             return;
         };
         let column = memchr::memchr_iter(b'|', &line[..self.name.range.start - head]).count();
-        if column > COLUMNS_MAX || !columns.unread(Style::Bars, column, head) {
+        if column > COLUMNS_MAX || !columns.unread(TableStyle::Bars, column, head) {
             return;
         }
         let outer = line.trim_ascii_start().starts_with(b"|");
@@ -99,7 +99,7 @@ impl Seek<'_> {
             self.cell(row, cells, column + shift, found);
             row = end + 1;
         }
-        columns.read(Style::Bars, column, row);
+        columns.read(TableStyle::Bars, column, row);
     }
 
     /// Tells whether a name fills its cell in a row.
@@ -130,7 +130,7 @@ impl Seek<'_> {
         let start = gap + 2;
         let rest = &line[name.end - head..];
         let alone = rest.starts_with(b"  ") || rest.trim_ascii().is_empty();
-        if !alone || !columns.unread(Style::Blanks, start, head) {
+        if !alone || !columns.unread(TableStyle::Blanks, start, head) {
             return;
         }
         let limit = self.text.len().min(head + TABLE_BYTES_MAX);
@@ -150,7 +150,7 @@ impl Seek<'_> {
             }
             row = end + 1;
         }
-        columns.read(Style::Blanks, start, row);
+        columns.read(TableStyle::Blanks, start, row);
     }
 
     /// Finds the cells below a name in the first line of comma-separated values.
@@ -185,7 +185,7 @@ impl Seek<'_> {
             return;
         }
         let column = memchr::memchr_iter(mark, &line[..name.start - head]).count();
-        if column > COLUMNS_MAX || !columns.unread(Style::Marks, column, head) {
+        if column > COLUMNS_MAX || !columns.unread(TableStyle::Marks, column, head) {
             return;
         }
         let marks = memchr::memchr_iter(mark, line).count();
@@ -205,7 +205,7 @@ impl Seek<'_> {
             self.accept(&value, Joint::Said, found);
             row = end + 1;
         }
-        columns.read(Style::Marks, column, row);
+        columns.read(TableStyle::Marks, column, row);
     }
 
     fn cell(&self, row: usize, cells: &[u8], column: usize, found: &mut Vec<Span>) {

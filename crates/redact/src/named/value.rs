@@ -213,7 +213,7 @@ fn is_doubled(text: &[u8], at: usize, quote: u8) -> bool {
 fn bare(text: &[u8], at: usize) -> Option<Value> {
     let limit = text.len().min(at + BARE_BYTES_MAX);
     let mut stop = at;
-    let mut read = Read::default();
+    let mut read = ReadValue::default();
     while stop < limit && !breaks(text, stop) && !separates(text, stop, limit, &read) {
         read.add(text[stop]);
         stop += 1;
@@ -261,7 +261,7 @@ fn breaks(text: &[u8], at: usize) -> bool {
 
 /// Tells whether the separator at `at` ends the value read so far: only where something else could
 /// follow it.
-fn separates(text: &[u8], at: usize, limit: usize, read: &Read) -> bool {
+fn separates(text: &[u8], at: usize, limit: usize, read: &ReadValue) -> bool {
     let rest = &text[at + 1..limit];
     match text[at] {
         b',' | b';' => {
@@ -308,7 +308,7 @@ fn assigns(rest: &[u8]) -> bool {
 
 /// Byte counts of the value read so far.
 #[derive(Default)]
-struct Read {
+struct ReadValue {
     bytes: usize,
     letters: usize,
     digits: usize,
@@ -316,7 +316,7 @@ struct Read {
     marks: usize,
 }
 
-impl Read {
+impl ReadValue {
     fn add(&mut self, b: u8) {
         self.bytes += 1;
         self.letters += usize::from(b.is_ascii_alphabetic());

@@ -32,7 +32,7 @@ const PHRASED: Classes = Classes::of(&[
 
 /// Joins words of a line, from `begun` on, into one word where they are one secret.
 pub(super) fn words<'a>(words: &mut Vec<Word<'a>>, begun: usize, line: &'a str, start: usize) {
-    let text = Text { line, start };
+    let text = JoinedText { line, start };
     let mut joined: Vec<(usize, usize, Group)> = Vec::new();
     let mut at = begun;
     while at < words.len() {
@@ -73,12 +73,12 @@ pub(super) fn label(word: &str) -> Option<(usize, Range<usize>)> {
 
 /// A line and its start in the text.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct JoinedText<'a> {
     line: &'a str,
     start: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> JoinedText<'a> {
     /// Returns how many of the words are one secret, and their group.
     fn joins(self, before: &[Word], words: &[Word]) -> Option<(usize, Group)> {
         let as_group = |group| move |count| (count, group);
@@ -199,10 +199,10 @@ fn says(words: &[Word]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::notes::page::Page;
+    use crate::notes::page::NotePage;
 
     fn read(text: &str) -> Vec<&str> {
-        let page = Page::read(text.as_bytes(), &[0], &[]);
+        let page = NotePage::read(text.as_bytes(), &[0], &[]);
         page.words.iter().map(|word| word.text).collect()
     }
 

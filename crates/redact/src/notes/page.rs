@@ -116,7 +116,7 @@ pub(super) struct NoteLine {
 }
 
 /// The lines near labels.
-pub(super) struct Page<'a> {
+pub(super) struct NotePage<'a> {
     pub(super) words: Vec<Word<'a>>,
     pub(super) lines: Vec<NoteLine>,
 }
@@ -133,10 +133,10 @@ pub(super) struct History {
     pub(super) count: u32,
 }
 
-impl<'a> Page<'a> {
+impl<'a> NotePage<'a> {
     /// Reads the lines around labels, and marks the words in which something was found as taken.
     pub(super) fn read(text: &'a [u8], labels: &[usize], found: &[Span]) -> Self {
-        let mut page = Page {
+        let mut page = NotePage {
             words: Vec::new(),
             lines: Vec::new(),
         };
@@ -688,7 +688,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<&str> {
-        let page = Page::read(text.as_bytes(), &[0], &[]);
+        let page = NotePage::read(text.as_bytes(), &[0], &[]);
         page.words.iter().map(|word| word.text).collect()
     }
 
@@ -711,7 +711,7 @@ mod tests {
     fn fingerprints_of_keys_and_names_of_variables_are_not_weighed() {
         let print = "SHA256:pRSRqyZcVbI5hYyz7e0Ij3MXt3I3b2Jb0VZq8/M0d+s";
         let text = format!("no key {print}: SSH_AUTH_SOCK or BLUE_7_SOCKS");
-        let page = Page::read(text.as_bytes(), &[3], &[]);
+        let page = NotePage::read(text.as_bytes(), &[3], &[]);
         let weighed: Vec<_> = page.words.iter().filter(|word| fits(word)).collect();
         let weighed: Vec<&str> = weighed.iter().map(|word| word.text).collect();
         assert_eq!(weighed, ["no", "key", "or", "BLUE_7_SOCKS"]);
@@ -727,7 +727,7 @@ mod tests {
     #[test]
     fn lines_far_from_labels_are_not_read() {
         let text = "a\nb\nlabel\nc\nd\ne\nf\ng";
-        let page = Page::read(text.as_bytes(), &[4], &[]);
+        let page = NotePage::read(text.as_bytes(), &[4], &[]);
         let read: Vec<&str> = page.words.iter().map(|word| word.text).collect();
         assert_eq!(read, ["b", "label", "c", "d", "e", "f"]);
     }

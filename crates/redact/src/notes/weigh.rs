@@ -3,7 +3,7 @@
 use crate::named;
 use crate::notes::hash;
 use crate::notes::look::{Group, Sort};
-use crate::notes::page::{History, Page, Word, fits, marks};
+use crate::notes::page::{History, NotePage, Word, fits, marks};
 use crate::notes::vocabulary::{CLASSES, Classes, WordClass};
 
 /// Number of words before a word whose classes count, and behind it.
@@ -101,14 +101,14 @@ impl Feature {
 }
 
 /// Returns the points of a word.
-pub(super) fn points(page: &Page, at: usize, history: &History) -> i32 {
+pub(super) fn points(page: &NotePage, at: usize, history: &History) -> i32 {
     let mut points = 0;
     features(page, at, history, |feature| points += feature.points());
     points
 }
 
 /// Tells whether a word could be a secret at all: labels must stand near, nearer for plain words.
-pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
+pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
     let word = &page.words[at];
     // References in code, options of programs and queries of URLs begin like this.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
@@ -168,7 +168,7 @@ pub(super) fn could_be(page: &Page, at: usize, history: &History) -> bool {
 }
 
 /// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
-fn is_elsewhere(page: &Page, at: usize) -> bool {
+fn is_elsewhere(page: &NotePage, at: usize) -> bool {
     let line = &page.lines[page.words[at].line];
     if !line.classes.has(WordClass::Elsewhere) {
         return false;
@@ -255,7 +255,12 @@ fn distances<'a>(
 
 /// Names every feature of a word.
 #[allow(clippy::too_many_lines)] // a list, as long as what counts
-pub(super) fn features(page: &Page, at: usize, history: &History, mut see: impl FnMut(Feature)) {
+pub(super) fn features(
+    page: &NotePage,
+    at: usize,
+    history: &History,
+    mut see: impl FnMut(Feature),
+) {
     let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
         see(Feature(kind as u8, one, two, three));
     };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::span::Span;
 use crate::structure::command::{KIND, argument, is_shell};
-use crate::structure::flags::{Input, pair, reads_input};
+use crate::structure::flags::{FlagInput, pair, reads_input};
 use crate::structure::near::{
     ahead, ends_in_word, find, is_blank, line_before, report, run, stands, value,
 };
@@ -98,15 +98,15 @@ fn piped(text: &[u8], value: Range<usize>, at: usize, found: &mut Vec<Span>) {
 }
 
 /// Reports a value that a command reads: a password alone, or one behind its user.
-fn send(text: &[u8], value: Range<usize>, input: Input, found: &mut Vec<Span>) {
+fn send(text: &[u8], value: Range<usize>, input: FlagInput, found: &mut Vec<Span>) {
     let bytes = &text[value.clone()];
     match input {
         // The user stays, even where a marker has taken the password's place.
-        Input::Login if bytes.contains(&b':') => pair(text, value, b':', found),
-        Input::Password if !bytes.starts_with(b"-") => {
+        FlagInput::Login if bytes.contains(&b':') => pair(text, value, b':', found),
+        FlagInput::Password if !bytes.starts_with(b"-") => {
             report(text, value, KIND, found);
         }
-        Input::Login | Input::Password => {}
+        FlagInput::Login | FlagInput::Password => {}
     }
 }
 
@@ -137,9 +137,9 @@ fn kept(text: &[u8], value: Range<usize>, file: &[u8], found: &mut Vec<Span>) {
         colon > 0 && bytes[..colon].iter().all(part)
     });
     let input = if has_user {
-        Input::Login
+        FlagInput::Login
     } else {
-        Input::Password
+        FlagInput::Password
     };
     send(text, value, input, found);
 }

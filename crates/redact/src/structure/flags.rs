@@ -505,18 +505,18 @@ fn login(text: &[u8], value: Range<usize>, mark: u8, found: &mut Vec<Span>) {
 
 /// The secret that a command reads from its standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum FlagInput {
     Password,
     /// `user:password`.
     Login,
 }
 
 /// Returns the secret that a command reads from its standard input, if it reads one.
-pub(super) fn reads_input(command: &[u8]) -> Option<Input> {
+pub(super) fn reads_input(command: &[u8]) -> Option<FlagInput> {
     let words = words_before(command, command.len());
     let has = |option: &str| words.contains(&option.as_bytes());
     if has("--password-stdin") {
-        return Some(Input::Password);
+        return Some(FlagInput::Password);
     }
     words.iter().enumerate().find_map(|(nth, word)| {
         let flags = program(word).and_then(|name| PROGRAMS.get(&*name))?;
@@ -525,7 +525,11 @@ pub(super) fn reads_input(command: &[u8]) -> Option<Input> {
             flag.form == Form::Input && asked && follow(flag, &words[nth + 1..])
         })?;
         let login = flag.option == ":";
-        Some(if login { Input::Login } else { Input::Password })
+        Some(if login {
+            FlagInput::Login
+        } else {
+            FlagInput::Password
+        })
     })
 }
 
@@ -591,11 +595,11 @@ mod tests {
 
     #[test]
     fn commands_that_read_a_password() {
-        assert_eq!(reads_input(b"sudo -S ls"), Some(Input::Password));
-        assert_eq!(reads_input(b" sudo chpasswd -e"), Some(Input::Login));
+        assert_eq!(reads_input(b"sudo -S ls"), Some(FlagInput::Password));
+        assert_eq!(reads_input(b" sudo chpasswd -e"), Some(FlagInput::Login));
         assert_eq!(
             reads_input(b"docker login --password-stdin"),
-            Some(Input::Password)
+            Some(FlagInput::Password)
         );
         for command in [&b"sudo ls"[..], b"tee x", b"docker login", b""] {
             assert_eq!(reads_input(command), None);

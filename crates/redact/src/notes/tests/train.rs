@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::engine::BUILT_IN;
 use crate::notes::hash;
-use crate::notes::page::Page;
+use crate::notes::page::NotePage;
 use crate::notes::weigh::{self, Feature, FeatureKind};
 use crate::rules::samples;
 use crate::rules::tests::build::notes::{KINDS, Lists, OF_CLASS, row};
@@ -152,7 +152,7 @@ impl Learnt {
     }
 
     fn add(&mut self, text: &[u8], places: &[Range<usize>], found: &[Span], counts: f32) {
-        let page = Page::read(text, &BUILT_IN.labels(text), found);
+        let page = NotePage::read(text, &BUILT_IN.labels(text), found);
         page.decide(|page, at, history| {
             let range = page.words[at].range();
             let hit = |place: &Range<usize>| place.start < range.end && range.start < place.end;
