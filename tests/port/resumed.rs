@@ -56,7 +56,8 @@ fn killed_again_and_again_thousands_of_files_come_in_once() {
         assert_eq!(said.by_ref().lines().take(some).count(), some);
         if cut % 2 == 0 {
             let pid = child.id().to_string();
-            let sent = Command::new("kill").args(["-INT", &pid]).status();
+            // Not SIGINT: a job in the background of a shell ignores it, and so do its children.
+            let sent = Command::new("kill").args(["-TERM", &pid]).status();
             assert!(sent.expect("kill runs").success());
         } else {
             child.kill().expect("kills");
