@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::gitleaks::Gitleaks;
+use crate::gitleaks::{Checked, Gitleaks};
 use crate::glob::Glob;
 use crate::redactor::{Redactor, check_pattern, is_known, is_personal};
 use crate::{Check, Fault, Kind, Tail, reading};
-
-pub use crate::gitleaks::{Checked, Verdict};
 
 /// Most rules of the owner.
 pub const RULES_MAX: usize = 1_000;

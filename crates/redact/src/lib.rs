@@ -5,10 +5,10 @@
 //! ```text
 //! text ─ marker ─▶ blanked ─ scan ─▶ spans ─ redactor ─▶ Redacted, and again until nothing is found
 //!                             │
-//!   gate: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
-//!                             │                     checksums, placeholders, randomness
+//!   prefilter: one pass for the literals of all rules ──▶ token: a shape in a window, then neighbours,
+//!                             │                     checksums, placeholders, entropy
 //!                             ├──▶ structure: blocks, URIs, headers, files, command lines
-//!                             ├──▶ answer, code_list, mnemonic: security answers, lists of codes, seed phrases
+//!                             ├──▶ code_list, mnemonic: lists of codes, seed phrases
 //!                             ├──▶ named: a name that says password, token or key, and its value
 //!                             ├──▶ notes: words near a label, weighed by how they look and what is around
 //!                             ├──▶ personal: numbers with check digits, addresses
@@ -44,14 +44,8 @@ mod text;
 mod token;
 mod view;
 
-pub use self::config::Broken;
-pub use self::config::Checked;
-pub use self::config::Place;
-pub use self::config::Verdict;
-pub use self::config::check_gitleaks;
-pub use self::config::check_policy;
-pub use self::config::try_policy;
-pub use self::gitleaks::Fault;
+pub use self::config::{Broken, Place, check_gitleaks, check_policy, try_policy};
+pub use self::gitleaks::{Checked, Fault, Verdict};
 pub use self::glob::Glob;
 pub use self::redactor::{
     Finding, FingerprintKey, Redacted, Redactor, Withheld, is_known, is_personal,

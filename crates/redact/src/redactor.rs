@@ -77,15 +77,6 @@ impl Redacted {
             .collect()
     }
 
-    /// Makes a text that no rule was tried on, for tests of the code that keeps texts.
-    #[doc(hidden)]
-    pub fn unscanned(text: impl Into<Text>) -> Self {
-        Self {
-            text: text.into(),
-            findings: Vec::new(),
-        }
-    }
-
     /// Returns the present number of a line of the text before redaction; both are counted from 1.
     #[must_use]
     pub fn line_now(&self, line: usize) -> usize {
