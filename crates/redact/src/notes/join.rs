@@ -106,19 +106,22 @@ impl<'a> JoinedText<'a> {
     /// a table.
     fn groups(self, before: Option<&Word>, words: &[Word]) -> Option<usize> {
         let group = |word: &Word| {
-            word.text.chars().count() <= GROUP_CHARS_MAX
-                && word.text.contains(is_digit)
-                && word
-                    .text
-                    .chars()
-                    .all(|c| is_digit(c) || matches!(c, '#' | '*'))
+            let (mut count, mut digit) = (0, false);
+            for c in word.text.chars() {
+                count += 1;
+                digit |= is_digit(c);
+                if count > GROUP_CHARS_MAX || !is_digit(c) && !matches!(c, '#' | '*') {
+                    return false;
+                }
+            }
+            digit
         };
         let goes_on =
             |next: &Word, gap: &str| group(next) && matches!(gap, " " | " - " | " – " | " / ");
         let first = &words[0];
         let begun =
-            before.is_some_and(|word| group(word) && goes_on(first, self.between(word, first)));
-        let count = (group(first) && !begun).then(|| self.run(words, GROUPS_MAX, goes_on))?;
+            || before.is_some_and(|word| group(word) && goes_on(first, self.between(word, first)));
+        let count = (group(first) && !begun()).then(|| self.run(words, GROUPS_MAX, goes_on))?;
         (2..GROUPS_MAX).contains(&count).then_some(count)
     }
 

@@ -142,9 +142,10 @@ impl<'a> NotePage<'a> {
         };
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
+        let mut cache = WordCache::new(text.len());
         for (number, range) in wanted(text, labels) {
             if let Ok(line) = std::str::from_utf8(&text[range.clone()]) {
-                page.add(line, range.start, number);
+                page.add(&mut cache, line, range.start, number);
             }
         }
         let mut first = 0;
@@ -215,7 +216,7 @@ impl<'a> NotePage<'a> {
         technical * 10 / count.max(1)
     }
 
-    fn add(&mut self, line: &'a str, start: usize, number: usize) {
+    fn add(&mut self, cache: &mut WordCache<'a>, line: &'a str, start: usize, number: usize) {
         let begun = self.words.len();
         if is_code(line) {
             let count = line.split_ascii_whitespace().count();
@@ -232,9 +233,9 @@ impl<'a> NotePage<'a> {
         }
         let mut reader = LineReader {
             words: &mut self.words,
+            cache,
             line: self.lines.len(),
             marks: marks::START,
-            lower: String::new(),
         };
         let is_space = |c: char| c.is_whitespace() || c == char::from(BLANK);
         let mut chunk = None;
@@ -477,14 +478,88 @@ fn is_pair(chunk: &str, slash: usize) -> bool {
         && password.chars().any(char::is_alphabetic)
 }
 
+/// The facts about a word that its text alone decides.
+#[derive(Clone, Copy)]
+struct WordFacts<'a> {
+    text: &'a str,
+    look: Look,
+    classes: Classes,
+    hash: u32,
+}
+
+/// The words read last, because most words of a text come again.
+struct WordCache<'a> {
+    facts: Vec<Option<WordFacts<'a>>>,
+    /// A word in lower case, kept to reuse its memory.
+    lower: String,
+}
+
+impl<'a> WordCache<'a> {
+    /// Most words that are kept: a power of two.
+    const WORDS_MAX: usize = 2048;
+
+    /// Makes a cache for a text of so many bytes.
+    fn new(bytes: usize) -> Self {
+        let words = (bytes / 8).next_power_of_two().clamp(1, Self::WORDS_MAX);
+        Self {
+            facts: vec![None; words],
+            lower: String::new(),
+        }
+    }
+
+    /// Returns the facts about a word.
+    fn facts(&mut self, word: &'a str) -> WordFacts<'a> {
+        let bytes = word.as_bytes();
+        let head = bytes.iter().take(8);
+        let head = head.fold(bytes.len() as u64, |all, b| all << 8 ^ all >> 56 ^ u64::from(*b));
+        let place = (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        let place = place & (self.facts.len() - 1);
+        match self.facts[place] {
+            Some(facts) if facts.text == word => facts,
+            _ => {
+                let facts = self.read(word);
+                self.facts[place] = Some(facts);
+                facts
+            }
+        }
+    }
+
+    fn read(&mut self, word: &'a str) -> WordFacts<'a> {
+        let look = look(word);
+        self.lower.clear();
+        let bare = word.trim_end_matches(['!', '?', '=']);
+        if bare.is_ascii() {
+            self.lower.push_str(bare);
+            self.lower.make_ascii_lowercase();
+        } else {
+            let plain = bare.chars().flat_map(char::to_lowercase);
+            self.lower
+                .extend(plain.map(|c| if c == '’' { '\'' } else { c }));
+        }
+        let (mut classes, hash) = vocabulary::classes(&self.lower);
+        if look.sort() == Sort::Words {
+            for part in self.lower.split(['-', '_', '.', '\'', '/']) {
+                if part.len() >= PART_BYTES_MIN && part.len() < self.lower.len() {
+                    classes.0 |= vocabulary::classes(part).0.0 & Classes::LABELS.0;
+                }
+            }
+        }
+        WordFacts {
+            text: word,
+            look,
+            classes,
+            hash,
+        }
+    }
+}
+
 /// A reader of the words of a line.
 struct LineReader<'a, 'b> {
     words: &'b mut Vec<Word<'a>>,
+    cache: &'b mut WordCache<'a>,
     line: usize,
     /// Marks since the last word.
     marks: u16,
-    /// The word in lower case, kept to reuse its memory.
-    lower: String,
 }
 
 impl<'a> LineReader<'a, '_> {
@@ -500,6 +575,14 @@ impl<'a> LineReader<'a, '_> {
         }
         if lead.contains("..") {
             self.marks = self.marks & !marks::END | marks::DOTS;
+        }
+        // Most chunks are one plain word, which nothing below would split.
+        let letters = inner.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (word, tail) = inner.split_at(letters);
+        if letters > 0 && tail.bytes().all(|b| matches!(b, b'.' | b',' | b';' | b':' | b')')) {
+            self.single(word, start + lead.len());
+            self.marks = marks::of_all(tail);
+            return;
         }
         // A star may end a code; `piece` decides on it.
         let mut core = inner.trim_end_matches(|c| closes(c) && c != '*');
@@ -567,31 +650,13 @@ impl<'a> LineReader<'a, '_> {
     }
 
     fn single(&mut self, word: &'a str, start: usize) {
-        let look = look(word);
-        self.lower.clear();
-        let bare = word.trim_end_matches(['!', '?', '=']);
-        if bare.is_ascii() {
-            self.lower.push_str(bare);
-            self.lower.make_ascii_lowercase();
-        } else {
-            let plain = bare.chars().flat_map(char::to_lowercase);
-            self.lower
-                .extend(plain.map(|c| if c == '’' { '\'' } else { c }));
-        }
-        let (mut classes, hash) = vocabulary::classes(&self.lower);
-        if look.sort() == Sort::Words {
-            for part in self.lower.split(['-', '_', '.', '\'', '/']) {
-                if part.len() >= PART_BYTES_MIN && part.len() < self.lower.len() {
-                    classes.0 |= vocabulary::classes(part).0.0 & Classes::LABELS.0;
-                }
-            }
-        }
+        let facts = self.cache.facts(word);
         self.words.push(Word {
             text: word,
             start,
-            hash,
-            classes,
-            look,
+            hash: facts.hash,
+            classes: facts.classes,
+            look: facts.look,
             before: self.marks,
             behind: 0,
             line: self.line,

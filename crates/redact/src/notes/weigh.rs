@@ -233,24 +233,24 @@ fn label(class: usize) -> u32 {
     found.map_or(6, |(sort, _)| *sort)
 }
 
-/// Returns the bucket of the nearest word of each class.
+/// Returns the bucket of the nearest word of each class, and the classes that there are.
 fn distances<'a>(
     words: impl Iterator<Item = &'a Word<'a>>,
     mut ended: bool,
     mark: impl Fn(&Word) -> u16,
-) -> [u8; CLASSES] {
+) -> ([u8; CLASSES], Classes) {
     let mut nearest = [NOWHERE; CLASSES];
+    let mut seen = Classes::default();
     let mut gap = 0;
     for word in words {
-        for class in word.classes.numbers() {
-            if nearest[class] == NOWHERE {
-                nearest[class] = bucket(gap, ended);
-            }
+        for class in Classes(word.classes.0 & !seen.0).numbers() {
+            nearest[class] = bucket(gap, ended);
         }
+        seen.0 |= word.classes.0;
         gap += usize::from(!word.is_empty());
         ended |= mark(word) & marks::END != 0;
     }
-    nearest
+    (nearest, seen)
 }
 
 /// Names every feature of a word.
@@ -274,16 +274,16 @@ pub(super) fn features(
     let front = &page.words[line.words.start..at];
     let rest = &page.words[at + 1..line.words.end];
     let ended = word.before & marks::END != 0;
-    let before = distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
+    let (before, classes_before) = distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
     let ended = word.behind & marks::END != 0;
-    let behind = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
-    for (class, number) in (0..CLASSES).zip(0..) {
-        if before[class] != NOWHERE {
-            see(FeatureKind::Before, number, u32::from(before[class]), sort);
-        }
-        if behind[class] != NOWHERE {
-            see(FeatureKind::Behind, number, u32::from(behind[class]), sort);
-        }
+    let (behind, classes_behind) = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
+    for class in classes_before.numbers() {
+        let distance = u32::from(before[class]);
+        see(FeatureKind::Before, as_u32(class), distance, sort);
+    }
+    for class in classes_behind.numbers() {
+        let distance = u32::from(behind[class]);
+        see(FeatureKind::Behind, as_u32(class), distance, sort);
     }
     // The words on the lines around.
     let set = |line: Option<&super::page::NoteLine>| line.map_or(0, |line| line.classes.0);
@@ -300,7 +300,7 @@ pub(super) fn features(
         see(FeatureKind::SameLine, as_u32(class), sort, 0);
     }
     // The nearest label, and the marks before the word.
-    let nearest = Classes::LABELS
+    let nearest = Classes(Classes::LABELS.0 & classes_before.0)
         .numbers()
         .map(|class| (before[class], class));
     let (distance, class) = nearest
@@ -322,7 +322,7 @@ pub(super) fn features(
         | u32::from(asked) << 3;
     see(FeatureKind::Position, position, group, 0);
     see(FeatureKind::Asked, u32::from(asked), sort, few);
-    for number in (0..32).filter(|number| word.look.traits >> number & 1 != 0) {
+    for number in Classes(word.look.traits).numbers().map(as_u32) {
         see(FeatureKind::Trait, number, group, 0);
         see(
             FeatureKind::TraitNearest,
