@@ -240,6 +240,13 @@ pub enum Error {
         /// The limit, in events per minute.
         events_max: u64,
     },
+    /// A command would record a time that the caller made up, in a store that is not for trials.
+    NotATrial,
+    /// A person was asked to confirm an erasure by its name, and typed something else.
+    NotConfirmed {
+        /// The name that was asked for.
+        name: String,
+    },
     /// An argument of the caller is invalid.
     Invalid {
         /// The argument.
@@ -296,6 +303,8 @@ impl Error {
             Self::TooLong { .. } | Self::HistoryFull { .. } | Self::TooManyEvents { .. } => {
                 "limit_exceeded"
             }
+            Self::NotATrial => "not_a_trial",
+            Self::NotConfirmed { .. } => "not_confirmed",
             Self::Invalid { .. } => "invalid",
         }
     }
@@ -314,7 +323,10 @@ impl Error {
             | Self::NotRolledBack
             | Self::OldFormat => 6,
             Self::Membership(fault) => fault.exit_code(),
-            Self::DeniedPath { .. } | Self::NotASigner { .. } => 7,
+            Self::DeniedPath { .. }
+            | Self::NotASigner { .. }
+            | Self::NotATrial
+            | Self::NotConfirmed { .. } => 7,
             Self::Signing(fault) => fault.exit_code(),
             Self::Retention(fault) => fault.exit_code(),
             Self::Export(fault) => fault.exit_code(),
@@ -525,6 +537,14 @@ impl Error {
             Self::PolicyChanged => "see what it says now with `agekeep policy get`, and edit that",
             Self::DeniedPath { .. } => "name /memories or a path below it",
             Self::TooLong { .. } => "split it into several files",
+            Self::NotATrial => {
+                "leave --now away, so that the machine's clock counts; dry runs and `policy explain` \
+                 take it in every store, and `agekeep init --trial` makes one whose times may be made up"
+            }
+            Self::NotConfirmed { .. } => {
+                "nothing was changed; see with --dry-run what it would destroy, and type the name as \
+                 it is shown, or say --yes"
+            }
             _ => "see `agekeep --help`",
         }
     }
@@ -691,6 +711,12 @@ impl fmt::Display for Error {
                 "the session has recorded more than {events_max} events within a minute"
             ),
             Self::DeniedPath { why } => write!(f, "the path cannot be used: {why}"),
+            Self::NotATrial => f.write_str(
+                "--now would set the time of what is recorded, and this store is not for trials",
+            ),
+            Self::NotConfirmed { name } => {
+                write!(f, "it was not confirmed: what was typed is not {name}")
+            }
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
             of_history => of_history.fmt_of_history(f),
         }

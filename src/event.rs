@@ -30,7 +30,7 @@ use crate::redact::{Finding, Kind, Redactor};
 pub use self::command::OWNER_COMMANDS;
 pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
-    EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, PublicFile,
+    EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, INIT_COMMAND, POLICY_COMMAND, PublicFile,
     REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
     UPGRADE_COMMAND,
 };
@@ -309,6 +309,8 @@ pub struct Event {
     pub receipt: Option<Receipt>,
     /// True if a sweep was told to accept a clock that had gone back or leapt ahead.
     pub clock_accepted: bool,
+    /// True for the first event of a trial store, whose times may be made up.
+    pub trial: bool,
     /// The replica that recorded it; `None` in events of format 1.
     pub replica: Option<ReplicaId>,
     /// The keys in force from this event on, if it changes them.
@@ -419,7 +421,7 @@ impl Event {
     /// Tells whether its command may change the keys in force.
     pub(crate) fn may_change_keys(&self) -> bool {
         let such = [
-            "init",
+            INIT_COMMAND,
             UPGRADE_COMMAND,
             ACCEPT_COMMAND,
             REMOVE_MEMBER_COMMAND,

@@ -163,6 +163,8 @@ fn public_text(error: &Error) -> String {
         | Error::TooManyEvents { .. }
         | Error::NotRolledBack
         | Error::OldFormat
+        | Error::NotATrial
+        | Error::NotConfirmed { .. }
         | Error::Retention(_)
         | Error::Signing(_)
         | Error::Membership(_) => error.to_string(),

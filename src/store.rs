@@ -350,7 +350,29 @@ impl Store {
         context: &Context,
         clock: Clock,
     ) -> Result<Self> {
-        init::init(root, keys, policy, context, clock)
+        init::init(root, keys, policy, false, context, clock)
+    }
+
+    /// Creates a store for trials: as [`Store::init`] does, and the first event says for good that
+    /// the times in its history may be made up.
+    ///
+    /// # Errors
+    /// The errors of [`Store::init`].
+    pub fn init_trial(
+        root: &Path,
+        keys: Keys,
+        policy: &Policy,
+        context: &Context,
+        clock: Clock,
+    ) -> Result<Self> {
+        init::init(root, keys, policy, true, context, clock)
+    }
+
+    /// Tells whether the store was created for trials, so that the times in its history may be made
+    /// up. The signed first event says so.
+    #[must_use]
+    pub fn is_trial(&self) -> bool {
+        self.state.catalog.is_trial
     }
 
     /// Dry-runs a command that writes. Nothing changes, and nothing is recorded.

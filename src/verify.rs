@@ -86,6 +86,9 @@ pub struct Report {
     pub store: Option<StoreId>,
     /// The newest commit of the verified history.
     pub head: Option<ObjectId>,
+    /// True if history says that the store is for trials: its times may be made up. `None` where
+    /// that cannot be read, which takes a key.
+    pub trial: Option<bool>,
     /// The number of events.
     pub events: u64,
     /// The first event that was checked; 0 if all were.
@@ -159,6 +162,7 @@ struct Run<'a> {
 /// The results of reading history.
 #[derive(Default)]
 struct HistoryCheck {
+    trial: Option<bool>,
     events: u64,
     from: u64,
     versions: u64,
@@ -197,6 +201,8 @@ impl Run<'_> {
                 .push("what was before a commit that cannot be read".into());
             return Ok(outcome);
         };
+        let keyring = self.opened.keyring.as_ref();
+        outcome.trial = keyring.map(|_| begun.fold.catalog.is_trial);
         let chain = VerifiedHistory {
             repository: &self.opened.repository,
             first,
@@ -405,6 +411,7 @@ impl Run<'_> {
         Report {
             store: self.opened.store,
             head: self.opened.head,
+            trial: outcome.trial,
             events: outcome.events,
             from: outcome.from,
             versions: outcome.versions,

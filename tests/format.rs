@@ -820,7 +820,7 @@ fn the_catalog_is_as_documented() {
         assert!(store.home.run(&["read"]).status.success());
     }
     let file = store.file("catalog");
-    assert_eq!(file[..16], b"agekeep-catalog5"[..]);
+    assert_eq!(file[..16], b"agekeep-catalog6"[..]);
     assert_eq!(file[16..32], store.store);
     let epoch_key = unbase64(&store.epoch["key"]);
     let mut key = <Hmac<Sha256> as Mac>::new_from_slice(&epoch_key).expect("any length");
@@ -952,7 +952,7 @@ fn a_catalog_of_another_format_version_is_made_again() {
     patch(&home, "catalog", 15, b"9");
     assert_eq!(stdout(&home.run(&["read"])).lines().count(), 5);
     let catalog = fs::read(home.store().join("catalog")).expect("there");
-    assert_eq!(catalog[..16], b"agekeep-catalog5"[..]);
+    assert_eq!(catalog[..16], b"agekeep-catalog6"[..]);
 }
 
 // ---- recovery ----

@@ -4,6 +4,9 @@ use crate::crypto::sign::SignerRole;
 use crate::error::Result;
 use crate::event::{Erased, Event, MemoryChange};
 
+/// The command of the first event, which makes the store.
+pub(crate) const INIT_COMMAND: &str = "init";
+
 /// The command of an event that changes the policy: no interface lets an agent give it.
 pub(crate) const POLICY_COMMAND: &str = "policy_set";
 
@@ -49,7 +52,7 @@ pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 /// The administrative commands, as records name them: none is a memory command, and no interface
 /// lets an agent give one.
 pub const OWNER_COMMANDS: [&str; 28] = [
-    "init",
+    INIT_COMMAND,
     UPGRADE_COMMAND,
     POLICY_COMMAND,
     ADD_MEMBER_COMMAND,
@@ -169,7 +172,7 @@ fn roles_of(command: &str) -> &'static [SignerRole] {
         | EXPORT_COMMAND
         | EXPORT_HISTORY_COMMAND => &[Owner, Writer],
         EXPIRE_COMMAND | ERASE_COMMAND | HOLD_ADD_COMMAND => &[Owner, Sweeper],
-        "init"
+        INIT_COMMAND
         | UPGRADE_COMMAND
         | "keys_export"
         | POLICY_COMMAND

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::event::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
-    EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, POLICY_COMMAND, REDACT_COMMAND,
+    EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, INIT_COMMAND, POLICY_COMMAND, REDACT_COMMAND,
     REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET, UPGRADE_COMMAND,
 };
 use crate::event::{Change, Event, HoldChange, Outcome, PathRef};
@@ -43,7 +43,7 @@ fn changes_of(command: &str) -> Option<&'static [Change]> {
         | "grep"
         | EXPORT_COMMAND
         | EXPORT_HISTORY_COMMAND => &[Look],
-        "init" | UPGRADE_COMMAND | POLICY_COMMAND | ADD_MEMBER_COMMAND | SIGNERS_ADD
+        INIT_COMMAND | UPGRADE_COMMAND | POLICY_COMMAND | ADD_MEMBER_COMMAND | SIGNERS_ADD
         | SIGNERS_RM | SIGNERS_SET | ACCEPT_COMMAND | HOLD_ADD_COMMAND | HOLD_RM_COMMAND
         | "scan" => &[],
         _ => return Option::None,
@@ -113,6 +113,7 @@ impl Event {
             && self.lost.is_none()
             && self.undone.is_empty()
             && !self.clock_accepted
+            && !self.trial
     }
 
     /// Finds a field, apart from the memories, that does not belong to the command.
@@ -147,6 +148,8 @@ impl Event {
             "it undoes events, and its command never does"
         } else if self.clock_accepted && command != EXPIRE_COMMAND {
             "it accepts a clock, and its command never does"
+        } else if self.trial && (self.number != 0 || command != INIT_COMMAND) {
+            "it makes the store one for trials, and only the first event does"
         } else {
             return None;
         };

@@ -77,6 +77,8 @@ pub(super) struct RecordJson {
     receipt: Option<Receipt>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     clock_accepted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    trial: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replica: Option<ReplicaId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +195,7 @@ impl RecordJson {
             hold: event.hold.clone(),
             receipt: event.receipt.clone(),
             clock_accepted: event.clock_accepted,
+            trial: event.trial,
             replica: event.replica,
             keys: event.keys,
         })
@@ -271,6 +274,7 @@ impl RecordJson {
             hold: self.hold,
             receipt: self.receipt,
             clock_accepted: self.clock_accepted,
+            trial: self.trial,
             replica: self.replica,
             keys: self.keys,
         })

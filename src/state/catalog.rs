@@ -72,6 +72,8 @@ pub(crate) struct Catalog {
     pub(crate) times: Times,
     /// The blobs of `agekeep.toml`, `recipients` and `signers` that the store's owner decided on.
     pub(crate) decided: Option<ConfigBlobs>,
+    /// True if the first event says that the store is for trials.
+    pub(crate) is_trial: bool,
     /// The time and event number of the last completed sweep.
     pub(crate) swept: Option<(DateTime<Utc>, u64)>,
     /// The numbers of the epoch key and the names key since the last erasure. A keyring with lower
@@ -140,6 +142,7 @@ impl Catalog {
             recent: RateCounter::default(),
             times: Times::default(),
             decided: None,
+            is_trial: false,
             swept: None,
             erased: None,
             keys: None,
@@ -219,6 +222,7 @@ impl Catalog {
             self.recent.add(recorded);
         }
         self.times.advance(time, step.swept);
+        self.is_trial |= step.trial;
         if step.swept {
             self.swept = Some((time, step.number));
         }

@@ -225,6 +225,7 @@ pub(super) fn event(
         hold: None,
         receipt: None,
         clock_accepted: false,
+        trial: false,
         replica: store.ledger.keyring.replica(),
         keys: None,
     })

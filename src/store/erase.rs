@@ -7,7 +7,7 @@
 
 pub(super) mod unreadable;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use self::unreadable::{UnreadableProof, verify_unreadable};
 use crate::crypto::seal::SealKey;
@@ -19,14 +19,15 @@ use crate::event::{
 use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
-use crate::redact::Glob;
+use crate::redact::{Glob, Redacted};
 use crate::repository::object::Object;
 use crate::state::catalog::Memory;
+use crate::state::timeline::Version;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{check_permitted, require_reader};
 use crate::store::history::read::{
-    erased, load_timeline, no_file_at, resolve, text_then, timeline, with_timeline,
+    erased, load_timeline, no_file_at, resolve, text_then, timeline, with_contents, with_timeline,
 };
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
@@ -36,7 +37,8 @@ use crate::store::plan::touch;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{ProgressFn, reencrypt, with_new_keyring};
 use crate::store::retention::{
-    EraseOf, EraseTarget, Erasure, RECEIPT_VERSIONS_MAX, RedactedMemory,
+    EraseOf, EraseTarget, Erasure, RECEIPT_VERSIONS_MAX, ReachedVersion, RedactedMemory,
+    RedactionPlan, check_reason,
 };
 use crate::store::revision::Revision;
 use crate::store::signers::may_sign_now;
@@ -82,6 +84,7 @@ pub(super) fn erase(
     context: &Context,
     progress: &mut ProgressFn<'_>,
 ) -> Result<Erasure> {
+    check_reason(context)?;
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_one_keyring(store)?;
@@ -286,7 +289,7 @@ pub(super) fn erased_change(
 fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
     let timeline = timeline(state);
     let ids = match what {
-        EraseOf::Memory(id) => HashSet::from([*id]),
+        EraseOf::Memories(ids) => ids.iter().copied().collect(),
         EraseOf::Path(path) => last_within(state, path),
         EraseOf::Session(session) => {
             let filter = Filter {
@@ -350,9 +353,7 @@ fn target(state: &State, id: MemoryId, history_only: bool) -> Option<EraseTarget
     if !is_there && (history_only || timeline.erased_by(id).is_some()) {
         return None;
     }
-    let first = timeline.begins_with(id).map_or(0, |(first, _)| first);
-    let versions = timeline.versions(id, u64::MAX);
-    let versions = versions.filter(|version| version.version >= first).count();
+    let versions = left_of(state, id).count();
     let least = if history_only { 2 } else { 1 };
     let path = last_path(state, id);
     (versions >= least).then(|| EraseTarget {
@@ -366,10 +367,15 @@ fn target(state: &State, id: MemoryId, history_only: bool) -> Option<EraseTarget
 
 fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error {
     let path = match what {
-        EraseOf::Memory(id) => match timeline(state).erased_by(*id) {
-            Some(event) => return erased(*id, event),
-            None => format!("the memory {id}"),
-        },
+        EraseOf::Memories(ids) => {
+            let mut each = ids.iter();
+            if let Some(error) = each.find_map(|id| Some(erased(*id, timeline(state).erased_by(*id)?)))
+            {
+                return error;
+            }
+            let ids: Vec<String> = ids.iter().map(MemoryId::to_string).collect();
+            format!("the memory {}", ids.join(" or "))
+        }
         EraseOf::Path(path) => path.as_str().to_owned(),
         EraseOf::Session(session) => format!("what the session {session} wrote"),
         EraseOf::Actor(actor) => format!("what {actor} wrote"),
@@ -406,35 +412,13 @@ pub(super) fn redact(
     context: &Context,
     progress: &mut ProgressFn<'_>,
 ) -> Result<RedactedMemory> {
+    check_reason(context)?;
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     check_permitted(store, REDACT_COMMAND)?;
     load_timeline(store)?;
-    let id = to_redact(store, path, revision)?;
-    let memory = store.state.catalog.memory(id).cloned();
-    store.state.catalog.check()?;
-    let memory = memory.ok_or_else(|| Error::NotThere {
-        path: path.as_str().to_owned(),
-        when: "now: it was deleted".into(),
-        hint: format!("erase it whole: `agekeep erase {id}`"),
-    })?;
-    check_not_held(store, std::iter::once((id, Some(&memory.path))))?;
-    let text = text_of(&mut store.ledger, &memory)?;
-    let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
-    let redacted = redacted.map_err(|_| Error::Invalid {
-        what: "so large a text",
-        why: "looking for secrets in it takes too long; erase it whole instead".into(),
-    })?;
-    let stripped: Vec<String> = redacted.kinds().into_iter().map(str::to_owned).collect();
-    if stripped.is_empty() && !ever_held_a_secret(store, &memory)? {
-        return Err(Error::NotThere {
-            path: memory.path.as_str().to_owned(),
-            when: "that looks like a secret, in any version: nothing was changed".into(),
-            hint: format!(
-                "`agekeep erase {id} --history` destroys its earlier versions all the same"
-            ),
-        });
-    }
+    let (memory, redacted) = redacted_text(store, path, revision)?;
+    let (id, stripped) = (memory.id, kinds_of(redacted.kinds()));
     let fresh = SealKey::generate();
     let place = version::VersionAddress {
         id,
@@ -480,19 +464,111 @@ pub(super) fn redact(
     })
 }
 
+/// Finds the memory to redact and redacts its present text. Requires the store's lock and a loaded
+/// timeline.
+fn redacted_text(
+    store: &mut Store,
+    path: &MemoryPath,
+    revision: &Revision,
+) -> Result<(Memory, Redacted)> {
+    let id = to_redact(store, path, revision)?;
+    let memory = store.state.catalog.memory(id).cloned();
+    store.state.catalog.check()?;
+    let memory = memory.ok_or_else(|| Error::NotThere {
+        path: path.as_str().to_owned(),
+        when: "now: it was deleted".into(),
+        hint: format!("erase it whole: `agekeep erase {id}`"),
+    })?;
+    check_not_held(store, std::iter::once((id, Some(&memory.path))))?;
+    let text = text_of(&mut store.ledger, &memory)?;
+    let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
+    let redacted = redacted.map_err(|_| Error::Invalid {
+        what: "so large a text",
+        why: "looking for secrets in it takes too long; erase it whole instead".into(),
+    })?;
+    if redacted.kinds().is_empty() && !ever_held_a_secret(store, &memory)? {
+        return Err(Error::NotThere {
+            path: memory.path.as_str().to_owned(),
+            when: "that looks like a secret, in any version: nothing was changed".into(),
+            hint: format!(
+                "`agekeep erase {id} --history` destroys its earlier versions all the same"
+            ),
+        });
+    }
+    Ok((memory, redacted))
+}
+
+fn kinds_of(kinds: Vec<&str>) -> Vec<String> {
+    kinds.into_iter().map(str::to_owned).collect()
+}
+
+/// See [`Store::plan_redaction`].
+pub(super) fn plan_redaction(
+    store: &mut Store,
+    path: &MemoryPath,
+    revision: &Revision,
+) -> Result<RedactionPlan> {
+    with_contents(store, |store| {
+        let (memory, redacted) = redacted_text(store, path, revision)?;
+        let versions: Vec<ReachedVersion> = left_of(&store.state, memory.id)
+            .map(|version| {
+                Ok(ReachedVersion {
+                    version: version.version,
+                    event: version.event,
+                    bytes: version.bytes,
+                    kinds: secrets_in(store, &memory.path, &version)?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(RedactionPlan {
+            target: EraseTarget {
+                id: memory.id,
+                path: Some(memory.path),
+                is_there: true,
+                versions: versions.len(),
+                hold: None,
+            },
+            stripped: kinds_of(redacted.kinds()),
+            versions,
+        })
+    })
+}
+
+/// Returns the versions of a memory that are not erased, oldest first.
+fn left_of(state: &State, id: MemoryId) -> impl Iterator<Item = Version> + '_ {
+    let timeline = timeline(state);
+    let first = timeline.begins_with(id).map_or(0, |(first, _)| first);
+    let versions = timeline.versions(id, u64::MAX);
+    versions.filter(move |version| version.version >= first)
+}
+
+/// Returns the kinds of secrets in a version, by the rules in force; `None` if it cannot be read or
+/// scanned.
+fn secrets_in(
+    store: &Store,
+    path: &MemoryPath,
+    version: &Version,
+) -> Result<Option<Vec<String>>> {
+    let redactor = redactor(store)?;
+    let found = text_then(store, version)
+        .ok()
+        .and_then(|text| redactor.find(path.as_str(), &text).ok());
+    Ok(found.map(|found| {
+        let kinds: BTreeSet<&str> = found.iter().map(|found| found.kind.as_str()).collect();
+        kinds_of(kinds.into_iter().collect())
+    }))
+}
+
 /// Tells whether any version of a memory may hold a secret, by the rules in force. A version that
 /// cannot be read or scanned may.
 fn ever_held_a_secret(store: &Store, memory: &Memory) -> Result<bool> {
-    let redactor = redactor(store)?;
-    let timeline = timeline(&store.state);
-    let mut versions = timeline.versions(memory.id, u64::MAX);
-    Ok(versions.any(|version| {
-        timeline.erased_at(&version).is_none()
-            && text_then(store, &version).map_or(true, |text| {
-                let found = redactor.find(memory.path.as_str(), &text);
-                !found.is_ok_and(|found| found.is_empty())
-            })
-    }))
+    for version in left_of(&store.state, memory.id) {
+        let kinds = secrets_in(store, &memory.path, &version)?;
+        if kinds.is_none_or(|kinds| !kinds.is_empty()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn to_redact(store: &Store, path: &MemoryPath, revision: &Revision) -> Result<MemoryId> {

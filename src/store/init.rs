@@ -8,7 +8,7 @@ use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::sign::Signers;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
-use crate::event::{CallerClaims, Context, Event, Outcome};
+use crate::event::{CallerClaims, Context, Event, INIT_COMMAND, Outcome};
 use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
@@ -42,11 +42,12 @@ pub(super) fn check_vacant(root: &Path) -> Result<()> {
     }
 }
 
-/// See [`Store::init`].
+/// See [`Store::init`] and [`Store::init_trial`].
 pub(super) fn init(
     root: &Path,
     keys: Keys,
     policy: &Policy,
+    trial: bool,
     context: &Context,
     clock: Clock,
 ) -> Result<Store> {
@@ -64,7 +65,8 @@ pub(super) fn init(
         check_vacant_folder(there)?;
     }
     let place = InitTarget::of(root, there)?;
-    let made = build(&place, &keys, policy, context, &clock).and_then(|()| place.move_into_place());
+    let event = |tree| first_event(tree, policy, trial, context, &clock);
+    let made = build(&place, &keys, policy, &event).and_then(|()| place.move_into_place());
     if let Err(error) = made {
         place.remove_built();
         return Err(error);
@@ -224,8 +226,7 @@ fn build(
     place: &InitTarget<'_>,
     keys: &Keys,
     policy: &Policy,
-    context: &Context,
-    clock: &Clock,
+    event: &dyn Fn(ObjectId) -> Result<Event>,
 ) -> Result<()> {
     let root = &place.building;
     let id = StoreId::random();
@@ -244,7 +245,7 @@ fn build(
             &keyring,
             &owner,
             (id, policy, keys),
-            (context, clock),
+            event,
         )
     });
     made.inspect_err(|_| keyring::remove_files(&folder))
@@ -274,7 +275,7 @@ fn fill(
     keyring: &Keyring,
     owner: &[Member],
     (id, policy, keys): (StoreId, &Policy, &Keys),
-    (context, clock): (&Context, &Clock),
+    event: &dyn Fn(ObjectId) -> Result<Event>,
 ) -> Result<()> {
     let key = keys.signing_key.as_ref().ok_or(Error::NoSigningKey)?;
     let files = [
@@ -297,7 +298,7 @@ fn fill(
     let tree = Object::tree(&tree);
     repository.write(&tree)?;
 
-    let mut event = first_event(tree.id, policy, context, clock)?;
+    let mut event = event(tree.id)?;
     event.replica = keyring.replica();
     event.keys = Some(keyring.commitment()?);
     let message = event.to_message(keyring, |_| None)?;
@@ -312,8 +313,14 @@ fn fill(
     repository.sync()
 }
 
-/// Returns the record of `init`.
-fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock) -> Result<Event> {
+/// Returns the record of `init`, whose commit has this tree.
+fn first_event(
+    tree: ObjectId,
+    policy: &Policy,
+    trial: bool,
+    context: &Context,
+    clock: &Clock,
+) -> Result<Event> {
     let redactor = Redactor::of_policy(&policy.redaction)?;
     let mut redactions = Vec::new();
     let said = CallerClaims::of(context, &redactor, &mut redactions);
@@ -323,7 +330,7 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         tree,
         time: time_of(clock)?,
         clock_behind_ms: None,
-        command: "init".into(),
+        command: INIT_COMMAND.into(),
         outcome: Outcome::Ok,
         error: None,
         door: context.door.unwrap_or("library").into(),
@@ -345,6 +352,7 @@ fn first_event(tree: ObjectId, policy: &Policy, context: &Context, clock: &Clock
         hold: None,
         receipt: None,
         clock_accepted: false,
+        trial,
         replica: None,
         keys: None,
     })

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Context, Erased, Event, HoldOn, Receipt, RemovalReason};
 use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
@@ -89,8 +89,8 @@ pub struct Swept {
 pub enum EraseOf {
     /// The memory at a path, or those below it, and removed memories that were last there.
     Path(MemoryPath),
-    /// A single memory.
-    Memory(MemoryId),
+    /// These memories.
+    Memories(Vec<MemoryId>),
     /// Every memory with a version written by this session.
     Session(String),
     /// Every memory with a version written by this actor.
@@ -140,6 +140,33 @@ pub struct RedactedMemory {
     pub meta: Meta,
     /// The receipt.
     pub receipt: Receipt,
+}
+
+/// The plan of redacting a stored memory.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RedactionPlan {
+    /// The memory, with the number of versions that would no longer open.
+    pub target: EraseTarget,
+    /// Kinds of secrets to be replaced in its present text, in order.
+    pub stripped: Vec<String>,
+    /// The versions that would no longer open, oldest first. The last one is the present one, whose
+    /// redacted text takes its place.
+    pub versions: Vec<ReachedVersion>,
+}
+
+/// A version that a redaction would reach.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReachedVersion {
+    /// Its number.
+    pub version: u64,
+    /// The event that wrote it.
+    pub event: u64,
+    /// Size of its text in bytes.
+    pub bytes: u64,
+    /// Kinds of secrets in it, by the rules in force; `None` if it cannot be read or scanned.
+    pub kinds: Option<Vec<String>>,
 }
 
 /// A legal hold in force.
@@ -246,6 +273,21 @@ impl Erased {
     }
 }
 
+/// Refuses to destroy anything without a reason.
+///
+/// # Errors
+/// [`Error::Invalid`] if `context` gives none.
+pub fn check_reason(context: &Context) -> Result<()> {
+    let reason = context.reason.as_deref().unwrap_or_default();
+    if reason.trim().is_empty() {
+        return Err(Error::Invalid {
+            what: "an erasure without a reason",
+            why: "say who asked for it and why with --reason".into(),
+        });
+    }
+    Ok(())
+}
+
 impl Store {
     /// Plans a sweep without carrying it out (dry run). Nothing is changed or recorded.
     ///
@@ -291,9 +333,9 @@ impl Store {
     /// A hold on a directory covers everything below it.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::error::Error::Invalid) without a reason,
-    /// [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse,
-    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing is there and it is no glob,
+    /// [`Error::Invalid`] without a reason,
+    /// [`Error::Policy`] for a glob that does not parse,
+    /// [`Error::NotThere`] if nothing is there and it is no glob,
     /// [`RetentionFault::TooManyHolds`](crate::error::RetentionFault::TooManyHolds); otherwise the
     /// errors of [`Store::execute`].
     pub fn hold(&mut self, what: &str, context: &Context) -> Result<Meta> {
@@ -321,8 +363,8 @@ impl Store {
     ///
     /// # Errors
     /// [`RetentionFault::NoReceipt`](crate::error::RetentionFault::NoReceipt) if there is none;
-    /// [`Error::NoRevision`](crate::error::Error::NoRevision) or
-    /// [`Error::Ambiguous`](crate::error::Error::Ambiguous); otherwise any error of checking
+    /// [`Error::NoRevision`] or
+    /// [`Error::Ambiguous`]; otherwise any error of checking
     /// history.
     pub fn receipt(&mut self, revision: Option<&Revision>) -> Result<Proof> {
         receipt::receipt(self, revision)
@@ -353,8 +395,8 @@ impl Store {
     /// Nothing is changed or recorded.
     ///
     /// # Errors
-    /// [`Error::NotThere`](crate::error::Error::NotThere) if no memory matches,
-    /// [`Error::Policy`](crate::error::Error::Policy) for a glob that does not parse.
+    /// [`Error::NotThere`] if no memory matches,
+    /// [`Error::Policy`] for a glob that does not parse.
     pub fn plan_erasure(&mut self, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
         erase::plan_erasure(self, what, history_only)
     }
@@ -367,6 +409,7 @@ impl Store {
     /// reader who opens the store destroys their keys.
     ///
     /// # Errors
+    /// [`Error::Invalid`] without a reason in `context`;
     /// [`RetentionFault::Held`](crate::error::RetentionFault::Held) if a hold keeps one of them;
     /// otherwise the errors of [`Store::plan_erasure`] and [`Store::execute`].
     pub fn erase(
@@ -379,15 +422,28 @@ impl Store {
         erase::erase(self, what, history_only, context, progress)
     }
 
+    /// Plans the redaction of a stored memory without carrying it out (dry run). Nothing is changed
+    /// or recorded.
+    ///
+    /// # Errors
+    /// The errors of [`Store::redact`], but for a missing reason or signing key.
+    pub fn plan_redaction(
+        &mut self,
+        path: &MemoryPath,
+        revision: &Revision,
+    ) -> Result<RedactionPlan> {
+        erase::plan_redaction(self, path, revision)
+    }
+
     /// Replaces the present text of a memory by its redacted form, re-encrypted to a fresh
     /// identity, and erases every older version, by a single event with its receipt. The memory is
     /// the one that was at a path at a moment, wherever it is now.
     ///
     /// # Errors
-    /// [`Error::NotThere`](crate::error::Error::NotThere) if nothing was at the path then, or the
-    /// memory no longer exists; [`crate::error::RetentionFault::Held`] if a hold keeps it;
-    /// [`Error::Invalid`](crate::error::Error::Invalid) if its text cannot be scanned; otherwise
-    /// the errors of [`Store::erase`].
+    /// [`Error::NotThere`] if nothing was at the path then, the memory no longer exists, or no
+    /// version of it holds what looks like a secret; [`crate::error::RetentionFault::Held`] if a hold
+    /// keeps it; [`Error::Invalid`] without a reason in `context`, or if its text cannot be scanned;
+    /// otherwise the errors of [`Store::erase`].
     pub fn redact(
         &mut self,
         path: &MemoryPath,

@@ -59,6 +59,8 @@ pub struct Status {
     pub last_event: Option<DateTime<Utc>>,
     /// The members who can open the store.
     pub recipients: Vec<Member>,
+    /// True if the store is for trials: its times may be made up.
+    pub trial: bool,
     /// The signers who may write to the store.
     pub signers: Vec<Signer>,
     /// The store of which this is a copy, or its former place, as far as this user has seen.
@@ -95,6 +97,7 @@ impl Store {
             history_bytes_max: self.limits().history_bytes,
             last_event: self.state.catalog.times.last,
             recipients: self.state.config.members.clone(),
+            trial: self.is_trial(),
             signers: self.signer_list(),
             copy_of: copy_of(self)?,
             problems: problems(self)?,

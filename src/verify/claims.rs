@@ -141,7 +141,7 @@ fn spot_of(note: &SignedCheckpoint) -> FindingLocation {
 // The verified point of history, kept outside the store. The next run begins there.
 //
 // ```text
-// <state>/places/<id>/verified   "agekeep-verify-6" 16 | AEAD under the user's key
+// <state>/places/<id>/verified   "agekeep-verify-7" 16 | AEAD under the user's key
 // ```
 // Inside is another AEAD, under the key of the caches. The user's key keeps holders of the store's
 // keys, who include auditors and former members, from making a point that skips their forgeries.
@@ -150,7 +150,7 @@ fn spot_of(note: &SignedCheckpoint) -> FindingLocation {
 // `"agekeep/1 verified " | store id 16 | place id 16`. The contents are this program's own. A file
 // that does not open or parse is ignored.
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-6";
+const MAGIC: &[u8; 16] = b"agekeep-verify-7";
 /// More than the largest store's point takes.
 const BYTES_MAX: u64 = 1 << 30;
 

@@ -12,7 +12,7 @@ use crate::crypto::digest::Digest;
 use crate::crypto::sign::{SignedBy, SignerEntry, SignerRole, Signers, Validity};
 use crate::error::Result;
 use crate::event::command::may_record;
-use crate::event::{self, Event, EventFault, Message, PathOpener, PublicFile};
+use crate::event::{self, Event, EventFault, INIT_COMMAND, Message, PathOpener, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
 use crate::repository::object::{self, Commit, ObjectKind};
@@ -417,7 +417,7 @@ fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
 fn check_chain(said: &MessageHeader<'_>, before: &Before, seen: &mut CheckedCommitFacts) {
     let broken = match (before.root, said.chain) {
         (true, None) => {
-            if said.command != "init" {
+            if said.command != INIT_COMMAND {
                 let what = "history begins with it, and it is no `init`";
                 seen.faults.push(Fault::new("history-broken", what));
             }

@@ -1,11 +1,11 @@
 //! The command line: parses the arguments, calls the library and shows the result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
-use agekeep::store::{Clock, Store};
+use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
 
@@ -98,8 +98,9 @@ pub(crate) struct Global {
     /// Do not start a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
-    /// The time to go by instead of the machine's clock, in RFC 3339: for tests
-    #[arg(long, global = true, hide = true, value_name = "TIME")]
+    /// Go by this time (RFC 3339) and not by the machine's clock: in dry runs and explanations, and
+    /// for what is recorded in a store made by `init --trial`
+    #[arg(long, global = true, value_name = "TIME")]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Whether nobody is asked anything, also where there is a terminal.
     #[arg(skip)]
@@ -292,9 +293,7 @@ impl Global {
     /// Opens the store for commands, which are signed.
     pub(crate) fn open(&self) -> Result<Store> {
         let path = self.protected_store()?;
-        let store = Store::open(&path, environment::keys(self)?, self.clock())?;
-        self.introduce(&store);
-        Ok(protected(store))
+        self.open_at(&path, environment::keys(self)?, true)
     }
 
     /// Prints which store this is, the first time one is seen at its place.
@@ -304,13 +303,44 @@ impl Global {
         }
     }
 
-    /// Opens the store for a look, which is recorded if there is a signing key, or for a verb that
-    /// records nothing.
+    /// Opens the store for a look, which is recorded if there is a signing key.
+    pub(crate) fn open_to_look(&self) -> Result<Store> {
+        let path = self.protected_store()?;
+        self.open_at(&path, environment::keys_to_look(self)?, true)
+    }
+
+    /// Opens the store for a verb that records nothing.
     pub(crate) fn open_for_reading(&self) -> Result<Store> {
         let path = self.protected_store()?;
-        let store = Store::open(&path, environment::keys_to_look(self)?, self.clock())?;
+        self.open_at(&path, environment::keys_to_look(self)?, false)
+    }
+
+    /// Opens the store. Only a store for trials records a time that the caller makes up; any other
+    /// one is opened without a key to record by, or not at all.
+    fn open_at(&self, path: &Path, mut keys: Keys, records: bool) -> Result<Store> {
+        if self.now.is_some() && !self.is_trial(path, &keys)? {
+            if records && keys.signing_key.is_some() {
+                return Err(Error::NotATrial);
+            }
+            keys.signing_key = None;
+        }
+        let store = Store::open(path, keys, self.clock())?;
         self.introduce(&store);
         Ok(protected(store))
+    }
+
+    /// Tells whether the store is for trials. It is opened without a signing key, because opening
+    /// can finish and record an erasure.
+    fn is_trial(&self, path: &Path, keys: &Keys) -> Result<bool> {
+        let to_look = Keys {
+            identity: keys.identity.clone(),
+            signing_key: None,
+            state: keys.state.clone(),
+            keyring: keys.keyring.clone(),
+        };
+        let store = Store::open(path, to_look, self.clock())?;
+        self.introduce(&store);
+        Ok(store.is_trial())
     }
 
     /// Finds the store's folder and makes it private to its owner.

@@ -159,8 +159,11 @@ fn sizes(event: &Event) -> String {
     }
 }
 
-/// Renders an event as one object.
-pub(super) fn to_json(entry: &Entry) -> Value {
+/// What is said of a store for trials.
+pub(super) const TRIAL: &str = "a store for trials: its times may be made up";
+
+/// Renders an event as one object. `trial` tells whether its store is for trials.
+pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
     let event = &entry.event;
     let memories: Vec<_> = event
         .memories
@@ -208,6 +211,7 @@ pub(super) fn to_json(entry: &Entry) -> Value {
         "hold": event.hold,
         "receipt": event.receipt,
         "clock_accepted": event.clock_accepted,
+        "trial": trial,
     })
 }
 
@@ -226,8 +230,8 @@ pub(super) fn shown_to_lines(shown: &EventDiff) -> Vec<StyledLine> {
 }
 
 /// Renders an event and its changes as one object.
-pub(super) fn shown_to_json(shown: &EventDiff) -> Value {
-    let mut object = to_json(&shown.entry);
+pub(super) fn shown_to_json(shown: &EventDiff, trial: bool) -> Value {
+    let mut object = to_json(&shown.entry, trial);
     object["schema"] = "agekeep.show/1".into();
     object["changes"] = shown.changes.iter().map(changes_to_json).collect();
     if let Some(config) = &shown.config {

@@ -22,7 +22,7 @@ use crate::state::catalog::tree::{
 };
 use crate::state::catalog::{Catalog, Memory};
 
-pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog5";
+pub(super) const MAGIC: &[u8; 16] = b"agekeep-catalog6";
 /// Bytes of the header: magic, store id, file id, line id, and the offsets of the last two roots.
 pub(super) const HEADER_BYTES: usize = 80;
 /// A new file is written once the bytes that no root needs exceed those in use by this much.
@@ -134,6 +134,7 @@ impl CatalogFile {
         row.state.restore(&mut state)?;
         row.retention.restore(&mut state)?;
         state.recent = row.recent;
+        state.is_trial = row.is_trial;
         let base = self.base(
             &open,
             &state,
@@ -307,6 +308,7 @@ impl CatalogFile {
             bytes: catalog.rows.bytes(),
             by_path: owned(by_path.directory()),
             by_id: owned(by_id.directory()),
+            is_trial: catalog.is_trial,
         });
         let bytes = block(key, &names.of_root(root), &row)?;
         writer.put(&bytes)?;
@@ -400,6 +402,8 @@ pub(super) struct RootRow {
     pub(super) bytes: u64,
     pub(super) by_path: Vec<(String, LeafAddress)>,
     pub(super) by_id: Vec<([u8; 16], LeafAddress)>,
+    /// The same in every later state.
+    pub(super) is_trial: bool,
 }
 
 /// The state after an event; or, without a new event, the public files that the owner decided on

@@ -26,6 +26,7 @@ pub(crate) struct Step {
     pub(super) millis: i64,
     pub(super) touches: Vec<MemoryChangeStep>,
     pub(super) swept: bool,
+    pub(super) trial: bool,
     pub(super) erased: Option<(u64, u64)>,
     pub(super) hold: Option<HoldStep>,
     /// The digest of the previous commit, which a proof of new keys names.
@@ -72,6 +73,7 @@ impl Step {
             millis: event.time.timestamp_millis(),
             touches: event.memories.iter().map(touch).collect(),
             swept: event.command == EXPIRE_COMMAND && event.outcome == Outcome::Ok,
+            trial: event.trial && event.number == 0,
             erased: event
                 .receipt
                 .as_ref()
@@ -215,14 +217,17 @@ impl Catalog {
         }
     }
 
-    /// Tells whether another catalog agrees on marks, holds, the last sweep, the last erasure and
-    /// the keys.
+    /// Tells whether another catalog agrees on marks, holds, the last sweep, the last erasure, the
+    /// keys, and whether the store is for trials.
     pub(crate) fn retains_as(&self, other: &Self) -> bool {
         let holds = |catalog: &Self| -> Vec<HoldRow> {
             let holds = catalog.holds.iter();
             holds.map(|(number, hold)| hold.to_row(*number)).collect()
         };
-        let rest = |catalog: &Self| (catalog.swept, catalog.erased, catalog.keys);
+        let rest = |catalog: &Self| {
+            let sweeps = (catalog.swept, catalog.erased);
+            (sweeps, catalog.keys, catalog.is_trial)
+        };
         rest(self) == rest(other) && self.marked == other.marked && holds(self) == holds(other)
     }
 
@@ -392,6 +397,7 @@ struct Snapshot<'a> {
     /// In listing order.
     #[serde(borrow)]
     memories: Vec<MemoryRow<'a>>,
+    is_trial: bool,
 }
 
 /// Encodes a catalog for [`from_snapshot`]; the bytes are to be sealed. `None` before the first
@@ -402,6 +408,7 @@ pub(crate) fn to_snapshot(catalog: &Catalog) -> Option<Zeroizing<Vec<u8>>> {
         retention: RetentionRow::of(catalog),
         recent: catalog.recent.clone(),
         memories: catalog.memories().map(MemoryRow::of).collect(),
+        is_trial: catalog.is_trial,
     };
     Some(row::encode(&snapshot))
 }
@@ -413,6 +420,7 @@ pub(crate) fn from_snapshot(plain: &[u8]) -> Option<Catalog> {
     snapshot.state.restore(&mut catalog)?;
     snapshot.retention.restore(&mut catalog)?;
     catalog.recent = snapshot.recent;
+    catalog.is_trial = snapshot.is_trial;
     for row in snapshot.memories {
         catalog.rows.put(row.restore()?);
     }

@@ -156,6 +156,7 @@ impl Author {
             millis: 1_000_000 + i64::try_from(number).expect("few") * 7 - i64::from(kind % 3) * 9,
             touches: Vec::new(),
             swept: kind == 11,
+            trial: false,
             erased: (kind == 12).then_some((number, number)),
             hold: None,
             parent: None,

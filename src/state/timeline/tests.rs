@@ -71,6 +71,7 @@ fn event(number: u64) -> Event {
         hold: None,
         receipt: None,
         clock_accepted: false,
+        trial: false,
         replica: None,
         keys: None,
     }

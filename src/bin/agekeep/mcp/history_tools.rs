@@ -6,7 +6,7 @@ use agekeep::event::Context;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::history::{Match, Matches, MemoryDiff, Search};
 use agekeep::store::log::Filter;
-use agekeep::store::retention::{EraseOf, SweepOptions};
+use agekeep::store::retention::{EraseOf, SweepOptions, check_reason};
 use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
@@ -60,11 +60,12 @@ fn changes_of(
     filter.altering = true;
     let (mut lines, mut found) = (Vec::new(), Vec::new());
     kept.with(|store| {
+        let trial = store.is_trial();
         let looked = store.events_with_changes(&filter, limit, context)?;
         for shown in looked.found {
             let shown = shown?;
             let line = render::to_text(&shown.entry);
-            let mut event = render::to_json(&shown.entry);
+            let mut event = render::to_json(&shown.entry, trial);
             // Nobody can count the lines of an erased text.
             if shown.changes.iter().all(|one| one.problem.is_none()) {
                 let (added, removed) = render::counts_of(&shown.changes);
@@ -265,6 +266,15 @@ fn swept(
     Ok(ToolReply::found(text, json!({"sweep": structured})))
 }
 
+/// Returns the context with the reason that the call gives. What destroys needs one, whoever has
+/// confirmed it.
+fn with_reason(arguments: &mut Arguments, context: &Context) -> Result<Context, CallFault> {
+    let mut context = context.clone();
+    context.reason = Some(arguments.needed_text("reason")?);
+    check_reason(&context)?;
+    Ok(context)
+}
+
 fn redacted(
     kept: &mut WorkerState,
     arguments: &mut Arguments,
@@ -273,6 +283,13 @@ fn redacted(
     let path = arguments.needed_text("path")?;
     let path = kept.store()?.parse_path(&path)?;
     let now = kept.revision("HEAD")?;
+    if arguments.flag("dry_run")?.unwrap_or(false) {
+        let plan = kept.with(|store| store.plan_redaction(&path, &now))?;
+        let text = redact::plan_lines(&plan).join("\n") + "\nNothing was changed.";
+        let structured = redact::plan_to_json(&plan);
+        return Ok(ToolReply::found(text, json!({"redaction": structured})));
+    }
+    let context = &with_reason(arguments, context)?;
     let done = kept.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
     let structured = redact::kept_to_json(&done);
     Ok(ToolReply::found(
@@ -295,6 +312,7 @@ fn erased(
         let structured = erase::all_to_json(&targets, history, None);
         return Ok(ToolReply::found(text, json!({"erasure": structured})));
     }
+    let context = &with_reason(arguments, context)?;
     let done = kept.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
     let text = erase::lines(&done.targets, Some(&done)).join("\n");
     let structured = erase::all_to_json(&done.targets, history, Some(&done));

@@ -99,6 +99,11 @@ const PATH: Parameter = needs(
     ParameterKind::Text,
     "Absolute path below /memories, such as /memories/project/notes.md",
 );
+const REASON: Parameter = takes(
+    "reason",
+    ParameterKind::Text,
+    "Who asked for it and why; needed unless dry_run",
+);
 const WITHIN: Parameter = takes(
     "path",
     ParameterKind::Text,
@@ -444,7 +449,15 @@ pub(super) const SPECS: &[Spec] = &[
                erase everything the file was before.",
         effect: Effect::Deletes,
         idempotent: false,
-        parameters: &[PATH],
+        parameters: &[
+            PATH,
+            REASON,
+            takes(
+                "dry_run",
+                ParameterKind::Flag,
+                "Change nothing, and say which versions would be destroyed",
+            ),
+        ],
         answers: OutputKind::Done("redaction"),
     },
     Spec {
@@ -457,6 +470,7 @@ pub(super) const SPECS: &[Spec] = &[
         idempotent: false,
         parameters: &[
             PATH,
+            REASON,
             takes(
                 "history",
                 ParameterKind::Flag,

@@ -1,7 +1,7 @@
 //! `accept-rollback`: goes on from a history that was rolled back, or with another store, as a
 //! recorded decision.
 
-use agekeep::error::Result;
+use agekeep::error::{Error, Result};
 use agekeep::store::{LostMoment, Store};
 use serde_json::json;
 
@@ -9,6 +9,12 @@ use crate::args::Global;
 use crate::{environment, output};
 
 pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
+    if global.now.is_some() {
+        return Err(Error::Invalid {
+            what: "--now",
+            why: "what is accepted is recorded by the machine's clock".into(),
+        });
+    }
     let path = global.existing_store()?;
     let keys = environment::keys(global)?;
     let context = global.context();

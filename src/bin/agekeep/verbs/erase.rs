@@ -1,10 +1,12 @@
 //! `erase`: removes memories from history too, with a receipt.
 
+use std::io::{self, IsTerminal};
+
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
-use agekeep::store::retention::{EraseOf, EraseTarget, Erasure};
+use agekeep::store::retention::{EraseOf, EraseTarget, Erasure, check_reason};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -27,15 +29,21 @@ pub(crate) struct Erase {
     /// Print what would be erased, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Do not ask, where several memories are meant
+    /// Do not ask: needed where there is no terminal to ask at
     #[arg(short = 'y', long)]
     yes: bool,
 }
 
 pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
+    // Without a path or id, the actor and session select memories, and do not say who erases them.
+    let context = match args.what {
+        Some(_) => global.context(),
+        None => global.reader_context(),
+    };
     let mut store = if args.dry_run {
         global.open_for_reading()?
     } else {
+        check_reason(&context)?;
         global.open()?
     };
     let what = wanted(global, args, &store)?;
@@ -44,18 +52,13 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
         print(global, args, &targets, None)?;
         return Ok(0);
     }
-    let is_one = targets.len() == 1 && args.what.is_some();
-    if !is_one && !args.yes && !agreed(&targets, args.history)? {
-        return Err(Error::Invalid {
-            what: "an erasure of several memories",
-            why: "look at what it reaches with --dry-run, and say --yes".into(),
-        });
+    if !args.yes {
+        let of = if args.history { "the history of " } else { "" };
+        let shown: Vec<String> = targets.iter().map(to_text).collect();
+        confirm(&shown, &format!("Erase {of}"), &name_of(&targets))?;
     }
-    // Without a path or id, the actor and session select memories, and do not say who erases them.
-    let context = match args.what {
-        Some(_) => global.context(),
-        None => global.reader_context(),
-    };
+    // What was shown, and nothing that fits the selection since.
+    let what = EraseOf::Memories(targets.iter().map(|target| target.id).collect());
     let mut bar = Bar::start("records tried");
     let mut progress = |done, total| bar.show(done, Some(total));
     let done = store.erase(&what, args.history, &context, &mut progress);
@@ -71,7 +74,7 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
     let by_person = by_person.map(|option| option.as_ref().filter(|_| args.what.is_none()));
     match (&args.what, &args.subject, by_person) {
         (Some(what), None, _) => Ok(match MemoryId::from_hex(what) {
-            Some(id) => EraseOf::Memory(id),
+            Some(id) => EraseOf::Memories(vec![id]),
             None => EraseOf::Path(store.parse_path(what)?),
         }),
         (None, Some(glob), [None, None]) => Ok(EraseOf::Subject(glob.clone())),
@@ -85,22 +88,41 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
     }
 }
 
-/// Asks the person at the terminal to agree; `false` if there is no terminal.
-fn agreed(targets: &[EraseTarget], history_only: bool) -> Result<bool> {
-    let Some(terminal) = Terminal::open() else {
-        return Ok(false);
-    };
-    let of = if history_only { "the history of " } else { "" };
+/// Returns what a person types to confirm an erasure: the path or id of the one memory, or how many
+/// there are.
+fn name_of(targets: &[EraseTarget]) -> String {
+    match targets {
+        [one] => match &one.path {
+            Some(path) => path.as_str().to_owned(),
+            None => one.id.to_string(),
+        },
+        all => output::counted(all.len() as u64, "memory"),
+    }
+}
+
+/// Has the person at the terminal confirm by its name what cannot be undone. A program that feeds
+/// standard input cannot.
+pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
+    let terminal = io::stdin().is_terminal().then(Terminal::open).flatten();
+    let terminal = terminal.ok_or_else(|| Error::Invalid {
+        what: "an erasure that nobody confirms",
+        why: "there is no terminal to ask at; look at what it destroys with --dry-run, and say --yes"
+            .into(),
+    })?;
     let question = format!(
-        "Erase {of}{} memories for good? Nothing brings them back. [y/N]",
-        targets.len()
+        "{}\n{what}{name} for good? Nothing brings it back. Type `{name}`, or nothing to leave it:",
+        shown.join("\n")
     );
-    let answer = terminal.ask(&question).map_err(|source| Error::Io {
+    let typed = terminal.ask(&question).map_err(|source| Error::Io {
         doing: "ask at",
         path: "/dev/tty".into(),
         source,
     })?;
-    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+    if typed == name {
+        return Ok(());
+    }
+    let name = name.to_owned();
+    Err(Error::NotConfirmed { name })
 }
 
 fn print(

@@ -74,7 +74,7 @@ pub(crate) fn view_at(
     range: Option<(i64, i64)>,
     at: &str,
 ) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     let at = revision(global, at)?;
     let looked = store.view_at(path, range, &at, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -102,7 +102,7 @@ fn view_to_json(
 }
 
 pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     // No form of a revision holds `:/`, and every path begins with a slash.
     if let Some((at, path)) = args.what.split_once(":/") {
         let at = revision(global, at)?;
@@ -120,7 +120,7 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
     let looked = store.show(&at, &global.context())?;
     output::unless_recorded(&looked.recorded);
     if global.json {
-        let mut object = render::shown_to_json(&looked.found);
+        let mut object = render::shown_to_json(&looked.found, store.is_trial());
         object["recorded"] = render::recorded_to_json(&looked.recorded);
         output::json(&object)?;
         return Ok(0);
@@ -129,7 +129,7 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
 }
 
 pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     let (moments, path) = match args.what.split_last() {
         Some((path, moments)) if path.starts_with('/') => (moments, Some(store.parse_path(path)?)),
         _ => (&args.what[..], None),
@@ -172,7 +172,7 @@ fn stat(changed: &[MemoryDiff]) -> Vec<StyledLine> {
 }
 
 pub(crate) fn blame(global: &Global, args: &BlameArgs) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     let (path, at) = (store.parse_path(&args.path)?, revision(global, &args.at)?);
     let looked = store.blame(&path, &at, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -249,7 +249,7 @@ fn blame_to_lines(found: &Blame) -> Vec<StyledLine> {
 }
 
 pub(crate) fn grep(global: &Global, args: &Grep) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     let search = search(&store, args)?;
     let looked = store.grep(&search, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -370,41 +370,58 @@ enum Ended {
 }
 
 pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = if args.patch {
+        global.open_to_look()?
+    } else {
+        global.open_for_reading()?
+    };
     let filter = filter(global, args, &store)?;
     let limit = args.limit.unwrap_or(usize::MAX);
+    let trial = said_trial(global, &store);
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
     if args.patch {
         return with_changes(global, pages, &mut store, &filter, limit);
     }
     if is_empty(&filter) {
         // The newest events are found without the rest of history.
-        return print(global, pages, store.log().take(limit));
+        return print(global, trial, pages, store.log().take(limit));
     }
-    print(global, pages, store.events(&filter)?.take(limit))
+    print(global, trial, pages, store.events(&filter)?.take(limit))
 }
 
 pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let mut store = global.open_for_reading()?;
     let path = store.parse_path(&args.path)?;
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
+    let trial = said_trial(global, &store);
     let entries = store.accesses(&path)?;
     print(
         global,
+        trial,
         pages,
         entries.take(args.limit.unwrap_or(usize::MAX)),
     )
 }
 
+/// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
+fn said_trial(global: &Global, store: &Store) -> bool {
+    let trial = store.is_trial();
+    if trial && !global.json && !global.quiet {
+        output::note(&format!("note: {}", render::TRIAL));
+    }
+    trial
+}
+
 fn print(
     global: &Global,
+    trial: bool,
     mut pages: Pages,
     entries: impl Iterator<Item = Result<Entry>>,
 ) -> Result<u8> {
     for entry in entries {
         let entry = entry?;
         let line = if global.json {
-            render::to_json(&entry).to_string()
+            render::to_json(&entry, trial).to_string()
         } else {
             render::to_text(&entry)
         };
@@ -423,12 +440,13 @@ fn with_changes(
     filter: &Filter,
     limit: usize,
 ) -> Result<u8> {
+    let trial = store.is_trial();
     let looked = store.events_with_changes(filter, limit, &global.reader_context())?;
     output::unless_recorded(&looked.recorded);
     for shown in looked.found {
         let shown: EventDiff = shown?;
         let lines = if global.json {
-            vec![output::plain(&render::shown_to_json(&shown).to_string())]
+            vec![output::plain(&render::shown_to_json(&shown, trial).to_string())]
         } else {
             render::shown_to_lines(&shown)
         };

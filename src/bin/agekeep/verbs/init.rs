@@ -28,6 +28,10 @@ pub(crate) struct Init {
     /// The recipient of your identity, where only a plugin knows it
     #[arg(long, value_name = "RECIPIENT", allow_hyphen_values = true)]
     recipient: Option<String>,
+    /// Make a store for trials: it may record times that --now makes up, and says for good that its
+    /// times are made up
+    #[arg(long)]
+    trial: bool,
     /// Begin with memories made for a purpose
     #[arg(long, value_name = "NAME")]
     template: Option<Template>,
@@ -129,6 +133,9 @@ pub(crate) struct InitResult {
 
 /// Makes a store, and the keys to it that are missing.
 pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<InitResult> {
+    if global.now.is_some() && !args.trial {
+        return Err(Error::NotATrial);
+    }
     let path = environment::store(global)?;
     let (identity, signing_key) = (
         environment::identity(global)?,
@@ -148,8 +155,13 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
         keys.identity = keys.identity.with_recipient(recipient);
     }
     let recipient = keys.identity.recipient()?.to_string();
-    let store = Store::init(&path, keys, &policy, &global.context(), global.clock());
-    let mut store = store.map_err(|error| match error {
+    let init = if args.trial {
+        Store::init_trial
+    } else {
+        Store::init
+    };
+    let made = init(&path, keys, &policy, &global.context(), global.clock());
+    let mut store = made.map_err(|error| match error {
         Error::NotARecipient { .. } => Error::Invalid {
             what: "the recipient",
             why: "your identity does not open what is sealed to it".into(),
@@ -207,6 +219,7 @@ impl InitResult {
             "schema": "agekeep.init/1",
             "store": self.path,
             "recipient": self.recipient,
+            "trial": self.store.is_trial(),
             "identity": self.identity,
             "new_identity": self.new_identity,
             "signing_key": self.signing_key,

@@ -7,7 +7,7 @@ use agekeep::error::{Error, Result};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::policy::Limits;
 use agekeep::redact::{self, Finding, Redactor, Rule, Verdict, Withheld};
-use agekeep::store::retention::RedactedMemory;
+use agekeep::store::retention::{RedactedMemory, RedactionPlan, ReachedVersion, check_reason};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use zeroize::Zeroizing;
 use crate::args::Global;
 use crate::input::{Line, next_line, reader};
 use crate::output::{self, Bar};
+use crate::render;
+use crate::verbs::erase::confirm;
 use crate::verbs::history::revision;
 use crate::verbs::policy::{self, PolicyFiles};
 
@@ -27,6 +29,12 @@ pub(crate) struct Redact {
     /// Redact the present text of the file that was at PATH at REV, and erase all it was before
     #[arg(value_name = "REV:PATH", required_unless_present = "help")]
     what: Option<String>,
+    /// Print which versions would be destroyed, and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Do not ask: needed where there is no terminal to ask at
+    #[arg(short = 'y', long)]
+    yes: bool,
 }
 
 #[derive(Subcommand)]
@@ -64,7 +72,7 @@ struct Sample {
 
 pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
     let Some(verb) = &args.verb else {
-        return redact_kept(global, args.what.as_deref().unwrap_or_default());
+        return redact_kept(global, args);
     };
     match verb {
         RedactVerb::Rules => rules(global.json),
@@ -81,21 +89,41 @@ pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
 }
 
 /// Redacts a memory that is kept already.
-fn redact_kept(global: &Global, what: &str) -> Result<u8> {
+fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
+    let what = args.what.as_deref().unwrap_or_default();
     let Some((rev, path)) = what.split_once(":/") else {
         return Err(Error::Invalid {
             what: "what to redact",
             why: "say REV:PATH, such as HEAD:/memories/notes.md".into(),
         });
     };
-    let mut store = global.open()?;
+    let context = global.context();
+    let mut store = if args.dry_run {
+        global.open_for_reading()?
+    } else {
+        check_reason(&context)?;
+        global.open()?
+    };
     let (rev, path) = (
         revision(global, rev)?,
         store.parse_path(&format!("/{path}"))?,
     );
+    let plan = store.plan_redaction(&path, &rev)?;
+    if args.dry_run {
+        if global.json {
+            output::json(&plan_to_json(&plan))?;
+        } else {
+            output::line(&(plan_lines(&plan).join("\n") + "\nNothing was changed."))?;
+        }
+        return Ok(0);
+    }
+    if !args.yes {
+        let now = plan.target.path.as_ref().map_or("", MemoryPath::as_str);
+        confirm(&plan_lines(&plan), "Destroy these versions of ", now)?;
+    }
     let mut bar = Bar::start("records tried");
     let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.redact(&path, &rev, &global.context(), &mut progress);
+    let done = store.redact(&path, &rev, &context, &mut progress);
     bar.finish();
     let done = done?;
     if global.json {
@@ -106,10 +134,55 @@ fn redact_kept(global: &Global, what: &str) -> Result<u8> {
     Ok(0)
 }
 
+/// Renders the plan of a redaction as an object.
+pub(crate) fn plan_to_json(plan: &RedactionPlan) -> Value {
+    let version = |version: &ReachedVersion| {
+        json!({
+            "version": version.version,
+            "event": version.event,
+            "bytes": version.bytes,
+            "kinds": version.kinds,
+        })
+    };
+    json!({
+        "schema": "agekeep.redact/1",
+        "dry_run": true,
+        "memory": plan.target.id,
+        "path": plan.target.path.as_ref().map(MemoryPath::as_str),
+        "stripped": plan.stripped,
+        "versions_erased": plan.target.versions,
+        "versions": plan.versions.iter().map(version).collect::<Vec<_>>(),
+    })
+}
+
+/// Renders the plan of a redaction as lines: the memory, and each version that it would destroy.
+pub(crate) fn plan_lines(plan: &RedactionPlan) -> Vec<String> {
+    let path = plan.target.path.as_ref();
+    let path = path.map_or_else(String::new, |path| render::quoted(path.as_str()));
+    let after = match &plan.stripped[..] {
+        [] => "its present text holds no secret and stays".to_owned(),
+        kinds => format!("its present text stays without {}", kinds.join(", ")),
+    };
+    let mut lines = vec![format!("{path}  {}: {after}", plan.target.id)];
+    lines.extend(plan.versions.iter().map(|version| {
+        let holds = match version.kinds.as_deref() {
+            None => "cannot be read".into(),
+            Some([]) => "holds no secret".into(),
+            Some(kinds) => format!("holds {}", kinds.join(", ")),
+        };
+        format!(
+            "  destroy v{}  event {}  {} bytes  {holds}",
+            version.version, version.event, version.bytes
+        )
+    }));
+    lines
+}
+
 /// Renders the redaction of a memory as an object.
 pub(crate) fn kept_to_json(done: &RedactedMemory) -> Value {
     json!({
         "schema": "agekeep.redact/1",
+        "dry_run": false,
         "memory": done.target.id,
         "path": done.target.path.as_ref().map(MemoryPath::as_str),
         "stripped": done.stripped,

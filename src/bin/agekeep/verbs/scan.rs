@@ -29,7 +29,7 @@ pub(crate) struct Scan {
 }
 
 pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
-    let mut store = global.open_for_reading()?;
+    let mut store = global.open_to_look()?;
     let mut scope = ScanScope::default();
     let path = args.path.as_deref();
     scope.within = path.map(|path| store.parse_path(path)).transpose()?;

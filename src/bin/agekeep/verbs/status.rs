@@ -11,8 +11,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::environment;
 use crate::output::{self, Bar, counted};
+use crate::{environment, render};
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
@@ -78,6 +78,9 @@ fn to_text(status: &Status) -> String {
             status.holds
         ),
     ];
+    if status.trial {
+        lines.push(format!("trial       {}", render::TRIAL));
+    }
     if let Some(copy) = &status.copy_of {
         lines.push(format!("place       {copy}"));
     }
@@ -147,6 +150,7 @@ fn to_json(status: &Status) -> serde_json::Value {
         "expired": status.expired,
         "holds": status.holds,
         "marked": status.marked,
+        "trial": status.trial,
         "copy_of": status.copy_of.as_ref().map(copy_to_json),
         "recipients": recipients,
         "signers": signers,

@@ -10,9 +10,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::environment;
 use crate::output::{self, Bar};
 use crate::verbs::policy;
+use crate::{environment, render};
 
 /// The exit code if something is not as it should be.
 const FINDINGS_PRESENT: u8 = 13;
@@ -72,8 +72,12 @@ fn note(file: &Path) -> Result<SignedCheckpoint> {
 }
 
 fn to_text(report: &Report) -> String {
+    let trial = match report.trial {
+        Some(true) => format!("\n{}", render::TRIAL),
+        _ => String::new(),
+    };
     if report.findings_total == 0 {
-        return summary(report);
+        return summary(report) + &trial;
     }
     let mut text = String::new();
     let mut hints: Vec<&str> = Vec::new();
@@ -97,7 +101,7 @@ fn to_text(report: &Report) -> String {
         output::counted(total, "finding"),
         scope(report)
     );
-    text
+    text + &trial
 }
 
 fn summary(report: &Report) -> String {
@@ -158,6 +162,7 @@ fn to_json(report: &Report) -> Value {
         "schema": "agekeep.verify/1",
         "ok": report.findings_total == 0,
         "store": report.store,
+        "trial": report.trial,
         "head": report.head,
         "events": report.events,
         "from": report.from,
