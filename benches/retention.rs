@@ -105,7 +105,10 @@ impl Bench {
     fn make(&self) {
         let policy = self.home.join("policy.toml");
         fs::write(&policy, POLICY).unwrap();
-        self.run(MADE, &["init", "--policy", policy.to_str().unwrap()]);
+        self.run(
+            MADE,
+            &["init", "--trial", "--policy", policy.to_str().unwrap()],
+        );
         let text = "customers ask about their orders\\n".repeat(TEXT_BYTES / 34);
         let path = |n: usize| format!("/memories/d{}/{n}.md", n % FOLDERS);
         let create = |n| {
@@ -149,7 +152,10 @@ impl Bench {
             let folders = round * self.scale.erased..(round + 1) * self.scale.erased;
             let folders: Vec<String> = folders.map(|n| format!("d{n}")).collect();
             let glob = format!("/memories/{{{}}}/*", folders.join(","));
-            self.run(DUE, &["erase", "--yes", "--subject", &glob])
+            self.run(
+                DUE,
+                &["erase", "--yes", "--subject", &glob, "--reason", "asked"],
+            )
         });
         show(&format!("{each} memories erased"), erased.collect());
         let verified = self.run(DUE, &["receipt", "verify"]);

@@ -357,7 +357,7 @@ fn a_link_in_the_keyring_closes_nothing_elsewhere() {
 fn with_history() -> Home {
     let home = Home::empty();
     for (day, args) in [
-        (1, &["init", "--actor", "owner"][..]),
+        (1, &["init", "--trial", "--actor", "owner"][..]),
         (
             2,
             &[
@@ -852,8 +852,8 @@ fn every_verb_that_takes_a_path_denies_one_that_leaves_memories() {
             &["policy", "expire-at", path, "2100-01-01"],
             &["scan", path],
             &["import", "config", "--to", path],
-            &["erase", path, "--reason", "why"],
-            &["redact", &at],
+            &["erase", path, "--reason", "why", "--yes"],
+            &["redact", &at, "--yes", "--reason", "asked"],
             &["hold", "add", path, "--reason", "why"],
         ] {
             let output = home.run(args);
@@ -1168,7 +1168,7 @@ fn a_log_line_cannot_be_forged_by_a_path() {
 
 #[test]
 fn a_time_that_git_cannot_write_down_is_refused() {
-    let home = Home::with_store();
+    let home = Home::with_trial_store();
     for now in ["+10000-01-01T00:00:00Z", "1969-12-31T23:59:59Z"] {
         let refused = home.run(&["--now", now, "write", "a", "--text", "x"]);
         assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
@@ -1307,7 +1307,7 @@ fn the_usual_folders_are_those_of_the_xdg_specification() {
 #[test]
 fn the_time_can_be_given_and_a_clock_that_went_back_is_a_problem() {
     let home = Home::empty();
-    assert_ok(&home.run(&["init", "--now", "2030-01-02T03:04:05.678+01:00"]));
+    assert_ok(&home.run(&["init", "--trial", "--now", "2030-01-02T03:04:05.678+01:00"]));
     assert_eq!(log(&home, &[])[0]["time"], "2030-01-02T02:04:05.678Z");
     let early = ["--now", "2030-01-02T02:04:05Z"];
     let status = stdout(&home.run(&[&early[..], &["status"]].concat()));

@@ -592,6 +592,24 @@ fn a_commit_and_its_record_are_as_documented() {
     }
 }
 
+#[test]
+fn the_first_record_of_a_store_for_trials_says_so() {
+    let home = Home::empty();
+    fs::create_dir_all(home.identity().parent().expect("a folder")).expect("made");
+    write_private(&home.identity(), &NEWEST.file("TEST-ONLY-identity.txt"));
+    assert!(home.run(&["init", "--trial"]).status.success());
+    assert!(home.run(&["write", "a.md", "--text", "x"]).status.success());
+    let commits = decode_home(NEWEST, home).commits();
+    assert_eq!(commits[0].record["trial"], true);
+    assert!(commits[1].record.get("trial").is_none());
+    // No store of before there were any is one.
+    for vectors in ALL {
+        let home = vectors.home();
+        let status = json_lines(&home.run(&["status", "--json"]).stdout).remove(0);
+        assert_eq!(status["trial"], false);
+    }
+}
+
 /// The keys that the first event names are those in the keyring, by the words of docs/format.md.
 #[test]
 fn the_keys_in_force_are_as_documented() {

@@ -638,7 +638,7 @@ fn times_that_run_backwards() {
         |_: &Home, f: &mut Forged| f.author = "owner <owner@agekeep> 1000000000 +0000".into();
     assert_forgery(author, &["time-author"], &[]);
     // The owner's clock may be wrong, if the record says so.
-    let home = home();
+    let home = Home::with_trial_store();
     done(
         &home,
         &["--now", "2001-09-09T01:46:40Z", "view", "/memories"],
@@ -1021,7 +1021,7 @@ fn an_erased_memory_is_erased_and_not_damaged() {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    done(&home, &["erase", &deleted]);
+    done(&home, &["erase", &deleted, "--yes", "--reason", "asked"]);
     let report = report(&home, &["--full"]);
     assert_eq!(report["findings"], json!([]), "{report:#}");
     assert_eq!(report["erased"].as_array().expect("a list").len(), 1);

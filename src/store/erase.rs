@@ -369,7 +369,8 @@ fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error 
     let path = match what {
         EraseOf::Memories(ids) => {
             let mut each = ids.iter();
-            if let Some(error) = each.find_map(|id| Some(erased(*id, timeline(state).erased_by(*id)?)))
+            if let Some(error) =
+                each.find_map(|id| Some(erased(*id, timeline(state).erased_by(*id)?)))
             {
                 return error;
             }
@@ -544,11 +545,7 @@ fn left_of(state: &State, id: MemoryId) -> impl Iterator<Item = Version> + '_ {
 
 /// Returns the kinds of secrets in a version, by the rules in force; `None` if it cannot be read or
 /// scanned.
-fn secrets_in(
-    store: &Store,
-    path: &MemoryPath,
-    version: &Version,
-) -> Result<Option<Vec<String>>> {
+fn secrets_in(store: &Store, path: &MemoryPath, version: &Version) -> Result<Option<Vec<String>>> {
     let redactor = redactor(store)?;
     let found = text_then(store, version)
         .ok()

@@ -495,7 +495,7 @@ fn nobody_is_told_that_keys_are_gone_while_they_are_there() {
         eprintln!("*** NOT TESTED: a file that cannot be replaced takes root, and mounts ***");
         return;
     }
-    let erase = ["erase", "/memories/a.md", "--reason", "asked"];
+    let erase = ["erase", "/memories/a.md", "--reason", "asked", "--yes"];
     let ran = probe::run_in(&home, &erase, "");
     let same = fs::read(&ring).expect("there") == before;
     let freed = Command::new("umount").arg(&ring).status().expect("runs");

@@ -307,7 +307,7 @@ fn given_up(changed_by: &str) {
     );
     plant::copy(&store, &old);
     match changed_by {
-        "erase" => run(&home, &["erase", gone]),
+        "erase" => run(&home, &["erase", gone, "--yes", "--reason", "asked"]),
         verb => run(&home, &[verb]),
     };
     plant::copy(&store.join("keyring"), &new);

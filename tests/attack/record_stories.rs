@@ -48,7 +48,7 @@ impl Scene {
     fn new() -> Option<Self> {
         has_means("records that hold what no command does").then_some(())?;
         let home = Home::empty();
-        done(&home, &["init"]);
+        done(&home, &["init", "--trial"]);
         for role in ["writer", "sweeper", "auditor"] {
             let key = agekeep::store::SigningKey::generate();
             private(&home.path().join(role), &key.to_file());
@@ -526,6 +526,12 @@ fn nothing_else_is_said_under_a_name_that_never_says_it() {
             said[field] = value.clone();
             scene.refused(signer, &said, Tree::Same, &words);
         }
+    }
+    // Nor can a store become one for trials, whose times may be made up.
+    for (signer, command) in [("writer", "view"), ("owner", "scan"), ("owner", "init")] {
+        let said = json!({"command": command, "trial": true});
+        let words = "it makes the store one for trials, and only the first event does";
+        scene.refused(signer, &said, Tree::Same, words);
     }
     let said = json!({"command": "expire", "clock_accepted": true});
     scene.accepted("sweeper", &said, Tree::Same);

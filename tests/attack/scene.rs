@@ -158,8 +158,14 @@ impl<'a> Past<'a> {
         self.run(&["recipients", "rm", "leaver"]);
         self.keep("the leaver gone");
         self.tool(&[create("late.md", 3), edit("plan.md", "step", "stage")]);
-        self.run(&["erase", "/memories/client.md", "--reason", "asked"]);
-        self.run(&["erase", "/memories/team/salary.md", "--reason", "asked"]);
+        self.run(&["erase", "/memories/client.md", "--reason", "asked", "--yes"]);
+        self.run(&[
+            "erase",
+            "/memories/team/salary.md",
+            "--reason",
+            "asked",
+            "--yes",
+        ]);
         self.keep("erased");
         self.run(&["policy", "set", "limits.lines", "5000"]);
         self.run(&["rekey", "--memories", "/memories/note*.md"]);

@@ -8,7 +8,7 @@ use crate::support::{Home, json_lines, stderr, stdout};
 
 #[test]
 fn a_clock_that_goes_back_is_recorded_and_stops_nothing() {
-    let home = Home::with_store();
+    let home = Home::with_trial_store();
     let at = |now: &str, args: &[&str]| {
         let done = home.run(&[&["--now", now][..], args].concat());
         assert!(done.status.success(), "{args:?}: {}", stderr(&done));

@@ -126,8 +126,15 @@ fn what_was_before_an_erasure_is_said_to_be_at_or_before_it() {
         ("B", insert("s", 1, "after\n")),           // 6
     ]);
     story.ok(&["policy", "set", "redaction.mode", "redact"]); // 7
-    story.ok(&["erase", "/memories/n", "--history", "--reason", "r"]); // 8
-    story.ok(&["redact", "HEAD:/memories/s"]); // 9
+    story.ok(&[
+        "erase",
+        "/memories/n",
+        "--history",
+        "--reason",
+        "r",
+        "--yes",
+    ]); // 8
+    story.ok(&["redact", "HEAD:/memories/s", "--yes", "--reason", "asked"]); // 9
     assert_eq!(origins(&story, "/memories/n", "HEAD"), [8; 3]);
     assert_eq!(origins(&story, "/memories/s", "HEAD"), [9; 2]);
     let text = story.ok(&["blame", "/memories/s"]);

@@ -11,7 +11,7 @@ use agekeep::store::revision::Revision;
 use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 
-use crate::support::{Home, feed, json_lines, stderr, stdout};
+use crate::support::{Home, complaints, feed, json_lines, stderr, stdout};
 
 /// A store, and the time there: a minute later for each process.
 pub(crate) struct Story {
@@ -29,7 +29,7 @@ impl Story {
             home: Home::empty(),
             minutes: Cell::new(0),
         };
-        story.ok(&["init"]);
+        story.ok(&["init", "--trial"]);
         story
     }
 
@@ -54,7 +54,7 @@ impl Story {
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        assert_eq!(stderr(&output), "", "{args:?}");
+        assert_eq!(complaints(&output), "", "{args:?}");
         stdout(&output)
     }
 

@@ -1,12 +1,12 @@
 //! Where passphrases come from, in which order, how often, and what is refused.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::identities::{PASSPHRASE, Person, QUICK, creations, encrypted, keygen, private};
+use crate::support::terminal::answered;
 use crate::support::{Home, feed, json_lines, stderr};
 
 const NONE: &str = "there is no passphrase for ";
@@ -245,33 +245,8 @@ fn at_a_terminal_it_asks_and_shows_nothing() {
         ("canary\u{3}".into(), 12),
         ("\n".into(), 12),
     ] {
-        let mut child = std::process::Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .env_clear()
-            .envs(
-                plain
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .env("SHELL", "/bin/sh")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("script runs");
-        let mut shown = Vec::new();
-        let mut screen = child.stdout.take().expect("piped");
-        let mut keyboard = child.stdin.take().expect("piped");
-        while !String::from_utf8_lossy(&shown).contains("identity: ") {
-            let mut byte = [0];
-            screen.read_exact(&mut byte).expect("the question");
-            shown.push(byte[0]);
-        }
-        keyboard.write_all(typed.as_bytes()).expect("typed");
-        screen.read_to_end(&mut shown).expect("the rest");
-        drop(keyboard);
-        let status = child.wait().expect("it ends");
-        let shown = String::from_utf8_lossy(&shown);
-        assert_eq!(status.code(), Some(code), "{typed:?}: {shown}");
+        let (status, shown) = answered(&plain, &line, "identity: ", || typed.clone());
+        assert_eq!(status, Some(code), "{typed:?}: {shown}");
         assert!(shown.starts_with("Passphrase for "), "{shown}");
         for secret in [PASSPHRASE, "canary", "nonsense"] {
             assert!(!shown.contains(secret), "{shown}");

@@ -14,7 +14,7 @@ use crate::support::{Home, feed, json_lines, stderr, stdout};
 fn with_policy(policy: &str) -> Home {
     let home = Home::empty();
     fs::write(home.path().join("policy.toml"), policy).expect("written");
-    ok(&home, &["init", "--policy", "policy.toml"]);
+    ok(&home, &["init", "--trial", "--policy", "policy.toml"]);
     home
 }
 

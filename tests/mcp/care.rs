@@ -17,6 +17,7 @@ fn with_policy(policy: &str) -> Home {
         "--now",
         "2026-09-01T00:00:00Z",
         "init",
+        "--trial",
         "--policy",
         "policy.toml",
     ]);
@@ -32,6 +33,27 @@ fn ok(home: &Home, args: &[&str]) -> String {
 
 fn path(path: &str) -> Value {
     json!({"path": path})
+}
+
+fn asked(path: &str) -> Value {
+    json!({"path": path, "reason": "request 4711"})
+}
+
+/// The tool destroys nothing without a reason, and says what it would destroy.
+fn assert_only_with_a_reason(home: &Home, server: &mut Server, tool: &str, shown: &str) {
+    let before = (events(home).len(), ok(home, &["read", "a.md"]));
+    for reason in [json!(null), json!(""), json!("  "), json!(["x"])] {
+        let said = server.failed(tool, json!({"path": "/memories/a.md", "reason": reason}));
+        assert!(said.contains("reason"), "{tool} {reason}: {said}");
+    }
+    let plan = server.done(tool, json!({"path": "/memories/a.md", "dry_run": true}));
+    assert!(
+        plan.contains(shown) && plan.contains("Nothing was changed."),
+        "{plan}"
+    );
+    // Each reading is an event.
+    let after = (events(home).len(), ok(home, &["read", "a.md"]));
+    assert_eq!((after.0, &after.1), (before.0 + 1, &before.1), "{tool}");
 }
 
 #[test]
@@ -216,13 +238,14 @@ fn a_secret_that_got_in_is_taken_out() {
     let mut server = Server::older(&home, &["--admin"]);
     for arguments in [
         json!({}),
-        path("/memories/none"),
-        path("/elsewhere"),
-        json!({"path": [1]}),
+        asked("/memories/none"),
+        asked("/elsewhere"),
+        json!({"path": [1], "reason": "asked"}),
     ] {
         server.failed("memory_redact", arguments);
     }
-    let done = server.call("memory_redact", path("/memories/a.md"));
+    assert_only_with_a_reason(&home, &mut server, "memory_redact", "v1");
+    let done = server.call("memory_redact", asked("/memories/a.md"));
     assert_eq!(done["isError"], false, "{done}");
     assert!(!done.to_string().contains(&secret));
     let kept = ok(&home, &["read", "a.md"]);
@@ -248,15 +271,16 @@ fn what_is_erased_is_gone_and_there_is_a_receipt() {
     assert_eq!(events(&home).len(), before);
     for arguments in [
         json!({}),
-        json!({"path": "/memories/none"}),
-        json!({"path": "/elsewhere"}),
-        json!({"path": "/memories/a.md", "dry_run": "yes"}),
-        json!({"path": "/memories/a.md", "history": 1}),
+        asked("/memories/none"),
+        asked("/elsewhere"),
+        json!({"path": "/memories/a.md", "reason": "asked", "dry_run": "yes"}),
+        json!({"path": "/memories/a.md", "reason": "asked", "history": 1}),
     ] {
         server.failed("memory_erase", arguments);
     }
+    assert_only_with_a_reason(&home, &mut server, "memory_erase", "1 version");
     assert_eq!(ok(&home, &["read", "a.md"]), "CanaryText\n");
-    let done = server.call("memory_erase", path("/memories/a.md"));
+    let done = server.call("memory_erase", asked("/memories/a.md"));
     assert_eq!(done["isError"], false, "{done}");
     let event = last_event(&home);
     assert_eq!(
@@ -305,9 +329,9 @@ fn a_hold_keeps_a_memory_from_all_of_it() {
         ],
     );
     let mut server = Server::older(&home, &["--admin", "--tools", "restore"]);
-    let said = server.failed("memory_erase", path("/memories/a.md"));
+    let said = server.failed("memory_erase", asked("/memories/a.md"));
     assert!(said.contains("hold"), "{said}");
-    let said = server.failed("memory_redact", path("/memories/a.md"));
+    let said = server.failed("memory_redact", asked("/memories/a.md"));
     assert!(said.contains("hold"), "{said}");
     let said = server.failed("memory_delete", path("/memories/a.md"));
     assert!(said.contains("hold"), "{said}");

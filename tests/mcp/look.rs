@@ -262,7 +262,7 @@ fn a_look_keeps_nothing_from_expiring_and_a_view_does() {
     let first = ["--now", "2026-10-01T00:00:00Z"];
     ok(
         &home,
-        &[&first[..], &["init", "--policy", "policy.toml"]].concat(),
+        &[&first[..], &["init", "--trial", "--policy", "policy.toml"]].concat(),
     );
     for name in ["looked.md", "viewed.md"] {
         ok(
@@ -307,7 +307,7 @@ fn long_answers_are_cut_at_a_line_and_say_so() {
         "[limits]\nview_characters = 500\n",
     )
     .expect("a file");
-    ok(&home, &["init", "--policy", "policy.toml"]);
+    ok(&home, &["init", "--trial", "--policy", "policy.toml"]);
     let lines: String = (0..300).map(|n| format!("line {n} has an x\n")).collect();
     ok(&home, &["write", "a.md", "--text", &lines]);
     ok(
@@ -345,7 +345,7 @@ fn what_is_gone_is_not_found() {
     let home = Home::empty();
     let policy = "[expiration]\nunaccessed_for = \"30d\"\n";
     fs::write(home.path().join("policy.toml"), policy).expect("a file");
-    ok(&home, &["init", "--policy", "policy.toml"]);
+    ok(&home, &["init", "--trial", "--policy", "policy.toml"]);
     ok(
         &home,
         &[
@@ -538,7 +538,14 @@ fn of_what_is_erased_no_lines_are_counted() {
     let home = home();
     ok(
         &home,
-        &["erase", "/memories/a.md", "--history", "--reason", "r"],
+        &[
+            "erase",
+            "/memories/a.md",
+            "--history",
+            "--reason",
+            "r",
+            "--yes",
+        ],
     );
     let path = json!({"path": "/memories/a.md"});
     let mut server = Server::older(&home, &[]);

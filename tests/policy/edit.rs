@@ -1,13 +1,13 @@
 //! `policy edit`: the policy in an editor, which here is a script.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use crate::policy::{events, json, ok, recorded};
+use crate::support::terminal::answered;
 use crate::support::{Home, has_peer, stderr, stdout};
 
 /// A home whose editor does this to the file `$1`.
@@ -236,33 +236,8 @@ fn at_a_terminal_it_asks_whether_to_go_on() {
         );
         let plain = desk.command(&once, &[]);
         let line = format!("{} policy edit", plain.get_program().display());
-        let mut child = Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .env_clear()
-            .envs(
-                plain
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .env("SHELL", "/bin/sh")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("script runs");
-        let mut shown = Vec::new();
-        let mut screen = child.stdout.take().expect("piped");
-        let mut keyboard = child.stdin.take().expect("piped");
-        while !String::from_utf8_lossy(&shown).contains("[y/N] ") {
-            let mut byte = [0];
-            screen.read_exact(&mut byte).expect("the question");
-            shown.push(byte[0]);
-        }
-        keyboard.write_all(typed.as_bytes()).expect("typed");
-        screen.read_to_end(&mut shown).expect("the rest");
-        drop(keyboard);
-        let status = child.wait().expect("it ends");
-        let shown = String::from_utf8_lossy(&shown);
-        assert_eq!(status.code(), Some(code), "{typed:?}: {shown}");
+        let (status, shown) = answered(&plain, &line, "[y/N] ", || typed.into());
+        assert_eq!(status, Some(code), "{typed:?}: {shown}");
         assert_eq!(
             shown
                 .matches("error: the policy is not valid at line")

@@ -97,7 +97,7 @@ unaccessed_for = "never"
 
 /// A home with one memory, and its id.
 fn with_memory() -> (Home, String) {
-    let home = Home::with_store();
+    let home = Home::with_trial_store();
     let made = json(&home, &["create", "/memories/a.md", "--text", "one\n"]);
     let id = made["meta"]["memory"].as_str().expect("an id").to_owned();
     (home, id)

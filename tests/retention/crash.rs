@@ -302,7 +302,11 @@ fn sweep() -> Case {
 fn whole() -> Case {
     let scene = scene();
     let id = scene.id(TARGET);
-    let mut case = Case::new(scene, &day(16), &["erase", TARGET, "--reason", "asked"]);
+    let mut case = Case::new(
+        scene,
+        &day(16),
+        &["erase", TARGET, "--reason", "asked", "--yes"],
+    );
     (case.gone, case.absent) = (vec![id.clone()], vec![id]);
     case
 }
@@ -310,7 +314,11 @@ fn whole() -> Case {
 fn history() -> Case {
     let scene = scene();
     let id = scene.id(TARGET);
-    let mut case = Case::new(scene, &day(16), &["erase", TARGET, "--history"]);
+    let mut case = Case::new(
+        scene,
+        &day(16),
+        &["erase", TARGET, "--history", "--yes", "--reason", "asked"],
+    );
     case.kept = Some(id);
     case
 }
@@ -318,7 +326,17 @@ fn history() -> Case {
 fn redaction() -> Case {
     let scene = scene();
     let id = scene.id(TARGET);
-    let mut case = Case::new(scene, &day(16), &["redact", "HEAD:/memories/target.md"]);
+    let mut case = Case::new(
+        scene,
+        &day(16),
+        &[
+            "redact",
+            "HEAD:/memories/target.md",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+    );
     case.kept = Some(id);
     case
 }

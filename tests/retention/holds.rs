@@ -34,18 +34,42 @@ fn a_hold_beats_expiry_erasure_and_deletion() {
     );
     assert!(!scene.is_there(&day(200), "/memories/a.md"));
     for args in [
-        &["erase", "/memories/team/b.md"][..],
-        &["erase", "/memories/team", "--yes"],
-        &["erase", "--subject", "/memories/**", "--yes"],
-        &["erase", "/memories/team/b.md", "--history"],
-        &["redact", "HEAD:/memories/team/b.md"],
+        &["erase", "/memories/team/b.md", "--yes", "--reason", "asked"][..],
+        &["erase", "/memories/team", "--yes", "--reason", "asked"],
+        &[
+            "erase",
+            "--subject",
+            "/memories/**",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+        &[
+            "erase",
+            "/memories/team/b.md",
+            "--history",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+        &[
+            "redact",
+            "HEAD:/memories/team/b.md",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
     ] {
         // Some have no history to erase, which is said first.
         let output = scene.run(&day(201), args);
         assert!(matches!(output.status.code(), Some(7 | 4)), "{args:?}");
     }
     has(
-        &scene.refused(&day(201), 7, &["erase", "/memories/team/b.md"]),
+        &scene.refused(
+            &day(201),
+            7,
+            &["erase", "/memories/team/b.md", "--yes", "--reason", "asked"],
+        ),
         &[&format!("hold {number} keeps")],
     );
     for path in ["/memories/team/b.md", "/memories/team"] {
@@ -68,13 +92,20 @@ fn a_hold_goes_along_with_what_leaves_its_paths() {
         &["rename", "/memories/team/b.md", "/memories/away.md"],
     );
     scene.fails(&day(4), 7, &["delete", "/memories/away.md"]);
-    scene.refused(&day(4), 7, &["erase", "/memories/away.md"]);
+    scene.refused(
+        &day(4),
+        7,
+        &["erase", "/memories/away.md", "--yes", "--reason", "asked"],
+    );
     // Also where the catalog has to be made from history.
     std::fs::remove_file(scene.home.store().join("catalog")).expect("there");
     scene.fails(&day(4), 7, &["delete", "/memories/away.md"]);
     scene.done(&day(5), &["expire"]);
     scene.done(&day(6), &["hold", "rm", &number]);
-    scene.done(&day(7), &["erase", "/memories/away.md"]);
+    scene.done(
+        &day(7),
+        &["erase", "/memories/away.md", "--yes", "--reason", "asked"],
+    );
     scene.assert_verified("after all");
 }
 
@@ -135,7 +166,7 @@ fn a_hold_is_on_record_with_who_and_why() {
         &day(6),
         &["hold", "add", "/memories/a.md", "--reason", "three"],
     );
-    scene.refused(&day(7), 7, &["erase", &id]);
+    scene.refused(&day(7), 7, &["erase", &id, "--yes", "--reason", "asked"]);
     scene.assert_verified("with holds");
 }
 
@@ -159,5 +190,10 @@ fn who_sweeps_lifts_no_hold() {
     scene.let_in(&day(1), "sue", "auditor", true);
     let number = hold(&scene, &day(2), "/memories/a.md");
     scene.fails_as("sue", &day(3), 12, &["hold", "rm", &number]);
-    scene.fails_as("sue", &day(3), 7, &["erase", "/memories/a.md"]);
+    scene.fails_as(
+        "sue",
+        &day(3),
+        7,
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
 }

@@ -149,7 +149,10 @@ fn a_copy_from_before_with_todays_keyring_does_not_open() {
     let id = scene.id(PATH);
     let before = scene.keep(&scene.home.store(), "before");
     let events = scene.log(&minute(3), 4);
-    scene.done(&minute(4), &["erase", PATH, "--reason", "request 4711"]);
+    scene.done(
+        &minute(4),
+        &["erase", PATH, "--reason", "request 4711", "--yes"],
+    );
     // The same repository, with the keyring of today.
     let mixed = scene.keep(&before, "mixed");
     copy(&scene.keyring(), &mixed.join("keyring"));
@@ -192,7 +195,7 @@ fn no_file_of_the_store_keeps_a_path_or_a_key() {
     let scene = scene();
     let before = scene.keep(&scene.home.store(), "before");
     scene.done(&minute(4), &["verify"]);
-    scene.done(&minute(4), &["erase", PATH]);
+    scene.done(&minute(4), &["erase", PATH, "--yes", "--reason", "asked"]);
     let old = Means::of(&before, &scene.home.identity(), scene.home.path());
     let new = Means::of(
         &scene.home.store(),
@@ -229,7 +232,10 @@ fn an_older_version_does_not_open_with_what_opens_the_present_one() {
         &minute(4),
         &["str-replace", PATH, "--old", TEXT, "--new", "Moved away"],
     );
-    scene.done(&minute(5), &["erase", PATH, "--history"]);
+    scene.done(
+        &minute(5),
+        &["erase", PATH, "--history", "--yes", "--reason", "asked"],
+    );
     let now = scene.home.store();
     let (then, now) = (Outside::of(&scene, &before), Outside::of(&scene, &now));
     assert!(then.shows(TEXT), "the control");
@@ -261,7 +267,16 @@ fn a_secret_that_was_kept_is_redacted_and_gone() {
     scene.done(&minute(2), &["insert", PATH, "1", "--text", "second"]);
     scene.policy(&minute(3), "");
     let before = scene.keep(&scene.home.store(), "before");
-    let said = scene.json(&minute(4), &["redact", &format!("HEAD:{PATH}")]);
+    let said = scene.json(
+        &minute(4),
+        &[
+            "redact",
+            &format!("HEAD:{PATH}"),
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+    );
     assert_eq!(said["stripped"], serde_json::json!(["github-pat"]));
     assert!(Outside::of(&scene, &before).shows(&secret), "the control");
     assert!(!Outside::of(&scene, &scene.home.store()).shows(&secret));

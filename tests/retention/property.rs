@@ -464,7 +464,9 @@ impl World {
         let store = &mut self.stores[at];
         let path = store.parse_path(&path(name)).expect("a path");
         let what = EraseOf::Path(path);
-        let done = store.erase(&what, false, &Context::default(), &mut |_, _| {});
+        let mut context = Context::default();
+        context.reason = Some("asked".into());
+        let done = store.erase(&what, false, &context, &mut |_, _| {});
         match done {
             Ok(done) => {
                 let receipt = done.receipt.expect("made by a reader");

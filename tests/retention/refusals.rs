@@ -109,30 +109,71 @@ fn a_clock_that_cannot_be_believed_stops_a_sweep_until_it_is_accepted() {
 fn an_erasure_says_what_it_cannot_do() {
     let scene = scene();
     let refused = [
-        (4, &["erase", "/memories/none.md"][..], "not erased already"),
         (
             4,
-            &["erase", "/memories/a.md", "--history"],
+            &["erase", "/memories/none.md", "--yes", "--reason", "asked"][..],
+            "not erased already",
+        ),
+        (
+            4,
+            &[
+                "erase",
+                "/memories/a.md",
+                "--history",
+                "--yes",
+                "--reason",
+                "asked",
+            ],
             "before its present one",
         ),
-        (2, &["erase"], "in one way"),
+        (2, &["erase", "--reason", "asked"], "in one way"),
         (
             2,
-            &["erase", "/memories/a.md", "--subject", "/memories/*"],
+            &[
+                "erase",
+                "/memories/a.md",
+                "--subject",
+                "/memories/*",
+                "--yes",
+                "--reason",
+                "asked",
+            ],
             "in one way",
         ),
-        (2, &["erase", "--subject", "/memories/*"], "say --yes"),
-        (2, &["erase", "/memories"], "say --yes"),
+        (
+            2,
+            &["erase", "--subject", "/memories/*", "--reason", "asked"],
+            "say --yes",
+        ),
+        (2, &["erase", "/memories", "--reason", "asked"], "say --yes"),
         (
             4,
-            &["erase", "--session", "s-1", "--yes"],
+            &["erase", "--session", "s-1", "--yes", "--reason", "asked"],
             "the session s-1 wrote",
         ),
-        (7, &["erase", "/etc/passwd"], "not /memories"),
+        (
+            7,
+            &["erase", "/etc/passwd", "--yes", "--reason", "asked"],
+            "not /memories",
+        ),
         (4, &["receipt", "show"], "no receipt"),
         (4, &["receipt", "show", "1"], "no receipt"),
-        (4, &["redact", "HEAD:/memories/none.md"], "nothing was at"),
-        (2, &["redact", "/memories/a.md"], "REV:PATH"),
+        (
+            4,
+            &[
+                "redact",
+                "HEAD:/memories/none.md",
+                "--yes",
+                "--reason",
+                "asked",
+            ],
+            "nothing was at",
+        ),
+        (
+            2,
+            &["redact", "/memories/a.md", "--yes", "--reason", "asked"],
+            "REV:PATH",
+        ),
     ];
     for (code, args, said) in refused {
         let output = scene.run(&day(2), args);
@@ -147,8 +188,15 @@ fn an_erasure_says_what_it_cannot_do() {
         &scene.done(&day(2), &["receipt", "verify"]),
         &["Nothing was ever erased"],
     );
-    scene.done(&day(2), &["erase", "/memories/a.md"]);
-    let again = scene.refused(&day(3), 4, &["erase", "/memories/a.md"]);
+    scene.done(
+        &day(2),
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
+    let again = scene.refused(
+        &day(3),
+        4,
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     has(&again, &["hint:"]);
     assert!(!scene.done(&day(3), &["log"]).contains("/memories/a.md  v"));
 }
@@ -181,7 +229,10 @@ fn erasures_for_a_person_reach_what_they_wrote_and_no_more() {
         2,
         "what she read is not hers"
     );
-    let done = scene.json(&day(3), &["erase", "--session", "s-1", "--yes"]);
+    let done = scene.json(
+        &day(3),
+        &["erase", "--session", "s-1", "--yes", "--reason", "asked"],
+    );
     assert_eq!(list(&done["memories"])[0]["path"], "/memories/ana/1.md");
     assert_eq!(
         scene.newest(&day(3))["actor"],
@@ -198,7 +249,17 @@ fn erasures_for_a_person_reach_what_they_wrote_and_no_more() {
         "/memories/moved.md",
         "it once was there"
     );
-    scene.done(&day(5), &["erase", "--subject", "/memories/ana/*", "--yes"]);
+    scene.done(
+        &day(5),
+        &[
+            "erase",
+            "--subject",
+            "/memories/ana/*",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+    );
     assert!(scene.is_there(&day(6), "/memories/bob.md"));
     scene.assert_verified("after both");
 }

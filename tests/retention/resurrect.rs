@@ -16,7 +16,7 @@ fn scene() -> (Scene, std::path::PathBuf) {
     scene.create(&minute(1), PATH, TEXT);
     scene.create(&minute(1), "/memories/other.md", "something else");
     let old = scene.keep(&scene.keyring(), "old-keyring");
-    scene.done(&minute(2), &["erase", PATH]);
+    scene.done(&minute(2), &["erase", PATH, "--yes", "--reason", "asked"]);
     (scene, old)
 }
 
@@ -94,7 +94,7 @@ fn a_running_process_sees_an_erasure_at_its_next_command() {
         answers.next().expect("an answer").expect("text")
     };
     has(&view(), &[TEXT]);
-    scene.done(&minute(2), &["erase", PATH]);
+    scene.done(&minute(2), &["erase", PATH, "--yes", "--reason", "asked"]);
     has(&view(), &["does not exist"]);
     drop(input);
     assert!(tool.wait().expect("ends").success());
@@ -129,7 +129,10 @@ fn an_older_keyring_brings_no_history_back() {
     scene.done(&minute(1), &["write", "weber.md", "--text", "Moved away"]);
     scene.create(&minute(1), "/memories/other.md", "something else");
     let old = scene.keep(&scene.keyring(), "old-keyring");
-    scene.done(&minute(2), &["erase", PATH, "--history"]);
+    scene.done(
+        &minute(2),
+        &["erase", PATH, "--history", "--yes", "--reason", "asked"],
+    );
     let now = scene.keep(&scene.keyring(), "new-keyring");
     copy(&old, &scene.keyring());
     scene.done(&minute(3), &["view", "/memories/other.md"]);

@@ -39,7 +39,7 @@ impl Scene {
             home: Home::empty(),
         };
         let file = scene.policy_file(policy);
-        scene.done(BEGIN, &["init", "--policy", &file]);
+        scene.done(BEGIN, &["init", "--trial", "--policy", &file]);
         scene
     }
 

@@ -61,7 +61,11 @@ fn a_reader_who_writes_completes_an_erasure_and_one_who_only_audits_does_not() {
     }
     let id = scene.id("/memories/a.md");
     let old = scene.keep(&scene.keyring(), "old-keyring");
-    scene.done_as("sue", &day(3), &["erase", "/memories/a.md"]);
+    scene.done_as(
+        "sue",
+        &day(3),
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     for keyring in ["of today", "from before"] {
         let events = scene.events();
         scene.done_as("ada", &day(4), &["show", "4:/memories/b.md"]);
@@ -80,13 +84,22 @@ fn a_reader_who_writes_completes_an_erasure_and_one_who_only_audits_does_not() {
         }
     }
     // To begin one is a sweeper's, who has what it takes here.
-    let said = scene.fails_as("wes", &day(6), 7, &["erase", "/memories/b.md"]);
+    let said = scene.fails_as(
+        "wes",
+        &day(6),
+        7,
+        &["erase", "/memories/b.md", "--yes", "--reason", "asked"],
+    );
     has(
         &said,
         &["wes has the role writer, which may not record erase"],
     );
     let id = scene.id("/memories/b.md");
-    scene.done_as("sid", &day(6), &["erase", "/memories/b.md"]);
+    scene.done_as(
+        "sid",
+        &day(6),
+        &["erase", "/memories/b.md", "--yes", "--reason", "asked"],
+    );
     assert!(!has_key(&scene, &id));
     scene.assert_verified("after a sweeper who reads");
 }
@@ -98,7 +111,7 @@ fn what_is_marked_is_closed_before_its_keys_are_gone() {
     scene.done_as(
         "sue",
         &day(3),
-        &["erase", "/memories/a.md", "--reason", "request"],
+        &["erase", "/memories/a.md", "--reason", "request", "--yes"],
     );
     // Rae reads everything and may not write: the erasure cannot be completed by her.
     for args in [
@@ -137,9 +150,20 @@ fn an_auditor_reads_nothing_and_destroys_no_key() {
         "sue",
         &day(2),
         12,
-        &["erase", "/memories/a.md", "--history"],
+        &[
+            "erase",
+            "/memories/a.md",
+            "--history",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
     );
-    scene.done_as("sue", &day(2), &["erase", "/memories/a.md"]);
+    scene.done_as(
+        "sue",
+        &day(2),
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     let after = std::fs::read(scene.keyring().join("ring")).expect("there");
     assert!(ring == after, "the ring is another");
 }
@@ -155,7 +179,13 @@ fn an_auditor_who_may_write_decides_nothing_else() {
         &["hold", "rm", &hold][..],
         &["delete", "/memories/a.md"],
         &["rename", "/memories/a.md", "/memories/c.md"],
-        &["redact", "HEAD:/memories/a.md"],
+        &[
+            "redact",
+            "HEAD:/memories/a.md",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
         &["restore", "/memories/a.md", "--from", "1"],
         &["rollback", "--to", "1"],
         &["policy", "set", "limits.memories", "9"],
@@ -166,9 +196,18 @@ fn an_auditor_who_may_write_decides_nothing_else() {
     ] {
         scene.fails_as("sue", &day(2), 12, args);
     }
-    scene.fails_as("sue", &day(2), 7, &["erase", "/memories/b.md"]);
+    scene.fails_as(
+        "sue",
+        &day(2),
+        7,
+        &["erase", "/memories/b.md", "--yes", "--reason", "asked"],
+    );
     assert_eq!(scene.events(), events);
-    scene.done_as("sue", &day(2), &["erase", "/memories/a.md"]);
+    scene.done_as(
+        "sue",
+        &day(2),
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     scene.done_as(
         "sue",
         &day(2),
@@ -184,9 +223,18 @@ fn a_hold_on_what_is_marked_keeps_its_keys() {
     let scene = scene();
     let id = scene.id("/memories/a.md");
     scene.done(&day(2), &["hold", "add", &id, "--reason", "case 7"]);
-    scene.fails_as("sue", &day(3), 7, &["erase", "/memories/a.md"]);
+    scene.fails_as(
+        "sue",
+        &day(3),
+        7,
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     scene.done(&day(4), &["hold", "rm", "5"]);
-    scene.done_as("sue", &day(5), &["erase", "/memories/a.md"]);
+    scene.done_as(
+        "sue",
+        &day(5),
+        &["erase", "/memories/a.md", "--yes", "--reason", "asked"],
+    );
     // The hold comes from one who has no key either, before any reader came by.
     scene.done_as("sue", &day(6), &["hold", "add", &id, "--reason", "case 8"]);
     scene.done(&day(7), &["view", "/memories/b.md"]);

@@ -108,7 +108,11 @@ fn erasures_beside_writers_and_changes_of_keys() {
         .collect();
     let erase = |n: usize| {
         let path = format!("/memories/old/{n}.md");
-        start(scene.command_as("owner", &day(2), &["erase", &path]))
+        start(scene.command_as(
+            "owner",
+            &day(2),
+            &["erase", &path, "--yes", "--reason", "asked"],
+        ))
     };
     let mut others: Vec<Child> = (0..6).map(erase).collect();
     others.push(start(scene.command_as("owner", &day(2), &["rekey"])));

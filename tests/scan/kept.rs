@@ -38,7 +38,7 @@ impl Kept {
     pub(crate) fn given(calls: &[Value]) -> Self {
         let home = Home::empty();
         fs::write(home.path().join("policy.toml"), OFF).expect("a policy file");
-        let made = home.run(&["init", "--policy", "policy.toml"]);
+        let made = home.run(&["init", "--trial", "--policy", "policy.toml"]);
         assert!(made.status.success(), "{}", stderr(&made));
         let kept = Self { home };
         kept.tell(calls);

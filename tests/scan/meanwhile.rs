@@ -61,14 +61,26 @@ fn others_go_on_and_what_they_erase_is_passed_over() {
         match done {
             // Still to be looked through, and not yet.
             0 => {
-                kept.ok(&["erase", &path(3)]);
-                kept.ok(&["redact", &format!("HEAD:{}", path(6))]);
+                kept.ok(&["erase", &path(3), "--yes", "--reason", "asked"]);
+                kept.ok(&[
+                    "redact",
+                    &format!("HEAD:{}", path(6)),
+                    "--yes",
+                    "--reason",
+                    "asked",
+                ]);
                 kept.ok(&["create", "/memories/new.md", "--text", "x"]);
             }
             // Looked through already.
             512 => {
-                kept.ok(&["erase", &path(597)]);
-                kept.ok(&["redact", &format!("HEAD:{}", path(594))]);
+                kept.ok(&["erase", &path(597), "--yes", "--reason", "asked"]);
+                kept.ok(&[
+                    "redact",
+                    &format!("HEAD:{}", path(594)),
+                    "--yes",
+                    "--reason",
+                    "asked",
+                ]);
                 kept.ok(&["rm", &path(591)]);
                 kept.ok(&["mv", &path(588), "/memories/moved.md"]);
                 kept.ok(&["rekey", "--memories", "/memories/m585.md"]);
@@ -115,7 +127,7 @@ fn what_does_not_open_is_tried_with_the_keys_there_are_then() {
                 .write(true)
                 .open(&ring)
                 .expect("opens");
-            kept.ok(&["erase", "/memories/m001.md"]);
+            kept.ok(&["erase", "/memories/m001.md", "--yes", "--reason", "asked"]);
             overwrite(&old, &ring);
         }
     });

@@ -13,7 +13,13 @@ fn a_memory_that_was_redacted_is_clean_and_what_it_was_is_erased() {
     ])
     .policy("");
     assert_eq!(kept.scan(14, &[]).rows().len(), 4);
-    kept.ok(&["redact", "HEAD:/memories/a.md"]);
+    kept.ok(&[
+        "redact",
+        "HEAD:/memories/a.md",
+        "--yes",
+        "--reason",
+        "asked",
+    ]);
     let want = row("github-pat", "b.md", 1, (1, 3), true);
     let said = kept.scan(14, &[]);
     assert_eq!(said.rows(), [want]);
@@ -42,13 +48,28 @@ fn redaction_of_a_memory_that_never_held_a_secret_changes_nothing() {
     ])
     .policy("");
     let before = kept.ok(&["log", "--json"]).lines().count();
-    let refused = kept.fails(4, &["redact", "HEAD:/memories/clean.md"]);
+    let refused = kept.fails(
+        4,
+        &[
+            "redact",
+            "HEAD:/memories/clean.md",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+    );
     assert!(refused.contains("nothing was changed"), "{refused}");
     assert!(refused.contains("--history"), "{refused}");
     assert_eq!(kept.ok(&["log", "--json"]).lines().count(), before);
     assert!(kept.ok(&["show", "1:/memories/clean.md"]).contains("one"));
     // The present text is clean, and an earlier one is not.
-    kept.ok(&["redact", "HEAD:/memories/was.md"]);
+    kept.ok(&[
+        "redact",
+        "HEAD:/memories/was.md",
+        "--yes",
+        "--reason",
+        "asked",
+    ]);
     assert!(
         kept.fails(4, &["show", "3:/memories/was.md"])
             .contains("was erased")
@@ -106,9 +127,16 @@ fn what_was_erased_is_not_reported() {
     ])
     .policy("");
     assert_eq!(kept.scan(14, &[]).rows().len(), 3);
-    kept.ok(&["erase", "/memories/a.md"]);
-    kept.ok(&["erase", "--history", "/memories/b.md"]);
-    kept.ok(&["erase", &kept.id_at(4)]);
+    kept.ok(&["erase", "/memories/a.md", "--yes", "--reason", "asked"]);
+    kept.ok(&[
+        "erase",
+        "--history",
+        "/memories/b.md",
+        "--yes",
+        "--reason",
+        "asked",
+    ]);
+    kept.ok(&["erase", &kept.id_at(4), "--yes", "--reason", "asked"]);
     let said = kept.scan(0, &[]);
     assert!(said.problems.is_empty());
     assert_eq!(

@@ -135,7 +135,13 @@ fn a_secret_in_a_path_is_found_and_not_shown() {
     assert!(text.contains("acme-badge in its path\n"), "{text}");
     // Only erasure reaches a path: afterwards it is nowhere.
     for found in &said.findings {
-        kept.ok(&["erase", found["memory"].as_str().expect("an id")]);
+        kept.ok(&[
+            "erase",
+            found["memory"].as_str().expect("an id"),
+            "--yes",
+            "--reason",
+            "asked",
+        ]);
     }
     kept.scan(0, &[]);
 }

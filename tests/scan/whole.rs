@@ -55,7 +55,7 @@ fn a_version_that_does_not_open_is_a_problem_and_not_the_end() {
         // Where nothing was found, it is no clean store either.
         kept.scan(13, &["/memories/b.md"]);
         kept.scan(0, &["/memories/b.md", "--present"]);
-        kept.ok(&["erase", &kept.id_at(2)]);
+        kept.ok(&["erase", &kept.id_at(2), "--yes", "--reason", "asked"]);
         assert!(kept.scan(14, &[]).problems.is_empty());
     }
 }

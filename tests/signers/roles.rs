@@ -30,9 +30,21 @@ const VERBS: [(&[&str], &str); 31] = [
     (&["checkpoint"], "wsa"),
     (&["hold", "add", "/memories/a.md", "--reason", "x"], "s"),
     (&["expire"], "s"),
-    (&["erase", "/memories/x.md", "--yes"], "s"),
+    (
+        &["erase", "/memories/x.md", "--yes", "--reason", "asked"],
+        "s",
+    ),
     (&["hold", "rm", "HOLD"], ""),
-    (&["redact", "HEAD~0:/memories/x.md"], ""),
+    (
+        &[
+            "redact",
+            "HEAD~0:/memories/x.md",
+            "--yes",
+            "--reason",
+            "asked",
+        ],
+        "",
+    ),
     (&["policy", "set", "limits.memories", "9"], ""),
     (&["signers", "add", "zoe", "KEY"], ""),
     (&["signers", "add", "zoe", "KEY", "--role", "owner"], ""),

@@ -26,7 +26,7 @@ impl Team {
         let team = Self {
             home: Home::empty(),
         };
-        team.done(NIGHT, &["init"]);
+        team.done(NIGHT, &["init", "--trial"]);
         team.done(NIGHT, &["create", "/memories/a.md", "--text", "squirrel\n"]);
         Some(team)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod cases;
 pub(crate) mod forge;
 pub(crate) mod peers;
+pub(crate) mod terminal;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,8 +48,17 @@ impl Home {
 
     /// A home folder with keys and a store.
     pub(crate) fn with_store() -> Self {
+        Self::made_by(&["init"])
+    }
+
+    /// A home folder with keys and a store for trials, which records the times of `--now`.
+    pub(crate) fn with_trial_store() -> Self {
+        Self::made_by(&["init", "--trial"])
+    }
+
+    fn made_by(init: &[&str]) -> Self {
         let home = Self::empty();
-        let made = home.run(&["init"]);
+        let made = home.run(init);
         assert!(made.status.success(), "{}", stderr(&made));
         home
     }
@@ -153,12 +163,14 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Standard error, but for what is said of a copy that is used for the first time.
+/// Standard error, but for what is said of a copy that is used for the first time, and of a store
+/// for trials.
 pub(crate) fn complaints(output: &Output) -> String {
     let said = stderr(output);
     let lines = said.split_inclusive('\n');
     lines
         .filter(|line| !line.starts_with("note: first use of the store "))
+        .filter(|line| !line.starts_with("note: a store for trials"))
         .collect()
 }
 

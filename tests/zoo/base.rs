@@ -20,7 +20,7 @@ const REFUSED: [i64; 2] = [9, 11];
 pub(crate) fn make() {
     let home = Home::empty();
     let mut story = Story::new(&home);
-    story.run(&["init", "--reason", "notes of the bridge project"]);
+    story.run(&["init", "--trial", "--reason", "notes of the bridge project"]);
     planning(&mut story);
     another_signer(&mut story);
     tidying(&mut story);

@@ -177,7 +177,7 @@ fn erased(with_old_keys: bool) -> Home {
         fs::copy(file.path(), kept.join(file.file_name())).expect("copied");
     }
     let id = Zoo::at(&home).id_of("scratch.md");
-    run(&home, &["erase", &id]);
+    run(&home, &["erase", &id, "--yes", "--reason", "asked"]);
     if with_old_keys {
         for file in fs::read_dir(&kept).expect("a folder").flatten() {
             fs::copy(file.path(), keyring.join(file.file_name())).expect("copied");

@@ -149,9 +149,8 @@ fn config(zoo: &Zoo, key: &str, value: &str) {
 
 /// Three more commands, and a change to the journal that holds them.
 fn journal(zoo: &Zoo, change: impl FnOnce(&mut Vec<u8>)) {
-    for minute in 40..43 {
-        let now = format!("2026-03-02T08:{minute}:00Z");
-        let read = zoo.home.run(&["read", "handover.md", "--now", &now]);
+    for _ in 0..3 {
+        let read = zoo.home.run(&["read", "handover.md"]);
         assert!(read.status.success(), "{}", stderr(&read));
     }
     zoo.edit("journal", change);

@@ -106,8 +106,9 @@ pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
     let terminal = io::stdin().is_terminal().then(Terminal::open).flatten();
     let terminal = terminal.ok_or_else(|| Error::Invalid {
         what: "an erasure that nobody confirms",
-        why: "there is no terminal to ask at; look at what it destroys with --dry-run, and say --yes"
-            .into(),
+        why:
+            "there is no terminal to ask at; look at what it destroys with --dry-run, and say --yes"
+                .into(),
     })?;
     let question = format!(
         "{}\n{what}{name} for good? Nothing brings it back. Type `{name}`, or nothing to leave it:",

@@ -446,7 +446,9 @@ fn with_changes(
     for shown in looked.found {
         let shown: EventDiff = shown?;
         let lines = if global.json {
-            vec![output::plain(&render::shown_to_json(&shown, trial).to_string())]
+            vec![output::plain(
+                &render::shown_to_json(&shown, trial).to_string(),
+            )]
         } else {
             render::shown_to_lines(&shown)
         };

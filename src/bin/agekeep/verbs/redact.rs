@@ -7,7 +7,7 @@ use agekeep::error::{Error, Result};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::policy::Limits;
 use agekeep::redact::{self, Finding, Redactor, Rule, Verdict, Withheld};
-use agekeep::store::retention::{RedactedMemory, RedactionPlan, ReachedVersion, check_reason};
+use agekeep::store::retention::{ReachedVersion, RedactedMemory, RedactionPlan, check_reason};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
