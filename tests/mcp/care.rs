@@ -127,8 +127,8 @@ fn what_the_signer_s_role_does_not_allow_is_an_error_of_the_tool() {
             json!({"path": "/memories/a.md", "from": "1"}),
         ),
         ("memory_expire", json!({"dry_run": false})),
-        ("memory_erase", path("/memories/a.md")),
-        ("memory_redact", path("/memories/a.md")),
+        ("memory_erase", asked("/memories/a.md")),
+        ("memory_redact", asked("/memories/a.md")),
     ] {
         let said = server.failed(tool, arguments);
         assert!(said.contains("ana has the role auditor"), "{tool}: {said}");

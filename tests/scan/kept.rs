@@ -10,7 +10,7 @@ use agekeep::store::{Keys, Store};
 use serde_json::{Value, json};
 
 use crate::redaction::canary::canaries;
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, complaints, json_lines, stderr, stdout};
 
 /// A policy under which everything is kept as it is given.
 pub(crate) const OFF: &str = "[redaction]\nmode = \"off\"\n";
@@ -72,7 +72,7 @@ impl Kept {
         let output = self.home.run(args);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
-        assert_eq!(said, "", "{args:?}");
+        assert_eq!(complaints(&output), "", "{args:?}");
         stdout(&output)
     }
 

@@ -102,7 +102,7 @@ fn every_remedy_a_scan_names_leaves_nothing_to_find() {
         let binary = env!("CARGO_BIN_EXE_agekeep");
         let mut shell = std::process::Command::new("sh");
         let command = command.replacen("agekeep", binary, 1);
-        shell.args(["-c", &command]).env_clear();
+        shell.args(["-c", &format!("{command} --yes")]).env_clear();
         shell.env("HOME", kept.home.path());
         shell.env("XDG_CONFIG_HOME", kept.home.path().join("config"));
         shell.env("AGEKEEP_STORE", kept.home.store());

@@ -27,14 +27,14 @@ fn the_text_says_where_and_what_to_do_memory_by_memory() {
         "/memories/a.md  {a}\n  \
          v2, event 5, there now: github-pat in line 1\n  \
          v1, event 4, as /memories/b.md: github-pat in line 1\n  \
-         hint: agekeep redact HEAD:/memories/a.md (what it was before is erased)\n\
+         hint: agekeep redact HEAD:/memories/a.md --reason 'a secret is in it' (what it was before is erased)\n\
          /memories/c.md  {c}, deleted\n  \
          v1, event 6: github-pat in line 1\n  \
-         hint: agekeep erase {c}\n\
+         hint: agekeep erase {c} --reason 'a secret is in it'\n\
          \"/memories/it's.md\"  {its}\n  \
          v3, event 3, there now: github-pat in lines 1,3; password in line 4\n  \
          v1-2, events 1 to 2: github-pat in line 1\n  \
-         hint: agekeep redact 'HEAD:/memories/it'\\''s.md' (what it was before is erased)\n\
+         hint: agekeep redact 'HEAD:/memories/it'\\''s.md' --reason 'a secret is in it' (what it was before is erased)\n\
          8 findings: 6 versions of 3 memories scanned, up to event 8\n"
     );
     assert_eq!(kept.ends(14, &["scan"]), want);
@@ -48,7 +48,11 @@ fn a_hint_with_a_path_is_one_word_to_a_shell() {
     let hint = text
         .lines()
         .find_map(|line| line.strip_prefix("  hint: agekeep redact "));
-    let word = hint.expect("a hint").rsplit_once(" (").expect("more").0;
+    let word = hint
+        .expect("a hint")
+        .rsplit_once(" --reason ")
+        .expect("more")
+        .0;
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &format!("printf %s {word}")]);
     let printed = shell.current_dir(kept.home.path()).output().expect("runs");

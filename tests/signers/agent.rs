@@ -161,7 +161,7 @@ fn an_owner_whose_key_is_in_an_agent_makes_a_store() {
     let (store, key) = (team.path("another"), format!("{key}.pub"));
     let own = ["--store", &store, "--signing-key", &key];
     for args in [
-        &["init"][..],
+        &["init", "--trial"][..],
         &["create", "/memories/a.md", "--text", "x"],
         &["verify"],
     ] {
@@ -171,7 +171,7 @@ fn an_owner_whose_key_is_in_an_agent_makes_a_store() {
     // Without the agent there is no store, and nothing half made of one.
     let (third, key) = (team.path("third"), &key);
     let before = fs::read_dir(team.home.path()).expect("a folder").count();
-    let args = ["init", "--store", &third, "--signing-key", key];
+    let args = ["init", "--trial", "--store", &third, "--signing-key", key];
     assert_eq!(run(&team, None, &args).status.code(), Some(12));
     let after = fs::read_dir(team.home.path()).expect("a folder").count();
     assert_eq!(before, after);

@@ -318,7 +318,7 @@ impl Global {
     /// Opens the store. Only a store for trials records a time that the caller makes up; any other
     /// one is opened without a key to record by, or not at all.
     fn open_at(&self, path: &Path, mut keys: Keys, records: bool) -> Result<Store> {
-        if self.now.is_some() && !self.is_trial(path, &keys)? {
+        if self.now.is_some() && !self.is_trial(path, &keys, keys.state.clone())? {
             if records && keys.signing_key.is_some() {
                 return Err(Error::NotATrial);
             }
@@ -331,11 +331,16 @@ impl Global {
 
     /// Tells whether the store is for trials. It is opened without a signing key, because opening
     /// can finish and record an erasure.
-    fn is_trial(&self, path: &Path, keys: &Keys) -> Result<bool> {
+    pub(crate) fn is_trial(
+        &self,
+        path: &Path,
+        keys: &Keys,
+        state: Option<PathBuf>,
+    ) -> Result<bool> {
         let to_look = Keys {
             identity: keys.identity.clone(),
             signing_key: None,
-            state: keys.state.clone(),
+            state,
             keyring: keys.keyring.clone(),
         };
         let store = Store::open(path, to_look, self.clock())?;

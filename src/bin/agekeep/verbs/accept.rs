@@ -9,14 +9,12 @@ use crate::args::Global;
 use crate::{environment, output};
 
 pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
-    if global.now.is_some() {
-        return Err(Error::Invalid {
-            what: "--now",
-            why: "what is accepted is recorded by the machine's clock".into(),
-        });
-    }
     let path = global.existing_store()?;
     let keys = environment::keys(global)?;
+    // What was seen at this place is what is refused, so the store alone says which it is.
+    if global.now.is_some() && !global.is_trial(&path, &keys, None).unwrap_or(false) {
+        return Err(Error::NotATrial);
+    }
     let context = global.context();
     let (store, lost, meta) = Store::accept_rollback(&path, keys, global.clock(), &context)?;
     if global.json {

@@ -108,8 +108,8 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         revision(global, rev)?,
         store.parse_path(&format!("/{path}"))?,
     );
-    let plan = store.plan_redaction(&path, &rev)?;
     if args.dry_run {
+        let plan = store.plan_redaction(&path, &rev)?;
         if global.json {
             output::json(&plan_to_json(&plan))?;
         } else {
@@ -118,6 +118,7 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         return Ok(0);
     }
     if !args.yes {
+        let plan = store.plan_redaction(&path, &rev)?;
         let now = plan.target.path.as_ref().map_or("", MemoryPath::as_str);
         confirm(&plan_lines(&plan), "Destroy these versions of ", now)?;
     }

@@ -171,18 +171,21 @@ fn named(name: &str, at: &[Option<usize>]) -> String {
     }
 }
 
+/// The reason in the hints, for who copies one and knows no better.
+const REASON: &str = "--reason 'a secret is in it'";
+
 fn hint(memory: &Exposed) -> String {
     match (memory.remedy, &memory.path) {
         (Remedy::Redact, Some(path)) => format!(
-            "agekeep redact {} (what it was before is erased)",
+            "agekeep redact {} {REASON} (what it was before is erased)",
             for_shell(&format!("HEAD:{}", path.as_str()))
         ),
         (Remedy::Verify, _) => "agekeep verify --full says what is wrong with it".into(),
         _ if memory.is_there => format!(
-            "agekeep erase {} (no redaction reaches this; keep what is not secret under another path)",
+            "agekeep erase {} {REASON} (no redaction reaches this; keep what is not secret under another path)",
             memory.id
         ),
-        _ => format!("agekeep erase {}", memory.id),
+        _ => format!("agekeep erase {} {REASON}", memory.id),
     }
 }
 
