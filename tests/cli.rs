@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Home, feed, git, json_lines, stderr, stdout};
+use crate::support::{Home, complaints, feed, git, json_lines, stderr, stdout};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ fn code(output: &Output) -> i32 {
 #[track_caller]
 fn assert_ok(output: &Output) {
     assert_eq!(code(output), 0, "{}", stderr(output));
-    assert_eq!(stderr(output), "");
+    assert_eq!(complaints(output), "");
 }
 
 /// A command that the memory tool refuses: these words exactly, on standard error only.

@@ -1,7 +1,7 @@
 //! Lines of input, from files or standard input: of bounded length, and ended by byte 0x0A only.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -19,6 +19,11 @@ pub(super) struct Input {
     /// The bounds of the bytes in `buffer` that were read ahead.
     begin: usize,
     end: usize,
+}
+
+/// Tells whether standard input is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stdin().is_terminal()
 }
 
 /// Opens a file; `-` is standard input.

@@ -1,7 +1,5 @@
 //! `erase`: removes memories from history too, with a receipt.
 
-use std::io::{self, IsTerminal};
-
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
@@ -12,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::output::{self, Bar};
-use crate::render;
 use crate::terminal::Terminal;
+use crate::{input, render};
 
 #[derive(Args)]
 pub(crate) struct Erase {
@@ -103,7 +101,7 @@ fn name_of(targets: &[EraseTarget]) -> String {
 /// Has the person at the terminal confirm by its name what cannot be undone. A program that feeds
 /// standard input cannot.
 pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
-    let terminal = io::stdin().is_terminal().then(Terminal::open).flatten();
+    let terminal = input::is_terminal().then(Terminal::open).flatten();
     let terminal = terminal.ok_or_else(|| Error::Invalid {
         what: "an erasure that nobody confirms",
         why:
