@@ -55,7 +55,8 @@ pub(crate) struct Keyring {
     /// True if there is no epoch because its file is damaged: the identity is a reader's.
     is_epoch_damaged: bool,
     audit: Audit,
-    ring: Table,
+    /// `None` for an auditor whose copy of the keyring has no such file.
+    ring: Option<Table>,
     names: Table,
     /// The previous keyring's authority, which proves this one until the change of keys is on
     /// record.
@@ -114,21 +115,26 @@ impl Keyring {
         Self::open(folder, store, identity)
     }
 
-    /// Opens the keyring of `store` with the identity of a reader or an auditor.
+    /// Opens the keyring of `store` with the identity of a reader or an auditor. An auditor needs
+    /// only `audit.age` and `names`.
     pub(crate) fn open(folder: &Folder, store: StoreId, identity: &Identity) -> Result<Self> {
         let epoch = match Epoch::read(folder, store, identity) {
             // The identity is an auditor's, or nobody's.
-            Err(Error::NotARecipient { .. }) => None,
+            Err(Error::NotARecipient { .. } | Error::NoKeyring { .. }) => None,
             read => Some(read?),
         };
         let audit = Audit::read(folder, store, identity)?;
         let of_ring = epoch.as_ref().map(|epoch| (epoch.number, &epoch.key));
         let of_names = Some((audit.number, &audit.names_key));
+        let ring = match Table::open(folder, &table::RING, store, of_ring) {
+            Err(Error::NoKeyring { .. }) if epoch.is_none() => None,
+            opened => Some(opened?),
+        };
         Ok(Self {
             folder: folder.clone(),
             store,
             identity: identity.clone(),
-            ring: Table::open(folder, &table::RING, store, of_ring)?,
+            ring,
             names: Table::open(folder, &table::NAMES, store, of_names)?,
             before: None,
             marks: OnceLock::new(),
@@ -155,6 +161,7 @@ impl Keyring {
         let closed = match Self::open(folder, store, identity) {
             Ok(mut keyring) => {
                 keyring.expect_role_of(members);
+                keyring.check_epoch_file(keyring.is_listed_reader(members))?;
                 return Ok(keyring);
             }
             Err(Error::NotARecipient { path }) => path,
@@ -179,12 +186,52 @@ impl Keyring {
     /// Distinguishes a reader whose epoch key is out of reach from an auditor, by the store's
     /// members.
     pub(crate) fn expect_role_of(&mut self, members: &[Member]) {
-        self.is_epoch_damaged = self.epoch.is_none() && {
-            let keys: Vec<Recipient> = self.identity.own_recipients().collect();
+        self.is_epoch_damaged = self.epoch.is_none() && self.is_listed_reader(members) && {
             let readers = recipients::readers(members).len();
-            recipients::role_of(members, &keys) == Some(Role::Reader)
-                && files::is_sealed_to(&self.folder, &Name::EPOCH, readers)
+            files::is_sealed_to(&self.folder, &Name::EPOCH, readers)
         };
+    }
+
+    fn is_listed_reader(&self, members: &[Member]) -> bool {
+        let keys: Vec<Recipient> = self.identity.own_recipients().collect();
+        recipients::role_of(members, &keys) == Some(Role::Reader)
+    }
+
+    /// Checks that the file of the epoch key is there for a reader. An auditor needs none.
+    ///
+    /// # Errors
+    /// [`Error::NoKeyring`] if it is not.
+    fn check_epoch_file(&self, is_reader: bool) -> Result<()> {
+        if is_reader && self.epoch.is_none() && !self.folder.has(&Name::EPOCH) {
+            return Err(self.without(&Name::EPOCH));
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a file that is not there.
+    fn without(&self, name: &Name) -> Error {
+        Error::NoKeyring {
+            path: self.folder.path_of(name),
+            is_whole: false,
+        }
+    }
+
+    /// Returns the table `ring`.
+    ///
+    /// # Errors
+    /// [`Error::NoKeyring`] if an auditor's copy of the keyring has none.
+    fn ring(&self) -> Result<&Table> {
+        self.ring.as_ref().ok_or_else(|| self.without(&Name::RING))
+    }
+
+    fn ring_mut(&mut self) -> Result<&mut Table> {
+        let error = self.without(&Name::RING);
+        self.ring.as_mut().ok_or(error)
+    }
+
+    /// Tells whether the file `ring` is there, which an auditor can do without.
+    pub(crate) fn has_ring(&self) -> bool {
+        self.ring.is_some()
     }
 
     /// Returns the numbers of the epoch key, for a reader, and of the names key.
@@ -214,26 +261,35 @@ impl Keyring {
 
     /// Tells whether a memory has a key in it, even one that is treated as destroyed.
     pub(crate) fn still_has(&self, id: MemoryId) -> Result<bool> {
-        Ok(self.ring.has(id)? || self.names.has(id)?)
+        let in_ring = self.ring.as_ref().map_or(Ok(false), |ring| ring.has(id))?;
+        Ok(in_ring || self.names.has(id)?)
     }
 
     /// Reads entries that other processes added, or a keyring they put in place. Requires the
     /// store's lock.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         // This process may have staged the tables, and it or another moved them into place since.
-        self.ring.is_now_in(&self.folder);
-        self.names.is_now_in(&self.folder);
-        if self.ring.is_replaced() || self.names.is_replaced() {
+        self.are_now_in_place();
+        if self.ring.as_ref().is_some_and(Table::is_replaced) || self.names.is_replaced() {
             *self = self.reopened_in(&self.folder)?;
             return Ok(());
         }
-        self.ring.refresh()?;
+        self.ring.as_mut().map_or(Ok(()), Table::refresh)?;
         self.names.refresh()
+    }
+
+    /// Switches to the keyring's folder with each table that is there now.
+    fn are_now_in_place(&mut self) {
+        for table in self.ring.iter_mut().chain([&mut self.names]) {
+            table.is_now_in(&self.folder);
+        }
     }
 
     /// Opens the keyring in another folder with the same identity.
     pub(crate) fn reopened_in(&self, folder: &Folder) -> Result<Self> {
-        Self::open(folder, self.store, &self.identity)
+        let keyring = Self::open(folder, self.store, &self.identity)?;
+        keyring.check_epoch_file(self.is_reader())?;
+        Ok(keyring)
     }
 
     /// Tells whether a folder has identical copies of all its files.
@@ -260,7 +316,8 @@ impl Keyring {
 
     /// Tells whether a folder has another keyring than this.
     pub(crate) fn is_another_in(&self, folder: &Folder) -> bool {
-        self.ring.is_another_in(folder)
+        let table = self.ring.as_ref().unwrap_or(&self.names);
+        table.is_another_in(folder)
     }
 
     /// Returns its folder.
@@ -357,7 +414,7 @@ impl Keyring {
 
     /// Tells whether its tables are of format 1, which binds entries to less.
     pub(crate) fn is_format_1(&self) -> bool {
-        self.ring.is_format_1() || self.names.is_format_1()
+        self.ring.as_ref().is_some_and(Table::is_format_1) || self.names.is_format_1()
     }
 
     /// Makes the keys of a new memory, and begins its first version. The keys are stored once their
@@ -383,19 +440,19 @@ impl Keyring {
         fresh: &[(MemoryId, SealKey)],
     ) -> Result<Vec<KeyEntry>> {
         if !(new.is_empty() && fresh.is_empty()) {
-            self.ring.check_room(new.len() + fresh.len())?;
+            self.ring()?.check_room(new.len() + fresh.len())?;
             self.names.check_room(new.len())?;
         }
         let mut entries = Vec::with_capacity(2 * new.len() + fresh.len());
         let keys = new.iter().map(|memory| (memory.id, &memory.key));
         let fresh = fresh.iter().map(|(id, key)| (*id, key));
-        for (slot, (id, key)) in (self.ring.next_slot()..).zip(keys.chain(fresh)) {
+        for (slot, (id, key)) in (self.counts().0..).zip(keys.chain(fresh)) {
             let secret = key.to_text();
             let epoch = &self.epoch()?.key;
             entries.push(KeyEntry {
                 table: RING,
                 slot,
-                bytes: self.ring.seal(epoch, slot, id, secret.as_bytes()),
+                bytes: self.ring()?.seal(epoch, slot, id, secret.as_bytes()),
             });
         }
         for (slot, memory) in (self.names.next_slot()..).zip(new) {
@@ -421,7 +478,7 @@ impl Keyring {
         }
         for entry in entries {
             let table = match entry.table {
-                RING => &self.ring,
+                RING => self.ring()?,
                 NAMES => &self.names,
                 _ => continue,
             };
@@ -442,7 +499,8 @@ impl Keyring {
             RING => self
                 .epoch
                 .as_ref()
-                .is_none_or(|epoch| self.ring.is_own(&epoch.key, entry.slot, &entry.bytes)),
+                .zip(self.ring.as_ref())
+                .is_none_or(|(epoch, ring)| ring.is_own(&epoch.key, entry.slot, &entry.bytes)),
             NAMES => self
                 .names
                 .is_own(&self.audit.names_key, entry.slot, &entry.bytes),
@@ -454,7 +512,7 @@ impl Keyring {
     pub(crate) fn stage(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             match entry.table {
-                RING => self.ring.stage(entry.slot, &entry.bytes)?,
+                RING => self.ring_mut()?.stage(entry.slot, &entry.bytes)?,
                 NAMES => self.names.stage(entry.slot, &entry.bytes)?,
                 _ => return Err(unknown_table()),
             }
@@ -464,15 +522,15 @@ impl Keyring {
 
     /// Drops staged entries.
     pub(crate) fn unstage(&mut self) {
-        self.ring.unstage();
-        self.names.unstage();
+        let tables = self.ring.iter_mut().chain([&mut self.names]);
+        tables.for_each(Table::unstage);
     }
 
     /// Writes entries to their slots, and puts staged keyrings in place. Not yet durable.
     pub(crate) fn write(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
             let table = match entry.table {
-                RING => &mut self.ring,
+                RING => self.ring_mut()?,
                 NAMES => &mut self.names,
                 NEXT => {
                     self.install_staged(rotation::named(entry)?)?;
@@ -487,13 +545,16 @@ impl Keyring {
 
     /// Makes everything written so far durable.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.ring.sync()?;
+        self.ring.as_ref().map_or(Ok(()), Table::sync)?;
         self.names.sync()
     }
 
     /// Makes the entries of the keyring in a folder durable, whoever wrote them.
     pub(crate) fn sync_tables(folder: &Folder) -> Result<()> {
-        [Name::RING, Name::NAMES].iter().try_for_each(|name| {
+        let there = [Name::RING, Name::NAMES];
+        // An auditor's copy of the keyring has no `ring`.
+        let mut there = there.iter().filter(|name| folder.has(name));
+        there.try_for_each(|name| {
             let synced = folder.sync_file(name);
             synced.map_err(folder.fault("sync", name))
         })
@@ -505,7 +566,8 @@ impl Keyring {
         if self.is_excluded_in_ring(id) {
             return Err(missing(id));
         }
-        let found = self.ring.open_entry(&self.epoch()?.key, id)?;
+        let key = &self.epoch()?.key;
+        let found = self.ring()?.open_entry(key, id)?;
         identity_in(&found_in(found, id, &Name::RING)?, id)
     }
 
@@ -515,7 +577,8 @@ impl Keyring {
         if self.is_excluded_in_ring(id) {
             return Err(missing(id));
         }
-        let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
+        let key = &self.epoch()?.key;
+        let entries = self.ring()?.open_entries(key, id)?;
         let mut keys = Vec::with_capacity(entries.len());
         let mut fault = missing(id);
         for entry in entries {
@@ -537,7 +600,8 @@ impl Keyring {
     /// # Errors
     /// [`Error::Damaged`] if one does not, [`Error::MissingKey`] if there is none.
     pub(crate) fn check_entries_of(&self, id: MemoryId) -> Result<()> {
-        let entries = self.ring.open_entries(&self.epoch()?.key, id)?;
+        let key = &self.epoch()?.key;
+        let entries = self.ring()?.open_entries(key, id)?;
         if entries.is_empty() {
             return Err(missing(id));
         }
@@ -549,7 +613,7 @@ impl Keyring {
     /// Tells whether a former reader may know the newest key of a memory, so that nothing new may
     /// be sealed to it.
     pub(crate) fn is_stale(&self, id: MemoryId) -> Result<bool> {
-        self.ring.is_stale(id)
+        self.ring()?.is_stale(id)
     }
 
     /// Returns the problems of the files as a whole.
@@ -558,13 +622,14 @@ impl Keyring {
             let error = self.no_epoch();
             format!("{error}; {}", error.hint())
         });
-        let tables = [&self.ring, &self.names].into_iter();
+        let tables = self.ring.iter().chain([&self.names]);
         epoch.into_iter().chain(tables.filter_map(Table::problem))
     }
 
     /// Returns the number of entries in `ring` and `names`, staged ones included.
     pub(crate) fn counts(&self) -> (u32, u32) {
-        (self.ring.next_slot(), self.names.next_slot())
+        let ring = self.ring.as_ref().map_or(0, Table::next_slot);
+        (ring, self.names.next_slot())
     }
 
     /// Returns the memories with an entry after the first `ring` entries of `ring`, and after the
@@ -573,7 +638,9 @@ impl Keyring {
         &self,
         (ring, names): (u32, u32),
     ) -> Result<(Vec<MemoryId>, Vec<MemoryId>)> {
-        Ok((self.ring.ids_from(ring)?, self.names.ids_from(names)?))
+        let in_ring = self.ring.as_ref();
+        let in_ring = in_ring.map_or(Ok(Vec::new()), |table| table.ids_from(ring))?;
+        Ok((in_ring, self.names.ids_from(names)?))
     }
 
     /// Returns digests of the first entries of `ring` and `names`; `None` if there are fewer.
@@ -581,7 +648,10 @@ impl Keyring {
         &self,
         (ring, names): (u32, u32),
     ) -> Result<Option<(Digest, Digest)>> {
-        let ring = self.ring.digest_of_first(ring)?;
+        let ring = match &self.ring {
+            Some(table) => table.digest_of_first(ring)?,
+            None => (ring == 0).then(|| Digest::of(b"")),
+        };
         Ok(ring.zip(self.names.digest_of_first(names)?))
     }
 
@@ -592,7 +662,8 @@ impl Keyring {
 
     /// Tells whether there is a key that opens the memory's versions.
     pub(crate) fn in_ring(&self, id: MemoryId) -> Result<bool> {
-        Ok(!self.is_excluded_in_ring(id) && self.ring.has(id)?)
+        let is_there = || self.ring.as_ref().map_or(Ok(false), |ring| ring.has(id));
+        Ok(!self.is_excluded_in_ring(id) && is_there()?)
     }
 
     /// Tells whether there is a key that opens the memory's paths.

@@ -25,6 +25,8 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
+
 use self::claims::VerifiedPoint;
 use self::commit::Before;
 use self::findings::{Fault, FindingLocation, Findings};
@@ -40,7 +42,7 @@ use crate::store;
 use crate::store::pin::Place;
 use crate::store::signed_checkpoint::SignedCheckpoint;
 
-pub use self::findings::{FINDINGS, Finding};
+pub use self::findings::{FINDINGS, Finding, FindingClass};
 
 /// Options of a verification.
 #[derive(Default)]
@@ -78,6 +80,25 @@ pub struct Memories {
     pub opened: u64,
 }
 
+/// What a run found of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckpointProof {
+    /// The number of the event that it says was the newest.
+    pub event: u64,
+    /// The time of that event, as the checkpoint says it.
+    pub time: DateTime<Utc>,
+    /// The commit that it says that event has.
+    pub commit: ObjectId,
+    /// The signer who signed it; `None` if no signer of that time did.
+    pub signer: Option<String>,
+    /// True if today's history has that commit at that event.
+    pub is_contained: bool,
+    /// True if it is contained and nothing was tampered with: then history is unbroken from that
+    /// event to today.
+    pub is_proved: bool,
+}
+
 /// The results of a run.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -103,8 +124,15 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The number of all findings.
     pub findings_total: u64,
+    /// What was found of each checkpoint, as far as history could be compared with them.
+    pub checkpoints: Vec<CheckpointProof>,
     /// A phrase for each check that could not be made, with the reason.
     pub not_checked: Vec<String>,
+    /// A sentence for each thing that is as it should be and that limits what the run proves.
+    pub notes: Vec<String>,
+    /// The gravest class of what was found, checks that could not be made included; `None` if
+    /// everything was checked and is in order.
+    pub worst: Option<FindingClass>,
 }
 
 /// Verifies the store at `root`.
@@ -168,6 +196,7 @@ struct HistoryCheck {
     versions: u64,
     memories: Memories,
     erased: Vec<MemoryId>,
+    checkpoints: Vec<CheckpointProof>,
 }
 
 /// A line of commits and the state before it.
@@ -210,13 +239,15 @@ impl Run<'_> {
             before: begun.point.as_ref().map(|point| point.commit),
         };
         match self.opened.store {
-            Some(store) => claims::check(
-                &chain,
-                store,
-                &self.options.checkpoints,
-                &mut self.findings,
-                &mut self.not_checked,
-            )?,
+            Some(store) => {
+                outcome.checkpoints = claims::check(
+                    &chain,
+                    store,
+                    &self.options.checkpoints,
+                    &mut self.findings,
+                    &mut self.not_checked,
+                )?;
+            }
             None => self
                 .not_checked
                 .push("checkpoints: the store's id cannot be read".into()),
@@ -376,7 +407,10 @@ impl Run<'_> {
         } else {
             let what = match keyring.require_reader() {
                 Err(error @ Error::Damaged { .. }) => error.to_string(),
-                _ => "your identity is an auditor's".into(),
+                _ if keyring.has_ring() => "your identity is an auditor's".into(),
+                _ => {
+                    "your identity is an auditor's, and this copy of the keyring has no ring".into()
+                }
             };
             self.not_checked
                 .push(format!("keys and contents of memories: {what}"));
@@ -407,8 +441,17 @@ impl Run<'_> {
         Place::of(state, self.root.path()).ok()
     }
 
-    fn report(self, outcome: HistoryCheck) -> Report {
+    fn report(self, mut outcome: HistoryCheck) -> Report {
+        let gap = (!self.not_checked.is_empty()).then_some(FindingClass::Incomplete);
+        let worst = self.findings.worst.max(gap);
+        for checkpoint in &mut outcome.checkpoints {
+            let is_sound = worst != Some(FindingClass::Tampered);
+            checkpoint.is_proved = checkpoint.is_contained && is_sound;
+        }
         Report {
+            checkpoints: outcome.checkpoints,
+            notes: self.opened.notes,
+            worst,
             store: self.opened.store,
             head: self.opened.head,
             trial: outcome.trial,

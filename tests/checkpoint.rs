@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{Home, has_peer, json_lines, stderr, stdout};
+use crate::support::{Home, assert_verify_ended, has_peer, json_lines, stderr, stdout};
 use agekeep::store::signed_checkpoint::SignedCheckpoint;
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
@@ -202,12 +202,7 @@ fn verified(home: &Home, notes: &[&str]) -> Vec<String> {
         .map(|found| found["id"].as_str().expect("an id"));
     let mut ids: Vec<String> = ids.map(str::to_owned).collect();
     ids.sort();
-    let clean = ids.is_empty();
-    assert_eq!(
-        output.status.code(),
-        Some(if clean { 0 } else { 13 }),
-        "{report}"
-    );
+    assert_verify_ended(&output, &report);
     ids
 }
 
@@ -317,4 +312,70 @@ fn what_was_seen_counts_for_verification_too() {
         fs::write(place.expect("an entry").path().join("pin"), [7; 8192]).expect("written");
     }
     assert_eq!(verified(&home, &[]), ["pin-damaged"]);
+}
+
+/// What a checkpoint proves is said, and what it does not is not said to be proved.
+#[test]
+fn verify_says_what_a_checkpoint_proved() {
+    let home = with_events();
+    checkpoint(&home, "that-day");
+    ok(&home.run(&["write", "a", "--text", "later"]));
+    checkpoint(&home, "later");
+    let args = [
+        "verify",
+        "--checkpoint",
+        "that-day",
+        "--checkpoint",
+        "later",
+    ];
+    let said = ok(&home.run(&args));
+    let lines: Vec<&str> = said.lines().collect();
+    for (line, event) in lines.iter().zip([3, 4]) {
+        let begin = format!("checkpoint signed by owner: event {event} of 20");
+        assert!(line.starts_with(&begin), "{said}");
+        assert!(
+            line.ends_with("Z is in today's history, unbroken"),
+            "{said}"
+        );
+    }
+    assert_eq!(lines.len(), 3, "{said}");
+    let report = |args: &[&str]| -> Value {
+        let output = home.run(&[args, &["--json"]].concat());
+        serde_json::from_slice(&output.stdout).expect("a report")
+    };
+    let log = json_lines(ok(&home.run(&["log", "--json"])).as_bytes());
+    let expected = |at: usize, proved: bool| {
+        json!({"event": log[at]["event"], "time": log[at]["time"], "commit": log[at]["commit"],
+            "signer": "owner", "proved": proved})
+    };
+    let shown = report(&args)["checkpoints"].clone();
+    assert_eq!(shown, json!([expected(1, true), expected(0, true)]));
+
+    // History that is not in order proves nothing, though it contains the commit.
+    let object = ok(&home.git(&["rev-parse", "main~2"]));
+    let (fan, name) = object.trim().split_at(2);
+    let path = home.store().join("objects").join(fan).join(name);
+    let store = home.path().join("kept");
+    copy_folder(&home.store(), &store);
+    fs::remove_file(&path).expect("there");
+    fs::remove_file(home.store().join("journal")).expect("there");
+    let broken = report(&["verify", "--full", "--checkpoint", "later"]);
+    assert_ne!(broken["checkpoints"][0]["proved"], true, "{broken}");
+
+    // Nor does a history that ends before it.
+    put_back(&home, &store);
+    for name in ["journal", "catalog"] {
+        fs::remove_file(home.store().join(name)).expect("there");
+    }
+    ok(&home.git(&["update-ref", "refs/heads/main", "main~1"]));
+    drop(fs::remove_dir_all(home.state()));
+    let turned_back = report(&["verify", "--checkpoint", "later"]);
+    let shown = &turned_back["checkpoints"];
+    assert_eq!(*shown, json!([expected(0, false)]), "{turned_back}");
+    let text = stdout(&home.run(&["verify", "--checkpoint", "later"]));
+    assert!(text.contains("event 4 of 20"), "{text}");
+    assert!(
+        text.contains("is not proved to be in today's history"),
+        "{text}"
+    );
 }

@@ -10,6 +10,7 @@ mod batch;
 mod catalog;
 mod checkpoint;
 mod cli;
+mod clone;
 mod compaction;
 mod concurrency;
 mod conformance;

@@ -481,7 +481,8 @@ impl Keyring {
     /// [`Error::Damaged`] if a table has fewer than history added.
     pub(crate) fn check_entries(&self, least: (u64, u64)) -> Result<()> {
         let (ring, names) = self.counts();
-        for (name, count, least) in [(Name::RING, ring, least.0), (Name::NAMES, names, least.1)] {
+        let of_ring = self.has_ring().then_some((Name::RING, ring, least.0));
+        for (name, count, least) in of_ring.into_iter().chain([(Name::NAMES, names, least.1)]) {
             if u64::from(count) < least {
                 let why = format!("it has {count} entries, and history added {least}");
                 return Err(super::files::damaged(&self.folder, &name, &why));

@@ -195,7 +195,7 @@ impl Keyring {
             });
             let entries = secrets.collect::<Result<Vec<_>>>()?.into_iter();
             let key = &self.epoch()?.key;
-            self.ring.rewrite(
+            self.ring()?.rewrite(
                 &next.folder,
                 key,
                 (new.number, &new.key),
@@ -246,7 +246,7 @@ impl Keyring {
         let without: HashSet<MemoryId> = without.chain(replaced).collect();
         let entries = fresh.iter().map(|(id, key)| (*id, secret_of(key)));
         let (key, new) = (&self.epoch()?.key, (epoch.number, &epoch.key));
-        self.ring
+        self.ring()?
             .rewrite(folder, key, new, leaving(&without), entries)?;
         let (key, new) = (&self.audit.names_key, (audit.number, &audit.names_key));
         let none = std::iter::empty();
@@ -266,6 +266,7 @@ impl Keyring {
             }
             None => Table::open(&self.folder, &table::RING, self.store, None)?,
         };
+        let ring = Some(ring);
         let authority = self.epoch.as_ref().map(Epoch::authority);
         let audit = next.audit.as_ref().unwrap_or(&self.audit).again();
         Ok(Self {
@@ -297,9 +298,9 @@ impl Keyring {
     /// Moves the files of a staged keyring into place.
     pub(super) fn install_staged(&mut self, id: StagedKeyringId) -> Result<()> {
         install_staged_files(&self.folder, id)?;
-        self.ring.is_now_in(&self.folder);
-        self.names.is_now_in(&self.folder);
-        if self.ring.is_in(&self.folder) && self.names.is_in(&self.folder) {
+        self.are_now_in_place();
+        let mut tables = self.ring.iter().chain([&self.names]);
+        if tables.all(|table| table.is_in(&self.folder)) {
             return Ok(());
         }
         let folder = self.folder.path().display().to_string();

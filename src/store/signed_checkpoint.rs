@@ -203,6 +203,8 @@ pub(crate) enum Verdict {
 pub(crate) struct Comparison {
     /// The verdict on each checkpoint, in their order.
     pub(crate) verdicts: Vec<Verdict>,
+    /// The signer of each, if one signed it.
+    pub(crate) signers: Vec<Option<String>>,
     /// Pairs of checkpoints, by index, that no single history can contain both.
     pub(crate) contradictions: Vec<(usize, usize)>,
 }
@@ -219,12 +221,17 @@ pub(crate) fn check_against(
     mut signers: impl FnMut(u64) -> Result<Signers>,
 ) -> Result<Comparison> {
     let mut verdicts = Vec::with_capacity(notes.len());
+    let mut signed = Vec::with_capacity(notes.len());
     for note in notes {
         let said = &note.checkpoint;
         let number = said.events - 1;
+        let signer = match said.store == store {
+            true => note.signed_by(&signers(number)?).map(str::to_owned),
+            false => None,
+        };
         let verdict = if said.store != store {
             Verdict::Foreign
-        } else if note.signed_by(&signers(number)?).is_none() {
+        } else if signer.is_none() {
             Verdict::Unsigned
         } else {
             match event(number)? {
@@ -234,6 +241,7 @@ pub(crate) fn check_against(
             }
         };
         verdicts.push(verdict);
+        signed.push(signer);
     }
     let mut contradictions = Vec::new();
     for later in 1..notes.len() {
@@ -246,6 +254,7 @@ pub(crate) fn check_against(
     }
     Ok(Comparison {
         verdicts,
+        signers: signed,
         contradictions,
     })
 }

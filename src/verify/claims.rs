@@ -16,6 +16,7 @@ use crate::state::catalog::step::{from_snapshot, to_snapshot};
 use crate::store::RollbackCheck;
 use crate::store::pin::Place;
 use crate::store::signed_checkpoint::{self, SignedCheckpoint, Verdict};
+use crate::verify::CheckpointProof;
 use crate::verify::findings::{Fault, FindingLocation, Findings};
 use crate::verify::replay::ReplayState;
 use crate::verify::walk::VerifiedHistory;
@@ -66,24 +67,24 @@ pub(super) fn check(
     notes: &[SignedCheckpoint],
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
-) -> Result<()> {
+) -> Result<Vec<CheckpointProof>> {
     match check_notes(chain, notes, store, findings) {
         Err(Error::Damaged { .. }) => {
             not_checked.push("the checkpoints: a commit cannot be read".into());
-            Ok(())
+            Ok(Vec::new())
         }
         done => done,
     }
 }
 
 /// Checks that history contains what the checkpoints state, and that they do not contradict each
-/// other.
+/// other. Returns what was found of each.
 fn check_notes(
     chain: &VerifiedHistory<'_>,
     notes: &[SignedCheckpoint],
     store: StoreId,
     findings: &mut Findings,
-) -> Result<()> {
+) -> Result<Vec<CheckpointProof>> {
     let event = |number| {
         let link = chain.at(number)?;
         Ok(link.map(|link| (link.commit, link.digest)))
@@ -113,7 +114,16 @@ fn check_notes(
         let what = "two checkpoints cannot both be true: somebody signed two histories";
         findings.add(Fault::new("checkpoint-fork", what), spot_of(&notes[later]));
     }
-    Ok(())
+    let checked = notes.iter().zip(&compared.verdicts).zip(compared.signers);
+    let proof = |((note, verdict), signer): ((&SignedCheckpoint, &Verdict), _)| CheckpointProof {
+        event: note.checkpoint().events - 1,
+        time: note.checkpoint().time,
+        commit: note.checkpoint().commit,
+        signer,
+        is_contained: *verdict == Verdict::Contained,
+        is_proved: false,
+    };
+    Ok(checked.map(proof).collect())
 }
 
 /// Returns the signers right after an event, or today's for an event past the end.

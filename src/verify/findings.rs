@@ -2,10 +2,35 @@
 
 use std::collections::HashSet;
 
+use self::FindingClass::{Incomplete, Tampered, Untidy};
 use crate::id::{MemoryId, ObjectId};
 
 /// The most findings a report lists; the rest are only counted.
 pub(super) const LISTED_MAX: usize = 1_000;
+
+/// The class of a finding: what it means for whoever relies on the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FindingClass {
+    /// A local setting or file that stock git goes by or nobody needs. History and keys are sound.
+    Untidy,
+    /// Something that this copy or this role does not have, so that not everything was checked.
+    Incomplete,
+    /// Something that is not as it was written, or not by who may.
+    Tampered,
+}
+
+impl FindingClass {
+    /// Returns its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Untidy => "untidy",
+            Self::Incomplete => "incomplete",
+            Self::Tampered => "tampered",
+        }
+    }
+}
 
 const RESTORE: &str = "keep a copy of the store as it is, and restore from a backup or a clone that \
                        verifies";
@@ -16,109 +41,132 @@ const KEYS: &str = "restore the keyring folder from the backup that belongs to t
 const BACK: &str = "somebody put an older copy of the store in its place, or another history; restore \
                     the newest copy, or go on from here with `agekeep accept-rollback --reason TEXT`";
 
-/// Every kind of finding: its id and its hint.
-pub const FINDINGS: &[(&str, &str)] = &[
-    ("object-missing", RESTORE),
-    ("object-damaged", RESTORE),
-    ("commit-form", WHO),
-    ("history-broken", RESTORE),
-    ("history-moved", WHO),
-    ("chain", WHO),
-    ("unsigned", WHO),
-    ("signature", WHO),
-    ("signer", WHO),
-    ("former-signer", WHO),
+/// Every kind of finding: its id, its class and its hint.
+pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
+    ("object-missing", Tampered, RESTORE),
+    ("object-damaged", Tampered, RESTORE),
+    ("commit-form", Tampered, WHO),
+    ("history-broken", Tampered, RESTORE),
+    ("history-moved", Tampered, WHO),
+    ("chain", Tampered, WHO),
+    ("unsigned", Tampered, WHO),
+    ("signature", Tampered, WHO),
+    ("signer", Tampered, WHO),
+    ("former-signer", Tampered, WHO),
     (
         "not-allowed",
+        Tampered,
         "find out who has that signer's key, and remove the signer or give another role with \
          `agekeep signers role`; a backup or clone from before that event shows what was there",
     ),
-    ("author", WHO),
+    ("author", Tampered, WHO),
     (
         "head",
+        Tampered,
         "find out what moved the branch; the journal has the commit that agekeep acknowledged last",
     ),
     (
         "journal",
+        Tampered,
         "keep a copy of it; without the file `journal` history is what the branch says",
     ),
     (
         "refs",
+        Tampered,
         "find out who made it; agekeep ignores it, and `git update-ref -d` removes it",
     ),
     (
         "replace-refs",
+        Tampered,
         "find out who made it; it deceives stock git alone, and `git replace -d` removes it",
     ),
     (
         "alternates",
+        Tampered,
         "remove the file: objects of another folder are no part of a store",
     ),
     (
         "grafts",
-        "remove the file: it deceives stock git about history",
+        Tampered,
+        "a shallow clone has such a file, and `git fetch --unshallow` completes it; otherwise remove \
+         it: it deceives stock git about history",
     ),
     (
         "config",
+        Untidy,
         "write the file anew as docs/format.md has it; only stock git reads it",
     ),
-    ("hooks", "remove the file: stock git would run it"),
+    ("hooks", Tampered, "remove the file: stock git would run it"),
     (
         "stray",
+        Untidy,
         "see what it is, and remove it: it is no part of a store",
     ),
-    ("policy-changed", WHO),
-    ("recipients-changed", WHO),
-    ("signers-changed", WHO),
-    ("tree-form", WHO),
-    ("tree-change", WHO),
-    ("record-closed", WHO),
-    ("record-malformed", WHO),
-    ("record-swapped", WHO),
-    ("record-mismatch", WHO),
-    ("event-number", WHO),
-    ("time-backwards", WHO),
-    ("time-author", WHO),
-    ("state", WHO),
-    ("blob-digest", WHO),
-    ("blob-form", WHO),
-    ("memory-closed", KEYS),
-    ("memory-misplaced", WHO),
-    ("memory-key", KEYS),
-    ("key-damaged", KEYS),
+    ("policy-changed", Tampered, WHO),
+    ("recipients-changed", Tampered, WHO),
+    ("signers-changed", Tampered, WHO),
+    ("tree-form", Tampered, WHO),
+    ("tree-change", Tampered, WHO),
+    ("record-closed", Tampered, WHO),
+    ("record-malformed", Tampered, WHO),
+    ("record-swapped", Tampered, WHO),
+    ("record-mismatch", Tampered, WHO),
+    ("event-number", Tampered, WHO),
+    ("time-backwards", Tampered, WHO),
+    ("time-author", Tampered, WHO),
+    ("state", Tampered, WHO),
+    ("blob-digest", Tampered, WHO),
+    ("blob-form", Tampered, WHO),
+    ("memory-closed", Tampered, KEYS),
+    ("memory-misplaced", Tampered, WHO),
+    ("memory-key", Tampered, KEYS),
+    ("key-damaged", Tampered, KEYS),
     (
         "erased-key",
+        Tampered,
         "an older copy of the keyring is in its place: any command of a reader who may write destroys \
          that key again; find out where the copy came from, and who has more of it",
     ),
     (
         "keyring-ahead",
+        Tampered,
         "find out whether history was turned back, or the keyring comes from another moment; \
          restore both from one backup",
     ),
-    ("keyring", KEYS),
+    ("keyring", Tampered, KEYS),
+    (
+        "keyring-missing",
+        Incomplete,
+        "no clone has a keyring: name its folder with --keyring; where it should be, restore it from \
+         the backup that belongs to this repository",
+    ),
     (
         "catalog",
+        Tampered,
         "remove the file `catalog`: it is made anew from history",
     ),
     (
         "another-store",
+        Tampered,
         "find out who put it there, and restore the store that was there; if you put it there \
          yourself, go on with it by `agekeep accept-rollback --reason TEXT`",
     ),
-    ("pin-rolled-back", BACK),
+    ("pin-rolled-back", Tampered, BACK),
     (
         "pin-damaged",
+        Tampered,
         "find out what damaged it; verify against a checkpoint, and then remove the file `pin`",
     ),
-    ("checkpoint-rolled-back", BACK),
-    ("checkpoint-fork", WHO),
+    ("checkpoint-rolled-back", Tampered, BACK),
+    ("checkpoint-fork", Tampered, WHO),
     (
         "checkpoint-unsigned",
+        Tampered,
         "do not rely on it; ask for one that a signer made",
     ),
     (
         "checkpoint-foreign",
+        Tampered,
         "name the store it belongs to with --store",
     ),
 ];
@@ -133,6 +181,8 @@ const MENDED: &str = "the journal still holds it: `agekeep compact` mends it; th
 pub struct Finding {
     /// The check that found it: one of [`FINDINGS`].
     pub id: &'static str,
+    /// Its class.
+    pub class: FindingClass,
     /// The number of the event it is about, by its place in history.
     pub event: Option<u64>,
     /// The commit it is about.
@@ -191,6 +241,8 @@ pub(super) struct FindingLocation {
 pub(super) struct Findings {
     pub(super) listed: Vec<Finding>,
     pub(super) total: u64,
+    /// The gravest class so far.
+    pub(super) worst: Option<FindingClass>,
     objects: HashSet<ObjectId>,
     /// Objects that the journal can still repair.
     pub(super) journaled: HashSet<ObjectId>,
@@ -208,13 +260,16 @@ impl Findings {
         {
             return;
         }
+        let (class, hint) = of_id(fault.id);
         self.total += 1;
+        self.worst = self.worst.max(Some(class));
         if self.listed.len() == LISTED_MAX {
             return;
         }
-        let hint = if mended { MENDED } else { hint(fault.id) };
+        let hint = if mended { MENDED } else { hint };
         self.listed.push(Finding {
             id: fault.id,
+            class,
             event: spot.event,
             commit: spot.commit,
             memory: fault.memory,
@@ -239,7 +294,9 @@ impl Findings {
     }
 }
 
-fn hint(id: &str) -> &'static str {
-    let found = FINDINGS.iter().find(|(known, _)| *known == id);
-    found.expect("every finding is in the table").1
+/// Returns the class and the hint of a finding.
+fn of_id(id: &str) -> (FindingClass, &'static str) {
+    let found = FINDINGS.iter().find(|(known, ..)| *known == id);
+    let (_, class, hint) = found.expect("every finding is in the table");
+    (*class, hint)
 }

@@ -109,7 +109,9 @@ fn missing(
     let gone = fold.removed.keys().map(|id| (*id, false));
     let gone = gone.filter(|(id, _)| !fold.erased.contains(id));
     for (id, is_live) in live.chain(gone) {
-        let what = match (keyring.in_ring(id)?, keyring.in_names(id)?, is_live) {
+        // A copy of the keyring without `ring` says nothing of it.
+        let in_ring = keyring.in_ring(id)? || !keyring.has_ring();
+        let what = match (in_ring, keyring.in_names(id)?, is_live) {
             (true, true, _) => continue,
             (false, false, false) => "the memory has no keys, and no receipt says it was erased",
             (false, false, true) => "a live memory has no key in ring, and none in names",

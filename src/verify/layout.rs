@@ -205,10 +205,28 @@ fn stray(root: &Folder, findings: &mut Findings) {
     }
 }
 
-// Checks of the file `config`, which only stock git reads: agekeep's own keys, and remotes.
+// Checks of the file `config`, which only stock git reads: either agekeep's own keys, or those of a
+// clone; and remotes.
 
+/// The keys of `CONFIG` that stock git writes as well.
+const OF_BOTH: &[&str] = &[
+    "core.repositoryformatversion",
+    "core.bare",
+    "core.filemode",
+    "core.logallrefupdates",
+];
+/// Those of them that a clone has to have.
+const OF_CLONES: &[&str] = &["core.repositoryformatversion", "core.bare"];
+/// Keys of `core` that stock git writes by what the file system can do.
+const OF_CORE: &[&str] = &[
+    "filemode",
+    "ignorecase",
+    "logallrefupdates",
+    "precomposeunicode",
+    "symlinks",
+];
 /// Keys of a remote or branch that stock git writes when one is added.
-const OF_REMOTES: &[&str] = &["url", "fetch"];
+const OF_REMOTES: &[&str] = &["url", "fetch", "mirror"];
 const OF_BRANCHES: &[&str] = &["remote", "merge"];
 
 fn check_config(root: &Folder, findings: &mut Findings) {
@@ -218,12 +236,10 @@ fn check_config(root: &Folder, findings: &mut Findings) {
         Ok(None) => return fault("the file config is missing".into()),
         Err(what) => return fault(what),
     };
-    let mut own: BTreeMap<String, String> = keys(CONFIG)
-        .filter_map(Result::ok)
-        .map(|key| (key.name, key.value))
-        .collect();
-    let expected = own.clone();
-    for (index, key) in keys(&String::from_utf8_lossy(&bytes)).enumerate() {
+    let found: Vec<_> = keys(&String::from_utf8_lossy(&bytes)).collect();
+    let expected = expected_keys(&found);
+    let mut missing = expected.clone();
+    for (index, key) in found.into_iter().enumerate() {
         let Ok(key) = key else {
             fault(format!(
                 "a line of config does not parse, after {index} keys"
@@ -231,19 +247,34 @@ fn check_config(root: &Folder, findings: &mut Findings) {
             continue;
         };
         match expected.get(&key.name) {
-            Some(value) if *value == key.value => drop(own.remove(&key.name)),
+            Some(value) if *value == key.value => drop(missing.remove(&key.name)),
             // Each key is reported once, with the value it has.
             Some(_) => {
-                own.remove(&key.name);
+                missing.remove(&key.name);
                 fault(format!("config gives {} another value", key.name));
             }
             None if is_harmless(&key) => {}
             None => fault(format!("config has the key {:?}", key.name)),
         }
     }
-    for name in own.into_keys() {
+    for name in missing.into_keys() {
         fault(format!("config does not say {name}"));
     }
+}
+
+/// Returns the keys that a file has to have, with their values: all of agekeep's own, or, where
+/// stock git wrote the file for a clone and none is agekeep's alone, the few of a bare repository.
+fn expected_keys(found: &[Result<ConfigEntry, ()>]) -> BTreeMap<String, String> {
+    let mut own: BTreeMap<String, String> = keys(CONFIG)
+        .filter_map(Result::ok)
+        .map(|key| (key.name, key.value))
+        .collect();
+    let is_own = |key: &ConfigEntry| own.contains_key(&key.name);
+    let mut own_alone = found.iter().flatten().filter(|key| is_own(key));
+    if own_alone.all(|key| OF_BOTH.contains(&key.name.as_str())) {
+        own.retain(|name, _| OF_CLONES.contains(&name.as_str()));
+    }
+    own
 }
 
 /// A key with its section, and its value.
@@ -256,6 +287,10 @@ struct ConfigEntry {
 }
 
 fn is_harmless(key: &ConfigEntry) -> bool {
+    let is_switch = ["true", "false"].contains(&key.value.as_str());
+    if key.section == "core" {
+        return !key.subsection && OF_CORE.contains(&key.last.as_str()) && is_switch;
+    }
     let known = match key.section.as_str() {
         "remote" => OF_REMOTES,
         "branch" => OF_BRANCHES,
@@ -376,6 +411,49 @@ mod tests {
     fn what_is_gone_is_a_finding() {
         let without = CONFIG.replace("\tdenyDeletes = true\n", "");
         assert_eq!(findings(&without).len(), 1);
-        assert_eq!(findings("").len(), keys(CONFIG).count());
+        assert_eq!(
+            findings("[gc]\n\tauto = 0\n").len(),
+            keys(CONFIG).count() - 1
+        );
+        // Nothing in it is agekeep's own, so only what a clone has is missing.
+        assert_eq!(findings("").len(), OF_CLONES.len());
+    }
+
+    const CLONE: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = false\n\tbare = true\n\
+                         \tignorecase = true\n\tprecomposeunicode = true\n\tsymlinks = false\n\
+                         [remote \"origin\"]\n\turl = https://host/store.git\n\
+                         \tfetch = +refs/*:refs/*\n\tmirror = true\n";
+
+    #[test]
+    fn what_git_writes_for_a_clone_is_no_finding() {
+        assert_eq!(findings(CLONE), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_runs_or_deceives_is_a_finding_in_a_clone_too() {
+        for (bad, word) in [
+            ("[core]\n\tfsmonitor = /tmp/x\n", "core.fsmonitor"),
+            ("[core]\n\thooksPath = /tmp\n", "core.hookspath"),
+            ("[core]\n\tworktree = /tmp\n", "core.worktree"),
+            ("[core]\n\tsymlinks = !sh\n", "core.symlinks"),
+            ("[core]\n\tbare = false\n", "core.bare"),
+            (
+                "[core]\n\trepositoryformatversion = 1\n",
+                "core.repositoryformatversion",
+            ),
+            ("[include]\n\tpath = /tmp/x\n", "include.path"),
+            ("[alias]\n\tlog = !sh\n", "alias.log"),
+            ("[credential]\n\thelper = !sh\n", "credential.helper"),
+            ("[diff \"x\"]\n\ttextconv = sh\n", "diff.x.textconv"),
+            ("[uploadpack]\n\tpackObjectsHook = sh\n", "uploadpack."),
+            ("[remote \"origin\"]\n\tpromisor = true\n", "promisor"),
+            ("[receive]\n\tdenyDeletes = false\n", "receive.denydeletes"),
+        ] {
+            let found = findings(&format!("{CLONE}{bad}"));
+            assert!(
+                found.iter().any(|what| what.contains(word)),
+                "{bad}: {found:?}"
+            );
+        }
     }
 }

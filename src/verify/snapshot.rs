@@ -32,6 +32,8 @@ pub(super) struct StoreSnapshot {
     pub(super) cached: Option<Catalog>,
     /// The parents of recent commits, from the journal.
     pub(super) parents: HashMap<ObjectId, ObjectId>,
+    /// Sentences on what limits a verification here, though it is as it should be.
+    pub(super) notes: Vec<String>,
 }
 
 impl StoreSnapshot {
@@ -44,6 +46,7 @@ impl StoreSnapshot {
             keyring: None,
             cached: None,
             parents: HashMap::new(),
+            notes: Vec::new(),
         }
     }
 }
@@ -63,7 +66,8 @@ pub(super) fn open(
     let lock = Lock::acquire(root)?;
     layout::check(root, findings);
     let repository = Repository::open_lenient(root, journal::find);
-    let journal = open_journal(root, findings, not_checked)?;
+    let mut notes = Vec::new();
+    let journal = open_journal(root, findings, &mut notes)?;
     let mut parents = HashMap::new();
     let mut unclean = None;
     let branch = read_branch(&repository, findings)?;
@@ -136,17 +140,19 @@ pub(super) fn open(
         keyring,
         cached,
         parents,
+        notes,
     })
 }
 
 fn open_journal(
     root: &Folder,
     findings: &mut Findings,
-    not_checked: &mut Vec<String>,
+    notes: &mut Vec<String>,
 ) -> Result<Option<Journal>> {
     if !root.has(&Name::JOURNAL) {
-        not_checked
-            .push("that the branch is where the last command left it: there is no journal".into());
+        notes.push(
+            "there is no journal, as in a fresh clone: history ends where the branch says".into(),
+        );
         return Ok(None);
     }
     match Journal::open(root) {
@@ -313,18 +319,30 @@ fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Mem
 
 /// Checks that the keyring's files exist, for a run without an identity to open them.
 fn check_keyring_is_there(folder: Result<Folder>, findings: &mut Findings) {
-    let mut fault = |what: String| findings.add_outside(Fault::new("keyring", what));
     let folder = match folder {
         Ok(folder) => folder,
-        Err(error) => return fault(error.to_string()),
+        Err(error) => return findings.add_outside(keyring_fault(&error)),
     };
     for name in &keyring::FILES {
-        match folder.has_that_is(name, disk::FileKind::File) {
-            Ok(true) => {}
-            Ok(false) => fault(format!("the keyring file {} is missing", name.as_str())),
-            Err(error) => fault(folder.fault("read", name)(error).to_string()),
-        }
+        let fault = match folder.has_that_is(name, disk::FileKind::File) {
+            Ok(true) => continue,
+            Ok(false) => {
+                let what = format!("the keyring file {} is missing", name.as_str());
+                Fault::new("keyring-missing", what)
+            }
+            Err(error) => keyring_fault(&folder.fault("read", name)(error)),
+        };
+        findings.add_outside(fault);
     }
+}
+
+/// Returns the fault of a keyring that does not open. One that is not there is no damage.
+fn keyring_fault(error: &Error) -> Fault {
+    let id = match error {
+        Error::NoKeyring { .. } => "keyring-missing",
+        _ => "keyring",
+    };
+    Fault::new(id, error.to_string())
 }
 
 fn opened_keyring(
@@ -343,7 +361,7 @@ fn opened_keyring(
         Err(
             error @ (Error::NoKeyring { .. } | Error::Damaged { .. } | Error::UnknownFormat { .. }),
         ) => {
-            findings.add_outside(Fault::new("keyring", error.to_string()));
+            findings.add_outside(keyring_fault(&error));
             "the keyring does not open"
         }
         Err(error) => return Err(error),

@@ -65,14 +65,14 @@ fn a_store_whose_keyring_is_missing_says_so_and_what_still_works() {
         assert!(said.contains("`agekeep verify` still checks"), "{said}");
     }
     let verified = team.home.run(&["verify", "--full", "--json"]);
-    assert_eq!(verified.status.code(), Some(13));
+    assert_eq!(verified.status.code(), Some(3));
     let report = json_lines(&verified.stdout).remove(0);
     assert_eq!(
         report["findings"].as_array().map(Vec::len),
         Some(1),
         "{report}"
     );
-    assert_eq!(report["findings"][0]["id"], "keyring");
+    assert_eq!(report["findings"][0]["id"], "keyring-missing");
     assert_eq!(report["events"], 2, "history is read all the same");
     // It is said where it is now: for one command, for all of them, and for everybody.
     let place = aside.to_str().expect("UTF-8");

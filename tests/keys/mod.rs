@@ -1,6 +1,6 @@
 //! Who can open a store: members come and go, keys change, and nothing else does.
 
-mod team;
+pub(crate) mod team;
 
 mod crash;
 mod elsewhere;

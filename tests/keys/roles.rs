@@ -19,7 +19,7 @@ const VERBS: [(&[&str], [i32; 3]); 24] = [
     (&["access", "/memories/a.md"], [0, 0, 12]),
     (&["recipients", "list"], [0, 0, 12]),
     (&["policy", "get"], [0, 0, 12]),
-    (&["verify"], [0, 0, 0]),
+    (&["verify"], [0, 3, 3]),
     (&["checkpoint"], [0, 0, 12]),
     (&["view", "/memories/a.md"], [0, 12, 12]),
     (&["view", "/memories"], [0, 12, 12]),
@@ -240,7 +240,7 @@ fn an_auditor_sees_who_did_what_to_which_path_and_verify_says_what_it_could_not(
     assert!(said.contains("your identity is an auditor's"), "{said}");
     // What an auditor verified is no reason for a reader to pass over contents.
     let kept = team.run_as("eve", &["verify"]);
-    assert!(kept.status.success());
+    assert_eq!(kept.status.code(), Some(3), "{}", stdout(&kept));
     let report = team.ok(&["verify", "--json"]);
     assert!(report.contains("\"opened\":1"), "{report}");
     // Nothing an auditor can open leads to a memory.
@@ -327,7 +327,7 @@ fn who_is_not_in_an_older_keyring_is_no_recipient_of_it() {
         let said = team.fails_as(who, 12, &["read", "/memories/a.md"]);
         assert!(said.contains("your identity does not open"), "{said}");
         let verified = team.run_as(who, &["verify", "--full"]);
-        assert!(verified.status.success(), "{}", stdout(&verified));
+        assert_eq!(verified.status.code(), Some(3), "{}", stdout(&verified));
     }
     team.ok(&["read", "/memories/a.md"]);
 }

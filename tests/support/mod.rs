@@ -148,6 +148,46 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
+/// The class of a finding of `verify`, by its id.
+fn class_of(id: &str) -> &'static str {
+    match id {
+        "config" | "stray" => "untidy",
+        "keyring-missing" => "incomplete",
+        _ => "tampered",
+    }
+}
+
+/// What a report of `verify` has to say in all, and with which exit code: by the gravest class of
+/// its findings, each of which has to say its own, and by what was not checked.
+pub(crate) fn verify_result(report: &Value) -> (&'static str, i32) {
+    let findings = report["findings"].as_array().expect("a list");
+    let classes: Vec<&str> = findings
+        .iter()
+        .map(|finding| {
+            let class = class_of(finding["id"].as_str().expect("an id"));
+            assert_eq!(finding["class"], class, "{finding}");
+            class
+        })
+        .collect();
+    let gaps = report["not_checked"].as_array().expect("a list");
+    if classes.contains(&"tampered") {
+        ("tampered", 13)
+    } else if classes.contains(&"incomplete") || !gaps.is_empty() {
+        ("incomplete", 3)
+    } else if classes.contains(&"untidy") {
+        ("untidy", 14)
+    } else {
+        ("ok", 0)
+    }
+}
+
+/// Asserts that a run of `verify --json` ended as its report has to.
+pub(crate) fn assert_verify_ended(output: &Output, report: &Value) {
+    let (result, code) = verify_result(report);
+    assert_eq!(report["result"], result, "{report}");
+    assert_eq!(output.status.code(), Some(code), "{report}");
+}
+
 pub(crate) fn json_lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("UTF-8");
     text.lines()

@@ -5,5 +5,5 @@ mod forging;
 mod live;
 mod means;
 mod open;
-mod scenario;
+pub(crate) mod scenario;
 mod verify;

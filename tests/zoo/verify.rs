@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Home, stderr, stdout};
+use crate::support::{Home, stderr, stdout, verify_result};
 use crate::zoo::live;
 use crate::zoo::scenario::{self, MARK, Scenario};
 
@@ -32,6 +32,7 @@ const FINDINGS: &[&str] = &[
     "key-damaged",
     "keyring",
     "keyring-ahead",
+    "keyring-missing",
     "memory-closed",
     "memory-key",
     "memory-misplaced",
@@ -77,6 +78,8 @@ pub(crate) struct Verified {
     pub(crate) findings: BTreeSet<String>,
     erased: u64,
     exit: Option<i32>,
+    /// How it has to end by what it found.
+    end: i32,
     said: String,
 }
 
@@ -112,6 +115,7 @@ pub(crate) fn verify(home: &Home) -> Verified {
         findings: findings.collect(),
         erased,
         exit: output.status.code(),
+        end: verify_result(&report).1,
         said,
     }
 }
@@ -126,7 +130,7 @@ impl Verified {
                 self.findings, self.said
             ));
         }
-        let exit = if expect.is_empty() { 0 } else { 13 };
+        let exit = self.end;
         if self.exit != Some(exit) {
             faults.push(format!("exit {:?}, not {exit}", self.exit));
         }

@@ -26,9 +26,9 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 failed, 2 usage, 4 not found, 5 already exists, 6 precondition failed, 7 denied,
-9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens it, 13 integrity failure,
-14 findings, 15 merge conflict, 16 I/O or disk full.";
+Exit codes: 0 ok, 1 failed, 2 usage, 3 incomplete (verify), 4 not found, 5 already exists,
+6 precondition failed, 7 denied, 9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens
+it, 13 integrity failure, 14 findings, 15 merge conflict, 16 I/O or disk full.";
 
 /// The exit code of a command line that does not parse.
 pub(crate) const USAGE: u8 = 2;

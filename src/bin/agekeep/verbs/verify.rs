@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
 use agekeep::store::signed_checkpoint::SignedCheckpoint;
-use agekeep::verify::{self, Finding, Options, Report};
+use agekeep::verify::{self, CheckpointProof, Finding, FindingClass, Options, Report};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,10 +14,16 @@ use crate::output::{self, Bar};
 use crate::verbs::policy;
 use crate::{environment, render};
 
-/// The exit code if something is not as it should be.
-const FINDINGS_PRESENT: u8 = 13;
+/// The exit codes, by the gravest class of what was found.
+const TAMPERED: u8 = 13;
+const INCOMPLETE: u8 = 3;
+const UNTIDY: u8 = 14;
 
 #[derive(Args)]
+#[command(after_help = "\
+Exit codes: 0 everything was checked and is in order; 13 something was tampered with or is damaged;
+3 nothing was, and this copy or role could not check everything; 14 only local settings of git or
+files that nobody needs are not in order.")]
 pub(crate) struct Verify {
     /// Begin with the first event, whatever was verified before
     #[arg(long)]
@@ -53,13 +59,20 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     for gap in &report.not_checked {
         output::warn(&format!("not checked: {gap}"));
     }
+    for note in &report.notes {
+        output::note(&format!("note: {note}"));
+    }
     if global.json {
         output::json(&to_json(&report))?;
     } else {
         output::line(&to_text(&report))?;
     }
-    let clean = report.findings_total == 0;
-    Ok(if clean { 0 } else { FINDINGS_PRESENT })
+    Ok(match report.worst {
+        None => 0,
+        Some(FindingClass::Untidy) => UNTIDY,
+        Some(FindingClass::Incomplete) => INCOMPLETE,
+        Some(_) => TAMPERED,
+    })
 }
 
 /// Reads a checkpoint.
@@ -76,10 +89,13 @@ fn to_text(report: &Report) -> String {
         Some(true) => format!("\n{}", render::TRIAL),
         _ => String::new(),
     };
-    if report.findings_total == 0 {
-        return summary(report) + &trial;
-    }
     let mut text = String::new();
+    for checkpoint in &report.checkpoints {
+        let _ = writeln!(text, "{}", checkpoint_line(checkpoint));
+    }
+    if report.findings_total == 0 {
+        return text + &summary(report) + &trial;
+    }
     let mut hints: Vec<&str> = Vec::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{}", finding_line(finding));
@@ -101,7 +117,23 @@ fn to_text(report: &Report) -> String {
         output::counted(total, "finding"),
         scope(report)
     );
+    if report.worst != Some(FindingClass::Tampered) {
+        text.push_str(", none of them tampering");
+    }
     text + &trial
+}
+
+/// Renders what a checkpoint proves.
+fn checkpoint_line(checkpoint: &CheckpointProof) -> String {
+    let (event, time) = (checkpoint.event, render::rfc3339(checkpoint.time));
+    let signer = checkpoint.signer.as_deref();
+    let signer = signer.map_or("no signer".into(), render::quoted);
+    let told = match (checkpoint.is_proved, checkpoint.is_contained) {
+        (true, _) => "is in today's history, unbroken",
+        (false, true) => "is in today's history, which is not in order",
+        (false, false) => "is not proved to be in today's history",
+    };
+    format!("checkpoint signed by {signer}: event {event} of {time} {told}")
 }
 
 fn summary(report: &Report) -> String {
@@ -119,6 +151,9 @@ fn summary(report: &Report) -> String {
     if !report.erased.is_empty() {
         let erased = report.erased.len() as u64;
         let _ = write!(text, "; {} erased", output::counted(erased, "memory"));
+    }
+    if report.worst == Some(FindingClass::Incomplete) {
+        text.push_str("; not everything was checked");
     }
     text
 }
@@ -144,13 +179,19 @@ fn finding_line(finding: &Finding) -> String {
     if place.is_empty() {
         place.push("store".into());
     }
-    format!("{}  {}: {}", finding.id, place.join(" "), finding.what)
+    let class = match finding.class {
+        FindingClass::Tampered => String::new(),
+        class => format!(" ({})", class.as_str()),
+    };
+    let place = place.join(" ");
+    format!("{}{class}  {place}: {}", finding.id, finding.what)
 }
 
 fn to_json(report: &Report) -> Value {
     let finding = |finding: &Finding| {
         json!({
             "id": finding.id,
+            "class": finding.class.as_str(),
             "event": finding.event,
             "commit": finding.commit,
             "memory": finding.memory,
@@ -158,9 +199,19 @@ fn to_json(report: &Report) -> Value {
             "hint": finding.hint,
         })
     };
+    let checkpoint = |checkpoint: &CheckpointProof| {
+        json!({
+            "event": checkpoint.event,
+            "time": render::rfc3339(checkpoint.time),
+            "commit": checkpoint.commit,
+            "signer": checkpoint.signer,
+            "proved": checkpoint.is_proved,
+        })
+    };
     json!({
         "schema": "agekeep.verify/1",
         "ok": report.findings_total == 0,
+        "result": report.worst.map_or("ok", FindingClass::as_str),
         "store": report.store,
         "trial": report.trial,
         "head": report.head,
@@ -171,6 +222,8 @@ fn to_json(report: &Report) -> Value {
         "erased": report.erased,
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "findings_total": report.findings_total,
+        "checkpoints": report.checkpoints.iter().map(checkpoint).collect::<Vec<_>>(),
         "not_checked": report.not_checked,
+        "notes": report.notes,
     })
 }
