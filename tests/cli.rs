@@ -1163,7 +1163,10 @@ fn a_log_line_cannot_be_forged_by_a_path() {
     );
     let log = stdout(&home.run(&["log", "-n", "1"]));
     assert!(log.contains(&format!("\"{forged}\"")), "{log}");
-    assert!(log.ends_with("  by=rogue\n"), "{log}");
+    assert!(
+        log.ends_with("  by=rogue (claimed)  signed-by=owner\n"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -464,6 +464,13 @@ impl Timeline {
             .collect()
     }
 
+    /// Returns every event that touched a memory, oldest first.
+    pub(crate) fn about_memory(&self, id: MemoryId) -> Vec<u64> {
+        let mut events: Vec<u64> = self.touches_with(id).map(|(event, _)| event).collect();
+        events.dedup();
+        events
+    }
+
     /// Returns every memory that ever lived, in order of creation.
     pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> + '_ {
         self.memories.iter().copied()

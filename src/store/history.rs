@@ -212,15 +212,15 @@ impl Store {
     }
 
     /// Iterates over the events that read a memory, or looked at it without that counting as a
-    /// read, newest first. A path stands for every memory that was ever at or below it.
+    /// read, newest first. The filter's path stands for every memory that was ever at or below it.
     ///
     /// # Errors
     /// The errors of [`Store::events`].
     pub fn accesses(
         &mut self,
-        path: &MemoryPath,
+        filter: &Filter,
     ) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
-        log::accesses(self, path)
+        log::accesses(self, filter)
     }
 }
 

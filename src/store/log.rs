@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::crypto::sign::{SignedBy, SignerEntry as Signer};
 use crate::error::{Error, Result};
 use crate::event::{Change, Event, Moment, Outcome, PathRef};
-use crate::id::{ObjectId, StoreId};
+use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
 use crate::state::timeline::VersionChange;
@@ -35,7 +35,9 @@ pub struct Filter {
     /// The event is about a memory that was ever at this path or below it, or asked for such a
     /// path.
     pub path: Option<MemoryPath>,
-    /// The event is by this actor.
+    /// The event touched this memory.
+    pub memory: Option<MemoryId>,
+    /// The event is by this actor, as the caller said.
     pub actor: Option<String>,
     /// The event is of this session.
     pub session: Option<String>,
@@ -121,20 +123,39 @@ pub(super) fn events<'a>(
 /// See [`Store::accesses`].
 pub(super) fn accesses<'a>(
     store: &'a mut Store,
-    path: &MemoryPath,
+    filter: &Filter,
 ) -> Result<impl Iterator<Item = Result<Entry>> + 'a> {
     let numbers = with_timeline(store, |store| {
         let timeline = timeline(&store.state);
-        let memories = timeline.ever_within(path);
-        let mut numbers = timeline.about(path);
+        let memories = filter.memories(&store.state);
+        let is_wanted = |id| memories.as_ref().is_none_or(|all| all.contains(&id));
+        let mut numbers = numbers(&store.state, filter);
         numbers.retain(|event| {
             let reads = |change| matches!(change, Change::Read | Change::Look);
             let mut parts = timeline.parts_of(*event).into_iter();
-            parts.any(|part| reads(part.change) && memories.contains(&part.of.id))
+            parts.any(|part| reads(part.change) && is_wanted(part.of.id))
         });
         Ok(numbers)
     })?;
     Ok(entries(store, numbers))
+}
+
+impl Filter {
+    /// Returns the memories that it selects; `None` if it selects none in particular. The timeline
+    /// must be loaded.
+    pub(in crate::store) fn memories(&self, state: &State) -> Option<HashSet<MemoryId>> {
+        let by_path = self
+            .path
+            .as_ref()
+            .map(|path| timeline(state).ever_within(path));
+        match (by_path, self.memory) {
+            (Some(mut memories), Some(id)) => {
+                memories.retain(|found| *found == id);
+                Some(memories)
+            }
+            (by_path, id) => by_path.or_else(|| id.map(|id| HashSet::from([id]))),
+        }
+    }
 }
 
 fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entry>> + '_ {
@@ -150,10 +171,15 @@ fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entr
 /// Returns the numbers of the events that meet a filter, oldest first.
 pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
     let timeline = timeline(state);
-    let mut numbers = match &filter.path {
-        Some(path) => timeline.about(path),
-        None => (0..timeline.len()).collect(),
+    let mut numbers = match (&filter.path, filter.memory) {
+        (Some(path), _) => timeline.about(path),
+        (None, Some(id)) => timeline.about_memory(id),
+        (None, None) => (0..timeline.len()).collect(),
     };
+    if let (Some(_), Some(id)) = (&filter.path, filter.memory) {
+        let touched = timeline.about_memory(id);
+        numbers.retain(|event| touched.binary_search(event).is_ok());
+    }
     let alters = |part: &VersionChange| part.change.alters();
     numbers.retain(|event| {
         let (actor, session) = timeline.who(*event).expect("an event of the timeline");

@@ -101,7 +101,14 @@ fn an_event_and_what_it_changed() {
     let story = told();
     let shown = story.ok(&["show", "3"]);
     let want = "--- /memories/n.md  v1 event 1\n+++ /memories/n.md  v2 event 3\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
-    has(&shown, &["str_replace", "by=agent-B  session=B", want]);
+    has(
+        &shown,
+        &[
+            "str_replace",
+            "by=agent-B (claimed)  signed-by=owner  session=B",
+            want,
+        ],
+    );
     let renamed = story.ok(&["show", "4"]);
     has(
         &renamed,

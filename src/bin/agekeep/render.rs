@@ -1,16 +1,17 @@
 //! Events as text and as JSON, for every verb that shows one.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
-use agekeep::event::{Change, Event, Moment, PathRef};
+use agekeep::event::{Change, Event, HoldChange, HoldOn, Moment, Outcome, PathRef, RemovalReason};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::history::{EventDiff, MemoryDiff, RecordStatus, VersionInfo};
 use agekeep::store::log::Entry;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::output::{Style, StyledLine, plain};
+use crate::output::{Style, StyledLine, counted, plain};
 
 /// Renders an event as one line.
 pub(super) fn to_text(entry: &Entry) -> String {
@@ -28,9 +29,10 @@ pub(super) fn to_text(entry: &Entry) -> String {
     }
     line.push_str(&sizes(event));
     line.push_str(&stripped(event));
+    line.push_str(&decided(event));
     line.push_str(&moments(event));
+    line.push_str(&who(entry));
     for (name, value) in [
-        ("by", &event.actor),
         ("session", &event.session),
         ("client", &event.client),
         ("tool-use", &event.tool_use_id),
@@ -45,6 +47,58 @@ pub(super) fn to_text(entry: &Entry) -> String {
         line.push_str("  NOT SIGNED BY A SIGNER OF THIS STORE");
     }
     line
+}
+
+/// Renders who acted, which is a claim, and who signed, which is proof.
+fn who(entry: &Entry) -> String {
+    let mut out = String::new();
+    if let Some(actor) = &entry.event.actor {
+        let _ = write!(out, "  by={} (claimed)", quoted(actor));
+    }
+    if let Some(signer) = &entry.signer {
+        let _ = write!(out, "  signed-by={}", quoted(signer));
+    }
+    out
+}
+
+/// Renders what a sweep, a hold, an erasure or a redaction of history decided: rules, the hold's
+/// number and what it is on, how many versions no longer open, and the event of the receipt.
+fn decided(event: &Event) -> String {
+    let mut out = String::new();
+    if event.command == "expire" && event.memories.is_empty() && event.outcome == Outcome::Ok {
+        out.push_str("  nothing had expired");
+    }
+    let rules = event
+        .memories
+        .iter()
+        .filter_map(|touch| match touch.because? {
+            RemovalReason::Unaccessed { rule, .. } => rule,
+            RemovalReason::ExpiresAt { rule, .. } => Some(rule),
+            _ => None,
+        });
+    let rules: BTreeSet<usize> = rules.collect();
+    if !rules.is_empty() {
+        let rules: Vec<String> = rules.iter().map(usize::to_string).collect();
+        let _ = write!(out, "  rule={}", rules.join(","));
+    }
+    match &event.hold {
+        Some(HoldChange::Add(HoldOn::Glob(glob))) => {
+            let _ = write!(out, "  hold={} on {}", event.number, quoted(glob));
+        }
+        Some(HoldChange::Add(HoldOn::Memory(id))) => {
+            let _ = write!(out, "  hold={} on memory {id}", event.number);
+        }
+        Some(HoldChange::Lift(hold)) => {
+            let _ = write!(out, "  ends hold={hold}");
+        }
+        _ => {}
+    }
+    if let Some(receipt) = &event.receipt {
+        let closed: usize = receipt.memories.iter().map(|one| one.blobs.len()).sum();
+        let closed = counted(closed as u64, "version");
+        let _ = write!(out, "  {closed} destroyed  receipt={}", event.number);
+    }
+    out
 }
 
 /// Renders what an event is about besides paths: moments, undone events, a member, lost events.
@@ -187,6 +241,7 @@ pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
         "event": event.number,
         "commit": entry.commit,
         "signer": entry.signer,
+        "signed_by": entry.signer,
         "time": rfc3339(event.time),
         "clock_behind_ms": event.clock_behind_ms,
         "command": event.command,
@@ -194,6 +249,7 @@ pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
         "error": event.error,
         "door": event.door,
         "actor": event.actor,
+        "claimed_actor": event.actor,
         "session": event.session,
         "tool_use_id": event.tool_use_id,
         "client": event.client,

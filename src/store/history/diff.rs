@@ -82,8 +82,7 @@ pub(super) fn events_with_changes<'a>(
     })?;
     let store = &*store;
     let looker = context.clone();
-    let within = filter.path.as_ref();
-    let memories = within.map(|path| timeline(&store.state).ever_within(path));
+    let memories = filter.memories(&store.state);
     let found = numbers.into_iter().rev().map(move |number| {
         let moment = timeline(&store.state)
             .moment(number)

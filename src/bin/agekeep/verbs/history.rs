@@ -3,6 +3,7 @@
 
 use agekeep::error::{Error, Result};
 use agekeep::event::{OWNER_COMMANDS, Outcome};
+use agekeep::id::MemoryId;
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
 use agekeep::store::history::{Blame, EventDiff, Match, Matches, MemoryDiff, Recorded, Search};
@@ -329,8 +330,13 @@ fn pages(global: &Global, lines: Vec<StyledLine>) -> Result<u8> {
 // `log`: who did what and when, newest first; and `access`: who read a memory.
 
 #[derive(Args)]
+#[command(after_help = "\
+by= is who the caller said it was: a claim. signed-by= is whose key signed the event: proof.
+Where there is nothing of that path, memory, actor or session, the exit code is 4.")]
 pub(crate) struct Log {
-    /// Only events about what was ever at this path or below it, through renames
+    /// Only events about what was ever at this path or below it, through renames, or about the
+    /// memory of this id
+    #[arg(value_name = "PATH|ID")]
     path: Option<String>,
     /// Also show what each event changed; that is a look, and recorded
     #[arg(short, long)]
@@ -355,7 +361,8 @@ pub(crate) struct Log {
 
 #[derive(Args)]
 pub(crate) struct Access {
-    /// What was ever at this path or below it, through renames
+    /// What was ever at this path or below it, through renames, or the id of a memory
+    #[arg(value_name = "PATH|ID")]
     path: String,
     /// At most this many events
     #[arg(short = 'n', long, value_name = "N")]
@@ -379,28 +386,27 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     let limit = args.limit.unwrap_or(usize::MAX);
     let trial = said_trial(global, &store);
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
-    if args.patch {
-        return with_changes(global, pages, &mut store, &filter, limit);
-    }
-    if is_empty(&filter) {
+    let shown = if args.patch {
+        with_changes(global, pages, &mut store, &filter, limit)?
+    } else if is_empty(&filter) {
         // The newest events are found without the rest of history.
-        return print(global, trial, pages, store.log().take(limit));
-    }
-    print(global, trial, pages, store.events(&filter)?.take(limit))
+        print(global, trial, pages, store.log().take(limit))?
+    } else {
+        print(global, trial, pages, store.events(&filter)?.take(limit))?
+    };
+    Ok(unless_shown(shown, &filter))
 }
 
 pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let mut store = global.open_for_reading()?;
-    let path = store.parse_path(&args.path)?;
+    let mut filter = Filter::default();
+    select(&mut filter, &store, &args.path)?;
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let trial = said_trial(global, &store);
-    let entries = store.accesses(&path)?;
-    print(
-        global,
-        trial,
-        pages,
-        entries.take(args.limit.unwrap_or(usize::MAX)),
-    )
+    let entries = store.accesses(&filter)?;
+    let entries = entries.take(args.limit.unwrap_or(usize::MAX));
+    let shown = print(global, trial, pages, entries)?;
+    Ok(unless_shown(shown, &filter))
 }
 
 /// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
@@ -412,14 +418,41 @@ fn said_trial(global: &Global, store: &Store) -> bool {
     trial
 }
 
+/// Selects the events about a path, or about the memory of an id.
+fn select(filter: &mut Filter, store: &Store, what: &str) -> Result<()> {
+    match MemoryId::from_hex(what) {
+        Some(id) => filter.memory = Some(id),
+        None => filter.path = Some(store.parse_path(what)?),
+    }
+    Ok(())
+}
+
+/// Says so if no event was shown, and returns the exit code: a path, memory, actor or session of
+/// which there is nothing is not found.
+fn unless_shown(shown: bool, filter: &Filter) -> u8 {
+    if shown {
+        return 0;
+    }
+    output::note("no events");
+    let names = [&filter.actor, &filter.session];
+    let is_named = filter.path.is_some() || filter.memory.is_some();
+    if is_named || names.iter().any(|name| name.is_some()) {
+        return NOT_FOUND;
+    }
+    0
+}
+
+/// Prints events, and tells whether there was any.
 fn print(
     global: &Global,
     trial: bool,
     mut pages: Pages,
     entries: impl Iterator<Item = Result<Entry>>,
-) -> Result<u8> {
+) -> Result<bool> {
+    let mut shown = false;
     for entry in entries {
         let entry = entry?;
+        shown = true;
         let line = if global.json {
             render::to_json(&entry, trial).to_string()
         } else {
@@ -430,21 +463,24 @@ fn print(
         }
     }
     pages.finish();
-    Ok(0)
+    Ok(shown)
 }
 
+/// Prints events with what they changed, and tells whether there was any.
 fn with_changes(
     global: &Global,
     mut pages: Pages,
     store: &mut Store,
     filter: &Filter,
     limit: usize,
-) -> Result<u8> {
+) -> Result<bool> {
     let trial = store.is_trial();
     let looked = store.events_with_changes(filter, limit, &global.reader_context())?;
     output::unless_recorded(&looked.recorded);
+    let mut any = false;
     for shown in looked.found {
         let shown: EventDiff = shown?;
+        any = true;
         let lines = if global.json {
             vec![output::plain(
                 &render::shown_to_json(&shown, trial).to_string(),
@@ -455,23 +491,21 @@ fn with_changes(
         for line in lines {
             if !pages.styled(&line)? {
                 pages.finish();
-                return Ok(0);
+                return Ok(true);
             }
         }
     }
     pages.finish();
-    Ok(0)
+    Ok(any)
 }
 
 fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
     let now = (global.clock())();
     let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
     let mut filter = Filter::default();
-    filter.path = args
-        .path
-        .as_deref()
-        .map(|path| store.parse_path(path))
-        .transpose()?;
+    if let Some(what) = &args.path {
+        select(&mut filter, store, what)?;
+    }
     filter.actor.clone_from(&global.actor);
     filter.session.clone_from(&global.session);
     filter.command = args.command.as_deref().map(command_name).transpose()?;
@@ -487,6 +521,7 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
 
 fn is_empty(filter: &Filter) -> bool {
     filter.path.is_none()
+        && filter.memory.is_none()
         && filter.actor.is_none()
         && filter.session.is_none()
         && filter.command.is_none()
