@@ -1,6 +1,7 @@
 //! The errors of a store: each with a message, a hint and an exit code.
 
 mod faults;
+mod hints;
 pub(crate) mod refused;
 
 use std::path::{Path, PathBuf};
@@ -411,7 +412,8 @@ impl Error {
                 "make one with `agekeep init --store {}`, or name another with --store",
                 path.display()
             ),
-            Self::Io { source, .. } => io_hint(source).into(),
+            Self::Io { source, .. } => hints::of_io(source).into(),
+            Self::Invalid { what, .. } => hints::of_argument(what).into(),
             Self::NoKeyFile { what, .. } => format!(
                 "restore the {what} from your backup, or name it with --{}; `agekeep init` makes \
                  one together with a new store",
@@ -585,31 +587,6 @@ impl Error {
             why: why.into(),
             hint: Some(hint.into()),
         }
-    }
-}
-
-/// The error numbers of "too many open files", machine-wide (`ENFILE`) and per process (`EMFILE`),
-/// which have no name in the standard library.
-const OUT_OF_FILES: [i32; 2] = [23, 24];
-
-fn io_hint(source: &io::Error) -> &'static str {
-    let number = source.raw_os_error();
-    if number.is_some_and(|number| OUT_OF_FILES.contains(&number)) {
-        return "raise the limit of open files (`ulimit -n`), or end what holds so many, and try \
-                again; nothing acknowledged was lost";
-    }
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space and try again; nothing acknowledged was lost"
-        }
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            "every command is recorded, so the store must be writable by this user, and so must the \
-             folder for what was seen of it (XDG_STATE_HOME)"
-        }
-        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
-            "name another address or port; port 0 is any that is free"
-        }
-        _ => "check the disk and try again; nothing acknowledged was lost",
     }
 }
 

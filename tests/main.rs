@@ -20,6 +20,7 @@ mod disk;
 mod doors;
 mod fault;
 mod format;
+mod hints;
 mod history;
 mod identities;
 mod interop;

@@ -253,6 +253,11 @@ fn at_a_terminal_it_asks_whether_to_go_on() {
         assert_eq!(desk.left().len(), left, "{shown}");
         assert_eq!(shown.contains("is kept in"), left == 1, "{shown}");
         assert_eq!(
+            shown.contains("Nothing was changed: the policy in force is as it was"),
+            left == 1,
+            "{shown}"
+        );
+        assert_eq!(
             json(&desk.home, &["status"])["events"],
             if left == 0 { 2 } else { 1 }
         );

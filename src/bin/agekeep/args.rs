@@ -1,10 +1,13 @@
 //! The command line: parses the arguments, calls the library and shows the result.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
+use agekeep::id::MemoryId;
+use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
@@ -202,6 +205,34 @@ enum Verb {
     Compact(status::Compact),
     /// Check history and keys: that everything is as it was written, by who may, and says so
     Verify(verify::Verify),
+}
+
+/// Parses a path: one that does not begin with a slash is below `/memories`, in every verb.
+#[allow(clippy::unnecessary_wraps)] // the form that clap wants
+pub(crate) fn memory_path(text: &str) -> Result<String, Infallible> {
+    let as_it_is = text.is_empty() || text.starts_with('/');
+    Ok(if as_it_is {
+        text.to_owned()
+    } else {
+        format!("{ROOT}/{text}")
+    })
+}
+
+/// Parses a path, or a memory id.
+pub(crate) fn path_or_id(text: &str) -> Result<String, Infallible> {
+    match MemoryId::from_hex(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => memory_path(text),
+    }
+}
+
+/// Parses a glob over whole paths, a path, or a memory id. A glob that begins with a wildcard may
+/// fit a whole path already.
+pub(crate) fn memory_glob(text: &str) -> Result<String, Infallible> {
+    if text.starts_with(['*', '?', '[', '{']) {
+        return Ok(text.to_owned());
+    }
+    path_or_id(text)
 }
 
 /// Runs the command line of this process.

@@ -29,6 +29,7 @@ use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
 use self::worker::StoreWorker;
 use crate::args::Global;
+use crate::terminal;
 use crate::verbs::prompt;
 
 #[derive(Args)]
@@ -193,6 +194,9 @@ impl Mcp {
         if self.http.is_asked_for() {
             return self.http.serve(door).await;
         }
+        terminal::tell_what_is_awaited(
+            "an MCP client, which starts this program by itself (`agekeep mcp-config`),",
+        );
         stdio::serve(door).await
     }
 }

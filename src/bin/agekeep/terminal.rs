@@ -11,7 +11,7 @@ use rustix::termios::{
 };
 use zeroize::Zeroizing;
 
-use crate::output;
+use crate::{input, output};
 
 const END_OF_TEXT: u8 = 0x03;
 const END_OF_TRANSMISSION: u8 = 0x04;
@@ -88,6 +88,15 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let _ = tcsetattr(&self.file, OptionalActions::Flush, &self.before);
+    }
+}
+
+/// Says what is awaited, where standard input is a terminal and a person would wait in turn.
+pub(super) fn tell_what_is_awaited(what: &str) {
+    if input::is_terminal() {
+        output::note(&format!(
+            "note: waiting for {what} on standard input; Ctrl-D on a line of its own ends it"
+        ));
     }
 }
 

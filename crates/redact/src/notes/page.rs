@@ -511,7 +511,9 @@ impl<'a> WordCache<'a> {
     fn facts(&mut self, word: &'a str) -> WordFacts<'a> {
         let bytes = word.as_bytes();
         let head = bytes.iter().take(8);
-        let head = head.fold(bytes.len() as u64, |all, b| all << 8 ^ all >> 56 ^ u64::from(*b));
+        let head = head.fold(bytes.len() as u64, |all, b| {
+            all << 8 ^ all >> 56 ^ u64::from(*b)
+        });
         let place = (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         let place = place & (self.facts.len() - 1);
         match self.facts[place] {
@@ -579,7 +581,11 @@ impl<'a> LineReader<'a, '_> {
         // Most chunks are one plain word, which nothing below would split.
         let letters = inner.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (word, tail) = inner.split_at(letters);
-        if letters > 0 && tail.bytes().all(|b| matches!(b, b'.' | b',' | b';' | b':' | b')')) {
+        if letters > 0
+            && tail
+                .bytes()
+                .all(|b| matches!(b, b'.' | b',' | b';' | b':' | b')'))
+        {
             self.single(word, start + lead.len());
             self.marks = marks::of_all(tail);
             return;

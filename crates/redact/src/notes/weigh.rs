@@ -274,7 +274,8 @@ pub(super) fn features(
     let front = &page.words[line.words.start..at];
     let rest = &page.words[at + 1..line.words.end];
     let ended = word.before & marks::END != 0;
-    let (before, classes_before) = distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
+    let (before, classes_before) =
+        distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
     let ended = word.behind & marks::END != 0;
     let (behind, classes_behind) = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
     for class in classes_before.numbers() {

@@ -8,7 +8,7 @@ use agekeep::store::retention::{EraseOf, EraseTarget, Erasure, check_reason};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::Global;
+use crate::args::{Global, memory_glob, path_or_id};
 use crate::output::{self, Bar};
 use crate::terminal::Terminal;
 use crate::{input, render};
@@ -16,13 +16,13 @@ use crate::{input, render};
 #[derive(Args)]
 pub(crate) struct Erase {
     /// A file or directory, or a memory id; or say --session, --actor or --subject
-    #[arg(value_name = "PATH|ID")]
+    #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     what: Option<String>,
     /// Keep the present version, and erase all before it
     #[arg(long)]
     history: bool,
     /// Every memory that ever had a path this glob fits
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = memory_glob)]
     subject: Option<String>,
     /// Print what would be erased, and change nothing
     #[arg(short = 'n', long)]

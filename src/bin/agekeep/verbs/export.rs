@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 
 use self::writer::{Added, ExportTarget, ExportWriter};
-use crate::args::Global;
+use crate::args::{Global, memory_path};
 use crate::output::{self, Bar};
 use crate::verbs::history;
 use crate::{environment, render};
@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with = "folder")]
     history: bool,
     /// Only this path and what is below it; may be given several times
-    #[arg(long = "path", value_name = "PATH")]
+    #[arg(long = "path", value_name = "PATH", value_parser = memory_path)]
     paths: Vec<String>,
     /// Write into a git work tree all the same
     #[arg(long)]

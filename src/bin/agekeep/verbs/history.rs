@@ -12,7 +12,7 @@ use agekeep::store::revision::{Revision, parse_time};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::{Global, memory_path, path_or_id};
 use crate::output::{self, Pages, Style, StyledLine, plain};
 use crate::render;
 
@@ -37,6 +37,7 @@ pub(crate) struct Diff {
 #[derive(Args)]
 pub(crate) struct BlameArgs {
     /// The file
+    #[arg(value_parser = memory_path)]
     path: String,
     /// As it was after this moment
     #[arg(long, value_name = "REV", default_value = "HEAD")]
@@ -49,6 +50,7 @@ pub(crate) struct Grep {
     #[arg(allow_hyphen_values = true)]
     pattern: String,
     /// Only this path and what is below it
+    #[arg(value_parser = memory_path)]
     path: Option<String>,
     /// In every version there ever was; each line is shown once, with the events it lasted for
     #[arg(long)]
@@ -61,12 +63,29 @@ pub(crate) struct Grep {
     ignore_case: bool,
 }
 
+/// The moments between which `diff` compares; what comes after them is a path.
+const MOMENTS: usize = 2;
+
 /// The exit code of a search that finds nothing.
 const NOT_FOUND: u8 = 4;
 
 /// Parses a revision as the command line takes it.
 pub(crate) fn revision(global: &Global, text: &str) -> Result<Revision> {
     Revision::parse(text, (global.clock())())
+}
+
+/// Splits `REV:PATH`; `None` if it is not of that form. A time has colons of its own, and so may a
+/// path: what stands before the last colon that leaves a revision is the revision.
+pub(crate) fn revision_and_path(global: &Global, text: &str) -> Option<(Result<Revision>, String)> {
+    // No form of a revision holds `:/`, so what stands before it is to be one.
+    if let Some((at, path)) = text.split_once(":/") {
+        return Some((revision(global, at), format!("/{path}")));
+    }
+    let mut colons = text.rmatch_indices(':').map(|(at, _)| at);
+    let split = |at: usize| Some((revision(global, &text[..at]).ok()?, &text[at + 1..]));
+    let (at, path) = colons.find_map(split)?;
+    let Ok(path) = memory_path(path);
+    Some((Ok(at), path))
 }
 
 pub(crate) fn view_at(
@@ -104,10 +123,11 @@ fn view_to_json(
 
 pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
     let mut store = global.open_to_look()?;
-    // No form of a revision holds `:/`, and every path begins with a slash.
-    if let Some((at, path)) = args.what.split_once(":/") {
-        let at = revision(global, at)?;
-        let looked = store.show_at(&format!("/{path}"), &at, &global.context())?;
+    // A time, such as @2026-11-01T09:00Z, could be taken apart too.
+    let whole = revision(global, &args.what);
+    let of_file = revision_and_path(global, &args.what).filter(|_| whole.is_err());
+    if let Some((at, path)) = of_file {
+        let looked = store.show_at(&path, &at?, &global.context())?;
         output::unless_recorded(&looked.recorded);
         if global.json {
             output::json(&view_to_json("agekeep.view/1", &looked))?;
@@ -117,8 +137,7 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
         }
         return Ok(0);
     }
-    let at = revision(global, &args.what)?;
-    let looked = store.show(&at, &global.context())?;
+    let looked = store.show(&whole?, &global.context())?;
     output::unless_recorded(&looked.recorded);
     if global.json {
         let mut object = render::shown_to_json(&looked.found, store.is_trial());
@@ -132,15 +151,12 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
 pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
     let mut store = global.open_to_look()?;
     let (moments, path) = match args.what.split_last() {
-        Some((path, moments)) if path.starts_with('/') => (moments, Some(store.parse_path(path)?)),
+        Some((path, moments)) if moments.len() == MOMENTS || !is_revision(global, path) => {
+            let Ok(path) = memory_path(path);
+            (moments, Some(store.parse_path(&path)?))
+        }
         _ => (&args.what[..], None),
     };
-    if moments.len() > 2 {
-        return Err(Error::Invalid {
-            what: "the third argument",
-            why: "it is a path, which begins with /memories".into(),
-        });
-    }
     let moments: Vec<Revision> = moments
         .iter()
         .map(|text| revision(global, text))
@@ -165,6 +181,11 @@ pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
         found.changes.iter().flat_map(render::to_lines).collect()
     };
     pages(global, lines)
+}
+
+/// Tells whether a text has a form of a revision. Otherwise it is a path.
+fn is_revision(global: &Global, text: &str) -> bool {
+    revision(global, text).is_ok()
 }
 
 fn stat(changed: &[MemoryDiff]) -> Vec<StyledLine> {
@@ -336,7 +357,7 @@ Where there is nothing of that path, memory, actor or session, the exit code is 
 pub(crate) struct Log {
     /// Only events about what was ever at this path or below it, through renames, or about the
     /// memory of this id
-    #[arg(value_name = "PATH|ID")]
+    #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     path: Option<String>,
     /// Also show what each event changed; that is a look, and recorded
     #[arg(short, long)]
@@ -362,7 +383,7 @@ pub(crate) struct Log {
 #[derive(Args)]
 pub(crate) struct Access {
     /// What was ever at this path or below it, through renames, or the id of a memory
-    #[arg(value_name = "PATH|ID")]
+    #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     path: String,
     /// At most this many events
     #[arg(short = 'n', long, value_name = "N")]

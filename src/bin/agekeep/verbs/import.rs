@@ -15,7 +15,7 @@ use clap::Args;
 use serde_json::json;
 
 use self::source::{From, ImportItem, ImportSource, ItemContent};
-use crate::args::Global;
+use crate::args::{Global, memory_path};
 use crate::folder::UserFolder;
 use crate::output::{self, Bar};
 use crate::{environment, render};
@@ -31,7 +31,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "KIND")]
     from: Option<From>,
     /// Put everything below this directory
-    #[arg(long, value_name = "PATH", default_value = agekeep::memory_tool::path::ROOT)]
+    #[arg(long, value_name = "PATH", value_parser = memory_path, default_value = agekeep::memory_tool::path::ROOT)]
     to: String,
     /// Write over what is there with another text
     #[arg(long)]

@@ -13,7 +13,7 @@ use agekeep::store::{Recipient, Rekeyed};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::{Global, memory_glob, path_or_id};
 use crate::output::{self, Bar};
 use crate::recovery;
 
@@ -70,7 +70,7 @@ enum RecipientRoleArg {
 #[derive(Args)]
 pub(crate) struct RekeyArgs {
     /// Only memories whose path this glob fits: they get new keys, and all else keeps its own
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = memory_glob)]
     memories: Option<String>,
 }
 
@@ -251,7 +251,7 @@ enum KeyVerb {
     /// Print the identities of one memory, which open every version of it with stock age; recorded
     Export {
         /// Its path, or its id, which also names one that was deleted
-        #[arg(value_name = "PATH|ID")]
+        #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
         memory: String,
     },
 }

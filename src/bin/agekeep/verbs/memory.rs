@@ -16,10 +16,10 @@ use agekeep::{Digest, Text};
 use clap::Args;
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::{Global, memory_path};
 use crate::input::{Input, Line, next_line, reader};
-use crate::output;
 use crate::verbs::{history, init};
+use crate::{output, terminal};
 
 /// A verb that becomes one memory command.
 pub(crate) trait MemoryVerb {
@@ -86,14 +86,28 @@ impl TextSource {
             return Ok(text.as_str().into());
         }
         match self.file.as_deref() {
-            None => read_all(Path::new("-"), io::stdin().lock(), limits),
-            Some(path) if path == Path::new("-") => read_all(path, io::stdin().lock(), limits),
+            None => read_standard_input(limits),
+            Some(path) if path == Path::new("-") => read_standard_input(limits),
             Some(path) => {
                 let file = File::open(path).map_err(|e| read_error(path, e))?;
                 read_all(path, file, limits)
             }
         }
     }
+}
+
+/// Reads a text from standard input. Nothing there is more often a command that failed than a text
+/// that is empty.
+fn read_standard_input(limits: &Limits) -> Result<Text> {
+    terminal::tell_what_is_awaited("the text");
+    let text = read_all(Path::new("-"), io::stdin().lock(), limits)?;
+    if text.is_empty() {
+        return Err(Error::Invalid {
+            what: "standard input",
+            why: "it is empty, and no text was given otherwise".into(),
+        });
+    }
+    Ok(text)
 }
 
 fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> {
@@ -129,7 +143,7 @@ fn read_error(path: &Path, source: io::Error) -> Error {
 #[derive(Args)]
 pub(crate) struct ViewArgs {
     /// A file or directory below /memories
-    #[arg(default_value = "/memories")]
+    #[arg(default_value = "/memories", value_parser = memory_path)]
     path: String,
     /// Only these lines, counted from 1: START:END, START: or START
     #[arg(short = 'L', long, value_name = "RANGE", value_parser = parse_lines, allow_hyphen_values = true)]
@@ -178,6 +192,7 @@ impl MemoryVerb for ViewArgs {
 #[derive(Args)]
 pub(crate) struct Create {
     /// The new file
+    #[arg(value_parser = memory_path)]
     path: String,
     #[command(flatten)]
     source: TextSource,
@@ -201,6 +216,7 @@ impl MemoryVerb for Create {
 #[derive(Args)]
 pub(crate) struct StrReplace {
     /// The file
+    #[arg(value_parser = memory_path)]
     path: String,
     /// The text that occurs exactly once
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -234,6 +250,7 @@ impl MemoryVerb for StrReplace {
 #[derive(Args)]
 pub(crate) struct Insert {
     /// The file
+    #[arg(value_parser = memory_path)]
     path: String,
     /// The line to put the text after; 0 is the start
     #[arg(allow_negative_numbers = true)]
@@ -261,6 +278,7 @@ impl MemoryVerb for Insert {
 #[derive(Args)]
 pub(crate) struct Delete {
     /// The file or directory
+    #[arg(value_parser = memory_path)]
     path: String,
     #[command(flatten)]
     base: Precondition,
@@ -281,8 +299,10 @@ impl MemoryVerb for Delete {
 #[derive(Args)]
 pub(crate) struct Rename {
     /// The file or directory
+    #[arg(value_parser = memory_path)]
     old_path: String,
     /// Its new place
+    #[arg(value_parser = memory_path)]
     new_path: String,
     #[command(flatten)]
     base: Precondition,
@@ -303,7 +323,8 @@ impl MemoryVerb for Rename {
 
 #[derive(Args)]
 pub(crate) struct Read {
-    /// The file, relative to /memories; without one, every path is listed
+    /// The file; without one, every path is listed
+    #[arg(value_parser = memory_path)]
     path: Option<String>,
     #[command(flatten)]
     base: Precondition,
@@ -327,7 +348,8 @@ impl MemoryVerb for Read {
 
 #[derive(Args)]
 pub(crate) struct Write {
-    /// The file, relative to /memories
+    /// The file
+    #[arg(value_parser = memory_path)]
     path: String,
     #[command(flatten)]
     source: TextSource,
@@ -376,6 +398,9 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<u8> {
     };
     let mut failed = None;
     for path in files {
+        if path == Path::new("-") {
+            terminal::tell_what_is_awaited("memory-tool calls, a JSON object on each line");
+        }
         let mut input = reader(path)?;
         while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
             for reply in replies {

@@ -20,7 +20,7 @@ use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::args::Global;
+use crate::args::{Global, memory_path, path_or_id};
 use crate::terminal::Terminal;
 use crate::{environment, output, render};
 
@@ -48,6 +48,7 @@ enum PolicyVerb {
     /// about it
     Explain {
         /// A file
+        #[arg(value_parser = memory_path)]
         path: Option<String>,
     },
 }
@@ -226,7 +227,7 @@ pub(crate) fn read(file: &Path) -> Result<String> {
 #[derive(Args)]
 struct ExpireAt {
     /// The memory, by its path or its memory id
-    #[arg(value_name = "PATH|ID")]
+    #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     memory: String,
     /// When: RFC 3339 or a date, in UTC unless it says otherwise; `never` takes the time away
     time: String,
@@ -331,6 +332,10 @@ fn edit(global: &Global) -> Result<u8> {
             Some(true) => {}
             Some(false) => {
                 draft.keep();
+                output::note(
+                    "Nothing was changed: the policy in force is as it was. `agekeep policy set \
+                     --policy FILE` puts what you wrote in place once it is corrected.",
+                );
                 return Ok(error.exit_code());
             }
             None => {

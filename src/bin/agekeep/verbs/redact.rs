@@ -17,8 +17,9 @@ use crate::args::Global;
 use crate::input::{Line, next_line, reader};
 use crate::output::{self, Bar};
 use crate::render;
+use crate::terminal;
 use crate::verbs::erase::confirm;
-use crate::verbs::history::revision;
+use crate::verbs::history::revision_and_path;
 use crate::verbs::policy::{self, PolicyFiles};
 
 #[derive(Args)]
@@ -91,7 +92,7 @@ pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
 /// Redacts a memory that is kept already.
 fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
     let what = args.what.as_deref().unwrap_or_default();
-    let Some((rev, path)) = what.split_once(":/") else {
+    let Some((rev, path)) = revision_and_path(global, what) else {
         return Err(Error::Invalid {
             what: "what to redact",
             why: "say REV:PATH, such as HEAD:/memories/notes.md".into(),
@@ -104,10 +105,7 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         check_reason(&context)?;
         global.open()?
     };
-    let (rev, path) = (
-        revision(global, rev)?,
-        store.parse_path(&format!("/{path}"))?,
-    );
+    let (rev, path) = (rev?, store.parse_path(&path)?);
     if args.dry_run {
         let plan = store.plan_redaction(&path, &rev)?;
         if global.json {
@@ -208,6 +206,7 @@ pub(crate) fn kept_to_text(done: &RedactedMemory) -> String {
 }
 
 fn standard_input() -> Result<Zeroizing<String>> {
+    terminal::tell_what_is_awaited("the text");
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().read_to_string(&mut text);
     read.map(|_| text).map_err(|source| Error::Io {

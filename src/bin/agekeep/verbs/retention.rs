@@ -9,7 +9,7 @@ use agekeep::store::retention::{ActiveHold, ExpiredMemory, SweepOptions, SweepPl
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::args::Global;
+use crate::args::{Global, memory_glob};
 use crate::output::{self, Bar};
 use crate::render::{self, seconds};
 
@@ -183,7 +183,7 @@ enum HoldVerb {
     /// Keep memories from expiring, from erasure, and from deletion by agents; needs --reason
     Add {
         /// A file or directory, a glob over whole paths (quoted), or a memory id
-        #[arg(value_name = "PATH|GLOB|ID")]
+        #[arg(value_name = "PATH|GLOB|ID", value_parser = memory_glob)]
         what: String,
     },
     /// List the holds in force

@@ -9,7 +9,7 @@ use agekeep::store::scan::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::Global;
+use crate::args::{Global, memory_path};
 use crate::output::{self, Bar, Pages, Style, StyledLine, plain};
 use crate::render;
 
@@ -22,6 +22,7 @@ const NOT_ALL_OPENED: u8 = 13;
 #[derive(Args)]
 pub(crate) struct Scan {
     /// Only what was ever at this path or below it
+    #[arg(value_parser = memory_path)]
     path: Option<String>,
     /// Only what is there now: not what it was before, and not what is gone
     #[arg(long)]

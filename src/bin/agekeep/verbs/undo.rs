@@ -10,13 +10,14 @@ use agekeep::store::undo::{Conflict, PLAN_DIGITS_MIN, Selection, Undo, UndoPlan,
 use clap::Args;
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::{Global, memory_path};
 use crate::verbs::history::revision;
 use crate::{output, render};
 
 #[derive(Args)]
 pub(crate) struct Restore {
     /// The file or directory
+    #[arg(value_parser = memory_path)]
     path: String,
     /// The moment it is brought back to [default, where it was deleted or has expired: before that]
     #[arg(long, value_name = "REV")]

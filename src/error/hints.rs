@@ -1,0 +1,92 @@
+//! Hints that depend on what was refused: by the operating system, or in an argument.
+
+use std::io;
+
+/// The error numbers of "too many open files", machine-wide (`ENFILE`) and per process (`EMFILE`),
+/// which have no name in the standard library.
+const OUT_OF_FILES: [i32; 2] = [23, 24];
+
+/// Returns advice on what the operating system refused.
+pub(super) fn of_io(source: &io::Error) -> &'static str {
+    let number = source.raw_os_error();
+    if number.is_some_and(|number| OUT_OF_FILES.contains(&number)) {
+        return "raise the limit of open files (`ulimit -n`), or end what holds so many, and try \
+                again; nothing acknowledged was lost";
+    }
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again; nothing acknowledged was lost"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "every command is recorded, so the store must be writable by this user, and so must the \
+             folder for what was seen of it (XDG_STATE_HOME)"
+        }
+        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
+            "name another address or port; port 0 is any that is free"
+        }
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            "no such file is there: check how its path is written; nothing acknowledged was lost"
+        }
+        io::ErrorKind::IsADirectory => "it is a folder: name a file",
+        _ => "check the disk and try again; nothing acknowledged was lost",
+    }
+}
+
+/// The arguments that have forms of their own, by their names in errors, and those forms.
+const FORMS: [(&str, &str); 11] = [
+    (
+        "the time",
+        "a time is RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \
+         2h ago, 7d; UTC unless it has an offset",
+    ),
+    (
+        "the time of the key",
+        "a time is RFC 3339 (2026-11-01T09:00Z) or a date; UTC unless it has an offset",
+    ),
+    (
+        "the pattern",
+        "a pattern is a regular expression without look-around and back-references, such as \
+         'refund|return'; with --fixed-strings any text is taken as it is",
+    ),
+    (
+        "the recipient",
+        "a recipient is `age1…` as `age-keygen -y FILE` prints it, an `ssh-ed25519` or `ssh-rsa` \
+         public key, or a file with one of these in it",
+    ),
+    (
+        "the signer's key",
+        "name the file of an SSH public key of type ssh-ed25519, such as ~/.ssh/id_ed25519.pub",
+    ),
+    (
+        "the name",
+        "a name is 1 to 64 of A-Z a-z 0-9 . _ - @, and begins with a letter or digit",
+    ),
+    (
+        "the signer's name",
+        "a name is 1 to 64 of A-Z a-z 0-9 . _ - @, and begins with a letter or digit",
+    ),
+    (
+        "the text",
+        "memories are UTF-8 text: convert it first, for example with `iconv -t UTF-8`",
+    ),
+    (
+        "standard input",
+        "give the text with --text, --file or a pipe; `--text ''` means an empty one",
+    ),
+    (
+        "the range of events",
+        "a range is FIRST..LAST, both ends included, such as 40..44 or HEAD~3..HEAD",
+    ),
+    (
+        "the selection",
+        "nothing was changed; `agekeep log` shows events with their paths, actors and sessions",
+    ),
+];
+
+/// Returns advice on an argument that cannot be used.
+pub(super) fn of_argument(what: &str) -> &'static str {
+    let known = FORMS.iter().find(|(name, _)| *name == what);
+    known.map_or("nothing was changed; see `agekeep --help`", |(_, form)| {
+        form
+    })
+}
