@@ -255,7 +255,7 @@ impl Repository {
         }
     }
 
-    /// Removes a half-made repository: the objects and folders it has by then.
+    /// Removes a half-made repository: the objects, packs and folders it has by then.
     pub(crate) fn remove_made(&self) {
         if let Ok(objects) = self.objects() {
             for id in loose::all(objects).unwrap_or_default() {
@@ -263,6 +263,13 @@ impl Repository {
             }
             loose::remove_empty_folders(objects);
             objects.remove_temporary_files();
+        }
+        if let Ok(folder) = self.pack_folder() {
+            for file in pack::files(&folder).unwrap_or_default() {
+                drop(folder.remove(&file.id.index()));
+                drop(folder.remove(&file.id.pack()));
+            }
+            folder.remove_temporary_files();
         }
         for file in [Name::BRANCH, Name::BRANCH_BEFORE] {
             drop(self.root.remove(&file));

@@ -1,6 +1,7 @@
 //! An open store. Every command goes through it and is recorded before it is answered.
 
 pub mod answer;
+mod audit_kit;
 mod batch;
 mod commit;
 mod config;

@@ -6,6 +6,7 @@
 
 mod architecture;
 mod attack;
+mod audit_kit;
 mod batch;
 mod catalog;
 mod checkpoint;

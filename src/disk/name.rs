@@ -20,7 +20,7 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = GIB;
 
 /// Prefix of a temporary file. Stock git deletes stale files with such names in its object folders.
 const ASIDE: &str = "tmp_agekeep_";
-/// Prefix of a folder in which a store is being made.
+/// Prefix of a folder in which a store or an auditor's kit is being made.
 const BUILDING: &str = ".agekeep-init-";
 /// Prefix of a folder in which a keyring is being prepared.
 const NEXT: &str = "next-";
@@ -69,6 +69,11 @@ impl Name {
     pub(crate) const TAGS: Self = folder("refs/tags");
     pub(crate) const OBJECTS_INFO: Self = folder("objects/info");
     pub(crate) const OBJECTS_PACK: Self = folder("objects/pack");
+
+    // In an auditor's kit.
+    pub(crate) const KIT_STORE: Self = folder("store");
+    pub(crate) const KIT_README: Self = file("README.md", 64 * KIB);
+    pub(crate) const KIT_CHECKPOINT: Self = file("checkpoint", 128 * KIB);
 
     // In `objects`.
     pub(crate) const PACKS: Self = folder("pack");
@@ -122,12 +127,12 @@ impl Name {
         prefixed(found, ASIDE)
     }
 
-    /// Returns a new name for a folder in which a store is made.
+    /// Returns a new name for a folder in which a store or an auditor's kit is made.
     pub(crate) fn new_building() -> Self {
         named(format!("{BUILDING}{}", new_digits()), 0)
     }
 
-    /// Parses the name of a folder in which a store is or was made.
+    /// Parses the name of a folder in which a store or an auditor's kit is or was made.
     pub(crate) fn building(found: &str) -> Option<Self> {
         prefixed(found, BUILDING)
     }

@@ -2,6 +2,7 @@
 //!
 //! Links on the way to a chosen path are followed, but its end must be a regular file.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -140,6 +141,20 @@ pub(crate) fn make_private_folder_durably(path: &Path) -> Result<()> {
             .sync()?;
     }
     Ok(())
+}
+
+/// Opens the folder that something new is to be made in, at a path that a person chose, and returns
+/// the name of the new thing too. No link is left in the folder's path.
+pub(crate) fn place_of_new(path: &Path) -> Result<(Folder, OsString)> {
+    let path = absolute(path)?;
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(Error::io("make", &path)(
+            io::ErrorKind::AlreadyExists.into(),
+        ));
+    };
+    let resolved = above.canonicalize().map_err(Error::io("open", above))?;
+    let folder = Folder::at_itself(&resolved).map_err(Error::io("open", above))?;
+    Ok((folder, name.to_owned()))
 }
 
 /// Makes a path absolute.

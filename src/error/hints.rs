@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 11] = [
+const FORMS: [(&str, &str); 12] = [
     (
         "the time",
         "a time is RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \
@@ -64,6 +64,11 @@ const FORMS: [(&str, &str); 11] = [
     (
         "the signer's name",
         "a name is 1 to 64 of A-Z a-z 0-9 . _ - @, and begins with a letter or digit",
+    ),
+    (
+        "the auditor's name",
+        "`agekeep recipients list` shows who is an auditor; a reader uses a copy of the whole store, \
+         with its keyring",
     ),
     (
         "the text",

@@ -1,4 +1,5 @@
-//! Repacking: all loose objects and packs become one pack, ordered from the newest commit.
+//! Repacking: all loose objects and packs become one pack, ordered from the newest commit; in place,
+//! or in another repository.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -27,11 +28,13 @@ struct RepackInput {
 }
 
 impl RepackInput {
-    fn of(repository: &Repository, loose: Vec<ObjectId>) -> io::Result<Self> {
+    /// Lists the parts: the loose objects, and the packs, without or with those that git is told to
+    /// keep.
+    fn of(repository: &Repository, loose: Vec<ObjectId>, with_kept: bool) -> io::Result<Self> {
         let (mut packs, mut names) = (Vec::new(), loose.clone());
         let folder = repository.made_pack_folder()?;
         let files = pack::files(&folder)?;
-        for file in files.into_iter().filter(|file| !file.kept) {
+        for file in files.into_iter().filter(|file| with_kept || !file.kept) {
             match Pack::at(&folder, file.id).names() {
                 Ok(more) => names.extend(more),
                 // Stock git has just merged it into another pack, which stays as it is.
@@ -56,10 +59,10 @@ impl RepackInput {
         at.is_ok_and(|at| !std::mem::replace(&mut self.done[at], true))
     }
 
-    /// Tells whether an object was handled or is not among the parts.
-    fn is_done(&self, id: ObjectId) -> bool {
+    /// Tells whether an object was handled; `None` if it is not among the parts.
+    fn is_done(&self, id: ObjectId) -> Option<bool> {
         let at = self.names.binary_search(&id);
-        at.map_or(true, |at| self.done[at])
+        at.ok().map(|at| self.done[at])
     }
 
     /// Tells whether the parts are at most one pack.
@@ -74,6 +77,8 @@ struct Repack<'a> {
     parts: RepackInput,
     writer: PackWriter,
     torn: Vec<ObjectId>,
+    /// An object that history reaches and that is not among the parts.
+    elsewhere: Option<ObjectId>,
     /// The last written version of each folder, by its name.
     folders: HashMap<String, Vec<u8>>,
     progress: &'a mut dyn FnMut(u64, u64),
@@ -112,7 +117,7 @@ impl Repository {
     ) -> Result<Vec<ObjectId>> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
-        let parts = RepackInput::of(self, loose).map_err(|e| self.pack_fault(e))?;
+        let parts = RepackInput::of(self, loose, false).map_err(|e| self.pack_fault(e))?;
         if parts.are_one() {
             return Ok(Vec::new());
         }
@@ -121,6 +126,7 @@ impl Repository {
             writer: PackWriter::begin(&folder, parts.names.len()).map_err(fault())?,
             parts,
             torn: Vec::new(),
+            elsewhere: None,
             folders: HashMap::new(),
             progress,
         };
@@ -141,6 +147,38 @@ impl Repository {
         }
         self.packs.replace(None);
         Ok(torn)
+    }
+
+    /// Writes everything that history up to `head` reaches into a pack of another repository, from
+    /// the newest commit back. The caller holds the lock on this one's folder of packs.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if an object is missing or not whole.
+    pub(crate) fn copy_history(
+        &self,
+        head: ObjectId,
+        to: &Self,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<()> {
+        let fault = || to.writing_fault();
+        let folder = to.made_pack_folder().map_err(fault())?;
+        let parts = RepackInput::of(self, self.loose()?, true).map_err(|e| self.pack_fault(e))?;
+        let mut gathering = Repack {
+            repository: self,
+            writer: PackWriter::begin(&folder, parts.names.len()).map_err(fault())?,
+            parts,
+            torn: Vec::new(),
+            elsewhere: None,
+            folders: HashMap::new(),
+            progress,
+        };
+        gathering.add_history(head)?;
+        if let Some(id) = gathering.torn.first().copied().or(gathering.elsewhere) {
+            return Err(self.lost(id, "it is missing, or no copy of it is whole"));
+        }
+        let total = 2 * gathering.parts.names.len() as u64;
+        let placed = gathering.writer.finish().map_err(fault())?;
+        check(&folder, placed, total, gathering.progress)
     }
 
     /// Reads an object from any place where it is whole, without repairing; `None` if there is
@@ -189,6 +227,9 @@ impl Repack<'_> {
     /// wanted type.
     fn add(&mut self, id: ObjectId, wanted: Type) -> Result<Option<Vec<u8>>> {
         let first = self.parts.begin(id);
+        if self.parts.is_done(id).is_none() {
+            self.elsewhere = Some(id);
+        }
         let Some((kind, bytes)) = self.repository.whole(id)? else {
             if first {
                 self.torn.push(id);
@@ -246,10 +287,14 @@ impl Repack<'_> {
     }
 
     fn add_unseen(&mut self, id: ObjectId) -> Result<()> {
-        if self.parts.is_done(id) {
-            return Ok(());
+        match self.parts.is_done(id) {
+            Some(false) => self.add(id, Type::Blob).map(drop),
+            Some(true) => Ok(()),
+            None => {
+                self.elsewhere = Some(id);
+                Ok(())
+            }
         }
-        self.add(id, Type::Blob).map(drop)
     }
 
     /// Adds the objects that history does not reach.

@@ -490,6 +490,13 @@ pub(super) fn remember_head(store: &mut Store) {
 pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
+    let made = checkpoint_now(store)?;
+    drop(lock);
+    Ok(made)
+}
+
+/// Makes a checkpoint of the newest event. Requires the store's lock.
+pub(super) fn checkpoint_now(store: &Store) -> Result<(Checkpoint, String)> {
     // A signed checkpoint must not be lost in a power failure.
     store.ledger.journal.sync()?;
     let (key, signer) = signer_now(store)?;
@@ -508,7 +515,6 @@ pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
         time,
     };
     let note = checkpoint.to_note(signer.name(), key)?;
-    drop(lock);
     Ok((checkpoint, note))
 }
 

@@ -1,5 +1,5 @@
-//! The status of a store, and verbs on it as a whole: checkpoint, compaction, permissions, and
-//! accepting a rollback.
+//! The status of a store, and verbs on it as a whole: checkpoint, auditor's kit, compaction,
+//! permissions, and accepting a rollback.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crate::event::Context;
 use crate::id::{ObjectId, StoreId};
 use crate::keyring;
 use crate::store::answer::Meta;
+use crate::store::audit_kit;
 use crate::store::journal_checkpoint::{self, Compacted, StorageStats};
 use crate::store::pin::SeenMoment;
 use crate::store::rekey::ProgressFn;
@@ -112,6 +113,24 @@ impl Store {
     /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
         rollback_check::checkpoint(self)
+    }
+
+    /// Makes an auditor's kit in a new or empty folder: a mirror of the repository with every
+    /// acknowledged event, the two files of the keyring that an auditor's role opens, a signed
+    /// checkpoint, which is returned, and a page that says what to do with them. The folder is
+    /// there once all of it is. Like a checkpoint, a kit is not an event: what it hands out the
+    /// auditor may open anyway.
+    ///
+    /// # Errors
+    /// [`Error::Membership`] if nobody has that name, [`Error::Invalid`] for a reader,
+    /// [`Error::Export`] if something is in the way; otherwise as for [`Store::checkpoint`].
+    pub fn audit_kit(
+        &mut self,
+        auditor: &str,
+        folder: &Path,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<Checkpoint> {
+        audit_kit::audit_kit(self, auditor, folder, progress)
     }
 
     /// Opens a store that is refused for a rollback, and records that the caller accepts it. It is

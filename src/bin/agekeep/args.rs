@@ -13,8 +13,9 @@ use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
 
 use crate::verbs::{
-    accept, checkpoint, erase, export, history, import, init, mcp_config, members, memory, policy,
-    prompt, receipt, redact, retention, scan, schedule, signers, status, undo, verify,
+    accept, audit_kit, checkpoint, erase, export, history, import, init, mcp_config, members,
+    memory, policy, prompt, receipt, redact, retention, scan, schedule, signers, status, undo,
+    verify,
 };
 use crate::{environment, mcp, output, terminal};
 
@@ -168,6 +169,9 @@ enum Verb {
     Export(export::ExportArgs),
     /// Print a signed note that says where history ends now, for an auditor to keep
     Checkpoint(checkpoint::CheckpointArgs),
+    /// Make a folder with all that an auditor needs on a machine of her own: a mirror without the keys
+    /// to texts, and a signed checkpoint
+    AuditKit(audit_kit::AuditKitArgs),
     /// Accept a rolled-back history, or another store at a known place; needs --reason, and is
     /// recorded
     AcceptRollback,
@@ -268,6 +272,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Import(args) => import::run(&global, &args),
         Verb::Export(args) => export::run(&global, &args),
         Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),
+        Verb::AuditKit(args) => audit_kit::run(&global, &args),
         Verb::AcceptRollback => accept::accept_rollback(&global),
         Verb::Recipients(args) => members::recipients(&global, &args),
         Verb::Keys(args) => members::export_keys(&global, &args),

@@ -2,6 +2,7 @@
 //! result.
 
 pub(crate) mod accept;
+pub(crate) mod audit_kit;
 pub(crate) mod checkpoint;
 pub(crate) mod erase;
 pub(crate) mod export;
