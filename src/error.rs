@@ -351,7 +351,7 @@ impl Error {
         }
     }
 
-    /// Formats the errors about history.
+    /// Formats the errors about history, and about what may be recorded in it or destroyed.
     fn fmt_of_history(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRolledBack => write!(f, "history was not turned back"),
@@ -387,6 +387,12 @@ impl Error {
                     f,
                     "the plan {wanted} is no longer what would be done: {found} is"
                 )
+            }
+            Self::NotATrial => f.write_str(
+                "--now would set the time of what is recorded, and this store is not for trials",
+            ),
+            Self::NotConfirmed { name } => {
+                write!(f, "it was not confirmed: what was typed is not {name}")
             }
             _ => unreachable!("every other error has words of its own"),
         }
@@ -688,12 +694,6 @@ impl fmt::Display for Error {
                 "the session has recorded more than {events_max} events within a minute"
             ),
             Self::DeniedPath { why } => write!(f, "the path cannot be used: {why}"),
-            Self::NotATrial => f.write_str(
-                "--now would set the time of what is recorded, and this store is not for trials",
-            ),
-            Self::NotConfirmed { name } => {
-                write!(f, "it was not confirmed: what was typed is not {name}")
-            }
             Self::Invalid { what, why } => write!(f, "{what} cannot be used: {why}"),
             of_history => of_history.fmt_of_history(f),
         }

@@ -20,6 +20,7 @@ use crate::state::catalog::row::{self, MemoryRow, RetentionRow, StateRow};
 use crate::version;
 
 /// The effect of one event on the catalog.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(crate) struct Step {
     pub(super) head: ObjectId,
     pub(super) number: u64,
