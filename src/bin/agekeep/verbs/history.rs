@@ -415,7 +415,7 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     } else {
         print(global, trial, pages, store.events(&filter)?.take(limit))?
     };
-    Ok(unless_shown(shown, &filter))
+    Ok(unless_shown(shown || args.limit == Some(0), &filter))
 }
 
 pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
@@ -427,7 +427,7 @@ pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let entries = store.accesses(&filter)?;
     let entries = entries.take(args.limit.unwrap_or(usize::MAX));
     let shown = print(global, trial, pages, entries)?;
-    Ok(unless_shown(shown, &filter))
+    Ok(unless_shown(shown || args.limit == Some(0), &filter))
 }
 
 /// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
@@ -448,19 +448,16 @@ fn select(filter: &mut Filter, store: &Store, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says so if no event was shown, and returns the exit code: a path, memory, actor or session of
-/// which there is nothing is not found.
+/// Returns the exit code: a path, memory, actor or session of which no event was shown is not
+/// found, and that is said.
 fn unless_shown(shown: bool, filter: &Filter) -> u8 {
-    if shown {
+    let names = [&filter.actor, &filter.session];
+    let is_named = filter.path.is_some() || filter.memory.is_some();
+    if shown || !(is_named || names.iter().any(|name| name.is_some())) {
         return 0;
     }
     output::note("no events");
-    let names = [&filter.actor, &filter.session];
-    let is_named = filter.path.is_some() || filter.memory.is_some();
-    if is_named || names.iter().any(|name| name.is_some()) {
-        return NOT_FOUND;
-    }
-    0
+    NOT_FOUND
 }
 
 /// Prints events, and tells whether there was any.
