@@ -141,9 +141,9 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Markup>]) -> Mark
                         @for (at, cell) in row.iter().enumerate() {
                             @let head = heads.get(at).copied().unwrap_or_default();
                             @if at == 0 {
-                                th scope="row" role="rowheader" data-label=(head) { (cell) }
+                                th scope="row" role="rowheader" data-label=(head) { div { (cell) } }
                             } @else {
-                                td role="cell" data-label=(head) { (cell) }
+                                td role="cell" data-label=(head) { div { (cell) } }
                             }
                         }
                     }

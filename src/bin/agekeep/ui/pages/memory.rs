@@ -9,9 +9,10 @@ use agekeep::event::MemoryChange;
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::history::{
-    BlamedLine, ListedMemory, RecordStatus, Recorded, VersionOrigin, View,
+    BlamedLine, RecordStatus, Recorded, VersionOrigin, View,
 };
 use agekeep::store::log::{Entry, Filter};
+use agekeep::store::retention::ExpiryStatus;
 use agekeep::store::revision::Revision;
 use maud::{Markup, html};
 
@@ -27,15 +28,19 @@ const READS_MAX: usize = 50;
 
 pub(super) fn memory(visit: &mut Visit<'_>) -> Result<Page> {
     let path = path(visit)?;
-    let Recorded {
-        found, recorded, ..
-    } = visit.store.list(&path, &visit.facts.context)?;
-    let there = found.iter().find(|one| one.path.as_ref() == Some(&path));
-    if there.is_none() && !found.is_empty() {
-        return tree::page(visit, path.as_str(), &found, recorded);
-    }
-    let present = there.map(|_| text_now(visit, &path)).transpose()?;
-    let versions = versions(visit, &path, there)?;
+    let there = visit.store.expiry_status(&path)?;
+    let (text, recorded) = if there.is_some() {
+        text_now(visit, &path)?
+    } else {
+        let Recorded {
+            found, recorded, ..
+        } = visit.store.list(&path, &visit.facts.context)?;
+        if !found.is_empty() {
+            return tree::page(visit, path.as_str(), &found, recorded);
+        }
+        (html! {}, recorded)
+    };
+    let versions = versions(visit, &path, there.as_ref())?;
     if there.is_none() && versions.is_empty() && visit.query.number("before")?.is_none() {
         return Err(Error::NotThere {
             path: path.as_str().into(),
@@ -45,14 +50,9 @@ pub(super) fn memory(visit: &mut Visit<'_>) -> Result<Page> {
     }
     let reads = visit.store.accesses(&path)?.take(READS_MAX + 1);
     let reads: Vec<Entry> = reads.collect::<Result<_>>()?;
-    let (text, recorded) = match present {
-        Some((text, Some(looked))) => (text, looked),
-        Some((text, None)) => (text, recorded),
-        None => (html! {}, recorded),
-    };
     let body = html! {
         (tree::breadcrumbs(path.as_str()))
-        (status(visit, there))
+        (status(visit, there.as_ref(), &versions))
         (text)
         (versions_table(visit, &path, &versions))
         (reads_table(visit, &path, &reads))
@@ -74,31 +74,36 @@ fn path(visit: &Visit<'_>) -> Result<MemoryPath> {
 }
 
 /// What becomes of the memory that is at the path.
-fn status(visit: &Visit<'_>, there: Option<&ListedMemory>) -> Markup {
+fn status(visit: &Visit<'_>, there: Option<&ExpiryStatus>, versions: &[Written]) -> Markup {
     let Some(memory) = there else {
         return html! { p.problem { "There is no memory at this path now. Its history is below." } };
     };
-    let held = match memory.hold {
-        Some(hold) => html! { "hold " (numbered(hold)) },
-        None => html! { span.none { "no" } },
-    };
+    let expires = memory.ruling.expires.map(|(_, at)| at);
+    let mut rows = Vec::new();
+    if let Some(newest) = versions.iter().find(|one| one.touch().id == memory.id) {
+        let (version, bytes) = (newest.touch().version, newest.touch().bytes);
+        rows.push(("Version", html! { (version) ", " (size(bytes)) }));
+        rows.push(("Written", visit.time(newest.entry.event.time)));
+    }
+    rows.extend([
+        ("Last access", visit.time(memory.accessed)),
+        (
+            "Expires",
+            tree::expiry(visit, expires, memory.expired, memory.hold.is_some()),
+        ),
+        ("Held", tree::hold(memory.hold)),
+        ("Memory id", html! { code { (memory.id) } }),
+    ]);
     html! {
         @if memory.expired {
             p.problem { strong { "Expired." } " Agents no longer find this memory, and the next sweep removes it." }
         }
-        (facts(&[
-            ("Version", html! { (memory.version) ", " (size(memory.bytes)) }),
-            ("Written", visit.time(memory.written)),
-            ("Last access", visit.time(memory.accessed)),
-            ("Expires", tree::expiry(visit, memory)),
-            ("Held", held),
-            ("Memory id", html! { code { (memory.id) } }),
-        ]))
+        (facts(&rows))
     }
 }
 
-/// The present text, and the record of the look if it could be shown.
-fn text_now(visit: &mut Visit<'_>, path: &MemoryPath) -> Result<(Markup, Option<RecordStatus>)> {
+/// The present text, and the record of the look.
+fn text_now(visit: &mut Visit<'_>, path: &MemoryPath) -> Result<(Markup, RecordStatus)> {
     let looked = visit
         .store
         .show_at(path.as_str(), &Revision::head(), &visit.facts.context);
@@ -110,16 +115,17 @@ fn text_now(visit: &mut Visit<'_>, path: &MemoryPath) -> Result<(Markup, Option<
                 (text_lines(visit, "memory", &found.content)?)
                 p { a href=(link("blame", &[("path", path.as_str())])) { "Who wrote each line" } }
             };
-            (body, Some(recorded))
+            (body, recorded)
         }
         Err(Error::NotAReader) => {
             let body = html! { p { "You are an auditor: you see what happened to this memory, and no text." } };
-            (body, None)
+            (body, RecordStatus::NotNeeded)
         }
-        Err(error) if error.exit_code() == 12 || error.exit_code() == 13 => (
-            html! { p.problem { "The text does not open: " (shown(&error.to_string())) "." } },
-            None,
-        ),
+        Err(error) if [12, 13].contains(&error.exit_code()) => {
+            let why = error.to_string();
+            let body = html! { p.problem { "The text does not open: " (shown(&why)) "." } };
+            (body, RecordStatus::NotNeeded)
+        }
         Err(error) => return Err(error),
     };
     Ok((html! { section { h2 #text { "Text" } (body) } }, recorded))
@@ -155,7 +161,7 @@ impl Written {
 fn versions(
     visit: &mut Visit<'_>,
     path: &MemoryPath,
-    there: Option<&ListedMemory>,
+    there: Option<&ExpiryStatus>,
 ) -> Result<Vec<Written>> {
     let mut filter = Filter::default();
     filter.path = Some(path.clone());

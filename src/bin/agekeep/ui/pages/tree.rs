@@ -61,7 +61,7 @@ pub(super) fn page(
     let held = found.iter().filter(|memory| memory.hold.is_some()).count();
     let bytes: u64 = found.iter().map(|memory| memory.bytes).sum();
     let body = html! {
-        (breadcrumbs(at))
+        @if at != ROOT { (breadcrumbs(at)) }
         p {
             (counted(found.len(), "memory")) ", " (size(bytes)) "."
             @if expired > 0 { " " strong { (expired) " expired" } ": agents no longer find them, and the next sweep removes them." }
@@ -153,8 +153,8 @@ fn memory_cells(visit: &Visit<'_>, at: &str, memory: &ListedMemory) -> Vec<Marku
         named,
         html! { (visit.time(memory.written)) " " small { "version " (memory.version) } },
         visit.time(memory.accessed),
-        expiry(visit, memory),
-        html! { @if let Some(hold) = memory.hold { "hold " (numbered(hold)) } @else { span.none { "no" } } },
+        expiry(visit, memory.expires, memory.expired, memory.hold.is_some()),
+        hold(memory.hold),
         html! { (size(memory.bytes)) },
     ]
 }
@@ -190,15 +190,25 @@ fn directory_cells(
 }
 
 /// Says when a memory expires.
-pub(super) fn expiry(visit: &Visit<'_>, memory: &ListedMemory) -> Markup {
+pub(super) fn expiry(
+    visit: &Visit<'_>,
+    expires: Option<DateTime<Utc>>,
+    is_expired: bool,
+    is_held: bool,
+) -> Markup {
     html! {
-        @match memory.expires {
-            Some(at) if memory.expired => strong.bad { "expired " (visit.time(at)) },
-            Some(_) if memory.hold.is_some() => span.none { "not while it is held" },
+        @match expires {
+            Some(at) if is_expired => strong.bad { "expired " (visit.time(at)) },
+            Some(_) if is_held => span.none { "not while it is held" },
             Some(at) => (visit.time(at)),
             None => span.none { "never" },
         }
     }
+}
+
+/// Says which hold keeps a memory.
+pub(super) fn hold(hold: Option<u64>) -> Markup {
+    html! { @if let Some(hold) = hold { "hold " (numbered(hold)) } @else { span.none { "no" } } }
 }
 
 /// Sets a row's name in by how deep it stands below the page's directory.
