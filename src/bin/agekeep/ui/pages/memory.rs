@@ -8,9 +8,7 @@ use agekeep::error::{Error, Result};
 use agekeep::event::MemoryChange;
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::store::history::{
-    BlamedLine, RecordStatus, Recorded, VersionOrigin, View,
-};
+use agekeep::store::history::{BlamedLine, RecordStatus, Recorded, VersionOrigin, View};
 use agekeep::store::log::{Entry, Filter};
 use agekeep::store::retention::ExpiryStatus;
 use agekeep::store::revision::Revision;
