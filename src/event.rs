@@ -166,7 +166,7 @@ pub struct Context {
     pub trace: Option<String>,
     /// The reason, in the caller's words.
     pub reason: Option<String>,
-    /// The interface it came through: `cli`, `tool`, `mcp`, `library`.
+    /// The interface it came through: `cli`, `tool`, `mcp`, `ui`, `library`.
     pub door: Option<&'static str>,
     /// True if an agent looks at history: expired memories are hidden from it there too. It is not
     /// recorded.

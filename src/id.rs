@@ -105,6 +105,12 @@ impl<'de> Deserialize<'de> for ObjectId {
     }
 }
 
+/// Returns a token that nobody can guess: 256 random bits, as 64 hexadecimal digits.
+#[must_use]
+pub fn random_token() -> String {
+    hex(&random::<32>())
+}
+
 /// Returns `N` bytes from the operating system's random source.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];

@@ -29,7 +29,15 @@ const ROOMS: &[&str] = &[
 ];
 
 /// Crates that a program needs and a library must not bring along.
-const OF_THE_PROGRAM: &[&str] = &["clap", "rmcp", "tokio", "indicatif", "qrcode", "hyper"];
+const OF_THE_PROGRAM: &[&str] = &[
+    "clap",
+    "rmcp",
+    "tokio",
+    "indicatif",
+    "qrcode",
+    "hyper",
+    "maud",
+];
 
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
@@ -55,15 +63,29 @@ const OWNERS: &[(&str, &[&str])] = &[
         "hmac::",
         &["src/crypto/digest.rs", "crates/redact/src/redactor.rs"],
     ),
-    ("http_body_util::", &["src/bin/agekeep/mcp/http.rs"]),
+    ("form_urlencoded::", &["src/bin/agekeep/ui/query.rs"]),
+    (
+        "http_body_util::",
+        &[
+            "src/bin/agekeep/http.rs",
+            "src/bin/agekeep/mcp/http.rs",
+            "src/bin/agekeep/ui/server.rs",
+        ],
+    ),
     (
         "hyper::",
-        &["src/bin/agekeep/mcp/call.rs", "src/bin/agekeep/mcp/http"],
+        &[
+            "src/bin/agekeep/http.rs",
+            "src/bin/agekeep/mcp/call.rs",
+            "src/bin/agekeep/mcp/http",
+            "src/bin/agekeep/ui/",
+        ],
     ),
-    ("hyper_util::", &["src/bin/agekeep/mcp/http.rs"]),
+    ("hyper_util::", &["src/bin/agekeep/http.rs"]),
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/bin/agekeep/output.rs"]),
     ("memchr::", &["crates/redact/src"]),
+    ("maud::", &["src/bin/agekeep/ui/"]),
     ("percent_encoding::", &["src/bin/agekeep/mcp/resource.rs"]),
     (
         "rmcp::",
@@ -111,7 +133,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
     (
         "tokio::",
-        &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],
+        &[
+            "src/bin/agekeep/http",
+            "src/bin/agekeep/mcp/",
+            "src/bin/agekeep/ui.rs",
+            "src/bin/agekeep/worker.rs",
+        ],
     ),
     (
         "toml::",

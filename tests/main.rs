@@ -44,6 +44,7 @@ mod signers;
 mod support;
 mod tool;
 mod trial;
+mod ui;
 mod undo;
 mod verify;
 mod zoo;

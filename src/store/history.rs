@@ -2,6 +2,7 @@
 
 pub(super) mod blame_and_grep;
 pub(super) mod diff;
+pub(super) mod listing;
 pub(super) mod read;
 pub(super) mod view;
 
@@ -139,6 +140,21 @@ impl Store {
         diff::diff(self, from, to, within, context)
     }
 
+    /// Lists every memory at or below a path, with what is known of it without its text: for people,
+    /// so expired ones are listed too, and say so. The look is recorded as a `view_at` of the
+    /// present. An auditor may list too.
+    ///
+    /// # Errors
+    /// Any error of checking history.
+    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
+    pub fn list(
+        &mut self,
+        within: &MemoryPath,
+        context: &Context,
+    ) -> Result<Recorded<Vec<ListedMemory>>> {
+        listing::list(self, within, context)
+    }
+
     /// Returns the answer that the memory tool's `view` would have given at a moment.
     ///
     /// # Errors
@@ -260,6 +276,30 @@ pub struct View {
     pub time: DateTime<Utc>,
     /// The file's version; `None` for a directory.
     pub version: Option<VersionInfo>,
+}
+
+/// A memory that exists, as a listing shows it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ListedMemory {
+    /// The memory.
+    pub id: MemoryId,
+    /// Its path; `None` if no key opens it.
+    pub path: Option<MemoryPath>,
+    /// Its version number.
+    pub version: u64,
+    /// Size of its text in bytes.
+    pub bytes: u64,
+    /// The time of the event that wrote that version.
+    pub written: DateTime<Utc>,
+    /// The time of its last read or write.
+    pub accessed: DateTime<Utc>,
+    /// The time when it expires under the policy in force, unless it is held; `None` is never.
+    pub expires: Option<DateTime<Utc>>,
+    /// True if it has expired: agents no longer find it.
+    pub expired: bool,
+    /// The hold on it, if any.
+    pub hold: Option<u64>,
 }
 
 /// A version of a memory.

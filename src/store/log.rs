@@ -51,6 +51,8 @@ pub struct Filter {
     pub until: Option<DateTime<Utc>>,
     /// The event wrote a version or removed a memory.
     pub altering: bool,
+    /// The event has a lower number than this: for the next page of a long list.
+    pub before: Option<u64>,
 }
 
 /// See [`Store::log`].
@@ -180,6 +182,7 @@ pub(in crate::store) fn numbers(state: &State, filter: &Filter) -> Vec<u64> {
         let touched = timeline.about_memory(id);
         numbers.retain(|event| touched.binary_search(event).is_ok());
     }
+    numbers.retain(|event| filter.before.is_none_or(|before| *event < before));
     let alters = |part: &VersionChange| part.change.alters();
     numbers.retain(|event| {
         let (actor, session) = timeline.who(*event).expect("an event of the timeline");

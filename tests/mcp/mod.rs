@@ -2,9 +2,9 @@
 //! can go wrong.
 #![allow(clippy::needless_pass_by_value)] // what `json!` makes is there for one request
 
-mod client;
+pub(crate) mod client;
 #[cfg(feature = "http")]
-mod web;
+pub(crate) mod web;
 
 mod beside;
 mod care;

@@ -1,6 +1,7 @@
 //! A store in a folder of its own, and the binary run with nothing of this machine's environment.
 
 pub(crate) mod cases;
+pub(crate) mod chromium;
 pub(crate) mod forge;
 pub(crate) mod peers;
 pub(crate) mod terminal;

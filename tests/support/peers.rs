@@ -52,19 +52,47 @@ pub(crate) fn node_modules() -> PathBuf {
 /// Says loudly that a test was left out, and what for. In CI that is a failure, unless no Node of the
 /// right age can be had for the machine: a test that is skipped in silence is soon a broken one.
 pub(crate) fn skipped(test: &str, why: &str) {
-    let reasons = reasons(&root());
+    say_skipped(test, why, &reasons(&root()), "tests/peers/install");
+}
+
+/// The browser that pages are looked at with: Debian's headless one, or Chromium itself.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    let names = ["chromium-headless-shell", "chromium", "chromium-browser"];
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let places = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    places.into_iter().find(|place| place.is_file())
+}
+
+/// Says loudly that a test was left out because there is no browser. In CI that is a failure.
+pub(crate) fn skipped_without_chromium(test: &str, why: &str) {
+    let reason = Reason {
+        text: "chromium: not installed".into(),
+        final_here: false,
+    };
+    say_skipped(
+        test,
+        why,
+        &[reason],
+        "apt-get install chromium-headless-shell",
+    );
+}
+
+fn say_skipped(test: &str, why: &str, reasons: &[Reason], remedy: &str) {
     let mut loud = format!("\n*** SKIPPED: {test} ***\n*** It matters because {why}.\n");
-    for reason in &reasons {
+    for reason in reasons {
         let _ = writeln!(loud, "*** {}", reason.text);
     }
-    loud += "*** Install what is missing with: tests/peers/install\n\n";
+    let _ = write!(loud, "*** Install what is missing with: {remedy}\n\n");
     // Past the test harness, which keeps the output of a test that passes to itself.
     let mut stderr = std::io::stderr();
     stderr
         .write_all(loud.as_bytes())
         .expect("standard error is open");
     let ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-    assert!(!ci || is_excused(&reasons), "CI must not skip:{loud}");
+    assert!(!ci || is_excused(reasons), "CI must not skip:{loud}");
 }
 
 /// Why peers of a kind cannot be used.

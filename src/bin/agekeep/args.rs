@@ -12,6 +12,8 @@ use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "http")]
+use crate::ui;
 use crate::verbs::{
     accept, audit_kit, checkpoint, erase, export, history, import, init, mcp_config, members,
     memory, policy, prompt, receipt, redact, retention, scan, schedule, signers, status, undo,
@@ -163,6 +165,9 @@ enum Verb {
     Tool(memory::ToolArgs),
     /// Serve memory to an MCP client, on standard input and output or over HTTP
     Mcp(mcp::Mcp),
+    /// Serve pages to look at the store with a browser on this machine, and to undo
+    #[cfg(feature = "http")]
+    Ui(ui::UiArgs),
     /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
     Import(import::Import),
     /// Write memories out as plaintext: to a folder, or as JSON Lines; recorded
@@ -269,6 +274,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Write(args) => memory::run(&global, &args),
         Verb::Tool(args) => memory::tool(&global, &args),
         Verb::Mcp(args) => mcp::run(global, &args),
+        #[cfg(feature = "http")]
+        Verb::Ui(args) => ui::run(global, &args),
         Verb::Import(args) => import::run(&global, &args),
         Verb::Export(args) => export::run(&global, &args),
         Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),

@@ -3,6 +3,8 @@
 mod args;
 mod environment;
 mod folder;
+#[cfg(feature = "http")]
+mod http;
 mod input;
 mod mcp;
 mod output;
@@ -10,7 +12,10 @@ mod passphrase;
 mod recovery;
 mod render;
 mod terminal;
+#[cfg(feature = "http")]
+mod ui;
 mod verbs;
+mod worker;
 
 fn main() -> std::process::ExitCode {
     args::run()

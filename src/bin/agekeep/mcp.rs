@@ -15,22 +15,20 @@ mod resource;
 mod server;
 mod stdio;
 mod tool;
-mod worker;
 
 use std::sync::Arc;
 
-use agekeep::error::{Error, Result};
+use agekeep::error::Result;
 use clap::{Args, ValueEnum};
 use rmcp::model::Tool;
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::notify::ChangeNotifier;
 use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
-use self::worker::StoreWorker;
 use crate::args::Global;
 use crate::terminal;
-use crate::verbs::prompt;
+use crate::verbs::{init, prompt};
+use crate::worker::{self, StoreWorker, end_of_process};
 
 #[derive(Args)]
 pub(crate) struct Mcp {
@@ -148,15 +146,10 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
         let session = format!("mcp-{began}-{}", std::process::id());
         defaults.session.get_or_insert(session);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::Io {
-            doing: "start",
-            path: "the server".into(),
-            source,
-        })?;
-    let keeper = StoreWorker::start(Arc::new(global), args.init)?;
+    let runtime = worker::runtime()?;
+    let make_store = args.init;
+    let open = Box::new(move |global: &Global| init::open_or_make(global, make_store));
+    let keeper = StoreWorker::start(Arc::new(global), open)?;
     let served = runtime.block_on(async {
         let watch = ChangeNotifier::new(keeper.clone());
         tokio::spawn(watch.clone().run());
@@ -198,19 +191,5 @@ impl Mcp {
             "an MCP client, which starts this program by itself (`agekeep mcp-config`),",
         );
         stdio::serve(door).await
-    }
-}
-
-/// Waits until the process is told to end.
-async fn end_of_process() {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
     }
 }

@@ -203,10 +203,7 @@ fn for_stdout(text: &str) -> Cow<'_, str> {
 /// Escapes what a terminal would obey: control characters other than tab and newline, and
 /// text-direction controls. The escapes are those of JSON, so that JSON keeps its meaning.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let obeyed = |c: char| is_obeyed(c) && c != '\n' && c != '\t';
     if !text.contains(obeyed) {
         return text.into();
     }
@@ -221,6 +218,12 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
             out
         })
         .into()
+}
+
+/// Tells whether a terminal or a browser would obey a character, and not show it.
+pub(super) fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The look of a piece of a line on a terminal. It tells nothing that the text does not.

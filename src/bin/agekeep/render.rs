@@ -101,6 +101,13 @@ fn decided(event: &Event) -> String {
     out
 }
 
+/// Renders what an event did, besides its command, outcome and paths.
+#[cfg(feature = "http")]
+pub(super) fn details(event: &Event) -> String {
+    let parts = [sizes(event), stripped(event), decided(event), moments(event)].concat();
+    parts.trim_start().to_owned()
+}
+
 /// Renders what an event is about besides paths: moments, undone events, a member, lost events.
 fn moments(event: &Event) -> String {
     let mut out = String::new();

@@ -9,8 +9,8 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use crate::mcp::tool::{COMMANDS, Group, Spec};
-use crate::mcp::worker::{Done, WorkerState};
 use crate::mcp::{OfferedTools, history_tools};
+use crate::worker::{Done, WorkerState};
 
 /// A call of a tool.
 pub(super) struct Call {

@@ -11,10 +11,10 @@ use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
 use crate::mcp::call::{Arguments, CallFault, ToolReply};
-use crate::mcp::worker::WorkerState;
 use crate::output::StyledLine;
 use crate::render;
 use crate::verbs::{erase, history, redact, retention, undo};
+use crate::worker::WorkerState;
 
 /// The number of changes that `memory_history` lists by default.
 const CHANGES: usize = 20;

@@ -1,15 +1,11 @@
 //! Streamable HTTP: on loopback for everybody on this machine, elsewhere only with a token.
 
-mod connections;
 mod sessions;
 
-use std::convert::Infallible;
 use std::fs;
-use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,27 +13,22 @@ use agekeep::Digest;
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::policy::Limits;
 use clap::Args;
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes, Incoming};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
-use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use self::connections::{ConnectionSlot, Connections, FILES};
 use self::sessions::Sessions;
+use crate::http::connections::{ConnectionSlot, Connections, FILES};
+use crate::http::{Answers, Response, accept, listen, refusal, with};
 use crate::mcp::server::McpHandler;
-use crate::mcp::worker::PendingGuard;
+use crate::worker::PendingGuard;
 use crate::{output, terminal};
 
 /// Shortest token, in bytes.
@@ -49,18 +40,6 @@ const TOKEN_BYTES_MAX: u64 = 4_096;
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// The time an answer takes from the store to the client's stream.
 const HAND_OVER: Duration = Duration::from_millis(50);
-
-/// Most connections that may wait to be accepted: as many as Linux allows.
-const BACKLOG: u32 = 4_096;
-/// The wait before the server accepts again after the machine had nothing left for a connection:
-/// the one closed to make room is gone by then, and another try costs little.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
-/// Most bytes of a request's head. A few hundred are enough for MCP.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// The longest time a connection may wait for the head of its next request. Common clients close a
-/// connection that they have not used for ninety seconds, and none should meet a server that is
-/// about to close it.
-const NEXT_HEAD_WITHIN: Duration = Duration::from_secs(120);
 
 // The options for how clients reach the server.
 #[derive(Args)]
@@ -163,80 +142,6 @@ impl Http {
     }
 }
 
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4(),
-        SocketAddr::V6(_) => TcpSocket::new_v6(),
-    }?;
-    // An earlier server may have left connections behind.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
-}
-
-/// Accepts connections until the server is told to end.
-async fn accept(listener: TcpListener, server: Arc<HttpServer>, closing: &CancellationToken) {
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = closing.cancelled() => return,
-        };
-        match accepted {
-            Ok((stream, from)) => {
-                let place = server.connections.admit(from.ip());
-                tokio::spawn(serve(stream, place, server.clone(), closing.clone()));
-                // Other tasks run before the next connection is accepted: a head that has arrived
-                // is read, and the connection closed for this one goes, however many connections
-                // wait.
-                yield_now().await;
-            }
-            Err(error) if is_of_the_client(&error) => {}
-            Err(_) => {
-                server.connections.make_room();
-                sleep(ACCEPT_AGAIN).await;
-            }
-        }
-    }
-}
-
-/// Tells whether a connection failed because its client has gone away.
-fn is_of_the_client(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionAborted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
-    )
-}
-
-/// Serves a connection until it ends or loses its place.
-async fn serve(
-    stream: TcpStream,
-    place: Arc<ConnectionSlot>,
-    server: Arc<HttpServer>,
-    closing: CancellationToken,
-) {
-    let answer = service_fn(|request| {
-        let (server, place) = (server.clone(), place.clone());
-        async move { Ok::<_, Infallible>(server.answer(&place, request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(NEXT_HEAD_WITHIN)
-        .max_header_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), answer);
-    let (mut connection, mut lost) = (pin!(connection), pin!(place.lost()));
-    tokio::select! {
-        biased;
-        () = &mut lost => return,
-        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
-        _ = connection.as_mut() => return,
-    }
-    tokio::select! {
-        biased;
-        () = lost => {}
-        _ = connection => {}
-    }
-}
-
 /// Waits until every request that has begun is answered.
 async fn answered(mut begun: watch::Receiver<usize>, mut waiting: watch::Receiver<usize>) {
     let _ = begun.wait_for(|count| *count == 0).await;
@@ -270,10 +175,11 @@ struct HttpServer {
     service: StreamableHttpService<McpHandler, LocalSessionManager>,
 }
 
-type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
+impl Answers for HttpServer {
+    fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
 
-impl HttpServer {
-    /// Answers a request whose head has arrived.
     async fn answer(&self, place: &Arc<ConnectionSlot>, request: Request<Incoming>) -> Response {
         let _inside = PendingGuard::new(&self.begun);
         // The token is checked before anything is read or looked up for the request.
@@ -303,7 +209,9 @@ impl HttpServer {
         let sending = (place.send(), in_session);
         response.map(|body| with(body, sending).boxed())
     }
+}
 
+impl HttpServer {
     /// Tells whether a request brings the token, if one is set. Compares digests, so that the time
     /// it takes tells nothing of the token.
     fn lets_in(&self, headers: &HeaderMap) -> bool {
@@ -317,28 +225,6 @@ impl HttpServer {
         });
         brought == Some(token)
     }
-}
-
-/// Ties a value to a body: it is dropped when the body was read or sent to its end, or given up.
-fn with<B: Body<Data = Bytes>>(
-    body: B,
-    kept: impl Send + Sync + 'static,
-) -> impl Body<Data = Bytes, Error = B::Error> {
-    body.map_frame(move |frame| {
-        let _ = &kept;
-        frame
-    })
-}
-
-/// Makes an answer after which the connection is closed.
-fn refusal(status: StatusCode, why: &'static str) -> Response {
-    let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
-    *refusal.status_mut() = status;
-    let close = HeaderValue::from_static("close");
-    refusal.headers_mut().insert(header::CONNECTION, close);
-    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    refusal.headers_mut().insert(header::CONTENT_TYPE, plain);
-    refusal
 }
 
 /// Reads the token in a file and returns its digest.

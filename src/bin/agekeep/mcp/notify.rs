@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::resource;
-use crate::mcp::worker::{StoreWorker, WorkerState};
+use crate::worker::{StoreWorker, WorkerState};
 
 /// The longest time that a change by another process stays unseen.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use agekeep::store::Store;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 
-use crate::mcp::worker::WorkerState;
+use crate::worker::WorkerState;
 
 /// The URI template of a memory as it is now.
 pub(super) const NOW: &str = "memory:///{+path}";

@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::{self, Call, ToolReply, context_of};
 use crate::mcp::notify::{ChangeNotifier, Subscribed};
-use crate::mcp::worker::{StoreWorker, WorkerState};
 use crate::mcp::{OfferedTools, resource};
+use crate::worker::{StoreWorker, WorkerState};
 
 /// The server as one client sees it.
 #[derive(Clone)]

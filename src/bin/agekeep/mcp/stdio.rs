@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::MENDED;
 use crate::mcp::server::McpHandler;
-use crate::mcp::worker::PendingGuard;
+use crate::worker::PendingGuard;
 
 /// Most calls that may wait for their turn, and most answers that may wait for the client to read
 /// them, before the server stops reading.

@@ -16,17 +16,21 @@ use agekeep::store::Store;
 use agekeep::store::answer::Answer;
 use agekeep::store::revision::Revision;
 use agekeep::{Text, jsonl};
+#[cfg(feature = "http")]
+use chrono::{DateTime, Utc};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Global;
 use crate::output;
-use crate::verbs::{history, init};
+use crate::verbs::history;
 
 /// The state of the thread, for a job to use.
-pub(super) struct WorkerState {
+pub(crate) struct WorkerState {
     global: Arc<Global>,
-    make_store: bool,
+    open: OpenStore,
     store: Option<Store>,
     /// Set if the last job failed for a reason that may end when the store is opened anew, with the
     /// keys there are then.
@@ -39,6 +43,9 @@ pub(super) struct WorkerState {
     said: Option<String>,
     listed: Option<PathListing>,
 }
+
+/// Opens the store, whenever it is not open.
+pub(crate) type OpenStore = Box<dyn Fn(&Global) -> Result<Store> + Send>;
 
 /// The answer of a recorded listing: every path.
 struct PathListing {
@@ -71,20 +78,20 @@ struct PendingCommand {
 }
 
 /// The answer to a memory command, or the reason, in words for a model, why it was not recorded.
-pub(super) type Done = std::result::Result<Answer, String>;
+pub(crate) type Done = std::result::Result<Answer, String>;
 
 /// A handle to the thread. All clones ask the same thread, which ends when the last one is gone.
 #[derive(Clone)]
-pub(super) struct StoreWorker {
+pub(crate) struct StoreWorker {
     jobs: mpsc::Sender<Job>,
     waiting: Arc<watch::Sender<usize>>,
 }
 
 /// A guard that counts one waiting caller, or one message on its way, while it lives.
-pub(super) struct PendingGuard(Arc<watch::Sender<usize>>);
+pub(crate) struct PendingGuard(Arc<watch::Sender<usize>>);
 
 impl PendingGuard {
-    pub(super) fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
+    pub(crate) fn new(waiting: &Arc<watch::Sender<usize>>) -> Self {
         waiting.send_modify(|count| *count += 1);
         Self(waiting.clone())
     }
@@ -101,12 +108,12 @@ impl StoreWorker {
     ///
     /// # Errors
     /// [`Error::Io`] if the machine cannot start a thread.
-    pub(super) fn start(global: Arc<Global>, make_store: bool) -> Result<Self> {
+    pub(crate) fn start(global: Arc<Global>, open: OpenStore) -> Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let run = move || {
             let mut kept = WorkerState {
                 global,
-                make_store,
+                open,
                 store: None,
                 is_stale: false,
                 is_missing: false,
@@ -146,13 +153,13 @@ impl StoreWorker {
     }
 
     /// Watches the number of callers that wait for an answer.
-    pub(super) fn waiting(&self) -> watch::Receiver<usize> {
+    pub(crate) fn waiting(&self) -> watch::Receiver<usize> {
         self.waiting.subscribe()
     }
 
     /// Runs a job after everything that was asked before; `None` if it panics. The job is queued
     /// when the returned future is first polled.
-    pub(super) async fn ask<T: Send + 'static>(
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut WorkerState) -> T + Send + 'static,
     ) -> Option<T> {
@@ -165,7 +172,7 @@ impl StoreWorker {
     }
 
     /// Does the same for a memory command, unless it is taken back before its turn.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &self,
         command: Command,
         context: Context,
@@ -191,9 +198,9 @@ impl StoreWorker {
 impl WorkerState {
     /// Returns the store, and opens it if it is not open yet. A failure is also printed for the
     /// operator of the server, with the paths that a model does not see.
-    pub(super) fn store(&mut self) -> Result<&mut Store> {
+    pub(crate) fn store(&mut self) -> Result<&mut Store> {
         if self.store.is_none() {
-            let opened = init::open_or_make(&self.global, self.make_store);
+            let opened = (self.open)(&self.global);
             self.is_missing = matches!(opened, Err(Error::NoStore { .. }));
             let opened = opened.and_then(|store| self.same(store));
             let store = opened.inspect_err(|error| self.report_error(error))?;
@@ -228,13 +235,13 @@ impl WorkerState {
 
     /// Tells whether a poll of the store is cheap and asks for no key: it is open, or there was
     /// none at the last attempt to open it.
-    pub(super) fn is_cheap_to_poll(&self) -> bool {
+    pub(crate) fn is_cheap_to_poll(&self) -> bool {
         self.store.is_some() || self.is_missing
     }
 
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
     /// next call opens it anew, which repairs what an unclean stop of another process left behind.
-    pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    pub(crate) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         self.reopened_store()?;
         let done = self.poll(act);
         if done.is_ok() {
@@ -258,7 +265,7 @@ impl WorkerState {
 
     /// Does something with the store that no client asked for: its success does not mean that the
     /// trouble is over.
-    pub(super) fn poll<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    pub(crate) fn poll<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let done = act(self.store()?);
         match &done {
             Ok(_) => self.see(),
@@ -324,7 +331,7 @@ impl WorkerState {
     }
 
     /// Masks the secrets in a text that may repeat what a caller wrote.
-    pub(super) fn redacted(&self, text: String) -> String {
+    pub(crate) fn redacted(&self, text: String) -> String {
         let policy = self
             .store
             .as_ref()
@@ -337,15 +344,21 @@ impl WorkerState {
         }
     }
 
+    /// Returns the time by the clock that the store goes by.
+    #[cfg(feature = "http")]
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        (self.global.clock())()
+    }
+
     /// Parses a revision as people write it.
-    pub(super) fn revision(&self, text: &str) -> Result<Revision> {
+    pub(crate) fn revision(&self, text: &str) -> Result<Revision> {
         history::revision(&self.global, text)
     }
 
     /// Returns every path. A recorded listing answers the same caller again for a moment, as long
     /// as nothing has happened since, so that all completions while a person types are one listing.
     /// All pages of a list are one listing too.
-    pub(super) fn paths(
+    pub(crate) fn paths(
         &mut self,
         context: &Context,
         goes_on: bool,
@@ -387,4 +400,33 @@ fn is_of_the_store(error: &Error) -> bool {
             | Error::NoSigningKey
             | Error::Signing(_)
     )
+}
+
+/// Makes the runtime of a server: one thread that waits.
+///
+/// # Errors
+/// [`Error::Io`] if the machine has nothing left for it.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Io {
+            doing: "start",
+            path: "the server".into(),
+            source,
+        })
+}
+
+/// Waits until the process is told to end.
+pub(crate) async fn end_of_process() {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
 }

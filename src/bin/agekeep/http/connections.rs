@@ -1,4 +1,4 @@
-//! The connections of the HTTP server: how many there may be, and which is closed to make room.
+//! The connections of an HTTP server: how many there may be, and which is closed to make room.
 //!
 //! A connection is new until a request on it is let in, which takes the token where one is set. New
 //! connections have places of their own: however many somebody opens without the token, only new
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// are for new connections: the more there may be, the longer an honest client has to send its head
 /// while somebody opens others. Some are for the store's files, and for connections that lost their
 /// place and are about to be closed.
-pub(super) const FILES: usize = 8_192;
+pub(crate) const FILES: usize = 8_192;
 /// Most connections that are not new: as many as there may be sessions, and some more.
 const KNOWN_MAX: usize = 1_024;
 /// Most requests at once: each may hold a body of the greatest length.
@@ -42,7 +42,7 @@ enum Phase {
 }
 
 /// All connections of the server.
-pub(super) struct Connections {
+pub(crate) struct Connections {
     table: Mutex<ConnectionTable>,
     new_max: usize,
     known_max: usize,
@@ -66,7 +66,7 @@ struct Known {
 
 impl Connections {
     /// Sets the limits for a process that may have `files` files open.
-    pub(super) fn new(files: usize) -> Self {
+    pub(crate) fn new(files: usize) -> Self {
         Self {
             table: Mutex::default(),
             new_max: files / 2,
@@ -150,7 +150,7 @@ impl ConnectionTable {
 }
 
 /// A connection's place, which is free again when its last holder drops it.
-pub(super) struct ConnectionSlot {
+pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     peer: IpAddr,
@@ -168,7 +168,7 @@ impl ConnectionSlot {
 
     /// Lets a request in; `None` if there is no room for it. Its body is on its way in until the
     /// returned turn is dropped.
-    pub(super) fn let_in(self: &Arc<Self>) -> Option<PhaseGuard> {
+    pub(crate) fn let_in(self: &Arc<Self>) -> Option<PhaseGuard> {
         let mut table = self.connections.table();
         if self.lost.is_cancelled() {
             return None;
@@ -197,14 +197,14 @@ impl ConnectionSlot {
     }
 
     /// Begins an answer, which is on its way out until the returned turn is dropped.
-    pub(super) fn send(self: &Arc<Self>) -> PhaseGuard {
+    pub(crate) fn send(self: &Arc<Self>) -> PhaseGuard {
         self.turn(Phase::Sending);
         PhaseGuard::new(self, Phase::Idle)
     }
 
     /// Waits until the body of the request that was just let in is late; for ever if it is complete
     /// in time.
-    pub(super) async fn late(&self) {
+    pub(crate) async fn late(&self) {
         sleep(BODY_WITHIN).await;
         let phase = self
             .connections
@@ -234,7 +234,7 @@ impl Drop for ConnectionSlot {
 }
 
 /// A guard that moves a connection to its next phase when it is dropped.
-pub(super) struct PhaseGuard {
+pub(crate) struct PhaseGuard {
     place: Arc<ConnectionSlot>,
     to: Phase,
 }

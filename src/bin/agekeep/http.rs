@@ -1,0 +1,154 @@
+//! HTTP/1.1 for the servers of the program: it accepts connections, bounds what they may cost, and
+//! hands each request to who answers it.
+
+pub(crate) mod connections;
+
+use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::yield_now;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use self::connections::{ConnectionSlot, Connections};
+
+/// Most connections that may wait to be accepted: as many as Linux allows.
+const BACKLOG: u32 = 4_096;
+/// The wait before the server accepts again after the machine had nothing left for a connection:
+/// the one closed to make room is gone by then, and another try costs little.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
+/// Most bytes of a request's head. A few hundred are enough.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// The longest time a connection may wait for the head of its next request. Common clients close a
+/// connection that they have not used for ninety seconds, and none should meet a server that is
+/// about to close it.
+const NEXT_HEAD_WITHIN: Duration = Duration::from_secs(120);
+
+pub(crate) type Response = hyper::Response<BoxBody<Bytes, Infallible>>;
+
+/// Who answers the requests of a server.
+pub(crate) trait Answers: Send + Sync + 'static {
+    /// Returns the connections of the server.
+    fn connections(&self) -> &Arc<Connections>;
+
+    /// Answers a request whose head has arrived.
+    fn answer(
+        &self,
+        place: &Arc<ConnectionSlot>,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send;
+}
+
+/// Begins to listen at an address.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // An earlier server may have left connections behind.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Accepts connections until the server is told to end.
+pub(crate) async fn accept<S: Answers>(
+    listener: TcpListener,
+    server: Arc<S>,
+    closing: &CancellationToken,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = closing.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, from)) => {
+                let place = server.connections().admit(from.ip());
+                tokio::spawn(serve(stream, place, server.clone(), closing.clone()));
+                // Other tasks run before the next connection is accepted: a head that has arrived
+                // is read, and the connection closed for this one goes, however many connections
+                // wait.
+                yield_now().await;
+            }
+            Err(error) if is_of_the_client(&error) => {}
+            Err(_) => {
+                server.connections().make_room();
+                sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+/// Tells whether a connection failed because its client has gone away.
+fn is_of_the_client(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
+    )
+}
+
+/// Serves a connection until it ends or loses its place.
+async fn serve<S: Answers>(
+    stream: TcpStream,
+    place: Arc<ConnectionSlot>,
+    server: Arc<S>,
+    closing: CancellationToken,
+) {
+    let answer = service_fn(|request| {
+        let (server, place) = (server.clone(), place.clone());
+        async move { Ok::<_, Infallible>(server.answer(&place, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(NEXT_HEAD_WITHIN)
+        .max_header_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    let (mut connection, mut lost) = (pin!(connection), pin!(place.lost()));
+    tokio::select! {
+        biased;
+        () = &mut lost => return,
+        () = closing.cancelled() => connection.as_mut().graceful_shutdown(),
+        _ = connection.as_mut() => return,
+    }
+    tokio::select! {
+        biased;
+        () = lost => {}
+        _ = connection => {}
+    }
+}
+
+/// Ties a value to a body: it is dropped when the body was read or sent to its end, or given up.
+pub(crate) fn with<B: Body<Data = Bytes>>(
+    body: B,
+    kept: impl Send + Sync + 'static,
+) -> impl Body<Data = Bytes, Error = B::Error> {
+    body.map_frame(move |frame| {
+        let _ = &kept;
+        frame
+    })
+}
+
+/// Makes an answer after which the connection is closed.
+pub(crate) fn refusal(status: StatusCode, why: &'static str) -> Response {
+    let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+    *refusal.status_mut() = status;
+    let close = HeaderValue::from_static("close");
+    refusal.headers_mut().insert(header::CONNECTION, close);
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    refusal.headers_mut().insert(header::CONTENT_TYPE, plain);
+    refusal
+}

@@ -1,0 +1,110 @@
+//! `ui`: pages to look at the store with a browser, for the person at this machine.
+//!
+//! ```text
+//! browser ──▶ http ──▶ server: who may ask ─▶ worker (one thread, one store, in order)
+//!                                               └─ pages: tree │ memory │ timeline │ search │ undo
+//! ```
+//!
+//! The server listens on loopback alone. The address that it prints holds a token that works once:
+//! it is exchanged for a cookie, and the address is worth nothing from then on.
+
+mod gate;
+mod layout;
+mod pages;
+mod query;
+mod server;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agekeep::error::{Error, Result};
+use agekeep::store::revision::Revision;
+use clap::Args;
+use serde_json::json;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::gate::Gate;
+use self::pages::Facts;
+use self::server::UiServer;
+use crate::args::Global;
+use crate::http::{accept, listen};
+use crate::output;
+use crate::worker::{self, OpenStore, StoreWorker, end_of_process};
+
+/// The longest wait for what is being carried out when the server is told to end.
+const END_WITHIN: Duration = Duration::from_secs(5);
+
+#[derive(Args)]
+pub(crate) struct UiArgs {
+    /// The port of 127.0.0.1 to serve at [default: one that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Also let the pages carry out an undo, after its plan was shown; without it they only look
+    #[arg(long)]
+    allow_undo: bool,
+}
+
+pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
+    let mut context = global.context();
+    context.door = Some("ui");
+    let began = (global.clock())().format("%Y%m%dT%H%M%SZ");
+    let session = format!("ui-{began}-{}", std::process::id());
+    context.session.get_or_insert(session);
+    let facts = Facts {
+        place: global.existing_store()?.display().to_string(),
+        context,
+        allow_undo: args.allow_undo,
+    };
+    let as_json = global.json;
+    let open: OpenStore = if args.allow_undo {
+        Box::new(Global::open)
+    } else {
+        Box::new(Global::open_for_reading)
+    };
+    let keeper = StoreWorker::start(Arc::new(global), open)?;
+    let runtime = worker::runtime()?;
+    let served = runtime.block_on(serve(keeper, facts, args.port, as_json));
+    runtime.shutdown_background();
+    served.map(|()| 0)
+}
+
+async fn serve(keeper: StoreWorker, facts: Facts, port: u16, as_json: bool) -> Result<()> {
+    // What keeps the store from being opened is said now, and not in a page; and the first page
+    // finds history read.
+    let opened = keeper.ask(|kept| {
+        let store = kept.store()?;
+        store.moment(&Revision::head()).map(drop)
+    });
+    opened.await.unwrap_or(Ok(()))?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let failed = |source| Error::Io {
+        doing: "listen at",
+        path: address.to_string().into(),
+        source,
+    };
+    let listener = listen(address).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    let (gate, token) = Gate::new(bound.port());
+    let url = format!("http://{bound}/?token={token}");
+    if as_json {
+        output::json(&json!({"schema": "agekeep.ui/1", "url": url}))?;
+    } else {
+        output::line(&url)?;
+    }
+    output::note(
+        "Open this address in a browser on this machine. It works once. Ctrl-C ends the server.",
+    );
+    let closing = CancellationToken::new();
+    let told = closing.clone();
+    tokio::spawn(async move {
+        end_of_process().await;
+        told.cancel();
+    });
+    let mut waiting = keeper.waiting();
+    let server = Arc::new(UiServer::new(gate, keeper, facts));
+    accept(listener, server, &closing).await;
+    let _ = timeout(END_WITHIN, waiting.wait_for(|count| *count == 0)).await;
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! The pages: which there are, and what they have in common.
+
+mod changes;
+mod event;
+mod memory;
+mod search;
+mod timeline;
+mod tree;
+mod undo;
+
+use agekeep::error::{Error, Result};
+use agekeep::event::{Context, Event, PathRef};
+use agekeep::store::Store;
+use agekeep::store::history::RecordStatus;
+use agekeep::store::log::Entry;
+use chrono::{DateTime, Utc};
+use hyper::StatusCode;
+use maud::{Markup, html};
+
+use self::undo::UndoForm;
+use crate::output;
+use crate::ui::layout::{self, Frame, Page, shown};
+use crate::ui::query::{Query, link, to_event, to_memory};
+use crate::worker::WorkerState;
+
+/// Most rows of a page; more are on the next.
+const ROWS: usize = 200;
+
+/// What is the same for all pages of a server.
+pub(super) struct Facts {
+    /// The store's folder.
+    pub(super) place: String,
+    /// Who looks, for the record.
+    pub(super) context: Context,
+    pub(super) allow_undo: bool,
+}
+
+/// What became of a request.
+pub(super) enum Made {
+    Page(StatusCode, Markup),
+    /// It is done, and this link shows what.
+    Elsewhere(String),
+}
+
+/// What a page is made from.
+struct Visit<'a> {
+    store: &'a mut Store,
+    facts: &'a Facts,
+    query: &'a Query,
+    now: DateTime<Utc>,
+    /// The token for forms that change something.
+    form_token: &'a str,
+}
+
+type PageFn = fn(&mut Visit<'_>) -> Result<Page>;
+
+/// A page: its name, what its query may hold, and what makes it.
+const PAGES: &[(&str, &[&str], PageFn)] = &[
+    ("", &["at", "from"], tree::tree),
+    ("memory", &["path", "from", "before"], memory::memory),
+    ("version", &["path", "version", "from"], memory::version),
+    ("blame", &["path", "from"], memory::blame),
+    ("diff", &["path", "old", "new"], memory::diff),
+    ("timeline", timeline::FILTERS, timeline::timeline),
+    ("event", &["n"], event::event),
+    ("search", search::ASKED, search::search),
+    ("plan", undo::ASKED, undo::plan),
+];
+
+/// Tells whether there is a page of this name, or what takes a form.
+pub(super) fn exists(name: &str, is_get: bool) -> bool {
+    if is_get {
+        PAGES.iter().any(|page| page.0 == name)
+    } else {
+        name == "undo"
+    }
+}
+
+/// Makes a page.
+pub(super) fn make(
+    kept: &mut WorkerState,
+    facts: &Facts,
+    name: &str,
+    query: &Query,
+    form_token: &str,
+) -> Made {
+    let now = kept.now();
+    let (_, known, page) = PAGES
+        .iter()
+        .find(|page| page.0 == name)
+        .expect("it exists: the server asked");
+    let made = kept.with(|store| {
+        query.check(known)?;
+        page(&mut Visit {
+            store,
+            facts,
+            query,
+            now,
+            form_token,
+        })
+    });
+    match made {
+        Ok(page) => Made::Page(StatusCode::OK, page.framed(&facts.frame())),
+        Err(error) => explain(kept, facts, &error),
+    }
+}
+
+/// Carries out the undo that a form confirms.
+pub(super) fn act(kept: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
+    let now = kept.now();
+    let done = kept.with(|store| {
+        form.check(undo::CONFIRMED)?;
+        let undo = UndoForm::parse(store, form, now)?;
+        undo.carry_out(store, form, facts)
+    });
+    match done {
+        Ok(Some(event)) => Made::Elsewhere(to_event(event)),
+        Ok(None) => Made::Elsewhere("timeline".into()),
+        Err(error) => explain(kept, facts, &error),
+    }
+}
+
+/// Makes the page that says what went wrong, without the secrets that somebody may have typed.
+fn explain(kept: &WorkerState, facts: &Facts, error: &Error) -> Made {
+    let status = match error.exit_code() {
+        2 => StatusCode::BAD_REQUEST,
+        4 => StatusCode::NOT_FOUND,
+        6 | 15 => StatusCode::CONFLICT,
+        7 | 12 => StatusCode::FORBIDDEN,
+        9 => StatusCode::TOO_MANY_REQUESTS,
+        11 => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let (what, hint) = (
+        kept.redacted(error.to_string()),
+        kept.redacted(error.hint()),
+    );
+    let page = Page {
+        title: "This did not work".into(),
+        part: "",
+        body: html! {
+            div.problem role="alert" {
+                @for line in what.lines() { p { (shown(line)) } }
+                p { "What to do: " (shown(&hint)) "." }
+            }
+        },
+        recorded: RecordStatus::NotNeeded,
+    };
+    Made::Page(status, page.framed(&facts.frame()))
+}
+
+impl Facts {
+    fn frame(&self) -> Frame<'_> {
+        Frame {
+            place: &self.place,
+            actor: self.context.actor.as_deref().unwrap_or("nobody named"),
+            allow_undo: self.allow_undo,
+        }
+    }
+}
+
+impl Visit<'_> {
+    fn time(&self, at: DateTime<Utc>) -> Markup {
+        layout::time(self.now, at)
+    }
+}
+
+// What several pages show of an event.
+
+/// Who an event says did it, which nobody proves.
+fn claimed(event: &Event) -> Markup {
+    html! {
+        @match &event.actor {
+            Some(actor) => (filtered("actor", actor)),
+            None => span.none { "nobody named" },
+        }
+        @if let Some(session) = &event.session {
+            br;
+            small { "session " (filtered("session", session)) }
+        }
+    }
+}
+
+/// A word that leads to the events that have it.
+fn filtered(name: &str, value: &str) -> Markup {
+    html! { a href=(link("timeline", &[(name, value)])) { (shown(value)) } }
+}
+
+/// Who signed it, which the signature proves.
+fn signed(entry: &Entry) -> Markup {
+    html! {
+        @match &entry.signer {
+            Some(signer) => (shown(signer)),
+            None => strong.bad { "no signer of this store" },
+        }
+    }
+}
+
+/// A link to an event, by its number.
+fn numbered(event: u64) -> Markup {
+    html! { a href=(to_event(event)) { (event) } }
+}
+
+/// The command of an event, and how it ended if that was not well.
+fn command(event: &Event) -> Markup {
+    html! {
+        (shown(&event.command))
+        @if event.outcome.as_str() != "ok" {
+            " " strong.bad { (event.outcome.as_str()) }
+            @if let Some(error) = &event.error { " " small { (shown(error)) } }
+        }
+    }
+}
+
+/// The paths of an event.
+fn paths(event: &Event) -> Markup {
+    html! {
+        @if let Some(path) = &event.path { (place(path)) }
+        @if let Some(path) = &event.new_path { " → " (place(path)) }
+    }
+}
+
+fn place(path: &PathRef) -> Markup {
+    html! {
+        @match path {
+            PathRef::Root => a href="./" { code { "/memories" } },
+            PathRef::Of(_, Some(path)) => (pathname(path.as_str())),
+            PathRef::Of(id, None) => span.none { "erased " (id) },
+            PathRef::Asked(text) => code { (shown(text)) },
+            _ => "?",
+        }
+    }
+}
+
+/// A link to a memory, by its path.
+fn pathname(path: &str) -> Markup {
+    html! { a href=(to_memory(path)) { code { (shown(path)) } } }
+}
+
+/// Links to the rows before and after those of a page, counted from 1.
+fn neighbours(query: &Query, page: &str, from: usize, total: usize) -> Markup {
+    let to = (from + ROWS - 1).min(total);
+    html! {
+        @if total > ROWS {
+            nav.pages aria-label="More rows" {
+                span { "Rows " (from) " to " (to) " of " (total) }
+                @if from > 1 {
+                    a rel="prev" href=(query.link_with(page, "from", &from.saturating_sub(ROWS).max(1).to_string())) { "Previous" }
+                }
+                @if to < total {
+                    a rel="next" href=(query.link_with(page, "from", &(to + 1).to_string())) { "Next" }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the number of the first row that a query asks for, counted from 1.
+fn first_row(query: &Query) -> Result<usize> {
+    let from = query.number("from")?.unwrap_or(1).max(1);
+    Ok(usize::try_from(from).unwrap_or(usize::MAX))
+}
+
+/// The number of things in words, for a sentence.
+fn counted(count: usize, what: &str) -> String {
+    output::counted(count as u64, what)
+}

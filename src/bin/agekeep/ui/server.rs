@@ -1,0 +1,241 @@
+//! The server: lets requests in, reads forms, has the worker make the page, and answers with headers
+//! that let a browser do nothing but show it.
+
+use std::sync::Arc;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Method, Request, StatusCode};
+
+use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
+use crate::http::{Answers, Response, with};
+use crate::terminal;
+use crate::ui::gate::{Gate, Unwelcome, unwelcome};
+use crate::ui::layout;
+use crate::ui::pages::{self, Facts, Made};
+use crate::ui::query::Query;
+use crate::worker::StoreWorker;
+
+/// Most bytes of a form.
+const FORM_BYTES_MAX: usize = 16 * 1024;
+
+/// What every answer says: it is shown, and that is all.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+         frame-ancestors 'none'; base-uri 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// What pages look like, and their sign; neither is a secret.
+const FILES_FOR_ALL: &[(&str, &str, &str)] = &[
+    (
+        "/style.css",
+        "text/css; charset=utf-8",
+        include_str!("style.css"),
+    ),
+    ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
+];
+
+/// The server that answers requests.
+pub(super) struct UiServer {
+    gate: Gate,
+    keeper: StoreWorker,
+    facts: Arc<Facts>,
+    connections: Arc<Connections>,
+}
+
+impl UiServer {
+    pub(super) fn new(gate: Gate, keeper: StoreWorker, facts: Facts) -> Self {
+        Self {
+            gate,
+            keeper,
+            facts: Arc::new(facts),
+            connections: Arc::new(Connections::new(terminal::let_open(FILES))),
+        }
+    }
+
+    /// Answers a request, or says why not.
+    async fn try_answer(
+        &self,
+        place: &Arc<ConnectionSlot>,
+        request: Request<Incoming>,
+    ) -> Result<Response, Unwelcome> {
+        self.gate.check(&request)?;
+        let path = request.uri().path();
+        let is_get = request.method() == Method::GET;
+        if let Some(file) = FILES_FOR_ALL.iter().find(|file| is_get && file.0 == path) {
+            return Ok(answer(StatusCode::OK, file.1, file.2.to_owned()));
+        }
+        if is_get && path == "/" {
+            let query = Query::parse(request.uri().query().unwrap_or_default());
+            let cookie = self
+                .gate
+                .exchange(query.text("token").unwrap_or_default())?;
+            let mut entered = redirect(&self.gate.entrance());
+            let cookie = HeaderValue::try_from(cookie).expect("hexadecimal digits");
+            entered.headers_mut().insert(header::SET_COOKIE, cookie);
+            return Ok(entered);
+        }
+        let page = self.gate.page(&request)?.to_owned();
+        if !pages::exists(&page, is_get) {
+            return Err(if pages::exists(&page, !is_get) {
+                unwelcome(
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "A page is asked for with GET. An undo is sent with POST, by the button below \
+                     its plan.",
+                )
+            } else {
+                unwelcome(StatusCode::NOT_FOUND, "There is no such page.")
+            });
+        }
+        let Some(receiving) = place.let_in() else {
+            return Err(unwelcome(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many requests at once.",
+            ));
+        };
+        let made = if is_get {
+            drop(receiving);
+            let query = Query::parse(request.uri().query().unwrap_or_default());
+            self.make(page, query).await
+        } else {
+            let form = self.form(place, request, receiving).await?;
+            self.act(form).await?
+        };
+        Ok(match made {
+            Made::Page(status, page) => answer(status, HTML, page.into_string()),
+            Made::Elsewhere(link) => redirect(&link),
+        })
+    }
+
+    /// Has a page made, after everything that was asked before.
+    async fn make(&self, page: String, query: Query) -> Made {
+        let facts = self.facts.clone();
+        let token = self.gate.form_token().to_owned();
+        let made = self
+            .keeper
+            .ask(move |kept| pages::make(kept, &facts, &page, &query, &token));
+        made.await.unwrap_or_else(failed)
+    }
+
+    /// Has an undo carried out, if this server may.
+    async fn act(&self, form: Query) -> Result<Made, Unwelcome> {
+        if !self.gate.is_own_form(form.text("csrf")) {
+            return Err(unwelcome(
+                StatusCode::FORBIDDEN,
+                "This form is not from a page of this server, or from an earlier one. Go back, \
+                      reload the page and send it again.",
+            ));
+        }
+        if !self.facts.allow_undo {
+            return Err(unwelcome(
+                StatusCode::FORBIDDEN,
+                "These pages only look: nothing was changed. To undo from a page, start \
+                      `agekeep ui --allow-undo`.",
+            ));
+        }
+        let facts = self.facts.clone();
+        let made = self.keeper.ask(move |kept| pages::act(kept, &facts, &form));
+        Ok(made.await.unwrap_or_else(failed))
+    }
+
+    /// Reads a form that a page of this server sent.
+    async fn form(
+        &self,
+        place: &Arc<ConnectionSlot>,
+        request: Request<Incoming>,
+        receiving: PhaseGuard,
+    ) -> Result<Query, Unwelcome> {
+        self.gate.check_origin(&request)?;
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.split(';').next() != Some("application/x-www-form-urlencoded") {
+            return Err(unwelcome(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "This is not a form.",
+            ));
+        }
+        let body = Limited::new(with(request.into_body(), receiving), FORM_BYTES_MAX);
+        let read = tokio::select! {
+            read = body.collect() => read,
+            () = place.late() => return Err(unwelcome(StatusCode::REQUEST_TIMEOUT, "The form took too long.")),
+        };
+        let Ok(read) = read else {
+            return Err(unwelcome(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The form is too long.",
+            ));
+        };
+        Ok(Query::parse(&String::from_utf8_lossy(&read.to_bytes())))
+    }
+}
+
+impl Answers for UiServer {
+    fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    async fn answer(&self, place: &Arc<ConnectionSlot>, request: Request<Incoming>) -> Response {
+        let answered = self.try_answer(place, request).await;
+        let response = answered.unwrap_or_else(|refused| refuse(&refused));
+        let sending = place.send();
+        response.map(|body| with(body, sending).boxed())
+    }
+}
+
+/// Answers for a page whose making failed.
+fn failed() -> Made {
+    let why = "Making this page failed. Nothing is known to be wrong with the store: \
+               `agekeep verify` checks it.";
+    Made::Page(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        layout::refused("This did not work", why, true),
+    )
+}
+
+/// Answers a request that is not let in; the connection is closed.
+fn refuse(refused: &Unwelcome) -> Response {
+    let title = refused.status.canonical_reason().unwrap_or("Refused");
+    let page = layout::refused(title, refused.why, refused.may_go_on);
+    let mut response = answer(refused.status, HTML, page.into_string());
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    if refused.status == StatusCode::METHOD_NOT_ALLOWED {
+        headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
+    }
+    response
+}
+
+fn redirect(to: &str) -> Response {
+    let mut response = answer(StatusCode::SEE_OTHER, HTML, String::new());
+    let to = HeaderValue::try_from(to).expect("links are ASCII");
+    response.headers_mut().insert(header::LOCATION, to);
+    response
+}
+
+fn answer(status: StatusCode, kind: &'static str, body: String) -> Response {
+    let mut response = Response::new(Full::new(Bytes::from(body)).boxed());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
