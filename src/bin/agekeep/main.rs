@@ -9,6 +9,7 @@ mod output;
 mod passphrase;
 mod recovery;
 mod render;
+mod siem;
 mod terminal;
 mod verbs;
 
