@@ -38,6 +38,14 @@ pub(crate) struct StreamArgs {
     follow: bool,
 }
 
+/// The store that events are of.
+#[derive(Clone, Copy)]
+struct Source {
+    store: StoreId,
+    /// True for a store for trials.
+    trial: bool,
+}
+
 /// A form of the log for other programs.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -64,12 +72,12 @@ impl Format {
     }
 
     /// Renders an event, with the end of its line.
-    fn to_line(self, entry: &Entry, store: StoreId) -> String {
+    fn to_line(self, entry: &Entry, source: Source) -> String {
         match self {
-            Self::Jsonl => format!("{}\n", render::to_json(entry)),
-            Self::Ocsf => format!("{}\n", ocsf::to_json(entry, store)),
-            Self::Cef => format!("{}\n", cef::to_line(entry, store)),
-            Self::Csv => csv::to_line(entry),
+            Self::Jsonl => format!("{}\n", render::to_json(entry, source.trial)),
+            Self::Ocsf => format!("{}\n", ocsf::to_json(entry, source)),
+            Self::Cef => format!("{}\n", cef::to_line(entry, source)),
+            Self::Csv => csv::to_line(entry, source),
         }
     }
 }
@@ -100,26 +108,32 @@ impl StreamArgs {
         if descending && self.follow {
             return Err(Error::Invalid {
                 what: "--order",
-                why: "events that are still to come can only follow in order: --follow goes with asc"
-                    .into(),
+                why:
+                    "events that are still to come can only follow in order: --follow goes with asc"
+                        .into(),
             });
         }
         Ok(descending)
     }
 }
 
-/// Prints the events that match a filter, in the order and form asked for.
+/// Prints the events that match a filter, in the order and form asked for. Returns false if there
+/// was none, and there was no cursor after which there may well be none.
 pub(crate) fn run(
     global: &Global,
     args: &StreamArgs,
     store: &mut Store,
     filter: &Filter,
     limit: usize,
-) -> Result<u8> {
+) -> Result<bool> {
     let (form, descending) = (args.form(global)?, args.is_descending()?);
     let after = args.after.as_deref();
     let after = after.map(|text| store.parse_cursor(text)).transpose()?;
-    let mut sink = Sink::start(global, args, form, store.last_seen().0)?;
+    let source = Source {
+        store: store.last_seen().0,
+        trial: store.is_trial(),
+    };
+    let mut sink = Sink::start(global, args, form, source)?;
     if descending {
         let is_later = |entry: &Result<Entry>| match (entry, after) {
             (Ok(entry), Some(after)) => entry.event.number > after,
@@ -137,7 +151,7 @@ pub(crate) fn run(
         sink.print(store.events_after(after, filter)?.take(limit))?;
     }
     sink.pages.finish();
-    Ok(0)
+    Ok(sink.is_any || after.is_some() || args.follow)
 }
 
 /// Prints what there is and what comes, until the reader is gone or `limit` events are out.
@@ -172,9 +186,11 @@ fn follow(
 /// Where events go: to people as text, or to a program.
 struct Sink {
     form: Option<Format>,
-    store: StoreId,
+    source: Source,
     pages: Pages,
     is_open: bool,
+    /// True once an event was printed.
+    is_any: bool,
 }
 
 impl Sink {
@@ -182,24 +198,22 @@ impl Sink {
         global: &Global,
         args: &StreamArgs,
         form: Option<Format>,
-        store: StoreId,
+        source: Source,
     ) -> Result<Self> {
         let paged = form.is_none() && !args.follow && !global.no_pager;
         let header = form.and_then(Format::header);
         let is_open = header.map_or(Ok(true), |header| output::data(&header))?;
         Ok(Self {
             form,
-            store,
+            source,
             pages: Pages::start(paged, global.color),
             is_open,
+            is_any: false,
         })
     }
 
     /// Prints events, each at once, and counts them; `None` if the reader is gone.
-    fn print(
-        &mut self,
-        entries: impl Iterator<Item = Result<Entry>>,
-    ) -> Result<Option<usize>> {
+    fn print(&mut self, entries: impl Iterator<Item = Result<Entry>>) -> Result<Option<usize>> {
         let mut printed = 0;
         for entry in entries {
             if !self.is_open {
@@ -207,10 +221,11 @@ impl Sink {
             }
             let entry = entry?;
             self.is_open = match self.form {
-                Some(form) => output::data(&form.to_line(&entry, self.store))?,
+                Some(form) => output::data(&form.to_line(&entry, self.source))?,
                 None => self.pages.line(&render::to_text(&entry))?,
             };
             printed += 1;
+            self.is_any = true;
         }
         Ok(self.is_open.then_some(printed))
     }

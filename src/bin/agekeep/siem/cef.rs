@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use agekeep::event::Event;
-use agekeep::id::StoreId;
 use agekeep::store::log::Entry;
 use serde_json::Value;
 
 use crate::render;
+use crate::siem::Source;
 use crate::siem::ocsf::{Severity, severity};
 
 /// Renders an event as a line, without its end.
-pub(super) fn to_line(entry: &Entry, store: StoreId) -> String {
+pub(super) fn to_line(entry: &Entry, source: Source) -> String {
     let event = &entry.event;
     let name = format!("{} {}", event.command, event.outcome.as_str());
     let mut line = "CEF:0".to_owned();
@@ -27,7 +27,7 @@ pub(super) fn to_line(entry: &Entry, store: StoreId) -> String {
         line.push_str(&header(field));
     }
     line.push('|');
-    line.push_str(&extension(&fields(entry, event, store)));
+    line.push_str(&extension(&fields(entry, event, source)));
     line
 }
 
@@ -43,8 +43,8 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// Lists the extension's fields that the event has, by the names of CEF's dictionary.
-fn fields(entry: &Entry, event: &Event, store: StoreId) -> Vec<(&'static str, String)> {
-    let json = render::to_json(entry);
+fn fields(entry: &Entry, event: &Event, source: Source) -> Vec<(&'static str, String)> {
+    let json = render::to_json(entry, source.trial);
     let text = |name: &str| match &json[name] {
         Value::String(text) => Some(text.clone()),
         _ => None,
@@ -61,7 +61,7 @@ fn fields(entry: &Entry, event: &Event, store: StoreId) -> Vec<(&'static str, St
     let plain = [
         ("rt", Some(event.time.timestamp_millis().to_string())),
         ("externalId", Some(event.number.to_string())),
-        ("deviceExternalId", Some(store.to_string())),
+        ("deviceExternalId", Some(source.store.to_string())),
         ("act", Some(event.command.clone())),
         ("outcome", Some(event.outcome.as_str().to_owned())),
         ("reason", text("error")),
@@ -78,12 +78,21 @@ fn fields(entry: &Entry, event: &Event, store: StoreId) -> Vec<(&'static str, St
         said(text("session"), "cs2", "cs2Label", "claimedSession"),
         said(text("tool_use_id"), "cs3", "cs3Label", "toolUseId"),
         said(text("trace"), "cs4", "cs4Label", "trace"),
-        said(text("commit").or_else(|| Some(entry.commit.to_string())), "cs5", "cs5Label", "commit"),
+        said(
+            text("commit").or_else(|| Some(entry.commit.to_string())),
+            "cs5",
+            "cs5Label",
+            "commit",
+        ),
         said(count("memories"), "cn1", "cn1Label", "memories"),
         said(count("redactions"), "cn2", "cn2Label", "redactions"),
     ];
-    let plain = plain.into_iter().filter_map(|(key, value)| Some((key, value?)));
-    plain.chain(labelled.into_iter().flatten().flatten()).collect()
+    let plain = plain
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)));
+    plain
+        .chain(labelled.into_iter().flatten().flatten())
+        .collect()
 }
 
 /// Renders the extension: `key=value` with a space between two.

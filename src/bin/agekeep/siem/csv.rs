@@ -4,6 +4,7 @@ use agekeep::store::log::Entry;
 use serde_json::Value;
 
 use crate::render;
+use crate::siem::Source;
 
 /// The columns: the fields of `agekeep.event/1` that are one value, and counts of the others.
 const COLUMNS: [&str; 19] = [
@@ -34,8 +35,8 @@ pub(super) fn header() -> String {
 }
 
 /// Renders an event as a row.
-pub(super) fn to_line(entry: &Entry) -> String {
-    let event = render::to_json(entry);
+pub(super) fn to_line(entry: &Entry, source: Source) -> String {
+    let event = render::to_json(entry, source.trial);
     row(COLUMNS.iter().map(|name| text(&event[*name])))
 }
 

@@ -1,11 +1,11 @@
 //! Events in the Open Cybersecurity Schema Framework, version 1.8: class 6005, Datastore Activity.
 
 use agekeep::event::{Change, Event, Outcome, PathRef};
-use agekeep::id::StoreId;
 use agekeep::store::log::Entry;
 use serde_json::{Map, Value, json};
 
 use crate::render;
+use crate::siem::Source;
 
 /// The version of the schema.
 const VERSION: &str = "1.8.0";
@@ -44,7 +44,10 @@ pub(super) enum Severity {
 impl Activity {
     fn of(event: &Event) -> Self {
         let is_list = matches!(event.path, None | Some(PathRef::Root));
-        let adds = event.memories.iter().any(|touch| touch.change == Change::Add);
+        let adds = event
+            .memories
+            .iter()
+            .any(|touch| touch.change == Change::Add);
         match event.command.as_str() {
             "view" | "memory_read" if is_list => Self::List,
             "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "export"
@@ -83,8 +86,19 @@ impl Activity {
 pub(super) fn severity(entry: &Entry) -> Severity {
     let event = &entry.event;
     let governs = [
-        "policy_set", "recipients_add", "recipients_rm", "signers_add", "signers_rm", "signers_set",
-        "keys_export", "rekey", "hold_rm", "erase", "redact", "export", "export_history",
+        "policy_set",
+        "recipients_add",
+        "recipients_rm",
+        "signers_add",
+        "signers_rm",
+        "signers_set",
+        "keys_export",
+        "rekey",
+        "hold_rm",
+        "erase",
+        "redact",
+        "export",
+        "export_history",
     ];
     match event.outcome {
         _ if entry.signer.is_none() => Severity::Critical,
@@ -109,7 +123,7 @@ impl Severity {
 }
 
 /// Renders an event as an object of the class.
-pub(super) fn to_json(entry: &Entry, store: StoreId) -> Value {
+pub(super) fn to_json(entry: &Entry, source: Source) -> Value {
     let event = &entry.event;
     let (activity, severity) = (Activity::of(event), severity(entry));
     let activity_name = activity.name(event);
@@ -138,8 +152,8 @@ pub(super) fn to_json(entry: &Entry, store: StoreId) -> Value {
         "src_endpoint": {"svc_name": event.door, "uid": event.replica},
         "type_id": 2,
         "type": "Databucket",
-        "databucket": databucket(event, store),
-        "unmapped": unmapped(entry),
+        "databucket": databucket(event, source),
+        "unmapped": unmapped(entry, source),
     });
     remove_absent(&mut object);
     object
@@ -180,7 +194,7 @@ fn actor(entry: &Entry) -> Value {
 }
 
 /// Renders the store, and the path in it.
-fn databucket(event: &Event, store: StoreId) -> Value {
+fn databucket(event: &Event, source: Source) -> Value {
     let file = event.path.as_ref().and_then(|place| {
         let (path, id) = match place {
             PathRef::Root => ("/memories", None),
@@ -188,13 +202,16 @@ fn databucket(event: &Event, store: StoreId) -> Value {
             PathRef::Asked(text) => (text.as_str(), None),
             _ => return None,
         };
-        let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path);
+        let name = path
+            .rsplit('/')
+            .find(|part| !part.is_empty())
+            .unwrap_or(path);
         let type_id = if id.is_some() { 1 } else { 0 };
         Some(json!({"name": name, "path": path, "type_id": type_id, "uid": id}))
     });
     json!({
         "name": "agekeep",
-        "uid": store,
+        "uid": source.store,
         "type_id": 99,
         "type": "agekeep store",
         "is_encrypted": true,
@@ -203,8 +220,8 @@ fn databucket(event: &Event, store: StoreId) -> Value {
 }
 
 /// Returns the fields of the event that have no attribute.
-fn unmapped(entry: &Entry) -> Value {
-    let Value::Object(mut fields) = render::to_json(entry) else {
+fn unmapped(entry: &Entry, source: Source) -> Value {
+    let Value::Object(mut fields) = render::to_json(entry, source.trial) else {
         return Value::Null;
     };
     fields.retain(|name, value| {
