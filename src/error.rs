@@ -160,6 +160,13 @@ pub enum Error {
         /// The fault in it.
         why: String,
     },
+    /// History lacks the event after which a reader of the log wants to go on.
+    CursorLost {
+        /// The cursor as it was given: an event number, or a commit.
+        cursor: String,
+        /// The number of the newest event in history.
+        newest: u64,
+    },
     /// `accept_rollback` found no rollback to accept.
     NotRolledBack,
     /// The store has format 1 and is not upgraded yet; only an owner's command upgrades it.
@@ -288,6 +295,7 @@ impl Error {
             Self::RolledBack { .. } => "rolled_back",
             Self::AnotherStore { .. } => "another_store",
             Self::BadPin { .. } => "bad_pin",
+            Self::CursorLost { .. } => "cursor_lost",
             Self::NotRolledBack => "not_rolled_back",
             Self::OldFormat => "old_format",
             Self::Retention(fault) => fault.code(),
@@ -345,7 +353,8 @@ impl Error {
             | Self::HeadMoved { .. }
             | Self::RolledBack { .. }
             | Self::AnotherStore { .. }
-            | Self::BadPin { .. } => 13,
+            | Self::BadPin { .. }
+            | Self::CursorLost { .. } => 13,
             Self::Conflict { .. } => 15,
             Self::Io { .. } => 16,
         }
@@ -354,6 +363,11 @@ impl Error {
     /// Formats the errors about history, and about what may be recorded in it or destroyed.
     fn fmt_of_history(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::CursorLost { cursor, newest } => write!(
+                f,
+                "history ends with event {newest} and does not contain {cursor:?}, after which the log \
+                 was to go on: the store may have been turned back"
+            ),
             Self::NotRolledBack => write!(f, "history was not turned back"),
             Self::OldFormat => write!(
                 f,
@@ -511,6 +525,10 @@ impl Error {
             Self::BadPin { .. } => {
                 "find out who changed it; if the store is as you left it, move that file away: the \
                  next command then takes the store as it finds it"
+            }
+            Self::CursorLost { .. } => {
+                "if the cursor is right, somebody put an older copy of the store in its place: find \
+                 out who and why; `agekeep log -n 1 --format jsonl` shows the newest event there is"
             }
             Self::HistoryFull { .. } => {
                 "raise the limit with `agekeep policy set limits.history_bytes BYTES`, or with 0 for \

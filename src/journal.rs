@@ -42,7 +42,7 @@ const RECORD_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Records up to this size are read at once.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
-/// The journal of an open store. Every method requires the store's lock.
+/// The journal of an open store. Every method but [`Journal::has_news`] requires the store's lock.
 pub(crate) struct Journal {
     folder: Folder,
     name: Name,
@@ -60,6 +60,9 @@ pub(crate) struct Journal {
     /// The offset of the last record, or of the header, and the first bytes there, which nobody
     /// changes.
     last: (u64, [u8; RECORD_HEADER_BYTES]),
+    /// The first bytes after the last record at the last refresh: zeros, or a record that a killed
+    /// process left torn.
+    beyond: [u8; RECORD_HEADER_BYTES],
     /// The offset up to which this process knows the file to be durable.
     durable: Cell<u64>,
 }
@@ -169,6 +172,7 @@ impl Journal {
             end: HEADER_BYTES as u64,
             filled: length,
             last: (0, *header.first_chunk().expect("a header is longer")),
+            beyond: [0; RECORD_HEADER_BYTES],
             durable: Cell::new(HEADER_BYTES as u64),
         };
         journal.catch_up()?;
@@ -205,7 +209,27 @@ impl Journal {
         if self.end > begun {
             self.last = (at, self.first_bytes_at(at)?);
         }
+        self.beyond = self.bytes_beyond().map_err(self.fault("read"))?;
         self.check_nothing_follows()
+    }
+
+    /// Returns the first bytes after the last record, as far as the file goes.
+    fn bytes_beyond(&self) -> io::Result<[u8; RECORD_HEADER_BYTES]> {
+        let mut bytes = [0; RECORD_HEADER_BYTES];
+        self.file.read_at(&mut bytes, self.end)?;
+        Ok(bytes)
+    }
+
+    /// Tells whether somebody has written to it since the last refresh, or put another in its place.
+    /// It needs no lock: a record that is still being written counts too, and whoever then takes the
+    /// lock waits until it is durable.
+    pub(crate) fn has_news(&self) -> bool {
+        let is_same_file = self.folder.inode(&self.name) == Some(self.inode);
+        let is_as_before = || {
+            let last = self.first_bytes_at(self.last.0).ok();
+            last == Some(self.last.1) && self.bytes_beyond().ok() == Some(self.beyond)
+        };
+        !(is_same_file && is_as_before())
     }
 
     fn first_bytes_at(&self, at: u64) -> Result<[u8; RECORD_HEADER_BYTES]> {
@@ -320,6 +344,7 @@ impl Journal {
         }
         self.learn(record);
         self.last = (self.end, *bytes.first_chunk().expect("its header"));
+        self.beyond = [0; RECORD_HEADER_BYTES];
         self.end = end;
         Ok(())
     }

@@ -154,6 +154,7 @@ fn public_text(error: &Error) -> String {
         // cause.
         Error::DeniedPath { .. }
         | Error::NoRevision { .. }
+        | Error::CursorLost { .. }
         | Error::NothingToUndo { .. }
         | Error::Ambiguous { .. }
         | Error::NotThere { .. }

@@ -7,6 +7,7 @@ mod commit;
 mod config;
 mod erase;
 pub mod export;
+mod follow;
 pub mod history;
 mod hold;
 mod init;

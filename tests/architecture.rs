@@ -101,7 +101,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/disk/",
             "src/bin/agekeep/folder.rs",
             "src/bin/agekeep/input.rs",
-            "src/bin/agekeep/terminal.rs",
+            "src/bin/agekeep/output.rs",
             "src/bin/agekeep/terminal.rs",
         ],
     ),

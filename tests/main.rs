@@ -40,6 +40,7 @@ mod schedule;
 mod sdk;
 mod secrecy;
 mod security;
+mod siem;
 mod signers;
 mod support;
 mod tool;

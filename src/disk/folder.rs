@@ -129,6 +129,11 @@ impl Folder {
         Ok((now, moved))
     }
 
+    /// Tells whether its path still leads to it.
+    pub(crate) fn is_at_its_path(&self) -> bool {
+        Self::at(&self.path).is_ok_and(|now| now.is(self).unwrap_or(false))
+    }
+
     /// Converts its descriptor to a standard file.
     pub(super) fn into_file(self) -> io::Result<File> {
         Ok(match Arc::try_unwrap(self.descriptor) {

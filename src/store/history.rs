@@ -18,6 +18,7 @@ use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::store::Store;
 use crate::store::commit::commit;
+use crate::store::follow;
 use crate::store::log::{self, ChangeSet, Entry, Filter};
 use crate::store::plan::plan_path_refused;
 use crate::store::revision::Revision;
@@ -67,6 +68,36 @@ impl Store {
     /// that is too long.
     pub fn parse_path(&self, text: &str) -> Result<MemoryPath> {
         log::parse_path(&self.state, text)
+    }
+
+    /// Parses a place in the log, an event number or a whole commit id, and returns its event number.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::error::Error::Invalid) if it is neither, [`Error::CursorLost`](crate::error::Error::CursorLost) if history does
+    /// not contain that event.
+    pub fn parse_cursor(&mut self, text: &str) -> Result<u64> {
+        follow::parse_cursor(self, text)
+    }
+
+    /// Iterates over the events after number `after` that match a filter, oldest first, up to the
+    /// newest of any process now. None is missing, and none comes twice. This does not count as an
+    /// access.
+    ///
+    /// # Errors
+    /// Any error of checking history.
+    pub fn events_after(
+        &mut self,
+        after: Option<u64>,
+        filter: &Filter,
+    ) -> Result<impl Iterator<Item = Result<Entry>> + '_> {
+        follow::events_after(self, after, filter)
+    }
+
+    /// Tells whether anything may have been recorded since this process last read the store. It
+    /// takes no lock, so that it can be asked many times a second.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        follow::has_news(self)
     }
 
     /// Returns the store's permanent id and its newest event known to this process.

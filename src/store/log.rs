@@ -29,7 +29,7 @@ pub struct Entry {
 }
 
 /// A filter for events: those that meet every condition that is set.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Filter {
     /// The event is about a memory that was ever at this path or below it, or asked for such a

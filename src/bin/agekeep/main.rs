@@ -11,6 +11,7 @@ mod output;
 mod passphrase;
 mod recovery;
 mod render;
+mod siem;
 mod terminal;
 #[cfg(feature = "http")]
 mod ui;

@@ -7,11 +7,13 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use agekeep::error::{Error, Result};
 use agekeep::redact::Redactor;
 use agekeep::store::history::RecordStatus;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde_json::json;
 
@@ -31,6 +33,24 @@ pub(super) fn text(text: &str) -> Result<()> {
     }
     let text = for_stdout(text);
     write(|out| out.write_all(text.as_bytes())).map(drop)
+}
+
+/// Prints a piece of data with its line end, at once; `false` if the reader is gone.
+pub(super) fn data(text: &str) -> Result<bool> {
+    let text = for_stdout(text);
+    write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Waits, but not longer than the reader of standard output is there; `false` if it is gone.
+pub(super) fn wait(time: Duration) -> bool {
+    let out = io::stdout();
+    // No events are asked for: that the other end of a pipe was closed is told always.
+    let mut asked = [PollFd::new(&out, PollFlags::empty())];
+    let time = Timespec::try_from(time).expect("a short time");
+    match poll(&mut asked, Some(&time)) {
+        Ok(_) => asked[0].revents().is_empty(),
+        Err(_) => true,
+    }
 }
 
 /// Prints an object as one line of JSON, at once; `false` if the reader is gone.

@@ -17,7 +17,7 @@ use crate::store::config::require_reader;
 use crate::store::history::{RecordStatus, VersionInfo};
 use crate::store::log::entry;
 use crate::store::quota::{check_pace, check_reserve};
-use crate::store::recovery::replay::settle_catalog;
+use crate::store::recovery::replay::{CheckedCommit, settle_catalog};
 use crate::store::recovery::{check_all, commits_since, refresh};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::sweep::unexpired;
@@ -77,6 +77,9 @@ pub(in crate::store) fn load_timeline(store: &mut Store) -> Result<()> {
     if store.state.timeline.as_ref().is_some_and(is_known) {
         return Ok(());
     }
+    if extend_timeline(store)? {
+        return Ok(());
+    }
     let key = store.ledger.keyring.cache_key();
     let mut timeline = store.ledger.timeline_file.load(key);
     let missing = if let Some(missing) = commits_since(&store.ledger, timeline.head())? {
@@ -90,15 +93,7 @@ pub(in crate::store) fn load_timeline(store: &mut Store) -> Result<()> {
         &store.ledger.root,
         &store.ledger.keyring,
         &missing,
-        |checked| {
-            checked.comes_after(timeline.head())?;
-            if checked.event.number != timeline.len() {
-                let what = format!("commit {}", checked.id);
-                return Err(Error::damaged(what, "its event number is not the next"));
-            }
-            timeline.push(&checked.event, checked.id);
-            Ok(())
-        },
+        |checked| push(&mut timeline, &checked),
     )?;
     let key = store.ledger.keyring.cache_key();
     if store.ledger.timeline_file.wants_joining() {
@@ -107,6 +102,43 @@ pub(in crate::store) fn load_timeline(store: &mut Store) -> Result<()> {
         store.ledger.timeline_file.append(&timeline, from, key);
     }
     store.state.timeline = Some(timeline);
+    Ok(())
+}
+
+/// Adds what is new to the timeline in memory. Returns false if it has to be loaded anew: there is
+/// none, or keys were destroyed since, and it may hold paths that are erased.
+fn extend_timeline(store: &mut Store) -> Result<bool> {
+    let known = store.state.timeline.take();
+    let Some(mut timeline) = known.filter(Timeline::is_whole) else {
+        return Ok(false);
+    };
+    let Some(missing) = commits_since(&store.ledger, timeline.head())? else {
+        return Ok(false);
+    };
+    let mut keys_changed = false;
+    check_all(
+        &store.ledger.root,
+        &store.ledger.keyring,
+        &missing,
+        |checked| {
+            keys_changed |= checked.event.may_change_keys();
+            push(&mut timeline, &checked)
+        },
+    )?;
+    if !keys_changed {
+        store.state.timeline = Some(timeline);
+    }
+    Ok(!keys_changed)
+}
+
+/// Adds a commit that was checked to a timeline.
+fn push(timeline: &mut Timeline, checked: &CheckedCommit) -> Result<()> {
+    checked.comes_after(timeline.head())?;
+    if checked.event.number != timeline.len() {
+        let what = format!("commit {}", checked.id);
+        return Err(Error::damaged(what, "its event number is not the next"));
+    }
+    timeline.push(&checked.event, checked.id);
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::args::{Global, memory_path, path_or_id};
 use crate::output::{self, Pages, Style, StyledLine, plain};
 use crate::render;
+use crate::siem::{self, StreamArgs};
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -378,6 +379,8 @@ pub(crate) struct Log {
     /// At most this many events
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    #[command(flatten)]
+    stream: StreamArgs,
 }
 
 #[derive(Args)]
@@ -406,6 +409,10 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     let filter = filter(global, args, &store)?;
     let limit = args.limit.unwrap_or(usize::MAX);
     let trial = said_trial(global, &store);
+    if args.stream.is_asked() {
+        let shown = siem::run(global, &args.stream, &mut store, &filter, limit)?;
+        return Ok(unless_shown(shown, &filter));
+    }
     let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let shown = if args.patch {
         with_changes(global, pages, &mut store, &filter, limit)?
@@ -538,14 +545,7 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
 }
 
 fn is_empty(filter: &Filter) -> bool {
-    filter.path.is_none()
-        && filter.memory.is_none()
-        && filter.actor.is_none()
-        && filter.session.is_none()
-        && filter.command.is_none()
-        && filter.outcome.is_none()
-        && filter.since.is_none()
-        && filter.until.is_none()
+    *filter == Filter::default()
 }
 
 /// Returns a command's name as records spell it.

@@ -1,0 +1,158 @@
+//! docs/monitoring.md: its commands run, its figures are those of the program, and its collector collects.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::log;
+use crate::support::{Home, has_peer, json_lines, stderr, stdout};
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/monitoring.md");
+    fs::read_to_string(path).expect("the page")
+}
+
+/// The blocks of a kind.
+fn blocks(kind: &str) -> Vec<String> {
+    let (page, begin) = (page(), format!("```{kind}\n"));
+    let parts = page.split(&begin).skip(1);
+    let parts = parts.map(|part| part.split("```").next().expect("its end").to_owned());
+    parts.collect()
+}
+
+/// A home with `agekeep` in its folder `bin`.
+fn home() -> Home {
+    let home = Home::with_store();
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).expect("made");
+    symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("linked");
+    home
+}
+
+/// A program with the environment of a home, and `agekeep` to be found.
+fn command(home: &Home, program: &str) -> Command {
+    let environment = home.command(&[]);
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .envs(
+            environment
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .env(
+            "PATH",
+            format!(
+                "{}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin",
+                home.path().display()
+            ),
+        )
+        .current_dir(home.path());
+    command
+}
+
+#[test]
+fn its_commands_run() {
+    let home = home();
+    for n in 0..4 {
+        home.run(&["create", &format!("/memories/{n}.md"), "--text", "x"]);
+    }
+    let script = blocks("sh").concat();
+    assert!(script.matches("agekeep log").count() > 4, "{script}");
+    let output = command(&home, "sh")
+        .args(["-euc", &script])
+        .output()
+        .expect("sh runs");
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        stdout(&output),
+        stderr(&output)
+    );
+}
+
+#[test]
+fn syslog_ng_collects_every_event_once_also_after_a_restart() {
+    if !has_peer("syslog-ng", "docs/monitoring.md has a configuration of it") {
+        let ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+        assert!(!ci, "syslog-ng-core is not installed");
+        return;
+    }
+    let home = home();
+    let place = home.path().display().to_string();
+    let [script] = &blocks("bash")[..] else {
+        panic!("one script")
+    };
+    fs::write(home.path().join("bin/agekeep-follow"), script).expect("written");
+    let made_executable = Command::new("chmod")
+        .arg("+x")
+        .arg(home.path().join("bin/agekeep-follow"))
+        .status();
+    assert!(made_executable.expect("chmod runs").success());
+    let [configuration] = &blocks("syslog-ng")[..] else {
+        panic!("one configuration")
+    };
+    let configuration = configuration
+        .replace(
+            "/usr/local/bin/agekeep-follow",
+            &format!("{place}/bin/agekeep-follow"),
+        )
+        .replace("/var/log/agekeep", &place);
+    fs::write(home.path().join("syslog-ng.conf"), configuration).expect("written");
+    let collected = home.path().join("events.jsonl");
+    for round in 1..=2 {
+        let mut collector = command(&home, "syslog-ng")
+            .args([
+                "--foreground",
+                "--stderr",
+                "--no-caps",
+                "--cfgfile=syslog-ng.conf",
+            ])
+            .args([
+                "--pidfile=pid",
+                "--control=control",
+                "--persist-file=persist",
+            ])
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(home.path().join("said")).expect("made"))
+            .spawn()
+            .expect("syslog-ng starts");
+        for n in 0..5 {
+            let path = format!("/memories/{round}-{n}.md");
+            home.run(&["create", &path, "--text", "x", "--actor", "=a|b \"c\"\\"]);
+        }
+        let wanted = log(&home, &["--order", "asc"]);
+        let since = Instant::now();
+        let found = || {
+            fs::read(&collected)
+                .map(|bytes| json_lines(&bytes))
+                .unwrap_or_default()
+        };
+        while found().len() < wanted.len() {
+            let said = fs::read_to_string(home.path().join("said")).unwrap_or_default();
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "{} of {}: {said}",
+                found().len(),
+                wanted.len()
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        let id = collector.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .expect("kill runs")
+                .success()
+        );
+        collector.wait().expect("it ends");
+        let numbers: Vec<_> = found().iter().map(|event| event["event"].clone()).collect();
+        let all: Vec<_> = wanted.iter().map(|event| event["event"].clone()).collect();
+        assert_eq!(numbers, all);
+        assert_eq!(found(), wanted, "the fields are as they were");
+    }
+}
