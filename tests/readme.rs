@@ -50,7 +50,6 @@ pages! {
     redaction: "docs/redaction.md",
     retention: "docs/retention.md",
     a_team: "docs/team.md",
-    troubleshooting: "docs/troubleshooting.md",
 }
 
 /// A page whose commands no test runs would rot.
