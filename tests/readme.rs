@@ -70,6 +70,57 @@ fn every_page_with_commands_is_tested() {
     assert_eq!(with_commands, tested);
 }
 
+/// A link of a page leads to a file, and to a heading, that is there.
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = vec![root.join("README.md"), root.join("SECURITY.md")];
+    for entry in fs::read_dir(root.join("docs")).expect("the pages") {
+        pages.push(entry.expect("an entry").path());
+    }
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let (mut faults, mut followed) = (Vec::new(), 0);
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page");
+        // Outside of blocks and of `code`.
+        let prose: String = text.split("```").step_by(2).collect();
+        let prose: String = prose.split('`').step_by(2).collect();
+        for (at, _) in prose.match_indices("](") {
+            let link = prose[at + 2..].split(')').next().expect("a link");
+            if link.contains("://") {
+                continue;
+            }
+            followed += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => page.with_file_name("").join(file),
+            };
+            let is_there = match fs::read_to_string(&target) {
+                Ok(text) => heading.is_empty() || text.lines().any(|line| anchor(line) == heading),
+                Err(_) => target.exists() && heading.is_empty(),
+            };
+            if !is_there {
+                faults.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(followed > 50, "{followed}");
+}
+
+/// The name by which links lead to a heading; empty for any other line.
+fn anchor(line: &str) -> String {
+    let Some(title) = line.strip_prefix('#') else {
+        return String::new();
+    };
+    let title = title.trim_start_matches('#').trim().to_lowercase();
+    let kept = title.replace(' ', "-");
+    kept.chars()
+        .filter(|c| c.is_alphanumeric() || "-_".contains(*c))
+        .collect()
+}
+
 /// Runs the `sh` blocks of a page in order, in one shell and one fresh home, and compares the output
 /// of each with what the page shows.
 fn every_command_works_and_prints_what_is_shown(page: &str) {
