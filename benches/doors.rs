@@ -1,4 +1,4 @@
-//! The figures of the README about doors: what a call costs through JSON lines and through MCP
+//! The figures of docs/performance.md about doors: what a call costs through JSON lines and through MCP
 //! beside the same call of the library, and how soon an MCP server answers.
 //!
 //! `cargo bench` measures; `cargo test --benches` does the same work once, small, so that it

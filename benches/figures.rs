@@ -1,4 +1,4 @@
-//! The figures of the README: one table, ratios taken side by side in one run on one disk.
+//! The figures of docs/performance.md: one table, ratios taken side by side in one run on one disk.
 //!
 //! `cargo bench` measures; `cargo test --benches` does the same work once, small, so that it
 //! cannot rot.

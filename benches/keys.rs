@@ -1,4 +1,4 @@
-//! The figures of the README about who can open a store: letting a reader in, removing one, and an
+//! The figures of docs/performance.md about who can open a store: letting a reader in, removing one, and an
 //! identity behind a passphrase.
 //!
 //! `cargo bench` measures; `cargo test --benches` does the same work once, small, so that it

@@ -1,5 +1,5 @@
 //! What redaction costs: on text as it comes, on one memory, on the worst that can be thought of,
-//! and the first time in a process. `cargo bench --bench redaction` prints the figures of the README.
+//! and the first time in a process. `cargo bench --bench redaction` prints the figures of docs/performance.md.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a report, and nobody to hand an error to
 

@@ -1,4 +1,4 @@
-//! The figures of the README about what goes away: a sweep with and without the catalog, and an
+//! The figures of docs/performance.md about what goes away: a sweep with and without the catalog, and an
 //! erasure, in a store of many memories and events.
 //!
 //! `cargo bench` measures; `cargo test --benches` does the same work once, small, so that it

@@ -318,7 +318,7 @@ impl Error {
         }
     }
 
-    /// Returns the process exit code, from the documented table in the README.
+    /// Returns the process exit code, from the table in docs/troubleshooting.md.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -248,10 +248,13 @@ fn what_the_pages_name_is_there() {
     let mut faults = Vec::new();
     let mut named = 0;
     for page in [
+        "agents",
         "architecture",
+        "backup-and-restore",
         "contributing",
         "format",
         "glossary",
+        "performance",
         "rules",
     ] {
         let text = fs::read_to_string(root().join("docs").join(page).with_extension("md"));

@@ -1,13 +1,15 @@
-//! Every command in the README, run in order in one fresh home, and the output it shows.
+//! Every command in the README and in the pages of docs/: each page in a fresh home, its commands in
+//! order, and the output that it shows.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use crate::security::collect;
 use crate::support::{Home, has_peer, stderr, stdout};
 
-/// A block of commands, and the output the README shows for it.
+/// A block of commands, and the output that the page shows for it.
 struct Block {
     script: String,
     shown: Option<String>,
@@ -16,7 +18,7 @@ struct Block {
 /// Stands between the outputs of two blocks.
 const MARK: &str = "=====next block=====";
 
-/// What `cargo` is inside the README: building and testing are what is going on already.
+/// What `cargo` is inside a page: building and testing are what is going on already.
 const CARGO: &str = r#"#!/bin/sh
 case "$1" in
   run) while [ "$1" != "--" ]; do shift; done; shift; exec agekeep "$@" ;;
@@ -25,23 +27,126 @@ esac
 exit 1
 "#;
 
+/// A test for each page with commands in it.
+macro_rules! pages {
+    ($($test:ident: $page:literal,)*) => {
+        /// The pages that are tested.
+        const PAGES: &[&str] = &[$($page),*];
+        $(
+            #[test]
+            fn $test() {
+                every_command_works_and_prints_what_is_shown($page);
+            }
+        )*
+    };
+}
+
+pages! {
+    the_readme: "README.md",
+    the_tutorial: "docs/tutorial.md",
+    agents: "docs/agents.md",
+    backup_and_restore: "docs/backup-and-restore.md",
+    import_and_export: "docs/import-export.md",
+    the_policy: "docs/policy.md",
+    redaction: "docs/redaction.md",
+    retention: "docs/retention.md",
+    a_team: "docs/team.md",
+}
+
+/// A page whose commands no test runs would rot: a test here or of its own subject names it.
 #[test]
-fn every_command_works_and_prints_what_is_shown() {
+fn every_page_with_commands_is_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut tests = String::new();
+    collect(&root.join("tests"), &mut tests);
+    let mut with_commands = 0;
+    for page in pages(root) {
+        if !blocks(&fs::read_to_string(root.join(&page)).expect("a page")).is_empty() {
+            with_commands += 1;
+            assert!(
+                tests.contains(&format!("\"{page}\"")),
+                "no test runs the commands of {page}"
+            );
+        }
+    }
+    assert!(with_commands >= PAGES.len(), "{with_commands}");
+}
+
+/// The README, SECURITY.md and the pages in `docs/`.
+fn pages(root: &Path) -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned(), "SECURITY.md".to_owned()];
+    for entry in fs::read_dir(root.join("docs")).expect("the pages") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_str().expect("a name");
+        if name.ends_with(".md") {
+            pages.push(format!("docs/{name}"));
+        }
+    }
+    pages
+}
+
+/// A link of a page leads to a file, and to a heading, that is there.
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut faults, mut followed) = (Vec::new(), 0);
+    for name in pages(root) {
+        let page = root.join(&name);
+        let text = fs::read_to_string(&page).expect("a page");
+        // Outside of blocks and of `code`.
+        let prose: String = text.split("```").step_by(2).collect();
+        let prose: String = prose.split('`').step_by(2).collect();
+        for (at, _) in prose.match_indices("](") {
+            let link = prose[at + 2..].split(')').next().expect("a link");
+            if link.contains("://") {
+                continue;
+            }
+            followed += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => page.with_file_name("").join(file),
+            };
+            let is_there = match fs::read_to_string(&target) {
+                Ok(text) => heading.is_empty() || text.lines().any(|line| anchor(line) == heading),
+                Err(_) => target.exists() && heading.is_empty(),
+            };
+            if !is_there {
+                faults.push(format!("{name}: {link}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(followed > 50, "{followed}");
+}
+
+/// The name by which links lead to a heading; empty for any other line.
+fn anchor(line: &str) -> String {
+    let Some(title) = line.strip_prefix('#') else {
+        return String::new();
+    };
+    let title = title.trim_start_matches('#').trim().to_lowercase();
+    let kept = title.replace(' ', "-");
+    kept.chars()
+        .filter(|c| c.is_alphanumeric() || "-_".contains(*c))
+        .collect()
+}
+
+/// Runs the `sh` blocks of a page in order, in one shell and one fresh home, and compares the output
+/// of each with what the page shows.
+fn every_command_works_and_prints_what_is_shown(page: &str) {
     let peers = [
-        ("git", "the README shows what stock git sees"),
-        (
-            "age-keygen",
-            "the README has members of a team make their keys",
-        ),
-        ("ssh-keygen", "the README has a signer make a key"),
-        ("flock", "the README copies a store with its locks held"),
+        ("git", "pages show what stock git sees"),
+        ("age-keygen", "pages have members of a team make their keys"),
+        ("ssh-keygen", "pages have a signer make a key"),
+        ("flock", "pages copy a store with its locks held"),
     ];
     if !peers.iter().all(|(peer, why)| has_peer(peer, why)) {
         return;
     }
     let (root, home) = (Path::new(env!("CARGO_MANIFEST_DIR")), Home::empty());
-    let blocks = blocks(&fs::read_to_string(root.join("README.md")).expect("the README"));
-    assert!(blocks.len() > 8, "the README has its blocks");
+    let blocks = blocks(&fs::read_to_string(root.join(page)).expect("the page"));
+    assert!(!blocks.is_empty(), "{page} has commands");
     prepare(root, home.path());
     let script: Vec<&str> = blocks.iter().map(|block| block.script.as_str()).collect();
     let output = Command::new("sh")
@@ -60,20 +165,20 @@ fn every_command_works_and_prints_what_is_shown() {
         .expect("sh runs");
     assert!(
         output.status.success(),
-        "{}\n{}",
+        "{page}\n{}\n{}",
         stdout(&output),
         stderr(&output)
     );
     let printed = stdout(&output);
     let printed: Vec<&str> = printed.split(&format!("{MARK}\n")).collect();
-    assert_eq!(printed.len(), blocks.len());
+    assert_eq!(printed.len(), blocks.len(), "{page}");
     for (block, printed) in blocks.iter().zip(printed) {
         let Some(shown) = &block.shown else { continue };
         let lines: Vec<_> = printed.lines().collect();
         let want: Vec<_> = shown.lines().collect();
         assert!(
             all_fit(&lines, &want),
-            "{}\nprinted:\n{printed}\nshown:\n{shown}",
+            "{page}\n{}\nprinted:\n{printed}\nshown:\n{shown}",
             block.script
         );
     }
@@ -89,7 +194,7 @@ fn all_fit(lines: &[&str], shown: &[&str]) -> bool {
     }
 }
 
-/// A folder with the fixtures in it, and the programs the README names.
+/// A folder with the fixtures in it, and the programs that the pages name.
 fn prepare(root: &Path, home: &Path) {
     symlink(root.join("fixtures"), home.join("fixtures")).expect("links");
     let bin = home.join("bin");
@@ -101,11 +206,11 @@ fn prepare(root: &Path, home: &Path) {
 }
 
 /// The `sh` blocks, each with the `text` block that follows it at once.
-fn blocks(readme: &str) -> Vec<Block> {
+fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut rest = readme;
-    while let Some(at) = rest.find("```sh\n") {
-        let (script, after) = rest[at + 6..].split_once("```\n").expect("the block ends");
+    let mut rest = page;
+    while let Some(at) = rest.find("\n```sh\n") {
+        let (script, after) = rest[at + 7..].split_once("```\n").expect("the block ends");
         let shown = after
             .strip_prefix("```text\n")
             .and_then(|text| text.split_once("```"))

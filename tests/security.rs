@@ -33,7 +33,8 @@ fn every_claim_names_a_test_that_exists() {
     assert!(named > 25, "the table names its tests: {named}");
 }
 
-fn collect(folder: &Path, code: &mut String) {
+/// Adds the text of every file below a folder.
+pub(crate) fn collect(folder: &Path, code: &mut String) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

@@ -12,7 +12,7 @@ use crate::support::peers;
 use crate::support::stdout;
 
 /// Where the blocks are: each language's commands, then the program that they run.
-const README: &str = "README.md";
+const PAGE: &str = "docs/agents.md";
 
 #[test]
 fn ten_lines_of_python() {
@@ -28,13 +28,31 @@ fn ten_lines_of_typescript() {
     );
 }
 
+/// The README has the same program, shorter by what it is asked.
+#[test]
+fn the_readme_shows_a_part_of_the_python_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).expect("the README");
+    let example = fs::read_to_string(root.join("examples/python/quickstart.py"));
+    let example = example.expect("the example").replace("sys.argv[1]", "…");
+    let (_, program) = readme.split_once("```python\n").expect("a block");
+    let (program, _) = program.split_once("```").expect("the block ends");
+    let program = program.replace("\"What do you remember?\"", "…");
+    let lines: Vec<&str> = example.lines().collect();
+    let shown = program.lines().filter(|line| !line.is_empty());
+    assert!(shown.clone().count() >= 8, "{program}");
+    for line in shown {
+        assert!(lines.contains(&line), "the example has no line {line:?}");
+    }
+}
+
 fn as_told(language: Language, fence: &str, quickstart: &str) {
     let Some(scene) = Scene::bare(language, quickstart) else {
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join(README)).expect("the README");
-    let (before, program) = readme
+    let page = fs::read_to_string(root.join(PAGE)).expect("the page");
+    let (before, program) = page
         .split_once(&format!("```\n```{fence}\n"))
         .expect("a block");
     let (_, commands) = before.rsplit_once("```bash\n").expect("its commands");
@@ -51,7 +69,7 @@ fn as_told(language: Language, fence: &str, quickstart: &str) {
     assert_eq!(
         code(program),
         code(&example),
-        "{quickstart} is what the README shows"
+        "{quickstart} is what {PAGE} shows"
     );
     let name = program
         .lines()
@@ -86,7 +104,7 @@ fn code(program: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The programs that the README's commands name: what they install is here already.
+/// The programs that the page's commands name: what they install is here already.
 fn stand_ins(scene: &Scene) {
     let bin = scene.home.path().join("bin");
     let modules = peers::node_modules();
