@@ -807,7 +807,7 @@ fn a_state_folder_that_cannot_be_written_refuses_commands_and_no_looks() {
             };
             let said = ok(&look);
             let unkept = args == ["status"] && mount != READ_ONLY;
-            assert_eq!(said.contains("could not be kept"), unkept, "{said}");
+            assert_eq!(said.contains("could not be remembered"), unkept, "{said}");
         }
         for args in [
             &["read", "1"][..],

@@ -269,7 +269,7 @@ fn flip(team: &Team, name: &str) -> (PathBuf, Vec<u8>) {
 
 #[test]
 fn a_keyring_file_that_is_damaged_makes_nobody_somebody_else() {
-    const RESTORE: &str = "restore the keyring from its backup";
+    const RESTORE: &str = "restore the keyring from the backup";
     let team = Team::new();
     team.create("a.md", "text\n");
     team.add("eve", "auditor");

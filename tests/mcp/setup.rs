@@ -141,7 +141,7 @@ const TROUBLES: &[Trouble] = &[
     },
     Trouble {
         name: "a passphrase that nobody gives",
-        says: &["locked with a passphrase", "AGEKEEP_PASSPHRASE_FILE"],
+        says: &["has a passphrase", "AGEKEEP_PASSPHRASE_FILE"],
         shows: "",
         make: lock_identity,
         mend: |home| private(&passphrase_file(home), PASSPHRASE),
@@ -357,7 +357,7 @@ fn init_makes_keys_and_store_in_an_empty_home() {
     assert!(end.status.success() && end.rest.iter().all(|note| note.get("method").is_some()));
     let store = home.store().display().to_string();
     assert!(
-        end.stderr.contains(&store) && end.stderr.contains("Back up"),
+        end.stderr.contains(&store) && end.stderr.contains("Back these up"),
         "{}",
         end.stderr
     );

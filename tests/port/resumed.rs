@@ -158,7 +158,7 @@ fn a_full_disk_stops_an_import_and_the_same_command_goes_on() {
     assert_eq!(stopped.status.code(), Some(16), "{}", stderr(&stopped));
     let said = stdout(&stopped);
     assert!(
-        said.contains("then it stopped: the same command again goes on"),
+        said.contains("then it stopped: run the same command again to continue"),
         "{said}"
     );
     assert!(done.status.success(), "{}", stderr(&done));

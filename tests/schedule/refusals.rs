@@ -68,7 +68,7 @@ fn what_fits_in_no_line() {
         refused(
             &place,
             &["schedule", form, "--store", "no-such/../x"],
-            "leads nowhere yet",
+            "does not exist yet",
         );
     }
 }
