@@ -164,7 +164,7 @@ fn where_a_file_cannot_be_closed_no_secret_key_is_printed_and_nothing_was_done()
             let said = stderr(&refused);
             assert_eq!(refused.status.code(), Some(16), "{args:?}: {said}");
             assert!(
-                said.contains("cannot make private to your account"),
+                said.contains("cannot restrict the permissions of"),
                 "{said}"
             );
             assert_eq!(fs::read(home.path().join("out")).expect("there"), b"");

@@ -205,7 +205,7 @@ fn another_text_is_left_alone_unless_it_is_to_be_overwritten() {
     assert_eq!(place.ok(&["read", "a.md"]), "here\n");
     let told = place.fails(5, &["import", "in"]);
     assert!(
-        told.contains("/memories/a.md  is there with another text"),
+        told.contains("/memories/a.md  exists with a different text"),
         "{told}"
     );
     assert!(told.contains("--overwrite"), "{told}");

@@ -45,7 +45,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<bool> {
 /// read.
 pub(super) fn close_to_others() -> Result<()> {
     let fault = |source| Error::Io {
-        doing: "make private to your account",
+        doing: "restrict the permissions of",
         path: "standard output".into(),
         source,
     };
