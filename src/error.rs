@@ -540,12 +540,12 @@ impl Error {
             Self::DeniedPath { .. } => "name /memories or a path below it",
             Self::TooLong { .. } => "split it into several files",
             Self::NotATrial => {
-                "leave --now away, so that the machine's clock counts; dry runs and `policy explain` \
-                 take it in every store, and `agekeep init --trial` makes one whose times may be made up"
+                "leave out --now to use the machine's clock; dry runs and `policy explain` accept \
+                 it in every store, and `agekeep init --trial` creates a store that records it"
             }
             Self::NotConfirmed { .. } => {
-                "nothing was changed; see with --dry-run what it would destroy, and type the name as \
-                 it is shown, or say --yes"
+                "nothing was changed; see what would be destroyed with --dry-run, then type the \
+                 name exactly as it is shown, or use --yes"
             }
             _ => "see `agekeep --help`",
         }
@@ -694,9 +694,9 @@ impl fmt::Display for Error {
                 "the session has recorded more than {events_max} events within a minute"
             ),
             Self::DeniedPath { why } => write!(f, "the path cannot be used: {why}"),
-            Self::NotATrial => f.write_str(
-                "--now would set the time of what is recorded, and this store is not for trials",
-            ),
+            Self::NotATrial => {
+                f.write_str("--now would be recorded as the time, and this store is not for trials")
+            }
             Self::NotConfirmed { name } => {
                 write!(f, "it was not confirmed: what was typed is not {name}")
             }

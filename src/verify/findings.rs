@@ -38,8 +38,8 @@ const WHO: &str = "find out who had access to the store and its signing keys; a 
                    from before that event shows what was there";
 const KEYS: &str = "restore the keyring folder from the backup that belongs to this repository";
 
-const BACK: &str = "somebody put an older copy of the store in its place, or another history; restore \
-                    the newest copy, or go on from here with `agekeep accept-rollback --reason TEXT`";
+const BACK: &str = "somebody replaced the store by an older copy or another history; restore the newest \
+                    copy, or continue from here with `agekeep accept-rollback --reason TEXT`";
 
 /// Every kind of finding: its id, its class and its hint.
 pub const FINDINGS: &[(&str, FindingClass, &str)] = &[

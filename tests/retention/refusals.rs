@@ -126,7 +126,7 @@ fn an_erasure_says_what_it_cannot_do() {
             ],
             "before its present one",
         ),
-        (2, &["erase", "--reason", "asked"], "in one way"),
+        (2, &["erase", "--reason", "asked"], "name exactly one"),
         (
             2,
             &[
@@ -138,7 +138,7 @@ fn an_erasure_says_what_it_cannot_do() {
                 "--reason",
                 "asked",
             ],
-            "in one way",
+            "name exactly one",
         ),
         (
             2,

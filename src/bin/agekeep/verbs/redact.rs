@@ -30,10 +30,10 @@ pub(crate) struct Redact {
     /// Redact the present text of the file that was at PATH at REV, and erase its older versions
     #[arg(value_name = "REV:PATH", required_unless_present = "help")]
     what: Option<String>,
-    /// Print which versions would be destroyed, and change nothing
+    /// Print which versions would be destroyed, without changing anything
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Do not ask: needed where there is no terminal to ask at
+    /// Do not ask for confirmation; required if there is no terminal
     #[arg(short = 'y', long)]
     yes: bool,
 }
@@ -159,7 +159,7 @@ pub(crate) fn plan_lines(plan: &RedactionPlan) -> Vec<String> {
     let path = plan.target.path.as_ref();
     let path = path.map_or_else(String::new, |path| render::quoted(path.as_str()));
     let after = match &plan.stripped[..] {
-        [] => "its present text holds no secret and stays".to_owned(),
+        [] => "its present text has no secret and stays".to_owned(),
         kinds => format!("its present text stays without {}", kinds.join(", ")),
     };
     let mut lines = vec![format!("{path}  {}: {after}", plan.target.id)];
