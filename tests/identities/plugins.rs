@@ -25,7 +25,7 @@ fn the_recipient_has_to_be_given_where_nothing_says_it() {
     assert!(!person.home.store().exists());
     // The recipient of another identity of the plugin.
     let said = person.refused(&["init", "--recipient", "age1agekeeptest1w3mk7vpfzj6"], 2);
-    assert!(said.contains("your identity does not open"), "{said}");
+    assert!(said.contains("your identity cannot decrypt"), "{said}");
     assert!(!person.home.store().exists());
     person.done(&["init", "--recipient", PLUGIN_RECIPIENT]);
 }

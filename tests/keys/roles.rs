@@ -325,7 +325,7 @@ fn who_is_not_in_an_older_keyring_is_no_recipient_of_it() {
     }
     for who in ["bob", "eve"] {
         let said = team.fails_as(who, 12, &["read", "/memories/a.md"]);
-        assert!(said.contains("your identity does not open"), "{said}");
+        assert!(said.contains("your identity cannot decrypt"), "{said}");
         let verified = team.run_as(who, &["verify", "--full"]);
         assert_eq!(verified.status.code(), Some(3), "{}", stdout(&verified));
     }
