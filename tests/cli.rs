@@ -337,9 +337,9 @@ fn a_store_that_others_can_use_is_closed_and_said_so_once() {
         let path_text = path_text.trim_end_matches('/');
         let said = stderr(&output);
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.starts_with("warning: others could use "), "{said}");
+        assert!(said.starts_with("warning: other accounts could access "), "{said}");
         assert!(said.contains(path_text), "{said}");
-        assert!(!stdout(&output).contains("others can"), "{name}");
+        assert!(!stdout(&output).contains("other accounts"), "{name}");
         assert_eq!(mode(&path), before, "{name}");
         let output = home.run(&["status"]);
         assert_eq!(stderr(&output), "", "{name}");
@@ -1206,7 +1206,7 @@ fn an_identity_of_someone_else_opens_nothing() {
         assert_failed(
             &home.run(&[args, &["-i", identity]].concat()),
             12,
-            "does not open",
+            "cannot decrypt",
         );
     }
     assert_eq!(head(&home), before);

@@ -133,7 +133,7 @@ fn the_first_source_counts_and_nothing_is_tried_behind_it() {
         .passphrase("wrong")
         .env("AGEKEEP_PASSPHRASE_COMMAND", format!("echo '{PASSPHRASE}'"));
     let said = person.refused(&["view"], 12);
-    assert!(said.contains("the passphrase does not open "), "{said}");
+    assert!(said.contains("the passphrase is wrong for "), "{said}");
     let secret = person.home.path().join("secret");
     private(&secret, format!("{PASSPHRASE}\n"));
     let output = through_shell(
@@ -158,7 +158,7 @@ fn a_wrong_passphrase_is_told_and_not_repeated() {
             let output = person.run(args);
             let said = stderr(&output);
             assert_eq!(output.status.code(), Some(12), "{said}");
-            assert!(said.contains("the passphrase does not open "), "{said}");
+            assert!(said.contains("the passphrase is wrong for "), "{said}");
             assert!(!said.contains("canary"), "{said}");
         }
     }

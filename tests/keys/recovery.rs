@@ -330,7 +330,7 @@ fn doctor_says_what_will_hurt_and_what_to_do() {
     assert_eq!(ids(&team), ["keyring-copy"]);
     fs::remove_dir_all(&left).expect("there");
     assert_eq!(ids(&team), [""; 0]);
-    assert_eq!(team.ok(&["doctor"]), "Nothing was found.\n");
+    assert_eq!(team.ok(&["doctor"]), "No problems found.\n");
     // A key that lies in the store it is for.
     let inside = team.home.store().join("identity.txt");
     fs::copy(team.home.identity(), &inside).expect("copied");

@@ -165,7 +165,7 @@ const TROUBLES: &[Trouble] = &[
     },
     Trouble {
         name: "a branch that was moved",
-        says: &["do not fit"],
+        says: &["does not match"],
         shows: "",
         make: |home| {
             aside(&branch(home));
@@ -460,7 +460,7 @@ fn a_store_that_was_turned_back_is_refused_again_and_again() {
     fs::rename(&older, home.store()).expect("put in its place");
     for number in 3..7 {
         let said = server.failed("memory_create", create(number));
-        assert!(said.contains("turned back"), "{said}");
+        assert!(said.contains("rolled back"), "{said}");
     }
     // Another store in its place is no better.
     fs::rename(home.store(), home.path().join("older")).expect("moved");

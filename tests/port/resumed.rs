@@ -257,6 +257,6 @@ fn what_is_there_and_does_not_open_is_refused_and_the_rest_goes_on() {
     place.write("in/a.md", "here\n");
     place.write("in/b.md", "b\n");
     let said = place.import(&["in"]);
-    said.refuses("a.md", "does not open");
+    said.refuses("a.md", "cannot be decrypted");
     assert_eq!((said.code, said.of("b.md").0), (1, "imported"));
 }
