@@ -259,7 +259,7 @@ impl Session {
         assert_eq!(answer["is_error"], true, "{answer}");
         assert_eq!(answer["meta"], json!({"error": "rolled_back"}), "{answer}");
         let said = answer["content"].as_str().expect("words");
-        assert_eq!(said, "Error: the store's history was turned back");
+        assert_eq!(said, "Error: the store's history was rolled back");
     }
 
     fn end(self) -> Option<i32> {
