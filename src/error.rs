@@ -366,16 +366,16 @@ impl Error {
             Self::CursorLost { cursor, newest } => write!(
                 f,
                 "history ends with event {newest} and does not contain {cursor:?}, after which the log \
-                 was to go on: the store may have been turned back"
+                 was to go on: the store may have been rolled back"
             ),
-            Self::NotRolledBack => write!(f, "history was not turned back"),
+            Self::NotRolledBack => write!(f, "history was not rolled back"),
             Self::OldFormat => write!(
                 f,
-                "the store has format 1, and your command cannot move it on to format 2"
+                "the store has format 1, and you cannot upgrade it to format 2"
             ),
             Self::NothingToUndo { selection } => write!(
                 f,
-                "no such event changed a memory, so there is nothing to undo: {selection}"
+                "there is nothing to undo, because no such event changed a memory: {selection}"
             ),
             Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
             Self::Ambiguous {
@@ -397,13 +397,10 @@ impl Error {
                 conflicts.join("\n  ")
             ),
             Self::PlanChanged { wanted, found } => {
-                write!(
-                    f,
-                    "the plan {wanted} is no longer what would be done: {found} is"
-                )
+                write!(f, "the plan has changed from {wanted} to {found}")
             }
             Self::NotATrial => f.write_str(
-                "--now would set the time of what is recorded, and this store is not for trials",
+                "--now would be recorded as the time, and this store is not for trials",
             ),
             Self::NotConfirmed { name } => {
                 write!(f, "it was not confirmed: what was typed is not {name}")
@@ -429,14 +426,14 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Self::NoStore { path } => format!(
-                "make one with `agekeep init --store {}`, or name another with --store",
+                "create one with `agekeep init --store {}`, or name another folder with --store",
                 path.display()
             ),
             Self::Io { source, .. } => hints::of_io(source).into(),
             Self::Invalid { what, .. } => hints::of_argument(what).into(),
             Self::NoKeyFile { what, .. } => format!(
-                "restore the {what} from your backup, or name it with --{}; `agekeep init` makes \
-                 one together with a new store",
+                "restore the {what} from your backup, or name it with --{}; for a new store, \
+                 `agekeep init` creates one",
                 what.replace(' ', "-")
             ),
             Self::BadKeyFile { what, .. } => format!(
@@ -453,8 +450,8 @@ impl Error {
                 ahead: false,
                 ..
             } => format!(
-                "something other than agekeep moved the branch; put it back with \
-                 `git update-ref refs/heads/main {expected}`"
+                "another program moved the branch; move it back with `git update-ref \
+                 refs/heads/main {expected}`"
             ),
             Self::Ambiguous { candidates, .. } => {
                 format!(
@@ -476,27 +473,27 @@ impl Error {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
             Self::NotEmpty { .. } => "name an empty or new folder with --store",
             Self::NotYours { .. } => {
-                "whoever owns a folder can take away what is in it and put something else there; \
-                 name a new folder with --store, or one of your own"
+                "the owner of a folder can replace what is in it; name a new folder with --store, \
+                 or one that you own"
             }
-            Self::Locked { .. } => "another process is using the store; try again when it is done",
+            Self::Locked { .. } => "another process is using the store; try again later",
             Self::NoSigningKey => "name a signing key with --signing-key",
             Self::NotARecipient { .. } => {
-                "name an identity that opens this store with --identity; \
-                 `git show main:recipients` in the store lists who can open it"
+                "name an identity of a member with --identity; `git show main:recipients` in the \
+                 store lists the members"
             }
             Self::NotAReader => {
-                "what an auditor can use: log, access, verify, status; for content \
-                 name a reader's identity with --identity"
+                "an auditor can use log, access, verify and status; to read memories, name a \
+                 reader's identity with --identity"
             }
             Self::NotASigner { .. } => {
-                "name a key that may write with --signing-key; \
-                 `git show main:signers` in the store lists them"
+                "name the key of a signer with --signing-key; `git show main:signers` in the store \
+                 lists the signers"
             }
             Self::NoKeyring { .. } => {
-                "restore the keyring folder from its backup, or name where it is with --keyring; \
-                 without it no memory and no record opens, while `agekeep verify` still checks \
-                 structure, chain and signatures"
+                "restore the keyring folder from its backup, or name its folder with --keyring; \
+                 without it nothing can be decrypted, but `agekeep verify` still checks structure, \
+                 chain and signatures"
             }
             Self::MissingKey { .. } => {
                 "restore the keyring's ring and names from the same backup as the repository"
@@ -509,67 +506,70 @@ impl Error {
                  files from a backup"
             }
             Self::HeadMoved { ahead: true, .. } => {
-                "either commits were added by something other than agekeep, or the journal was \
-                 damaged; keep a copy of the store, and then remove its file `journal` to go by \
-                 the branch"
+                "either another program added commits, or the journal was damaged; keep a copy of \
+                 the store, then remove its file `journal` to continue from the branch"
             }
             Self::RolledBack { .. } => {
-                "somebody put an older copy of the store in its place, or another history; find \
-                 out who and why, restore the newest copy, or go on from here with `agekeep \
+                "somebody replaced the store by an older copy or another history; find out who and \
+                 why, then restore the newest copy, or continue from here with `agekeep \
                  accept-rollback --reason TEXT`, which is recorded"
             }
             Self::AnotherStore { .. } => {
-                "find out who put it there, and restore the store that was there; if you put it there \
-                 yourself, go on with it by `agekeep accept-rollback --reason TEXT`, which is recorded"
+                "find out who put it there, and restore the store that was there; if you put it \
+                 there yourself, continue with `agekeep accept-rollback --reason TEXT`, which is \
+                 recorded"
             }
             Self::BadPin { .. } => {
                 "find out who changed it; if the store is as you left it, move that file away: the \
-                 next command then takes the store as it finds it"
+                 next command then trusts the store as it is"
             }
             Self::CursorLost { .. } => {
                 "if the cursor is right, somebody put an older copy of the store in its place: find \
                  out who and why; `agekeep log -n 1 --format jsonl` shows the newest event there is"
             }
             Self::HistoryFull { .. } => {
-                "raise the limit with `agekeep policy set limits.history_bytes BYTES`, or with 0 for \
-                 none; deleting and erasing make no room, because history keeps all ciphertext"
+                "raise the limit with `agekeep policy set limits.history_bytes BYTES` (0 means no \
+                 limit); deleting or erasing frees no space, because history keeps all ciphertext"
             }
             Self::TooManyEvents { .. } => {
-                "wait a minute: until then nothing of this session is carried out or recorded"
+                "wait a minute; until then agekeep executes and records no command of this session"
             }
             Self::NotRolledBack => {
-                "go on as always: every moment that was seen is still in history"
+                "nothing needs to be accepted; history still has every event that was seen"
             }
             Self::OldFormat => {
-                "the first command of somebody who reads it and signs as an owner moves it on, such as \
-                 `agekeep view /memories`"
+                "ask an owner who is a reader to run any command, such as `agekeep view \
+                 /memories`: that upgrades the store"
             }
             Self::NoRevision { .. } => {
                 "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
                  a time: @2026-11-01T09:00Z, 2h ago, yesterday"
             }
             Self::NothingToUndo { .. } => {
-                "`agekeep log` shows which events there are, and `agekeep show` what one changed"
+                "`agekeep log` lists the events, and `agekeep show` shows what one changed"
             }
             Self::Conflict { .. } => {
-                "look at them with `agekeep diff`, or undo those later events too; --partial leaves \
-                 them as they are and does all the rest"
+                "look at them with `agekeep diff`, or undo those later events too; with --partial \
+                 they stay unchanged and the rest is undone"
             }
             Self::PlanChanged { .. } => {
-                "run it with --dry-run again, read the new plan, and give its digest"
+                "run the command with --dry-run again, read the new plan, and give its digest"
             }
-            Self::Policy { line: None, .. } => "docs/format.md lists every key and what it can be",
+            Self::Policy { line: None, .. } => "docs/format.md lists every key and its values",
             Self::Policy { .. } => "correct the line; docs/format.md lists every key",
-            Self::PolicyChanged => "see what it says now with `agekeep policy get`, and edit that",
+            Self::PolicyChanged => {
+                "run `agekeep policy get` to see the present policy, and edit \
+                                    that"
+            }
             Self::DeniedPath { .. } => "name /memories or a path below it",
             Self::TooLong { .. } => "split it into several files",
             Self::NotATrial => {
-                "leave --now away, so that the machine's clock counts; dry runs and `policy explain` \
-                 take it in every store, and `agekeep init --trial` makes one whose times may be made up"
+                "leave out --now to use the machine's clock; dry runs and `policy explain` accept \
+                 it in every store, and `agekeep init --trial` creates a store that records it"
             }
             Self::NotConfirmed { .. } => {
-                "nothing was changed; see with --dry-run what it would destroy, and type the name as \
-                 it is shown, or say --yes"
+                "nothing was changed; see what would be destroyed with --dry-run, then type the \
+                 name exactly as it is shown, or use --yes"
             }
             _ => "see `agekeep --help`",
         }
@@ -618,7 +618,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoStore { path } => write!(f, "no store at {}", path.display()),
-            Self::StoreExists { path } => write!(f, "there is a store at {}", path.display()),
+            Self::StoreExists { path } => write!(
+                f,
+                "there is already a store at \
+                                                     {}",
+                path.display()
+            ),
             Self::NotEmpty { path } => {
                 write!(f, "{} is not empty and is not a store", path.display())
             }
@@ -640,11 +645,11 @@ impl fmt::Display for Error {
             }
             Self::Key(fault) => fault.fmt(f),
             Self::NotARecipient { path } => {
-                write!(f, "your identity does not open {}", path.display())
+                write!(f, "your identity cannot decrypt {}", path.display())
             }
             Self::Membership(fault) => fault.fmt(f),
             Self::NotAReader => f.write_str(
-                "your identity is an auditor's: it opens audit records, not what memories hold",
+                "your identity is an auditor's: it decrypts audit records, not memories",
             ),
             Self::NotASigner { fingerprint } => {
                 write!(
@@ -666,7 +671,8 @@ impl fmt::Display for Error {
             Self::UnknownFormat { what, found } => {
                 write!(
                     f,
-                    "{what} has the format version {found}, which is not known here"
+                    "{what} has the format version {found}, which this version of agekeep does not \
+                     know"
                 )
             }
             Self::Damaged { what, why, .. } => write!(f, "{what} is damaged: {why}"),
@@ -678,8 +684,8 @@ impl fmt::Display for Error {
             ),
             Self::RolledBack { event, seen, found } => write!(
                 f,
-                "history was turned back: event {event} ({seen}) was seen, and history now ends \
-                 at {found} without it"
+                "history was rolled back: event {event} ({seen}) was seen here before, and is \
+                 missing now; history ends at {found}"
             ),
             Self::AnotherStore {
                 path,
@@ -689,7 +695,7 @@ impl fmt::Display for Error {
             } => fmt_another_store(f, path, known_at, [*known, *found]),
             Self::BadPin { path, why } => write!(
                 f,
-                "what was seen of the store cannot be read from {}: {why}",
+                "the file {}, which remembers the newest event of the store, cannot be read: {why}",
                 path.display()
             ),
             Self::Policy {
@@ -698,7 +704,7 @@ impl fmt::Display for Error {
             } => write!(f, "the policy is not valid at line {line}: {why}"),
             Self::Policy { line: None, why } => write!(f, "the policy is not valid: {why}"),
             Self::PolicyChanged => {
-                f.write_str("somebody else changed the policy while it was edited")
+                f.write_str("somebody else changed the policy while you edited it")
             }
             Self::TooLong { what, bytes_max } => {
                 write!(f, "{what} is longer than {bytes_max} bytes")
@@ -734,7 +740,7 @@ fn fmt_another_store(
     }
     write!(
         f,
-        "another store is at {path}: it says that it is {found}, and its first commit is not that of \
+        "another store is at {path}: it claims to be {found}, but its first commit is not that of \
          the store {known}, which was seen at {known_at}"
     )
 }

@@ -534,8 +534,8 @@ impl<'a> Message<'a> {
         }
         let plain = opener.keyring.open_record(self.armored).map_err(|fault| {
             EventFault::Closed(match fault {
-                OpenFault::WrongKey => "its record is sealed to another audit identity",
-                OpenFault::Damaged => "its record does not open whole",
+                OpenFault::WrongKey => "its record is encrypted to another audit identity",
+                OpenFault::Damaged => "its record is damaged and cannot be decrypted",
             })
         })?;
         match serde_json::from_slice::<RecordJson>(&plain) {

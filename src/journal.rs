@@ -421,7 +421,7 @@ impl Journal {
         let record = JournalRecord::decode(payload)
             .ok_or_else(|| self.damaged("a record does not parse"))?;
         if !record.keys.iter().all(KeyEntry::names_no_path) {
-            return Err(self.damaged("a record in it names a keyring that nobody made ready"));
+            return Err(self.damaged("a record in it names a staged keyring that does not exist"));
         }
         Ok(Some((record, end)))
     }
@@ -501,9 +501,9 @@ pub(crate) fn find(folder: &Folder, id: ObjectId) -> Result<Option<Object>> {
 /// Returns the error for a damaged journal. Its contents are in their places too, unless the last
 /// stop was unclean.
 fn damaged(path: &Path, why: &str) -> Error {
-    let hint = "keep a copy of the store; where `agekeep verify --full` finds nothing else, move the \
-                file `journal` away: history is then what the branch says. Otherwise restore the \
-                damaged files from a backup";
+    let hint = "keep a copy of the store; if `agekeep verify --full` finds nothing else, move the \
+                file `journal` away and continue from the branch; otherwise restore the damaged \
+                files from a backup";
     Error::damaged_with_hint(path.display().to_string(), why, hint)
 }
 

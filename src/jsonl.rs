@@ -95,8 +95,8 @@ pub fn explain(error: &Error) -> String {
     let text = public_text(error);
     match error {
         Error::NoStore { .. } => format!(
-            "{text} (whoever set up this memory can make a store with `agekeep init`, or name one \
-             with --store)"
+            "{text} (whoever set up this memory can create a store with `agekeep init`, or name \
+             one with --store)"
         ),
         Error::NoKeyFile { what, .. } | Error::BadKeyFile { what, .. } => format!(
             "{text} (whoever set up this memory can restore the {what} from a backup, or name \
@@ -104,7 +104,7 @@ pub fn explain(error: &Error) -> String {
             what.replace(' ', "-")
         ),
         Error::Key(KeyFault::NotPrivate { what, .. }) => format!(
-            "{text} (whoever set up this memory can close the {what} to others with `chmod go=`)"
+            "{text} (whoever set up this memory can make the {what} private with `chmod go=`)"
         ),
         // Their hints are for people only, name a file, or are for the command line.
         Error::Invalid { .. }
@@ -130,14 +130,17 @@ fn public_text(error: &Error) -> String {
             format!("the store stayed locked for {waited_seconds} s")
         }
         Error::Damaged { why, .. } => format!("the store is damaged: {why}"),
-        Error::HeadMoved { .. } => "the store's branch and its journal do not fit".into(),
-        Error::RolledBack { .. } => "the store's history was turned back".into(),
-        Error::AnotherStore { .. } => {
-            "another store is in the place of the one that is known".into()
-        }
-        Error::BadPin { .. } => "what was seen of the store cannot be read".into(),
+        Error::HeadMoved { .. } => "the store's branch does not match its journal".into(),
+        Error::RolledBack { .. } => "the store's history was rolled back".into(),
+        Error::AnotherStore { .. } => "another store is in the place of the known one".into(),
+        Error::BadPin { .. } => "the file that remembers the newest event of the store cannot be \
+                                 read"
+            .into(),
         Error::UnknownFormat { found, .. } => {
-            format!("the store has a format version {found}, which is not known here")
+            format!(
+                "the store has the format version {found}, which this version of agekeep does \
+                     not know"
+            )
         }
         Error::NotASigner { .. }
         | Error::Signing(SigningFault::NotValid { .. })
@@ -149,7 +152,7 @@ fn public_text(error: &Error) -> String {
         Error::Policy { why, .. } => format!("the store's policy is not valid: {why}"),
         Error::Invalid { what, why } => format!("{what} cannot be used: {why}"),
         Error::TooLong { what, bytes_max } => format!("{what} is longer than {bytes_max} bytes"),
-        Error::HistoryFull { .. } => format!("{error}; a person has to raise it"),
+        Error::HistoryFull { .. } => format!("{error}; a person has to raise the limit"),
         // A session that continues over the limit, and errors that only administrative commands
         // cause.
         Error::DeniedPath { .. }
@@ -173,7 +176,7 @@ fn public_text(error: &Error) -> String {
         Error::NoKeyFile { what, .. } => format!("the {what} of the store is missing"),
         Error::BadKeyFile { what, .. } => format!("the {what} of the store cannot be used"),
         Error::Key(KeyFault::NoPassphrase { .. }) => {
-            "the store is locked with a passphrase, and there is none to be had".into()
+            "the store's key has a passphrase, and nobody is here to enter it".into()
         }
         Error::StoreExists { .. }
         | Error::NotEmpty { .. }

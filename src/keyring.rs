@@ -176,7 +176,7 @@ impl Keyring {
                 || Epoch::read(folder, store, identity).is_ok()
         };
         Err(if is_listed && is_for_them() {
-            let why = "it does not open with your identity, which history lists";
+            let why = "your identity cannot decrypt it, although history lists your recipient";
             files::damaged(folder, &name, why)
         } else {
             Error::NotARecipient { path: closed }
@@ -344,7 +344,7 @@ impl Keyring {
 
     fn no_epoch(&self) -> Error {
         if self.is_epoch_damaged {
-            let why = "it does not open with your identity, which history says is a reader's";
+            let why = "your identity cannot decrypt it, although history says it is a reader's";
             files::damaged(&self.folder, &Name::EPOCH, why)
         } else {
             Error::NotAReader
@@ -485,8 +485,8 @@ impl Keyring {
             if !table.has_in_slot(entry.slot, &entry.bytes)? {
                 return Err(Error::damaged(
                     "the journal",
-                    "its key entries belong to an earlier keyring than the one in place, which lacks \
-                     them; restore both from the same moment",
+                    "its key entries belong to an earlier keyring than the present one, which \
+                     lacks them; restore both from the same backup",
                 ));
             }
         }

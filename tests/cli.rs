@@ -126,7 +126,10 @@ fn init_prints_the_recipient_and_makes_keys_for_their_owner_only() {
     let identity = fs::read_to_string(home.identity()).expect("an identity");
     assert!(identity.contains(recipient.expect("a recipient")), "{text}");
     assert!(!text.contains("AGE-SECRET-KEY"), "{text}");
-    assert!(text.contains("(new)") && text.contains("Back up"), "{text}");
+    assert!(
+        text.contains("(new)") && text.contains("Back these up"),
+        "{text}"
+    );
     assert_eq!(mode(&home.identity()), 0o600);
     assert_eq!(mode(&home.signing_key()), 0o600);
     assert_eq!(mode(&home.store()), 0o700);
@@ -154,7 +157,7 @@ fn init_as_json_is_one_object() {
 fn a_second_init_refuses_and_changes_nothing() {
     let home = with_memory("one");
     let (before, key) = (head(&home), fs::read(home.identity()).expect("a key"));
-    assert_failed(&home.run(&["init"]), 5, "there is a store at");
+    assert_failed(&home.run(&["init"]), 5, "there is already a store at");
     assert_eq!(head(&home), before);
     assert_eq!(fs::read(home.identity()).expect("a key"), key);
     assert_eq!(text_of(&home, "f"), "one");
@@ -312,7 +315,10 @@ fn keys_that_others_can_use_are_refused() {
             assert_eq!(code(&output), 12, "{bits:o}");
             assert_eq!(stdout(&output), "");
             let said = stderr(&output);
-            assert!(said.starts_with("error: others can use the "), "{said}");
+            assert!(
+                said.starts_with("error: other accounts can access the "),
+                "{said}"
+            );
             let fix = format!("hint: run `chmod go= {}`", path.display());
             assert!(said.contains(&fix), "{said}");
             set_mode(&path, 0o600);
@@ -339,9 +345,9 @@ fn a_store_that_others_can_use_is_closed_and_said_so_once() {
         let path_text = path_text.trim_end_matches('/');
         let said = stderr(&output);
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.starts_with("warning: others could use "), "{said}");
+        assert!(said.starts_with("warning: other accounts could access "), "{said}");
         assert!(said.contains(path_text), "{said}");
-        assert!(!stdout(&output).contains("others can"), "{name}");
+        assert!(!stdout(&output).contains("other accounts"), "{name}");
         assert_eq!(mode(&path), before, "{name}");
         let output = home.run(&["status"]);
         assert_eq!(stderr(&output), "", "{name}");
@@ -1208,7 +1214,7 @@ fn an_identity_of_someone_else_opens_nothing() {
         assert_failed(
             &home.run(&[args, &["-i", identity]].concat()),
             12,
-            "does not open",
+            "cannot decrypt",
         );
     }
     assert_eq!(head(&home), before);
@@ -1284,7 +1290,10 @@ fn without_a_home_everything_has_to_be_named() {
     assert_eq!(stdout(&output), "one");
     let warned = stderr(&output);
     assert_eq!(warned.matches("warning: ").count(), 1, "{warned}");
-    assert!(warned.contains("would not be noticed"), "{warned}");
+    assert!(
+        warned.contains("would not notice an older copy"),
+        "{warned}"
+    );
     assert_eq!(log(&home, &["-n", "1"])[0]["actor"], Value::Null);
 }
 

@@ -147,7 +147,7 @@ fn a_dry_run_of_a_redaction_shows_the_versions_that_it_would_reach() {
     let said = ok(&home, &dry);
     for line in [
         "/memories/ana/a.md  ",
-        "its present text holds no secret and stays",
+        "its present text has no secret and stays",
         "  destroy v1  event 2  4 bytes  holds no secret\n",
         "  destroy v2  event 3  45 bytes  holds github-pat\n",
         "  destroy v3  event 4  6 bytes  holds no secret\n",

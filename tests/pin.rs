@@ -259,7 +259,7 @@ impl Session {
         assert_eq!(answer["is_error"], true, "{answer}");
         assert_eq!(answer["meta"], json!({"error": "rolled_back"}), "{answer}");
         let said = answer["content"].as_str().expect("words");
-        assert_eq!(said, "Error: the store's history was turned back");
+        assert_eq!(said, "Error: the store's history was rolled back");
     }
 
     fn end(self) -> Option<i32> {
@@ -807,7 +807,7 @@ fn a_state_folder_that_cannot_be_written_refuses_commands_and_no_looks() {
             };
             let said = ok(&look);
             let unkept = args == ["status"] && mount != READ_ONLY;
-            assert_eq!(said.contains("could not be kept"), unkept, "{said}");
+            assert_eq!(said.contains("could not be remembered"), unkept, "{said}");
         }
         for args in [
             &["read", "1"][..],

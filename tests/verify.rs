@@ -905,7 +905,7 @@ fn what_the_journal_still_holds_is_mended_as_the_hint_says() {
         }
         let report = report(&home, &["--full"]);
         let hint = report["findings"][0]["hint"].as_str().expect("text");
-        assert!(hint.contains("`agekeep compact` mends it"), "{report}");
+        assert!(hint.contains("`agekeep compact` repairs it"), "{report}");
         done(&home, &["compact"]);
         assert_clean(&home, "compacted");
         kept.put_back(&home);

@@ -117,7 +117,7 @@ impl SigningKey {
     pub fn parse(text: &str) -> Result<Self, String> {
         match SigningKeyFile::parse(text)? {
             SigningKeyFile::Key(key) => Ok(*key),
-            SigningKeyFile::Locked(_) => Err("it is encrypted with a passphrase".into()),
+            SigningKeyFile::Locked(_) => Err("it has a passphrase".into()),
             SigningKeyFile::Public(_) => {
                 Err("it is a public key, and an ssh-agent is not asked".into())
             }
@@ -232,7 +232,11 @@ impl VerifyingKey {
     /// of key.
     pub fn parse(text: &str) -> Result<Self, String> {
         if is_secret(text) {
-            return Err("it is a private key, which nobody but its holder may have".into());
+            return Err(
+                "it is a private key, which must stay with its holder; give the public \
+                        key"
+                .into(),
+            );
         }
         let line = text.trim_matches(|c: char| c.is_ascii_whitespace());
         if line.lines().count() > 1 {

@@ -74,30 +74,35 @@ impl KeyFault {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::NotPrivate { path, .. } => format!(
-                "run `chmod go= {}`, and make a new one if somebody may have seen it",
+                "run `chmod go= {}`, and replace it if somebody may have read it",
                 path.display()
             ),
             Self::NoPassphrase { .. } => {
-                "run it on a terminal, or give the passphrase with --passphrase-fd N (or \
+                "run the command on a terminal, or give the passphrase with --passphrase-fd N (or \
                  AGEKEEP_PASSPHRASE_FD), AGEKEEP_PASSPHRASE_FILE or AGEKEEP_PASSPHRASE_COMMAND"
                     .into()
             }
             Self::WrongPassphrase { .. } => {
-                "try again; nothing can bring back a passphrase that is lost".into()
+                "try again; a lost passphrase cannot be recovered".into()
             }
             Self::MissingPlugin { plugin } => {
-                format!("install {plugin}, and put its folder into PATH")
+                format!("install {plugin}, and add its folder to PATH")
             }
             Self::PluginFailed { .. } => {
-                "check that the hardware key is there, and that the plugin works with age itself"
+                "check that the hardware key is connected, and that the plugin works with age \
+                 itself"
                     .into()
             }
             Self::NoRecipient { .. } => {
-                "give it with --recipient; the plugin printed it when the identity was made".into()
+                "give it with --recipient; the plugin printed it when it created the \
+                 identity"
+                    .into()
             }
-            Self::MixedRecipients => "make all recipients post-quantum, or none: one file is as \
-                 weak as the weakest of them"
-                .into(),
+            Self::MixedRecipients => {
+                "use only post-quantum recipients, or none: a file is as weak \
+                                      as its weakest recipient"
+                    .into()
+            }
         }
     }
 }
@@ -107,14 +112,14 @@ impl fmt::Display for KeyFault {
         match self {
             Self::NotPrivate { what, path } => write!(
                 f,
-                "others can use the {what} at {}, so it is not used",
+                "other accounts can access the {what} at {}, so agekeep does not use it",
                 path.display()
             ),
             Self::NoPassphrase { wanted, why } => {
                 write!(f, "there is no passphrase for {wanted}: {why}")
             }
             Self::WrongPassphrase { path } => {
-                write!(f, "the passphrase does not open {}", path.display())
+                write!(f, "the passphrase is wrong for {}", path.display())
             }
             Self::MissingPlugin { plugin } => {
                 write!(
@@ -122,13 +127,13 @@ impl fmt::Display for KeyFault {
                     "the identity or recipient needs {plugin}, which is not in PATH"
                 )
             }
-            Self::PluginFailed { plugin, why } => write!(f, "{plugin} did not do its part: {why}"),
+            Self::PluginFailed { plugin, why } => write!(f, "{plugin} failed: {why}"),
             Self::NoRecipient { plugin } => {
                 write!(f, "only {plugin} knows the recipient of this identity")
             }
             Self::MixedRecipients => write!(
                 f,
-                "post-quantum and classic recipients cannot be sealed to in one file"
+                "one file cannot be encrypted to post-quantum and classic recipients"
             ),
         }
     }
@@ -180,14 +185,13 @@ impl ExportFault {
 
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            Self::InTheWay { .. } => "name one that is not there yet, or an empty folder",
+            Self::InTheWay { .. } => "name a path that does not exist yet, or an empty folder",
             Self::WorkTree { .. } => {
-                "plaintext there is one `git add` away from everybody; name a folder outside of it, \
-                 or say --force"
+                "one `git add` would publish the plaintext; name a folder outside of the work \
+                 tree, or use --force"
             }
             Self::OneName { .. } => {
-                "name a folder on a file system that tells upper from lower case, or export with \
-                 --jsonl"
+                "name a folder on a case-sensitive file system, or export with --jsonl"
             }
         }
     }
@@ -205,7 +209,8 @@ impl fmt::Display for ExportFault {
             ),
             Self::OneName { path } => write!(
                 f,
-                "the file system takes {path} for another memory that was just written"
+                "the file system does not distinguish {path} from another memory that was just \
+                 written"
             ),
         }
     }
@@ -283,11 +288,11 @@ impl MembershipFault {
             Self::LastReader { .. } => {
                 "add another reader first, with `agekeep recipients add NAME RECIPIENT`"
             }
-            Self::Oneself { .. } => "another reader has to do it",
+            Self::Oneself { .. } => "ask another reader to do it",
             Self::Overtaken => "run the command again",
             Self::TwoKeyrings { .. } => {
-                "leave --keyring and AGEKEEP_KEYRING away; which of the two has every key, \
-                 `agekeep verify` says of each"
+                "run the command without --keyring and AGEKEEP_KEYRING; `agekeep verify` shows for \
+                 each keyring whether it has every key"
             }
         }
     }
@@ -296,25 +301,27 @@ impl MembershipFault {
 impl fmt::Display for MembershipFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Already { name, role } => write!(f, "{name} is there already, as {role}"),
+            Self::Already { name, role } => write!(f, "{name} is already a member, as {role}"),
             Self::Nobody { name: Some(name) } => write!(f, "there is no member {name}"),
-            Self::Nobody { name: None } => f.write_str("there is no member of that name"),
+            Self::Nobody { name: None } => f.write_str("there is no member with that name"),
             Self::LastReader { name } => {
                 write!(
                     f,
-                    "{name} is the last reader: without them nobody could read the store"
+                    "{name} is the last reader; without them nobody could read the store"
                 )
             }
             Self::Oneself { name } => write!(
                 f,
-                "you are {name}: whoever removes a member makes the new keys, and you would know \
-                 them"
+                "you cannot remove yourself ({name}): whoever removes a member knows the new keys"
             ),
-            Self::Overtaken => f.write_str("another command began to change the keys meanwhile"),
+            Self::Overtaken => f.write_str(
+                "another command started to change the keys in the \
+                                            meantime",
+            ),
             Self::TwoKeyrings { said, policy } => write!(
                 f,
-                "there are two keyrings: {}, which was said, and {}, where the policy has it; what is \
-                 recorded would be in one of them alone",
+                "there are two keyrings: {}, which you named, and {}, which the policy names; new \
+                 keys would be in only one of them",
                 said.display(),
                 policy.display()
             ),
@@ -409,28 +416,29 @@ impl RetentionFault {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::Erased { event, .. } => format!(
-                "it cannot be brought back; `agekeep receipt show {event}` says who had it erased, \
-                 when and why"
+                "it cannot be restored; `agekeep receipt show {event}` shows who erased it, when \
+                 and why"
             ),
             Self::Held { hold, .. } => format!(
-                "`agekeep hold list` shows who holds it and why; `agekeep hold rm {hold}` ends it"
+                "`agekeep hold list` shows who holds it and why; `agekeep hold rm {hold}` ends the \
+                 hold"
             ),
-            Self::NoHold { .. } => "`agekeep hold list` shows them all".into(),
+            Self::NoHold { .. } => "`agekeep hold list` lists the holds".into(),
             Self::TooManyHolds { .. } => {
-                "end one that is not needed with `agekeep hold rm`, or hold a glob".into()
+                "end a hold that you no longer need with `agekeep hold rm`, or hold a glob".into()
             }
             Self::SweepLimit { .. } => {
-                "look at what would go with `agekeep expire --dry-run`; if that is right, sweep \
-                 with --yes; expiration.sweep_max in the policy is the limit"
+                "see what would be removed with `agekeep expire --dry-run`; if that is right, \
+                 sweep with --yes; expiration.sweep_max in the policy sets the limit"
                     .into()
             }
             Self::Clock { .. } => {
-                "set the clock right; if it is right, sweep with --accept-clock, which is recorded"
+                "correct the clock; if it is right, sweep with --accept-clock, which is recorded"
                     .into()
             }
             Self::NoReceipt { .. } => {
-                "`agekeep log` shows which events erased something: those of erase, expire and \
-                 redact"
+                "`agekeep log` shows the events of erase, expire and redact, which can have \
+                 receipts"
                     .into()
             }
             Self::TooMuch { .. } => "erase fewer memories at once".into(),
@@ -461,14 +469,14 @@ impl fmt::Display for RetentionFault {
             Self::TooManyHolds { max } => write!(f, "there are {max} holds, which is the limit"),
             Self::SweepLimit { expire, erase, max } => write!(
                 f,
-                "the sweep would remove {expire} memories and erase {erase}, and the policy lets \
-                 one sweep take {max}; nothing was removed"
+                "the sweep would remove {expire} memories and erase {erase}, but the policy allows \
+                 {max} for one sweep; nothing was removed"
             ),
-            Self::Clock { why } => write!(f, "the clock cannot be believed: {why}"),
+            Self::Clock { why } => write!(f, "the clock cannot be trusted: {why}"),
             Self::NoReceipt { what } => write!(f, "{what} has no receipt"),
             Self::TooMuch { versions, max } => write!(
                 f,
-                "{versions} versions would be erased at once, and one record lists at most {max}"
+                "this would erase {versions} versions at once, but a receipt can list at most {max}"
             ),
         }
     }
@@ -549,24 +557,24 @@ impl SigningFault {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::NotValid { name, .. } => format!(
-                "name a key that is valid now with --signing-key; an owner can give this one another \
-                 time, with `agekeep signers rm {name}` and then `agekeep signers add {name} KEY \
-                 --role ROLE`"
+                "name a key that is valid now with --signing-key; an owner can change the validity \
+                 of this one, with `agekeep signers rm {name}` and then `agekeep signers add \
+                 {name} KEY --role ROLE`"
             ),
             Self::NotAllowed { name, .. } => format!(
-                "name the key of a signer who may with --signing-key: `agekeep signers list` shows \
-                 every role; an owner can give {name} another, with `agekeep signers role {name} \
-                 ROLE`"
+                "name the key of a signer who may do this with --signing-key; `agekeep signers \
+                 list` shows the roles, and an owner can change them with `agekeep signers role \
+                 {name} ROLE`"
             ),
             Self::Exists { .. } => {
-                "`agekeep signers list` shows them all; `agekeep signers role` gives one another role; \
-                 to change more, remove it first, which leaves its older commits as they are"
+                "`agekeep signers list` lists the signers; to change a role, use `agekeep signers \
+                 role`; to change more, remove the signer first, whose older commits stay valid"
                     .into()
             }
             Self::NoSuch { .. } => "`agekeep signers list` shows them all".into(),
             Self::Last { .. } => {
-                "add another owner first, one who is valid now and whose time does not end: `agekeep \
-                 signers add NAME KEY --role owner`"
+                "add another owner first, with a key that is valid now and does not expire: \
+                 `agekeep signers add NAME KEY --role owner`"
                     .into()
             }
             Self::Agent { hint, .. } => hint.clone(),
@@ -591,7 +599,7 @@ impl fmt::Display for SigningFault {
             Self::NoSuch { name } => write!(f, "no signer has the name {name:?}"),
             Self::Last { name } => write!(
                 f,
-                "{name} is the last owner who may write now, or the last whose time does not end"
+                "{name} is the last owner who may write now, or the last whose key does not expire"
             ),
             Self::Agent {
                 fingerprint, why, ..

@@ -85,19 +85,19 @@ impl Refused {
                 found: FileKind::Link,
                 wanted: FileKind::Folder,
             } => {
-                "no link below a store's folder is followed; move what it leads to into its place \
-                 (a keyring can be elsewhere: `keyring.folder` in the policy, or --keyring)"
+                "agekeep follows no link inside a store's folder; replace the link by the folder \
+                 it points to (a keyring can be elsewhere: `keyring.folder` in the policy, or \
+                 --keyring)"
             }
             RefusalReason::Kind { .. } => {
-                "find out who put it there, move it away, and restore what belongs there from a \
-                 backup"
+                "find out who put it there, move it away, and restore the file from a backup"
             }
             RefusalReason::Longer { .. } => {
-                "agekeep writes none of that length; find out who did, and restore the file from a \
-                 backup"
+                "agekeep never writes such a long file; find out who did, and restore the file \
+                 from a backup"
             }
             RefusalReason::Linked { .. } => {
-                "a command would change what goes by the other names too; put a copy in its place: \
+                "a command would also change the file under its other names; replace it by a copy: \
                  `cp -p FILE FILE.new && mv FILE.new FILE`"
             }
         }

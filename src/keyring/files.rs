@@ -23,8 +23,7 @@ const FILE_BYTES: usize = 4 * 1024;
 const IDENTITY_BYTES: usize = 128;
 
 /// The hint for a damaged file.
-const RESTORE: &str =
-    "restore the keyring from its backup, the one that belongs to this repository";
+const RESTORE: &str = "restore the keyring from the backup that belongs to this repository";
 
 /// The format of these files.
 const FORMAT: u32 = 2;
@@ -494,11 +493,11 @@ impl Keyring {
     /// Returns the error for a keyring that history does not name: its files are from different
     /// moments, or somebody else's.
     pub(crate) fn foreign(&self) -> Error {
-        let why = "its keys are not those that history names: its files are of different moments, or \
-                   somebody put others there";
+        let why = "its keys are not those that history names: its files are from different \
+                   backups, or somebody replaced them";
         let hint = "find out who could write to this folder; restore all four files of the keyring \
-                    from the backup that belongs to this repository, or, if it is known to be right, \
-                    go on with it by `agekeep accept-rollback --reason TEXT`";
+                    from the backup that belongs to this repository, or, if you know that it is \
+                    right, continue with `agekeep accept-rollback --reason TEXT`";
         Error::damaged_with_hint(self.folder.path().display().to_string(), why, hint)
     }
 

@@ -304,7 +304,7 @@ impl Keyring {
             return Ok(());
         }
         let folder = self.folder.path().display().to_string();
-        Err(Error::damaged(folder, "what was made ready for it is gone"))
+        Err(Error::damaged(folder, "its staged files are gone"))
     }
 }
 
@@ -528,6 +528,11 @@ pub(crate) fn staged_id_of(entries: &[KeyEntry]) -> Result<Option<StagedKeyringI
 
 /// Returns the staged keyring that a key entry puts in place.
 pub(super) fn named(entry: &KeyEntry) -> Result<StagedKeyringId> {
-    StagedKeyringId::parse(&entry.bytes)
-        .ok_or_else(|| Error::damaged("the journal", "it names a keyring that nobody made ready"))
+    StagedKeyringId::parse(&entry.bytes).ok_or_else(|| {
+        Error::damaged(
+            "the journal",
+            "it names a staged keyring that does not \
+                                                      exist",
+        )
+    })
 }

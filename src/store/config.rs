@@ -158,8 +158,9 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
         found.ok_or_else(|| Error::NotThere {
             path: memory.to_owned(),
             when: "now".into(),
-            hint: "`agekeep read` lists what is there, and `agekeep log` with a path what was"
-                .into(),
+            hint:
+                "`agekeep read` lists every path, and `agekeep log` with a path shows its history"
+                    .into(),
         })
     })
 }
@@ -235,7 +236,7 @@ pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) ->
     {
         return Ok(());
     }
-    let why = format!("it holds what looks like a secret: {said}");
+    let why = format!("it contains what looks like a secret: {said}");
     Err(Error::Invalid { what, why })
 }
 
@@ -269,7 +270,7 @@ pub(super) fn check_texts(policy: &Policy, redactor: &Redactor) -> Result<()> {
         if said != text {
             return Err(Error::Invalid {
                 what: "the policy",
-                why: format!("`{key}` holds what looks like a secret: {said}"),
+                why: format!("`{key}` contains what looks like a secret: {said}"),
             });
         }
     }

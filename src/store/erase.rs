@@ -485,7 +485,7 @@ fn redacted_text(
     let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
     let redacted = redacted.map_err(|_| Error::Invalid {
         what: "so large a text",
-        why: "looking for secrets in it takes too long; erase it whole instead".into(),
+        why: "scanning it for secrets would take too long; erase it whole instead".into(),
     })?;
     if redacted.kinds().is_empty() && !ever_held_a_secret(store, &memory)? {
         return Err(Error::NotThere {

@@ -24,7 +24,7 @@ pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<M
     if context.reason.as_deref().is_none_or(str::is_empty) {
         return Err(Error::Invalid {
             what: "a hold without a reason",
-            why: "say who asked for it and why with --reason".into(),
+            why: "give --reason: who asked for the hold, and why".into(),
         });
     }
     let lock = lock(&mut store.ledger)?;

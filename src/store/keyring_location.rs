@@ -58,7 +58,7 @@ pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
     Err(Error::Policy {
         line: None,
         why: format!(
-            "it says that the keyring is in {}, and it is not: copy it there first",
+            "it says that the keyring is in {}, but it is not there; copy it there first",
             folder.display()
         ),
     })
@@ -218,8 +218,8 @@ fn close(folder: &Folder) -> Vec<String> {
 fn told(path: &Path, closed: io::Result<()>) -> String {
     let shown = path.display();
     match closed {
-        Ok(()) => format!("others could use {shown}; now only its owner can"),
-        Err(e) => format!("others can use {shown}, and that cannot be changed: {e}"),
+        Ok(()) => format!("other accounts could access {shown}; now only its owner can"),
+        Err(e) => format!("other accounts can access {shown}, and agekeep cannot change that: {e}"),
     }
 }
 

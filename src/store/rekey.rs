@@ -381,7 +381,7 @@ pub(super) fn reencrypt(
 
 /// The reason in the record.
 const REASON: &str =
-    "the store had format 1: its keyring was sealed anew, and history names its keys";
+    "the store had format 1: its keyring was re-encrypted, and history now names its keys";
 
 /// Upgrades a store of an earlier format, if this process may. Called with the lock held.
 pub(super) fn upgrade(store: &mut Store) -> Result<()> {

@@ -271,8 +271,8 @@ impl RollbackCheck {
     pub(super) fn problem(&self) -> Option<String> {
         let why = self.unkept.as_ref()?;
         Some(format!(
-            "what was seen of the store could not be kept ({why}), so another store or an older copy in \
-             its place may not be noticed"
+            "the newest event of the store could not be remembered ({why}), so agekeep may not \
+             notice another store or an older copy in its place"
         ))
     }
 

@@ -195,15 +195,13 @@ fn problems(store: &Store) -> Result<Vec<String>> {
     problems.extend(store.ledger.pinning.problem());
     if keyring::has_staged(store.ledger.keyring.folder()) {
         problems.push(
-            "a change of keys was begun and not finished; give the same command again, or \
-             `agekeep rekey`"
-                .into(),
+            "a change of keys was not finished; repeat that command, or run `agekeep rekey`".into(),
         );
     }
     if !store.state.catalog.marked.is_empty() {
         problems.push(format!(
-            "{} memories are marked for erasure and their keys are still there; any command of a \
-             reader who may write destroys them",
+            "{} memories are marked for erasure but still have their keys; the next command of a \
+             reader who may write destroys these",
             store.state.catalog.marked.len()
         ));
     }
@@ -211,8 +209,8 @@ fn problems(store: &Store) -> Result<Vec<String>> {
         && store.ledger.keyring.is_before(numbers)
     {
         problems.push(
-            "the keyring is a copy from before an erasure; what was erased since is not opened \
-             with it, and any command of a reader who may write destroys those keys again"
+            "the keyring is a copy from before an erasure; agekeep does not use its erased keys, \
+             and the next command of a reader who may write destroys them again"
                 .into(),
         );
     }
@@ -223,13 +221,13 @@ fn problems(store: &Store) -> Result<Vec<String>> {
     }
     if missing > 0 {
         problems.push(format!(
-            "{missing} memories have lost their blob; restore the objects folder from a backup"
+            "{missing} memories have lost their content; restore the objects folder from a backup"
         ));
     }
     if keyless > 0 {
         problems.push(format!(
-            "{keyless} memories have no key in the keyring and cannot be opened; restore it \
-             from the same backup as the repository"
+            "{keyless} memories have no key in the keyring and cannot be decrypted; restore the \
+             keyring from the same backup as the repository"
         ));
     }
     problems.extend(without_role(&store.state));
@@ -274,8 +272,8 @@ fn without_role(state: &State) -> Option<String> {
     let names: Vec<&str> = without.map(SignerEntry::name).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "no role is given to {}, so each of these signers may do everything; give each one \
-             with `agekeep signers role NAME ROLE`: owner, writer, sweeper or auditor",
+            "the signers {} have no role, so each may do everything; set a role with `agekeep \
+             signers role NAME ROLE`: owner, writer, sweeper or auditor",
             names.join(", ")
         )
     })
@@ -372,7 +370,7 @@ impl fmt::Display for FirstUse {
         let (store, path, owner) = (self.store, self.path.display(), &self.owner);
         write!(
             f,
-            "first use of the store {store} at {path}, which {owner} made"
+            "first use of the store {store} at {path}, which {owner} created"
         )?;
         self.copy_of
             .as_ref()

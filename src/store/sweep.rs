@@ -101,7 +101,7 @@ fn check_clock(state: &State, how: SweepOptions) -> Result<bool> {
     }
     let why = match fault {
         ClockFault::Behind(latest) => format!(
-            "it says {}, and an event was at {} already",
+            "it says {}, but an earlier event has the time {}",
             seconds(now),
             seconds(latest)
         ),

@@ -125,8 +125,7 @@ impl Store {
             if unexpired.at(path).is_some() || unexpired.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
-                    why: "it is there: say which moment it is to be brought back to, with --from"
-                        .into(),
+                    why: "it was not deleted; name the revision to restore with --from".into(),
                 });
             }
             let newest = timeline(&store.state).len() - 1;

@@ -32,14 +32,14 @@ impl FindingClass {
     }
 }
 
-const RESTORE: &str = "keep a copy of the store as it is, and restore from a backup or a clone that \
+const RESTORE: &str = "keep a copy of the store, then restore it from a backup or a clone that \
                        verifies";
 const WHO: &str = "find out who had access to the store and its signing keys; a backup or clone \
                    from before that event shows what was there";
 const KEYS: &str = "restore the keyring folder from the backup that belongs to this repository";
 
-const BACK: &str = "somebody put an older copy of the store in its place, or another history; restore \
-                    the newest copy, or go on from here with `agekeep accept-rollback --reason TEXT`";
+const BACK: &str = "somebody replaced the store by an older copy or another history; restore the newest \
+                    copy, or continue from here with `agekeep accept-rollback --reason TEXT`";
 
 /// Every kind of finding: its id, its class and its hint.
 pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
@@ -63,12 +63,12 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "head",
         Tampered,
-        "find out what moved the branch; the journal has the commit that agekeep acknowledged last",
+        "find out what moved the branch; the journal has the last commit that agekeep acknowledged",
     ),
     (
         "journal",
         Tampered,
-        "keep a copy of it; without the file `journal` history is what the branch says",
+        "keep a copy of the file `journal`; without it, agekeep continues from the branch",
     ),
     (
         "refs",
@@ -94,7 +94,7 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "config",
         Untidy,
-        "write the file anew as docs/format.md has it; only stock git reads it",
+        "write the file again as docs/format.md shows it; only stock git reads it",
     ),
     ("hooks", Tampered, "remove the file: stock git would run it"),
     (
@@ -124,13 +124,13 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "erased-key",
         Tampered,
-        "an older copy of the keyring is in its place: any command of a reader who may write destroys \
-         that key again; find out where the copy came from, and who has more of it",
+        "the keyring is an older copy: the next command of a reader who may write destroys that \
+         key again; find out where the copy came from, and who has other copies",
     ),
     (
         "keyring-ahead",
         Tampered,
-        "find out whether history was turned back, or the keyring comes from another moment; \
+        "find out whether history was rolled back or the keyring comes from another backup; \
          restore both from one backup",
     ),
     ("keyring", Tampered, KEYS),
@@ -143,13 +143,13 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "catalog",
         Tampered,
-        "remove the file `catalog`: it is made anew from history",
+        "remove the file `catalog`; agekeep builds it again from history",
     ),
     (
         "another-store",
         Tampered,
         "find out who put it there, and restore the store that was there; if you put it there \
-         yourself, go on with it by `agekeep accept-rollback --reason TEXT`",
+         yourself, continue with `agekeep accept-rollback --reason TEXT`",
     ),
     ("pin-rolled-back", Tampered, BACK),
     (
@@ -162,18 +162,18 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "checkpoint-unsigned",
         Tampered,
-        "do not rely on it; ask for one that a signer made",
+        "do not rely on it; ask for a checkpoint that a signer made",
     ),
     (
         "checkpoint-foreign",
         Tampered,
-        "name the store it belongs to with --store",
+        "name the store that it belongs to with --store",
     ),
 ];
 
 /// The hint for a damaged object that the journal still holds.
-const MENDED: &str = "the journal still holds it: `agekeep compact` mends it; then find out what \
-                      damaged it";
+const MENDED: &str = "the journal still has it, and `agekeep compact` repairs it; then find out \
+                      what damaged it";
 
 /// A problem found by a check.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -348,7 +348,7 @@ impl ReplayState {
                         is_elsewhere(memory, touch) || memory.bytes != touch.bytes
                     }) =>
                 {
-                    Some("it seals a memory anew, and its path or length is another")
+                    Some("it re-encrypts a memory, but changes its path or length")
                 }
                 _ if from_later => Some("it goes back to a version that was not before it"),
                 _ => None,

@@ -357,12 +357,12 @@ fn opened_keyring(
             }
             return Ok(Some(keyring));
         }
-        Err(Error::NotARecipient { .. }) => "your identity does not open the keyring",
+        Err(Error::NotARecipient { .. }) => "your identity cannot decrypt the keyring",
         Err(
             error @ (Error::NoKeyring { .. } | Error::Damaged { .. } | Error::UnknownFormat { .. }),
         ) => {
             findings.add_outside(keyring_fault(&error));
-            "the keyring does not open"
+            "the keyring cannot be decrypted"
         }
         Err(error) => return Err(error),
     };

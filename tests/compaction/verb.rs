@@ -118,7 +118,7 @@ fn a_torn_object_is_left_and_said_and_nothing_with_it_goes() {
         said.contains("object abcdefabcdefabcdefabcdefabcdefabcdefabcd is torn"),
         "{said}"
     );
-    assert!(said.contains("hint: `agekeep verify`"), "{said}");
+    assert!(said.contains("hint: run `agekeep verify`"), "{said}");
     assert!(
         stdout(&done).contains("after  1 pack, 1 loose object, "),
         "{}",

@@ -287,7 +287,8 @@ fn where_a_client_puts_variables_in_a_path_with_one_is_refused() {
             assert_eq!(server[table(client)]["agekeep"]["args"][2], "/x/${HOME}/y");
         } else {
             assert!(
-                site.misused(&args).contains("a variable in its place"),
+                site.misused(&args)
+                    .contains("would replace it by a variable"),
                 "{client}"
             );
         }
@@ -428,7 +429,7 @@ fn what_would_not_work_yet_is_said_beside_the_block() {
 fn a_program_that_will_not_stay_is_told_of() {
     let site = Site::new("plain");
     let temporary = stderr(&site.run(&["mcp-config", "--client", "cursor"]));
-    assert!(temporary.contains("emptied at times"), "{temporary}");
+    assert!(temporary.contains("in a temporary folder"), "{temporary}");
     let built = Command::new(env!("CARGO_BIN_EXE_agekeep"))
         .env_clear()
         .env("HOME", &site.home)
@@ -436,7 +437,7 @@ fn a_program_that_will_not_stay_is_told_of() {
         .output()
         .expect("runs");
     assert!(
-        stderr(&built).contains("where cargo builds"),
+        stderr(&built).contains("in a build folder of cargo"),
         "{}",
         stderr(&built)
     );

@@ -653,7 +653,7 @@ fn for_a_person_each_step_is_a_line_with_what_to_do() {
             "{line}: {said}"
         );
     }
-    assert!(said.ends_with("It does not work as it is.\n"), "{said}");
+    assert!(said.ends_with("It does not work yet.\n"), "{said}");
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
@@ -662,7 +662,7 @@ fn a_folder_that_is_copied_elsewhere_is_noted() {
     let site = Site::new("Dropbox");
     let (said, _) = site.diagnosis("cursor", &[]);
     assert!(
-        what(of_step(&said, "ground")[0]).contains("copied to other machines"),
+        what(of_step(&said, "ground")[0]).contains("synchronized with other machines"),
         "{said:#}"
     );
     let (said, _) = Site::new("plain").diagnosis("cursor", &[]);
@@ -707,7 +707,7 @@ fn an_identity_behind_a_passphrase_is_said_and_its_file_is_passed_on() {
     let (said, code) = site.diagnosis("cursor", &[]);
     assert_eq!(code, 1);
     assert!(
-        what(fault(&said, "store")).contains("others can use"),
+        what(fault(&said, "store")).contains("other accounts can access"),
         "{said:#}"
     );
 }

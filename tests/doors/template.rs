@@ -183,7 +183,10 @@ fn where_a_policy_lets_them_not_in_the_store_is_made_and_it_is_said() {
         let output = home.run(&args);
         assert_eq!(output.status.code(), Some(9), "{}", stderr(&output));
         let said = stderr(&output);
-        assert!(said.contains("The store is made and can be used"), "{said}");
+        assert!(
+            said.contains("The store was created and can be used"),
+            "{said}"
+        );
         assert!(said.contains("/memories/startup.md"), "which one: {said}");
         assert!(
             !stdout(&output).contains("/memories/"),

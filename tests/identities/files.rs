@@ -56,7 +56,7 @@ fn what_is_no_identity() {
     is_refused(vec![b'#'; 70_000], "it is no small file");
     is_refused(
         "-----BEGIN PRIVATE KEY-----\nAAAA\n",
-        "it is no SSH private key",
+        "it is not an SSH private key",
     );
 }
 
@@ -77,7 +77,10 @@ fn encrypted_files_that_are_not_whole() {
     );
     is_refused(encrypted("", true, QUICK), "it holds no identity");
     let nested = String::from_utf8(encrypted(&keygen(), true, QUICK)).expect("armor");
-    is_refused(encrypted(&nested, true, QUICK), "it is no SSH private key");
+    is_refused(
+        encrypted(&nested, true, QUICK),
+        "it is not an SSH private key",
+    );
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn a_folder_and_a_file_for_others_are_no_identity() {
     let open = fs::Permissions::from_mode(0o644);
     fs::set_permissions(&person.identity, open).expect("mode set");
     let said = person.refused(&["view"], 12);
-    assert!(said.contains("so it is not used"), "{said}");
+    assert!(said.contains("so agekeep does not use it"), "{said}");
     assert!(said.contains("chmod go= "), "{said}");
 }
 
@@ -175,10 +178,10 @@ fn what_is_no_recipient_is_not_repeated() {
         ("AGE-PLUGIN-AGEKEEPTEST-1DAHX2XT6EAH", "it is an identity"),
         (pem, "it is an identity"),
         ("age1agekeeptest1dahx2hxxx5q", "checksum"),
-        ("AGE1AGEKEEPTEST1DAHX2HXXX5P", "it is no recipient"),
+        ("AGE1AGEKEEPTEST1DAHX2HXXX5P", "it is not a recipient"),
         ("age1", "checksum"),
-        ("canary", "it is no recipient"),
-        ("", "it is no recipient"),
+        ("canary", "it is not a recipient"),
+        ("", "it is not a recipient"),
         (&ecdsa, "SSH key of another kind"),
         (&weak, "too weak"),
         ("ssh-ed25519 canary", "cut short or changed"),
@@ -203,7 +206,7 @@ fn a_recipient_that_the_identity_does_not_open() {
     let person = Person::with_identity(keygen());
     let said = person.refused(&["init", "--recipient", &other], 2);
     assert!(
-        said.contains("your identity does not open what is sealed to it"),
+        said.contains("your identity cannot decrypt what is encrypted to it"),
         "{said}"
     );
     assert!(!person.home.store().exists());

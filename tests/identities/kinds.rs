@@ -60,7 +60,7 @@ fn one_of_several_in_a_file_opens() {
     assert_eq!(person.done(&["read", "/memories/a.md"]), "hello");
     private(&person.identity, &other);
     let said = person.refused(&["read", "/memories/a.md"], 12);
-    assert!(said.contains("your identity does not open"), "{said}");
+    assert!(said.contains("your identity cannot decrypt"), "{said}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn without_terminal_and_source_it_is_refused_at_once() {
         for args in [&["view"][..], &["tool"], &["verify"], &["log"]] {
             let said = person.refused(args, 12);
             assert!(said.contains(NONE), "{said}");
-            assert!(said.contains("there is no terminal to ask at"), "{said}");
+            assert!(said.contains("there is no terminal to ask on"), "{said}");
             for source in ["--passphrase-fd", "PASSPHRASE_FILE", "PASSPHRASE_COMMAND"] {
                 assert!(said.contains(source), "{said}");
             }
@@ -133,7 +133,7 @@ fn the_first_source_counts_and_nothing_is_tried_behind_it() {
         .passphrase("wrong")
         .env("AGEKEEP_PASSPHRASE_COMMAND", format!("echo '{PASSPHRASE}'"));
     let said = person.refused(&["view"], 12);
-    assert!(said.contains("the passphrase does not open "), "{said}");
+    assert!(said.contains("the passphrase is wrong for "), "{said}");
     let secret = person.home.path().join("secret");
     private(&secret, format!("{PASSPHRASE}\n"));
     let output = through_shell(
@@ -158,7 +158,7 @@ fn a_wrong_passphrase_is_told_and_not_repeated() {
             let output = person.run(args);
             let said = stderr(&output);
             assert_eq!(output.status.code(), Some(12), "{said}");
-            assert!(said.contains("the passphrase does not open "), "{said}");
+            assert!(said.contains("the passphrase is wrong for "), "{said}");
             assert!(!said.contains("canary"), "{said}");
         }
     }
@@ -211,7 +211,10 @@ fn a_passphrase_file_for_others_is_refused() {
         let path = person.home.path().join("passphrase");
         fs::set_permissions(&path, fs::Permissions::from_mode(bits)).expect("mode set");
         let said = person.refused(&["view"], 12);
-        assert!(said.contains("others can use the passphrase at "), "{said}");
+        assert!(
+            said.contains("other accounts can access the passphrase at "),
+            "{said}"
+        );
     }
 }
 

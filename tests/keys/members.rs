@@ -122,7 +122,7 @@ fn whoever_leaves_is_not_who_makes_the_new_keys() {
     let team = Team::new();
     team.add("bob", "reader");
     let said = team.fails_as("bob", 6, &["recipients", "rm", "bob"]);
-    assert!(said.contains("another reader has to do it"), "{said}");
+    assert!(said.contains("ask another reader to do it"), "{said}");
     let removed = team.run_as("bob", &["recipients", "rm", "owner"]);
     assert!(removed.status.success(), "{}", stderr(&removed));
     assert_eq!(team.members_as("bob"), ["bob"]);

@@ -115,7 +115,7 @@ fn a_file_that_a_secret_key_is_printed_into_is_closed_to_others_and_that_is_said
         let out = home.path().join("out");
         let made = into_out(&home, ">", &[], args);
         assert!(made.status.success(), "{}", stderr(&made));
-        assert!(stderr(&made).starts_with("note: others could use the file"));
+        assert!(stderr(&made).starts_with("note: other accounts could access the output file"));
         let printed = fs::read_to_string(&out).expect("there");
         assert!(printed.contains("AGE-SECRET-KEY-1"), "{printed}");
         assert_eq!(mode(&out), 0o600, "{args:?}");
@@ -163,7 +163,10 @@ fn where_a_file_cannot_be_closed_no_secret_key_is_printed_and_nothing_was_done()
             let refused = into_out(&home, ">", &tracer, args);
             let said = stderr(&refused);
             assert_eq!(refused.status.code(), Some(16), "{args:?}: {said}");
-            assert!(said.contains("rights of others"), "{said}");
+            assert!(
+                said.contains("cannot restrict the permissions of"),
+                "{said}"
+            );
             assert_eq!(fs::read(home.path().join("out")).expect("there"), b"");
             assert_eq!(home.run(&["status", "--json"]).stdout, before, "{args:?}");
             assert!(args[0] != "init" || !home.identity().exists());
@@ -180,7 +183,7 @@ fn what_init_prints_with_a_recovery_identity_is_an_identity_file() {
     let printed = fs::read_to_string(home.path().join("out")).expect("there");
     assert!(printed.contains("# store  "), "{printed}");
     assert!(
-        printed.contains("# It begins with these memories:"),
+        printed.contains("# The store starts with these memories:"),
         "{printed}"
     );
     fs::remove_file(home.identity()).expect("there");
@@ -327,7 +330,7 @@ fn doctor_says_what_will_hurt_and_what_to_do() {
     assert_eq!(ids(&team), ["keyring-copy"]);
     fs::remove_dir_all(&left).expect("there");
     assert_eq!(ids(&team), [""; 0]);
-    assert_eq!(team.ok(&["doctor"]), "Nothing was found.\n");
+    assert_eq!(team.ok(&["doctor"]), "No problems found.\n");
     // A key that lies in the store it is for.
     let inside = team.home.store().join("identity.txt");
     fs::copy(team.home.identity(), &inside).expect("copied");

@@ -269,7 +269,7 @@ fn flip(team: &Team, name: &str) -> (PathBuf, Vec<u8>) {
 
 #[test]
 fn a_keyring_file_that_is_damaged_makes_nobody_somebody_else() {
-    const RESTORE: &str = "restore the keyring from its backup";
+    const RESTORE: &str = "restore the keyring from the backup";
     let team = Team::new();
     team.create("a.md", "text\n");
     team.add("eve", "auditor");
@@ -325,7 +325,7 @@ fn who_is_not_in_an_older_keyring_is_no_recipient_of_it() {
     }
     for who in ["bob", "eve"] {
         let said = team.fails_as(who, 12, &["read", "/memories/a.md"]);
-        assert!(said.contains("your identity does not open"), "{said}");
+        assert!(said.contains("your identity cannot decrypt"), "{said}");
         let verified = team.run_as(who, &["verify", "--full"]);
         assert_eq!(verified.status.code(), Some(3), "{}", stdout(&verified));
     }

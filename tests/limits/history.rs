@@ -206,7 +206,9 @@ fn past_the_reserve_an_agent_records_nothing_and_the_owner_goes_on() {
     let answer = &mcp(&home, &[], "memory_view", &[view])[0];
     assert_eq!(answer["isError"], true, "{answer}");
     assert!(
-        answer.to_string().contains("a person has to raise it"),
+        answer
+            .to_string()
+            .contains("a person has to raise the limit"),
         "{answer}"
     );
     assert_eq!(history_bytes(&home, &[]), taken);

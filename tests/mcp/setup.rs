@@ -141,7 +141,7 @@ const TROUBLES: &[Trouble] = &[
     },
     Trouble {
         name: "a passphrase that nobody gives",
-        says: &["locked with a passphrase", "AGEKEEP_PASSPHRASE_FILE"],
+        says: &["has a passphrase", "AGEKEEP_PASSPHRASE_FILE"],
         shows: "",
         make: lock_identity,
         mend: |home| private(&passphrase_file(home), PASSPHRASE),
@@ -165,7 +165,7 @@ const TROUBLES: &[Trouble] = &[
     },
     Trouble {
         name: "a branch that was moved",
-        says: &["do not fit"],
+        says: &["does not match"],
         shows: "",
         make: |home| {
             aside(&branch(home));
@@ -357,7 +357,7 @@ fn init_makes_keys_and_store_in_an_empty_home() {
     assert!(end.status.success() && end.rest.iter().all(|note| note.get("method").is_some()));
     let store = home.store().display().to_string();
     assert!(
-        end.stderr.contains(&store) && end.stderr.contains("Back up"),
+        end.stderr.contains(&store) && end.stderr.contains("Back these up"),
         "{}",
         end.stderr
     );
@@ -460,7 +460,7 @@ fn a_store_that_was_turned_back_is_refused_again_and_again() {
     fs::rename(&older, home.store()).expect("put in its place");
     for number in 3..7 {
         let said = server.failed("memory_create", create(number));
-        assert!(said.contains("turned back"), "{said}");
+        assert!(said.contains("rolled back"), "{said}");
     }
     // Another store in its place is no better.
     fs::rename(home.store(), home.path().join("older")).expect("moved");

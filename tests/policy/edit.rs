@@ -115,7 +115,7 @@ fn what_was_not_changed_is_not_recorded() {
         assert!(edited.status.success(), "{}", stderr(&edited));
         assert_eq!(
             stdout(&edited),
-            "The policy is as it was; nothing was recorded.\n"
+            "The policy has not changed; nothing was recorded.\n"
         );
     }
     let edited = desk.command("true", &["--json"]).output().expect("runs");
@@ -137,7 +137,7 @@ fn what_is_no_policy_is_kept_and_changes_nothing() {
             true,
         ),
         ("printf '\\377' > \"$1\"", 2, "line 1: ", true),
-        (": > \"$1\"", 2, "nothing is left of it", true),
+        (": > \"$1\"", 2, "the edited policy is empty", true),
         ("echo nonsense >> \"$1\"; exit 3", 2, "exit status: 3", true),
         ("rm \"$1\"", 16, "cannot read", false),
         (

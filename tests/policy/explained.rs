@@ -24,10 +24,10 @@ fn nothing_expires_unless_somebody_says_so() {
     assert_eq!(
         ok(&home, &["policy", "explain"]),
         "Every memory: never expires\n\
-         So nothing expires; `agekeep policy set expiration.unaccessed_for 90d` would have what \
-         nobody uses for 90 days expire.\n\
+         So nothing expires. With `agekeep policy set expiration.unaccessed_for 90d`, memories \
+         expire that nobody has read or written for 90 days.\n\
          A sweep that would remove more than 25% of all memories, and more than 10 of them, stops \
-         unless it is told --yes.\n"
+         unless you give --yes.\n"
     );
     assert_eq!(events(&home), 1);
 }
@@ -66,18 +66,18 @@ unaccessed_for = "never"
     );
     assert_eq!(
         ok(&home, &["policy", "explain"]),
-        "Whatever a rule says, this never expires:\n  /memories/team/**\n  **/README.md\n\
-         Of these rules the first that is for a memory decides:\n  \
-         1. /memories/tmp/**: expires when neither read nor written for 7 days; erased 30 days \
+        "Memories that match one of these globs never expire:\n  /memories/team/**\n  **/README.md\n\
+         The first of these rules that matches a memory decides:\n  \
+         1. /memories/tmp/**: expires when nobody has read or written it for 7 days; erased 30 days \
          after the sweep that removed it\n  \
-         2. the memory 00112233445566778899aabbccddeeff: expires at 2027-01-30T23:00:00Z, whoever \
-         reads it until then; the next sweep deletes it, and history \
+         2. the memory 00112233445566778899aabbccddeeff: expires at 2027-01-30T23:00:00Z, whether \
+         or not it is read until then; the next sweep removes it, and history \
          keeps it\n  \
-         3. /memories/log/*: expires when neither read nor written for 1 hour; erased once a sweep \
-         has removed it\n  \
+         3. /memories/log/*: expires when nobody has read or written it for 1 hour; erased when a sweep \
+         removes it\n  \
          4. /memories/law/**: never expires\n\
-         Every other memory: expires when neither read nor written for 90 days; the next sweep deletes it, and history keeps it\n\
-         A sweep that would remove more than 100 memories stops unless it is told --yes.\n"
+         Every other memory: expires when nobody has read or written it for 90 days; the next sweep removes it, and history keeps it\n\
+         A sweep that would remove more than 100 memories stops unless you give --yes.\n"
     );
     let said = json(&home, &["policy", "explain"]);
     assert_eq!(said["schema"], "agekeep.policy_explain/1");
@@ -88,7 +88,7 @@ unaccessed_for = "never"
             "rule": 2, "path": null, "memory": "00112233445566778899aabbccddeeff",
             "unaccessed_for": null, "expires_at": "2027-01-30T23:00:00.000Z",
             "grace": "36h", "then": "delete",
-            "means": "expires at 2027-01-30T23:00:00Z, whoever reads it until then; the next sweep deletes it, and history keeps it",
+            "means": "expires at 2027-01-30T23:00:00Z, whether or not it is read until then; the next sweep removes it, and history keeps it",
         })
     );
     assert_eq!(said["otherwise"]["unaccessed_for"], "90d");
@@ -138,7 +138,7 @@ fn one_memory_gets_a_time_of_its_own() {
     let said = expire_at(&home, "/memories/a.md", "never");
     assert_eq!(
         said,
-        "/memories/a.md has no time of its own to expire at (event 5).\n"
+        "/memories/a.md has no expiry time of its own (event 5).\n"
     );
     assert_eq!(rules(&home), value!([other]));
     let said = expire_at(&home, "/memories/a.md", "never");
@@ -215,15 +215,15 @@ fn what_cannot_be_given_a_time() {
         ("/memories/b.md", "never", 4, "nothing was at"),
         ("a.md", "2027-01-31", 7, "the path"),
         ("/etc/passwd", "2027-01-31", 7, "the path"),
-        (&id, "2026-11-20", 2, "which is past"),
+        (&id, "2026-11-20", 2, "which is in the past"),
         (
             &id,
             "30d",
             2,
-            "which is past; give a time to come, such as 2026-12-21",
+            "which is in the past; give a future time, such as 2026-12-21",
         ),
-        (&id, "now", 2, "which is past"),
-        (&id, "yesterday", 2, "which is past"),
+        (&id, "now", 2, "which is in the past"),
+        (&id, "yesterday", 2, "which is in the past"),
         (&id, "soon", 2, "the time"),
         (&id, "", 2, "the time"),
         (&id, "2027-02-31", 2, "the time"),

@@ -158,7 +158,7 @@ fn a_full_disk_stops_an_import_and_the_same_command_goes_on() {
     assert_eq!(stopped.status.code(), Some(16), "{}", stderr(&stopped));
     let said = stdout(&stopped);
     assert!(
-        said.contains("then it stopped: the same command again goes on"),
+        said.contains("then it stopped: run the same command again to continue"),
         "{said}"
     );
     assert!(done.status.success(), "{}", stderr(&done));
@@ -205,7 +205,7 @@ fn another_text_is_left_alone_unless_it_is_to_be_overwritten() {
     assert_eq!(place.ok(&["read", "a.md"]), "here\n");
     let told = place.fails(5, &["import", "in"]);
     assert!(
-        told.contains("/memories/a.md  is there with another text"),
+        told.contains("/memories/a.md  exists with a different text"),
         "{told}"
     );
     assert!(told.contains("--overwrite"), "{told}");
@@ -257,6 +257,6 @@ fn what_is_there_and_does_not_open_is_refused_and_the_rest_goes_on() {
     place.write("in/a.md", "here\n");
     place.write("in/b.md", "b\n");
     let said = place.import(&["in"]);
-    said.refuses("a.md", "does not open");
+    said.refuses("a.md", "cannot be decrypted");
     assert_eq!((said.code, said.of("b.md").0), (1, "imported"));
 }

@@ -151,7 +151,10 @@ fn a_link_is_followed_only_where_a_person_named_it() {
     place.folder("base");
     symlink("../agent/memories", place.path("base/memories")).expect("linked");
     let said = place.unrecorded(2, &["import", "base", "--from", "sdk"]);
-    assert!(said.contains("name the folder it leads to"), "{said}");
+    assert!(
+        said.contains("name the folder that the link points to"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn a_person_brings_it_back() {
     assert_eq!(scene.done(&day(80), &["read", "a.md"]), "old text\n");
     has(
         &scene.refused(&day(80), 2, &["restore", PATH]),
-        &["it is there"],
+        &["it was not deleted"],
     );
     scene.done(&day(200), &["expire"]);
     let event = scene.newest(&day(200))["event"].to_string();
@@ -216,7 +216,7 @@ fn the_first_rule_that_fits_decides() {
     assert_eq!(later.status.code(), Some(4), "{}", stdout(&later));
     // What the policy names a time for is gone at once again.
     let said = scene.fails(&day(6), 15, &["restore", "/memories/b.md"]);
-    has(&said, &["change that first"]);
+    has(&said, &["change the policy first"]);
     scene.done(&day(6), &["policy", "expire-at", &id, "never"]);
     assert!(scene.is_there(&day(6), "/memories/b.md"));
 }

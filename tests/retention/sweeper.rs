@@ -21,7 +21,7 @@ fn an_auditor_sweeps_and_marks_and_a_reader_completes() {
     scene.done_as("sue", &day(95), &["expire"]);
     assert!(!scene.is_there(&day(95), "/memories/a.md"));
     let said = scene.done_as("sue", &day(130), &["expire", "--reason", "nightly"]);
-    has(&said, &["1 to erase", "is marked"]);
+    has(&said, &["1 to erase", "are marked"]);
     let marked = scene.newest(&day(130));
     // Looking at the log was a reader's command: the keys are gone by now.
     assert_eq!(marked["command"], "erase");

@@ -216,7 +216,7 @@ fn its_containers_do_what_they_are_for() {
         let refused = run(&place, expire, true);
         assert_eq!(refused.status.code(), Some(12), "{key}");
         assert!(
-            stderr(&refused).contains("others can use the"),
+            stderr(&refused).contains("other accounts can access the"),
             "{}",
             stderr(&refused)
         );

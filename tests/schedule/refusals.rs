@@ -68,7 +68,7 @@ fn what_fits_in_no_line() {
         refused(
             &place,
             &["schedule", form, "--store", "no-such/../x"],
-            "leads nowhere yet",
+            "does not exist yet",
         );
     }
 }
@@ -249,7 +249,7 @@ fn a_key_that_others_can_read_is_said() {
     fs::set_permissions(place.identity(), fs::Permissions::from_mode(0o640)).expect("ours");
     let said = warned(&place, &["schedule", "cron"]);
     assert!(
-        said.contains("the sweep would fail") && said.contains("others can use the identity"),
+        said.contains("the sweep would fail") && said.contains("other accounts can access the identity"),
         "{said}"
     );
 }

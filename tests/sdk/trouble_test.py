@@ -112,13 +112,13 @@ class Starting(Case):
                 self.fail("there is no store")
         for said in (str(caught.exception), stderr.getvalue()):
             self.assertIn(f"error: no store at {missing}\n", said)
-            self.assertIn(f"hint: make one with `agekeep init --store {missing}`", said)
+            self.assertIn(f"hint: create one with `agekeep init --store {missing}`", said)
 
     def test_no_store_seen_by_a_model(self):
         memory = AgekeepMemory(store=os.path.join(HERE, "no-store"))
         with contextlib.redirect_stderr(io.StringIO()), self.assertLogs("agekeep") as logged:
             self.assert_refused(memory, view(""), UNAVAILABLE)
-        self.assertIn("hint: make one with", logged.output[0])
+        self.assertIn("hint: create one with", logged.output[0])
         self.assertNotIn("/", UNAVAILABLE)
 
     def test_no_agekeep(self):
@@ -136,7 +136,7 @@ class Starting(Case):
                 self.fail("there is no store")
 
         with contextlib.redirect_stderr(io.StringIO()):
-            with self.assertRaisesRegex(AgekeepError, "hint: make one with"):
+            with self.assertRaisesRegex(AgekeepError, "hint: create one with"):
                 asyncio.run(main())
 
 

@@ -114,7 +114,7 @@ fn what_is_no_cursor_is_refused_and_so_are_arguments_that_do_not_fit() {
             );
             let said = stderr(&refused);
             assert!(
-                said.contains("may have been turned back") && said.contains(gone),
+                said.contains("may have been rolled back") && said.contains(gone),
                 "{said}"
             );
             assert_eq!(stdout(&refused), "");

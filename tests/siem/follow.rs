@@ -238,7 +238,7 @@ fn a_store_that_is_turned_back_ends_it_with_an_integrity_failure() {
     fs::rename(copy, home.store()).expect("the older copy in its place");
     let (code, said) = follower.end();
     assert_eq!(code, Some(13), "{said}");
-    assert!(said.contains("history was turned back: event 1"), "{said}");
+    assert!(said.contains("history was rolled back: event 1"), "{said}");
 }
 
 #[test]

@@ -521,9 +521,7 @@ fn a_store_from_before_there_were_roles_goes_on_and_says_how_to_give_them() {
     scene.judged(None);
     let team = &scene.team;
     let problem = |names: &str| {
-        format!(
-            "no role is given to {names}, so each of these signers may do everything; give each"
-        )
+        format!("the signers {names} have no role, so each may do everything; set a role")
     };
     let status = team.done(LATER, &["status"]);
     assert!(

@@ -51,7 +51,7 @@ fn a_plan_is_carried_out_exactly_or_refused() {
             "sha256:",
         ] {
             let said = story.fails(6, &[args, &["--plan", bad]].concat());
-            has(&said, &["is no longer what would be done", &digest]);
+            has(&said, &["the plan has changed from", &digest]);
         }
         assert_eq!(story.newest(), 4);
         let short = digest[..16].to_owned();
@@ -140,7 +140,7 @@ fn what_a_newer_rule_finds_is_stripped_on_the_way_back() {
         assert_eq!(story.state(), want, "{args:?}");
         // What is there already is what would be brought back.
         let again = story.ok(&["restore", "/memories/a", "--from", "2"]);
-        has(&again, &["Nothing has to be done."]);
+        has(&again, &["There is nothing to do."]);
     }
 }
 

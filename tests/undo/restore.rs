@@ -45,7 +45,7 @@ fn an_edit_a_deletion_and_a_directory_are_brought_back() {
         "/memories/empty.md",
     ] {
         let done = story.ok(&["restore", path, "--from", "4"]);
-        has(&done, &["Nothing has to be done."]);
+        has(&done, &["There is nothing to do."]);
     }
     assert_eq!(story.newest(), newest);
     // It is the memory it was: its versions go on, and its history is one.
@@ -98,7 +98,7 @@ fn what_moved_out_of_a_directory_is_left_and_the_rest_restored() {
         &[
             "/memories/d/a: it has moved to /memories/other",
             "rename by agent-A in session A (event 4)",
-            "--partial leaves them as they are",
+            "with --partial they stay unchanged",
         ],
     );
     assert_eq!(story.newest(), 6);
@@ -132,7 +132,7 @@ fn a_path_that_a_new_memory_took() {
     has(&said, &["/memories/n.md/x is in the way"]);
     has(
         &said,
-        &["--partial leaves them as they are and does all the rest"],
+        &["with --partial they stay unchanged and the rest is undone"],
     );
     story.told(&[("A", delete("n.md")), ("A", create("n.md", "y\n"))]);
     let said = story.fails(15, &["restore", "/memories/n.md/x", "--from", "HEAD~2"]);

@@ -164,7 +164,7 @@ fn a_real_conflict_refuses_that_memory_and_names_who_is_on_top() {
     has(
         &said,
         &[
-            "/memories/n.md: the same lines were changed since by others",
+            "/memories/n.md: others have changed the same lines since",
             "on top: str_replace by agent-D in session D (event 6), str_replace by agent-C in session C (event 5)",
             "--partial",
         ],
@@ -197,7 +197,7 @@ fn a_real_conflict_refuses_that_memory_and_names_who_is_on_top() {
     ]);
     has(
         &story.fails(15, &["revert", "1"]),
-        &["undoing would remove it", "agent-B in session B (event 2)"],
+        &["the undo would remove it", "agent-B in session B (event 2)"],
     );
     has(
         &story.ok(&["revert", "1", "--partial"]),
@@ -240,7 +240,7 @@ fn what_others_did_between_has_the_last_word() {
     ]);
     has(
         &story.ok(&["revert", "--session", "A"]),
-        &["Nothing has to be done."],
+        &["There is nothing to do."],
     );
     assert_eq!((story.state(), story.newest()), (state(&[]), 3));
     // Deleted by A, and another file made there by B: no place for it.
@@ -284,7 +284,7 @@ fn what_others_did_between_has_the_last_word() {
     ]);
     has(
         &story.fails(15, &["revert", "--session", "A"]),
-        &["it was moved again since by others", "rename by agent-B"],
+        &["others have moved it since", "rename by agent-B"],
     );
     // Moved back by B: that is what it should be.
     let story = Story::new();
@@ -295,7 +295,7 @@ fn what_others_did_between_has_the_last_word() {
     ]);
     has(
         &story.ok(&["revert", "--session", "A"]),
-        &["Nothing has to be done."],
+        &["There is nothing to do."],
     );
     // Created by A, changed and changed back by B: nobody's work is lost.
     let story = Story::new();

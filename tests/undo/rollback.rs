@@ -31,11 +31,11 @@ fn the_whole_store_goes_back_to_any_moment_and_forward_again() {
     let newest = story.newest();
     has(
         &story.ok(&["rollback", "--to", "10"]),
-        &["Nothing has to be done."],
+        &["There is nothing to do."],
     );
     has(
         &story.ok(&["rollback", "--to", "HEAD"]),
-        &["Nothing has to be done."],
+        &["There is nothing to do."],
     );
     assert_eq!(story.newest(), newest);
     let log = story.json(&["log", "-n", "1"]);

@@ -33,7 +33,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failed, 2 usage, 3 incomplete (verify), 4 not found, 5 already exists,
-6 precondition failed, 7 denied, 9 limit exceeded, 10 no store here, 11 locked, 12 no identity opens
+6 precondition failed, 7 denied, 9 limit exceeded, 10 no store here, 11 locked, 12 no key decrypts
 it, 13 integrity failure, 14 findings, 15 merge conflict, 16 I/O or disk full.";
 
 /// The exit code of a command line that does not parse.
@@ -53,7 +53,7 @@ pub(crate) struct Global {
         value_name = "DIR"
     )]
     pub(crate) store: Option<PathBuf>,
-    /// The age identity that opens the store [default: agekeep/identity.txt in the user's
+    /// The age identity that decrypts the store [default: agekeep/identity.txt in the user's
     /// configuration folder]
     #[arg(
         short,
@@ -63,7 +63,7 @@ pub(crate) struct Global {
         value_name = "FILE"
     )]
     pub(crate) identity: Option<PathBuf>,
-    /// The open descriptor to read the passphrase of the identity from
+    /// The file descriptor to read the identity's passphrase from
     // Read as text: an error must not show what may be a passphrase in the wrong place.
     #[arg(
         long,
@@ -73,29 +73,29 @@ pub(crate) struct Global {
         hide_env_values = true
     )]
     pub(crate) passphrase_fd: Option<String>,
-    /// The SSH key that signs commits; for a public key, or one with a passphrase, the ssh-agent
-    /// signs [default: `agekeep/signing_key` in the user's configuration folder]
+    /// The SSH key that signs commits. If it is a public key or has a passphrase, ssh-agent signs
+    /// [default: agekeep/signing_key in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     pub(crate) signing_key: Option<PathBuf>,
-    /// The folder of the store's keyring [default: where the policy says, or keyring in the store]
+    /// The folder of the keyring [default: the folder in the policy, or keyring in the store's
+    /// folder]
     #[arg(long, env = "AGEKEEP_KEYRING", global = true, value_name = "DIR")]
     pub(crate) keyring: Option<PathBuf>,
-    /// Who acts, for the event record [default: `AGEKEEP_ACTOR`, or the user's name where a person
-    /// gives the command]; in `log` and `revert`: whose events
+    /// Who gives the command; recorded in the event [default: AGEKEEP_ACTOR, or your user name].
+    /// `log` and `revert` select the events of this actor
     // The variable is not read by clap: it must never narrow what `log` shows.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
-    /// The session, for the event record; in `log` and `revert`: which session's events
+    /// The session; recorded in the event. `log` and `revert` select the events of this session
     #[arg(long, global = true, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Why, for the event record
+    /// Why you give the command; recorded in the event
     #[arg(long, global = true, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
-    /// Print JSON: one object, or one on each line
+    /// Print JSON: one object, or one object a line
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Do not say which store it is where none was used before; in `compact`: print nothing but what
-    /// is wrong
+    /// Do not print which store this is at its first use; `compact` prints only problems
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// When to print in colour
@@ -104,8 +104,8 @@ pub(crate) struct Global {
     /// Do not start a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
-    /// Go by this time (RFC 3339) and not by the machine's clock: in dry runs and explanations, and
-    /// for what is recorded in a store made by `init --trial`
+    /// Use this time (RFC 3339) instead of the machine's clock, in dry runs and explanations. Only
+    /// a store made by `init --trial` records it
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Whether nobody is asked anything, also where there is a terminal.
@@ -118,38 +118,39 @@ pub(crate) struct Global {
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
-    /// Make a store, and the keys to it where there are none
+    /// Create a store, and the keys to it if you have none
     Init(init::Init),
-    /// Show where the store is, what is in it, who can open it, and whether anything is wrong
+    /// Show where the store is, what is in it, who can read it, and any problems
     Status(status::StatusArgs),
     /// Show who did what and when, newest first
     Log(history::Log),
     /// Show who read a memory and when, newest first
     Access(history::Access),
-    /// Show an event and what it changed, or a file as it was: REV:PATH
+    /// Show an event and its changes, or a file at a revision (REV:PATH)
     Show(history::Show),
-    /// Show what differs between two moments, or what the last change was
+    /// Show the changes between two revisions, or the last change
     Diff(history::Diff),
-    /// Show who wrote each line of a file, when, and in which event and session
+    /// Show who wrote each line of a file, when, in which event and session
     ///
-    /// `<=` before an event: the line was written then or before, and what was before is erased.
+    /// `<=` before an event means: the line was written then or earlier, and the earlier versions
+    /// are erased.
     Blame(history::BlameArgs),
-    /// Look for a pattern in what is remembered, or ever was
+    /// Search for a pattern in all memories, or in all of history
     Grep(history::Grep),
-    /// Bring a file or directory back to what it was, also a deleted one
+    /// Restore a file or directory to an earlier state, also a deleted one
     Restore(undo::Restore),
-    /// Undo events, and keep what others changed since
+    /// Undo events, and keep later changes by others
     Revert(undo::Revert),
-    /// Bring the whole store back to a moment
+    /// Restore the whole store to an earlier state
     Rollback(undo::Rollback),
-    /// Show a file with line numbers, or a directory
+    /// Show a file with line numbers, or list a directory
     #[command(visible_aliases = ["cat", "ls"])]
     View(memory::ViewArgs),
-    /// Make a file; the text comes from --text, --file or standard input
+    /// Create a file; its text comes from --text, --file or standard input
     Create(memory::Create),
-    /// Replace the one occurrence of a text
+    /// Replace a text that occurs exactly once in a file
     StrReplace(memory::StrReplace),
-    /// Put lines after a line; the text comes from --text, --file or standard input
+    /// Insert text after a line; the text comes from --text, --file or standard input
     Insert(memory::Insert),
     /// Delete a file, or a directory with everything in it
     #[command(visible_alias = "rm")]
@@ -157,62 +158,62 @@ enum Verb {
     /// Move a file or a directory
     #[command(visible_alias = "mv")]
     Rename(memory::Rename),
-    /// Print a file as it is, or every path (`memory_read`)
+    /// Print a file unchanged, or every path (`memory_read`)
     Read(memory::Read),
-    /// Write a whole file, new or not (`memory_write`); the text as for create
+    /// Write a whole file, new or existing (`memory_write`); the text comes as for `create`
     Write(memory::Write),
-    /// Carry out memory-tool calls given as JSON, one on each line, and answer each with one line
+    /// Execute memory-tool calls: one JSON object a line in, one answer a line out
     Tool(memory::ToolArgs),
-    /// Serve memory to an MCP client, on standard input and output or over HTTP
+    /// Serve the memory to MCP clients, over standard input and output or HTTP
     Mcp(mcp::Mcp),
     /// Serve pages to look at the store with a browser on this machine, and to undo
     #[cfg(feature = "http")]
     Ui(ui::UiArgs),
-    /// Bring in memories that are files now: a folder, an SDK's, Claude Code's, or an export
+    /// Import memories from a folder, an SDK's memory, Claude Code's memory or an export
     Import(import::Import),
-    /// Write memories out as plaintext: to a folder, or as JSON Lines; recorded
+    /// Export memories as plaintext, to a folder or as JSON Lines; recorded
     Export(export::ExportArgs),
-    /// Print a signed note that says where history ends now, for an auditor to keep
+    /// Print a signed statement of where history ends now, for an auditor to keep
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Make a folder with all that an auditor needs on a machine of her own: a mirror without the keys
-    /// to texts, and a signed checkpoint
+    /// Create a folder for an auditor: a mirror of the store without the keys of memories, and a
+    /// signed checkpoint
     AuditKit(audit_kit::AuditKitArgs),
-    /// Accept a rolled-back history, or another store at a known place; needs --reason, and is
+    /// Accept a history that was rolled back, or another store in its place; needs --reason;
     /// recorded
     AcceptRollback,
-    /// List, add and remove those who can open the store
+    /// List, add and remove the people who can read the store
     Recipients(members::Recipients),
-    /// Hand out what opens one memory with stock age
+    /// Export the keys that decrypt one memory with stock age
     Keys(members::KeysArgs),
-    /// Remove what has expired, and erase what is past its grace: the sweep
+    /// Sweep: remove expired memories, and erase those past their grace if the policy says so
     Expire(retention::Expire),
-    /// Keep memories from expiring, from erasure and from deletion, and say why
+    /// Hold memories: protect them from expiry, erasure and deletion, with a reason
     Hold(retention::HoldArgs),
-    /// Erase memories from history too, by destroying their keys
+    /// Erase memories, also from history, by destroying their keys
     Erase(erase::Erase),
-    /// Show proof of what was erased, and check it
+    /// Show and check the receipts of erasures
     Receipt(receipt::ReceiptArgs),
-    /// List what may cause trouble later, each with its fix
+    /// List what may cause problems later, each with its fix
     Doctor,
-    /// Give memories new keys, in case somebody knows the ones they have
+    /// Replace the keys of memories, for example if somebody may know them
     Rekey(members::RekeyArgs),
-    /// Show the policy in force, or put another one in place
+    /// Show, explain or change the policy
     Policy(policy::PolicyArgs),
-    /// Show who may write, let somebody write, or write no more
+    /// List, add and remove the keys that may write
     Signers(signers::SignersArgs),
-    /// Show what redaction looks for, and try it on texts
+    /// List the redaction rules, test them on a text, or redact a stored memory
     Redact(redact::Redact),
-    /// Print what runs `expire` every day: systemd units, a crontab line, a Kubernetes job
+    /// Print a systemd unit, a crontab line or a Kubernetes job that sweeps every day
     Schedule(schedule::Schedule),
-    /// Print what an MCP client has to be told to use this store, or try whether it works
+    /// Print the configuration with which an MCP client uses this store, or test it
     McpConfig(mcp_config::McpConfig),
-    /// Print what to tell a model about its memory, for a system prompt
+    /// Print instructions about the memory for a model's system prompt
     Prompt(prompt::Prompt),
-    /// Look for secrets in everything kept, now and in all of history, by the rules in force
+    /// Search for secrets in all memories and all of history, by today's rules
     Scan(scan::Scan),
-    /// Put everything the store holds into one pack, in place of many files
+    /// Compact the store's files into one pack
     Compact(status::Compact),
-    /// Check history and keys: that everything is as it was written, by who may, and says so
+    /// Verify all of history: signatures, roles, records, content and keys
     Verify(verify::Verify),
 }
 

@@ -179,7 +179,7 @@ fn named(option: &'static str, path: &Path) -> Result<PathBuf> {
     if keyfile::is_secret(&shown) {
         return Err(Error::Invalid {
             what: option,
-            why: "it is a secret itself, not the file that holds it".into(),
+            why: "it is a secret itself, not the name of the file that holds it".into(),
         });
     }
     Ok(path.to_owned())
@@ -199,8 +199,8 @@ fn state_or_warn() -> Option<PathBuf> {
     let state = state();
     if state.is_none() {
         output::warn(
-            "neither XDG_STATE_HOME nor HOME is an absolute path, so there is no place to keep \
-             what was seen of the store: an older copy in its place would not be noticed",
+            "neither XDG_STATE_HOME nor HOME is an absolute path, so agekeep cannot remember the \
+             newest event of the store, and would not notice an older copy in its place",
         );
     }
     state
@@ -272,7 +272,7 @@ pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
     let mut path = std::path::absolute(path).map_err(|_| invalid("it is not a path"))?;
     if path.components().any(|part| part == Component::ParentDir) {
         let found = path.canonicalize();
-        path = found.map_err(|_| invalid("it steps back with `..`, and leads nowhere yet"))?;
+        path = found.map_err(|_| invalid("it contains `..` and does not exist yet"))?;
     }
     let path: PathBuf = path.components().collect();
     let text = path.to_str().ok_or_else(|| invalid("it is not UTF-8"))?;
@@ -285,8 +285,8 @@ pub(super) fn one_line(what: &'static str, text: &str) -> Result<String> {
     if text.contains(ends_line) {
         return Err(Error::Invalid {
             what,
-            why: "there is a line break or another control character in it, and no unit, crontab, \
-                  manifest or configuration can hold one"
+            why: "it has a line break or another control character, which no unit, crontab, \
+                  manifest or configuration can hold"
                 .into(),
         });
     }

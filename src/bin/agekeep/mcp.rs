@@ -32,7 +32,7 @@ use crate::worker::{self, StoreWorker, end_of_process};
 
 #[derive(Args)]
 pub(crate) struct Mcp {
-    /// Make the store first if there is none
+    /// Create the store if there is none
     #[arg(long)]
     init: bool,
     #[cfg(feature = "http")]
@@ -45,20 +45,21 @@ pub(crate) struct Mcp {
 // The options that choose the tools.
 #[derive(Args)]
 struct ToolOptions {
-    /// Offer one tool, `memory`, with the input of the memory tool, instead of one for each command
+    /// Offer one tool, `memory`, with the input of the memory tool, instead of one tool for each
+    /// command
     #[arg(long, conflicts_with_all = ["tools", "admin"])]
     single_tool: bool,
-    /// Offer these tools too
+    /// Also offer these tools
     #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
     tools: Vec<More>,
     /// Also offer the administrator's tools: sweep, redact and erase
     #[arg(long)]
     admin: bool,
-    /// Offer only what changes no memory, and refuse the rest
+    /// Offer only tools that change no memory, and refuse all others
     #[arg(long, conflicts_with = "admin")]
     read_only: bool,
-    /// What clients are told of edits: `strict` calls each that replaces text destructive,
-    /// `recoverable` only what one restore does not bring back at once
+    /// How to annotate edits for clients: `strict` marks every tool that replaces text as
+    /// destructive, `recoverable` only tools whose effect one restore does not undo
     #[arg(long, value_name = "HOW", default_value = "recoverable")]
     annotations: Annotations,
 }

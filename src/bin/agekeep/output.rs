@@ -65,7 +65,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<bool> {
 /// read.
 pub(super) fn close_to_others() -> Result<()> {
     let fault = |source| Error::Io {
-        doing: "take the rights of others away from",
+        doing: "restrict the permissions of",
         path: "standard output".into(),
         source,
     };
@@ -82,7 +82,7 @@ pub(super) fn close_to_others() -> Result<()> {
     if mode().map_err(fault)? & OTHERS != 0 {
         return Err(fault(io::ErrorKind::PermissionDenied.into()));
     }
-    note("note: others could use the file that this goes to; now only you can");
+    note("note: other accounts could access the output file; now only you can");
     Ok(())
 }
 
@@ -134,7 +134,7 @@ pub(super) fn usage(rendered: &str, as_json: bool) {
 fn stripped(text: &str) -> String {
     match Redactor::default().redact("", &text.into()) {
         Ok(redacted) => redacted.text().as_str().to_owned(),
-        Err(_) => "what went wrong cannot be shown: it could not be scanned".into(),
+        Err(_) => "the error cannot be shown, because it could not be scanned for secrets".into(),
     }
 }
 

@@ -36,7 +36,7 @@ impl Unlock for Sources {
         };
         let given = self.descriptor.is_some() || self.file.is_some() || self.command.is_some();
         if let (true, PassphraseRequest::Plugin { again: true, .. }) = (given, wanted) {
-            return Err(refused("the one that was given is not accepted"));
+            return Err(refused("the given one is wrong"));
         }
         let read = if let Some(descriptor) = self.descriptor {
             self.read_descriptor(descriptor, wanted)
@@ -73,7 +73,7 @@ impl Sources {
     }
 
     fn ask_at_terminal(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase, String> {
-        let terminal = self.terminal().ok_or("there is no terminal to ask at")?;
+        let terminal = self.terminal().ok_or("there is no terminal to ask on")?;
         let question = match wanted {
             PassphraseRequest::Plugin {
                 plugin, question, ..

@@ -36,7 +36,10 @@ impl Fresh {
             text.push_str(format!("# {line}").trim_end());
             text.push('\n');
         }
-        text.push_str("# This identity is shown this once and kept nowhere: print it, and put it in a safe.\n");
+        text.push_str(
+            "# This identity is shown only once and stored nowhere. Print it, and put it \
+                       in a safe.\n",
+        );
         text.push_str(&line);
         text.push('\n');
         for row in code.lines() {

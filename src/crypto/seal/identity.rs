@@ -340,7 +340,7 @@ fn decrypted(
     let header = age::Decryptor::new_buffered(input());
     let header = header.map_err(|_| "it is an age file that was cut short or changed")?;
     if !header.is_scrypt() {
-        return Err("it is encrypted to a key; only a passphrase can be asked for".into());
+        return Err("it is encrypted to a key; agekeep can only ask for a passphrase".into());
     }
     let passphrase = unlock
         .passphrase(PassphraseRequest::File(path))

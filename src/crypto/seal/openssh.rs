@@ -26,7 +26,10 @@ impl OpenSshKey {
     pub(super) fn read(bytes: &[u8], path: &Path, unlock: &dyn Unlock) -> Result<Self, Unusable> {
         let identity = Identity::from_buffer(bytes, None).map_err(|e| match e.kind() {
             io::ErrorKind::Interrupted => "it is an SSH key that was cut short",
-            _ => "it is no SSH private key that can be read: `ssh-keygen -p` brings older forms up to date",
+            _ => {
+                "it is not an SSH private key that agekeep can read; `ssh-keygen -p` converts \
+                  older forms"
+            }
         })?;
         // Checked before asking for a passphrase.
         let recipient = age::ssh::Recipient::try_from(identity.clone()).map_err(of_no_use)?;
@@ -65,13 +68,12 @@ fn of_no_use(error: ParseRecipientKeyError) -> String {
             format!("it is an SSH key of the kind {kind:?}; age knows ssh-ed25519 and ssh-rsa")
         }
         ParseRecipientKeyError::RsaModulusTooLarge => {
-            "it is an SSH key of more than 4096 bits, which age does not take".into()
+            "it is an SSH key of more than 4096 bits, which age does not accept".into()
         }
         ParseRecipientKeyError::Ignore => {
-            "it is an SSH key in an old or unknown encryption; `ssh-keygen -p` gives it another"
-                .into()
+            "it is an SSH key with an old or unknown encryption; `ssh-keygen -p` changes it".into()
         }
-        _ => "it is no usable SSH key".into(),
+        _ => "it is not a usable SSH key".into(),
     }
 }
 

@@ -46,11 +46,7 @@ impl Recipient {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if crate::crypto::sign::is_secret(text) {
-            return Err(
-                "it is an identity, the secret half, and must be kept secret; the \
-                        recipient belongs here"
-                    .into(),
-            );
+            return Err("it is an identity, which must stay secret; give its recipient".into());
         }
         if text.len() > RECIPIENT_CHARACTERS_MAX {
             return Err("it is too long for a recipient".into());
@@ -77,7 +73,7 @@ impl Recipient {
             None => true,
         };
         if given != recipient.text || !one_form {
-            return Err("it is not written as age writes it".into());
+            return Err("it is not in the form that age writes".into());
         }
         Ok(recipient)
     }
@@ -228,12 +224,16 @@ fn of_ssh(text: &str) -> Result<RecipientKey, String> {
             Err("it is an RSA key of fewer than 2048 bits, which is too weak".into())
         }
         Err(ParseRecipientKeyError::RsaModulusTooLarge) => {
-            Err("it is an RSA key of more than 4096 bits, which age does not take".into())
+            Err("it is an RSA key of more than 4096 bits, which age does not accept".into())
         }
         Err(_) if text.starts_with("ssh-") => {
             Err("it is an SSH key that was cut short or changed".into())
         }
-        Err(_) => Err("it is no recipient: one begins with age1, ssh-ed25519 or ssh-rsa".into()),
+        Err(_) => Err(
+            "it is not a recipient: recipients begin with age1, ssh-ed25519 or \
+                       ssh-rsa"
+                .into(),
+        ),
     }
 }
 
@@ -244,7 +244,7 @@ impl FromStr for Recipient {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let recipient = Self::parse(text)?;
         if recipient.text != text {
-            return Err("it has something before or behind it".into());
+            return Err("there is other text before or after it".into());
         }
         Ok(recipient)
     }

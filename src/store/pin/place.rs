@@ -246,7 +246,7 @@ impl Place {
         let (path, new) = (self.state.join("key"), Key::random());
         let is_ours = |found: fs::Metadata| found.is_file() && found.len() <= KEY_BYTES;
         if path.symlink_metadata().is_ok_and(|found| !is_ours(found)) {
-            return Err(bad(&path, "it is no key of agekeep's"));
+            return Err(bad(&path, "agekeep did not write this key"));
         }
         disk::make_private_folder(&self.state)?;
         disk::replace(&path, new.expose(), 0o600)?;

@@ -183,8 +183,9 @@ fn made_by_hand(commit: ObjectId, why: impl Into<String>) -> Error {
     Error::damaged_with_hint(
         format!("commit {commit}"),
         why,
-        "somebody made it by hand, around agekeep: find out who has that key; `agekeep verify` names \
-         every such commit, and a backup or a clone from before it shows what was there",
+        "somebody made this commit by hand, without agekeep; find out who has that key. `agekeep \
+         verify` names every such commit, and a backup or a clone from before it shows what was \
+         there",
     )
 }
 

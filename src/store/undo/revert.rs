@@ -157,7 +157,7 @@ impl RevertPath<'_> {
             Change::Add | Change::Restore => {
                 if touched_since && self.differs_from_after(at)? {
                     self.conflict =
-                        Some("it was changed since by others, and undoing would remove it");
+                        Some("others have changed it since, and the undo would remove it");
                 } else {
                     self.state = None;
                 }
@@ -198,7 +198,7 @@ impl RevertPath<'_> {
                 .map(Text::from)
         };
         let Ok(text) = text else {
-            self.conflict = Some("the same lines were changed since by others");
+            self.conflict = Some("others have changed the same lines since");
             return Ok(());
         };
         let path = if before.path == after.path || now.path == before.path {
@@ -206,7 +206,7 @@ impl RevertPath<'_> {
         } else if now.path == after.path {
             before.path.clone()
         } else {
-            self.conflict = Some("it was moved again since by others");
+            self.conflict = Some("others have moved it since");
             return Ok(());
         };
         let merged = now.merged || (text != before.text && text != now.text);

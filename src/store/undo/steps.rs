@@ -55,7 +55,10 @@ pub(super) fn plan_undo_steps(
         if bytes > UNDO_BYTES_MAX {
             return Err(Error::Invalid {
                 what: "so large an undo",
-                why: format!("it would write more than {UNDO_BYTES_MAX} bytes at once"),
+                why: format!(
+                    "it would write more than {UNDO_BYTES_MAX} bytes at once; undo fewer \
+                              events"
+                ),
             });
         }
     }
@@ -181,14 +184,15 @@ fn gone_for_good(state: &State, id: MemoryId, path: &MemoryPath, is_gone: bool) 
     {
         let at = seconds(at);
         return Some(format!(
-            "the policy has it expire at {at}, so it would be gone again; change that first"
+            "by the policy it expires at {at}, so it would expire again at once; change the policy \
+             first"
         ));
     }
     let swept = swept_at(state, id).filter(|_| is_gone && !held)?;
     let over = swept.checked_add_signed(ruling.grace.delta())?;
     (ruling.erases() && over <= now).then(|| {
         let over = seconds(over);
-        format!("a sweep removed it, and it could be brought back until {over}")
+        format!("a sweep removed it, and it could be restored until {over}")
     })
 }
 
@@ -245,14 +249,14 @@ fn redacted_for_undo(
 ) -> Result<Result<Redacted, String>> {
     let redactor = redactor(store)?;
     if !matches!(redactor.in_path(path.as_str()), Ok(None)) {
-        let why = "its path holds what looks like a secret, and paths are kept as they are";
+        let why = "its path contains what looks like a secret, and agekeep cannot redact paths";
         return Ok(Err(why.into()));
     }
     Ok(redactor
         .redact(path.as_str(), text)
         .map_err(|withheld| match withheld {
-            Withheld::Found(_) => "its text holds secrets, and the policy refuses them".into(),
-            Withheld::Unfinished => "looking for secrets in its text would take too long".into(),
+            Withheld::Found(_) => "its text contains secrets, and the policy refuses them".into(),
+            Withheld::Unfinished => "scanning its text for secrets would take too long".into(),
         }))
 }
 

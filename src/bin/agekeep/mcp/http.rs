@@ -44,19 +44,18 @@ const HAND_OVER: Duration = Duration::from_millis(50);
 // The options for how clients reach the server.
 #[derive(Args)]
 pub(super) struct Http {
-    /// Serve streamable HTTP at this address, such as 127.0.0.1:8700, instead of standard input
-    /// and output; port 0 is any that is free
+    /// Serve streamable HTTP at this address, such as 127.0.0.1:8700, instead of standard input and
+    /// output. Port 0 means any free port
     #[arg(long = "http", value_name = "ADDR")]
     address: Option<SocketAddr>,
-    /// The file that holds the bearer token each request must bring; needed where the address is
-    /// not of this machine alone
+    /// The file with the bearer token that each request needs. Required if other machines can reach
+    /// the address
     #[arg(long, value_name = "FILE", requires = "address")]
     token_file: Option<PathBuf>,
-    /// A name that clients may reach the server by, besides this machine's and the address
+    /// Another host name under which clients may reach the server
     #[arg(long, value_name = "HOST", requires = "address")]
     allow_host: Vec<String>,
-    /// A web origin whose pages may call, such as `https://tools.example.com`, besides this
-    /// machine's
+    /// Another web origin whose pages may call the server, such as `https://tools.example.com`
     #[arg(long, value_name = "ORIGIN", requires = "address")]
     allow_origin: Vec<String>,
 }
@@ -98,8 +97,8 @@ impl Http {
         output::note(&format!("serving MCP at http://{bound}/mcp"));
         if !bound.ip().is_loopback() {
             output::warn(
-                "requests, the token and memories go over the network as they are: put a proxy \
-                 that speaks TLS in front",
+                "requests, the token and memories cross the network unencrypted; put a TLS proxy \
+                 in front",
             );
         }
         let closing = door.closing();

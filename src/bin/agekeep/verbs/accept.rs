@@ -43,14 +43,14 @@ fn said(store: &Store, lost: Option<LostMoment>, event: u64) -> String {
     };
     if known == here {
         return format!(
-            "The rollback is accepted (event {event}). Lost: event {} ({}), and every event between it \
-             and where history now goes on.",
+            "The rollback is accepted (event {event}). Lost: every event after the one where \
+             history now continues, up to event {} ({}).",
             moment.event, moment.commit
         );
     }
     format!(
-        "The store {here} is accepted at this place (event {event}). Lost: the store {known}, of which \
-         event {} ({}) was seen last.",
+        "The store {here} is accepted at this place (event {event}). Lost: the store {known}, last \
+         seen at event {} ({}).",
         moment.event, moment.commit
     )
 }

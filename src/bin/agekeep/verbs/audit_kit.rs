@@ -11,10 +11,10 @@ use crate::output::{self, Bar};
 
 #[derive(Args)]
 pub(crate) struct AuditKitArgs {
-    /// The auditor, by the name in `agekeep recipients list`
+    /// The auditor's name, from `agekeep recipients list`
     #[arg(long = "for", value_name = "NAME")]
     auditor: String,
-    /// The folder to make: a new one, or an empty one
+    /// The folder to write; it must be empty or not exist yet
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

@@ -13,7 +13,7 @@ use crate::output;
 
 #[derive(Args)]
 pub(crate) struct CheckpointArgs {
-    /// A new file to write the note to instead of standard output
+    /// Write the checkpoint to this new file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

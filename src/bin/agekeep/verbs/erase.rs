@@ -15,19 +15,19 @@ use crate::{input, render};
 
 #[derive(Args)]
 pub(crate) struct Erase {
-    /// A file or directory, or a memory id; or say --session, --actor or --subject
+    /// A file, a directory or a memory id. Alternatively use --session, --actor or --subject
     #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     what: Option<String>,
-    /// Keep the present version, and erase all before it
+    /// Keep the present version, and erase only the older ones
     #[arg(long)]
     history: bool,
-    /// Every memory that ever had a path this glob fits
+    /// Erase every memory whose path ever matched this glob
     #[arg(long, value_name = "GLOB", value_parser = memory_glob)]
     subject: Option<String>,
-    /// Print what would be erased, and change nothing
+    /// Print what would be erased, without changing anything
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Do not ask: needed where there is no terminal to ask at
+    /// Do not ask for confirmation; required if there is no terminal
     #[arg(short = 'y', long)]
     yes: bool,
 }
@@ -80,8 +80,7 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
         (None, None, [None, Some(actor)]) => Ok(EraseOf::Actor(actor.clone())),
         _ => Err(Error::Invalid {
             what: "the selection",
-            why: "say what to erase, in one way: a path or an id, --session, --actor or --subject"
-                .into(),
+            why: "name exactly one: a path or an id, --session, --actor or --subject".into(),
         }),
     }
 }
@@ -160,12 +159,13 @@ pub(crate) fn lines(targets: &[EraseTarget], done: Option<&Erasure>) -> Vec<Stri
     lines.push(match done {
         None => "Nothing was changed.".into(),
         Some(done) if done.receipt.is_none() => format!(
-            "Marked (event {}): your identity has no key to the keyring, and the next reader who \
-             uses the store destroys the keys.",
+            "Marked (event {}). You are no reader, so the next reader who uses the store destroys \
+             the keys.",
             done.meta.event
         ),
         Some(done) => format!(
-            "Erased (event {event}). What that does not reach: `agekeep receipt show {event}`.",
+            "Erased (event {event}). To see what this does not reach, run `agekeep receipt show \
+             {event}`.",
             event = done.meta.event
         ),
     });

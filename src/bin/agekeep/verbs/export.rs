@@ -20,22 +20,22 @@ use crate::{environment, render};
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// The folder to write to, which is not there yet or is empty
+    /// The folder to write to; it must be empty or not exist yet
     #[arg(value_name = "DIR", required_unless_present = "jsonl")]
     folder: Option<PathBuf>,
-    /// Write JSON Lines to a file that is not there yet; `-` is standard output
+    /// Write JSON Lines to this file, which must not exist yet; `-` means standard output
     #[arg(long, value_name = "FILE", conflicts_with = "folder")]
     jsonl: Option<PathBuf>,
-    /// As it was after this moment: an event, a commit, HEAD~N or a time
+    /// Export the state at this revision: an event, a commit, HEAD~N or a time
     #[arg(long, value_name = "REV")]
     at: Option<String>,
-    /// Every version there was, also of what is gone, and who wrote it
+    /// Export every version, also of deleted memories, with its author
     #[arg(long, conflicts_with = "folder")]
     history: bool,
-    /// Only this path and what is below it; may be given several times
+    /// Export only this path and everything below it; can be repeated
     #[arg(long = "path", value_name = "PATH", value_parser = memory_path)]
     paths: Vec<String>,
-    /// Write into a git work tree all the same
+    /// Allow a folder inside a git work tree
     #[arg(long)]
     force: bool,
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     // The warning comes before anything is written or recorded, so that the export can still be
     // stopped.
     output::warn(&format!(
-        "this writes plaintext: whoever can read {place} reads these memories, and no erasure \
+        "this writes plaintext: whoever can read {place} can read these memories, and no erasure \
          reaches them there"
     ));
     let mut export = store.export(&scope, &global.context())?;
@@ -215,7 +215,7 @@ impl ExportReport {
     fn to_lines(&self, head: &Head) -> Vec<String> {
         let of_git = self.of_git.iter().map(|path| {
             let path = render::quoted(path);
-            format!("{path}  left out: git would take it for its own; --jsonl has it")
+            format!("{path}  left out, because git uses that name itself; --jsonl includes it")
         });
         let closed = self.closed.iter().map(|closed| {
             let id = || format!("(memory {})", closed.id);

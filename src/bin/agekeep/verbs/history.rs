@@ -19,18 +19,18 @@ use crate::siem::{self, StreamArgs};
 
 #[derive(Args)]
 pub(crate) struct Show {
-    /// An event: REV; or a file as it was after it: REV:PATH
+    /// An event (REV), or a file as it was right after that event (REV:PATH)
     #[arg(default_value = "HEAD", value_name = "REV[:PATH]")]
     what: String,
 }
 
 #[derive(Args)]
 pub(crate) struct Diff {
-    /// From which moment [default: before the last event that changed something], to which
-    /// [default: now], and of which path
+    /// The first revision [default: before the last change], the second revision [default: now],
+    /// and a path
     #[arg(num_args = 0..=3, value_name = "A] [B] [PATH")]
     what: Vec<String>,
-    /// Only how much changed, not what
+    /// Show only how many lines changed
     #[arg(long)]
     stat: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct BlameArgs {
     /// The file
     #[arg(value_parser = memory_path)]
     path: String,
-    /// As it was after this moment
+    /// Show the file as it was at this revision
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     at: String,
 }
@@ -50,16 +50,16 @@ pub(crate) struct Grep {
     /// A regular expression
     #[arg(allow_hyphen_values = true)]
     pattern: String,
-    /// Only this path and what is below it
+    /// Search only this path and everything below it
     #[arg(value_parser = memory_path)]
     path: Option<String>,
-    /// In every version there ever was; each line is shown once, with the events it lasted for
+    /// Search every version there ever was; each line is shown once, with the events it lasted for
     #[arg(long)]
     history: bool,
-    /// Take the pattern as it is, not as a regular expression
+    /// Search for the pattern as plain text, not as a regular expression
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-    /// Upper and lower case are the same
+    /// Ignore upper and lower case
     #[arg(long)]
     ignore_case: bool,
 }
@@ -360,20 +360,20 @@ pub(crate) struct Log {
     /// memory of this id
     #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     path: Option<String>,
-    /// Also show what each event changed; that is a look, and recorded
+    /// Also show what each event changed; recorded as a look
     #[arg(short, long)]
     patch: bool,
-    /// Only this command: view, create, … or init
+    /// Show only events of this command, such as view, create or init
     #[arg(long, value_name = "NAME")]
     command: Option<String>,
-    /// Only events that ended like this
+    /// Show only events with this outcome
     #[arg(long)]
     outcome: Option<Ended>,
-    /// Only events then or later: an RFC 3339 time, a date, `yesterday`, or an age such as 30m, 2h,
-    /// 7d
+    /// Show only events at or after this time: RFC 3339, a date, `yesterday`, or an age such as
+    /// 30m, 2h, 7d
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only events before then
+    /// Show only events before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// At most this many events
@@ -558,6 +558,6 @@ fn command_name(text: &str) -> Result<String> {
     let known: Vec<&str> = known.copied().collect();
     Err(Error::Invalid {
         what: "the command",
-        why: format!("it is none of {}", known.join(", ")),
+        why: format!("it is not one of {}", known.join(", ")),
     })
 }

@@ -24,20 +24,19 @@ pub(crate) use self::lines::SCHEMA;
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// A folder of text files, that of an SDK's local memory tool, Claude Code's memory folder of a
-    /// project, or a JSON Lines export; links in it are not followed
+    /// A folder of text files, the folder of an SDK's local memory tool, Claude Code's memory
+    /// folder of a project, or a JSON Lines export. Links are not followed
     source: PathBuf,
-    /// What it is, where that could be taken for something else
+    /// The kind of source, if agekeep cannot tell
     #[arg(long, value_name = "KIND")]
     from: Option<From>,
-    /// Put everything below this directory
+    /// The directory to import into
     #[arg(long, value_name = "PATH", value_parser = memory_path, default_value = agekeep::memory_tool::path::ROOT)]
     to: String,
-    /// Write over what is there with another text
+    /// Overwrite memories that have a different text
     #[arg(long)]
     overwrite: bool,
-    /// Say what would be imported and what would be stripped from it; nothing changes, and nothing
-    /// is recorded
+    /// Print what would be imported and redacted, without changing or recording anything
     #[arg(short = 'n', long)]
     dry_run: bool,
 }
@@ -228,7 +227,7 @@ fn is_in_text(redaction: &Redaction) -> bool {
 }
 
 fn closed(error: &Error) -> String {
-    format!("what is there does not open: {error}")
+    format!("the memory that is there cannot be decrypted: {error}")
 }
 
 // The outcomes of an import, in words and as JSON.
@@ -326,7 +325,7 @@ impl ImportReport {
             ImportOutcome::Same => self.dry_run.then(|| "is there already".into()),
             ImportOutcome::Older => None,
             ImportOutcome::Other => {
-                Some("is there with another text, and was left as it is".into())
+                Some("exists with a different text, and was left unchanged".into())
             }
             ImportOutcome::LeftOut(what) => Some(format!("left out: {what}")),
             ImportOutcome::Refused(why) => Some(format!("refused: {}", shown(store, why)?)),
@@ -415,7 +414,7 @@ impl ImportReport {
             (counts.same, format!("{} there already", counts.same)),
             (
                 counts.other,
-                format!("{} there with another text", counts.other),
+                format!("{} with a different text", counts.other),
             ),
             (counts.refused, format!("{} refused", counts.refused)),
             (counts.left_out, format!("{} left out", counts.left_out)),
@@ -428,9 +427,9 @@ impl ImportReport {
         }
         let mut text = parts.join(", ");
         if stopped {
-            text.push_str("; then it stopped: the same command again goes on");
+            text.push_str("; then it stopped: run the same command again to continue");
         } else if counts.other > 0 {
-            text.push_str("; --overwrite writes what is there with another text");
+            text.push_str("; --overwrite replaces memories that have a different text");
         }
         text
     }

@@ -22,17 +22,18 @@ pub(crate) struct Init {
     /// The policy the store starts with.
     #[command(flatten)]
     files: PolicyFiles,
-    /// Also make a recovery identity that opens the store: shown once, and kept nowhere
+    /// Also create a recovery identity that can read the store. It is printed once and stored
+    /// nowhere
     #[arg(long)]
     recovery: bool,
-    /// The recipient of your identity, where only a plugin knows it
+    /// The recipient of your identity, if only its plugin knows it
     #[arg(long, value_name = "RECIPIENT", allow_hyphen_values = true)]
     recipient: Option<String>,
-    /// Make a store for trials: it may record times that --now makes up, and says for good that its
-    /// times are made up
+    /// Create a trial store, which can record made-up times (--now). It says for ever that its times
+    /// are made up
     #[arg(long)]
     trial: bool,
-    /// Begin with memories made for a purpose
+    /// Start with the memories of a template
     #[arg(long, value_name = "NAME")]
     template: Option<Template>,
 }
@@ -56,7 +57,7 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
         let mut text = made.to_text();
         if let Some(template) = template {
             let paths = template.paths().join("\n  ");
-            text = format!("{text}\n\nIt begins with these memories:\n  {paths}");
+            text = format!("{text}\n\nThe store starts with these memories:\n  {paths}");
         }
         match &made.recovery {
             // The output is an identity file.
@@ -66,8 +67,8 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
     }
     if !matches!(filled, Ok(None)) {
         output::note(
-            "The store is made and can be used; the memories of the template are not in it, or not \
-             all of them. Make them with `agekeep create`, or remove the store and begin again.",
+            "The store was created and can be used, but some memories of the template are missing. \
+             Create them with `agekeep create`, or remove the store and start again.",
         );
     }
     filled.map(|refusal| refusal.map_or(0, Refusal::exit_code))
@@ -104,7 +105,7 @@ fn absolute(folder: &Path) -> Result<String> {
         .components()
         .any(|part| !matches!(part, std::path::Component::Normal(_)))
     {
-        return Err(invalid("it steps back from a folder that is not there"));
+        return Err(invalid("it has `..` after a folder that does not exist"));
     }
     let there = there
         .canonicalize()
@@ -164,7 +165,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
     let mut store = made.map_err(|error| match error {
         Error::NotARecipient { .. } => Error::Invalid {
             what: "the recipient",
-            why: "your identity does not open what is sealed to it".into(),
+            why: "your identity cannot decrypt what is encrypted to it".into(),
         },
         other => other,
     })?;
@@ -198,12 +199,12 @@ impl InitResult {
              identity     {identity}{new_identity}\n\
              signing key  {signing_key}{new_signing_key}\n\
              \n\
-             Back up, because nothing can bring them back:\n\
-             \x20 {identity}  opens the store; without it every memory is lost\n\
-             \x20 {signing_key}  signs what is written; without it the store can only be read with git and age\n\
+             Back these up. Nobody can restore them for you:\n\
+             \x20 {identity}  decrypts the store; without it every memory is lost\n\
+             \x20 {signing_key}  signs every command; without it you can only read the store\n\
              \x20 {keyring}  holds each memory's key; without it every memory is lost\n\
              \x20 {store}  the history itself\n\
-             Whoever has a copy of the identity, the keyring and the store can read everything in it.",
+             Whoever has the identity, the keyring and the store can read every memory.",
             store = self.path.display(),
             keyring = self.keyring.display(),
             recipient = self.recipient,

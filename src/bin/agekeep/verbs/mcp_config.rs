@@ -28,19 +28,19 @@ const NAME_CHARACTERS_MAX: usize = 40;
 
 #[derive(Args)]
 #[command(after_help = "\
-Standard output is what belongs into the client's file, and standard error says where that is. Nothing
-is edited. The paths are those of the global options, made absolute.")]
+Standard output has the text for the client's file, and standard error says where that file is. This edits
+nothing. The paths come from the global options and are made absolute.")]
 pub(crate) struct McpConfig {
-    /// The program that is to use the store
+    /// The MCP client that will use the store
     #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(CLIENTS.map(|row| row.id)))]
     client: String,
-    /// What the client is to call the server
+    /// The name of the server in the client
     #[arg(long, value_name = "NAME", default_value = "agekeep")]
     name: String,
     #[command(flatten)]
     offer: OfferArgs,
-    /// Start the server as the client would, talk to it, and say what is wrong; what it views for
-    /// that is on record
+    /// Start the server as the client would, test it, and print what is wrong; the test's view is
+    /// recorded
     #[arg(long)]
     diagnose: bool,
 }
@@ -48,16 +48,16 @@ pub(crate) struct McpConfig {
 // The options for what the server offers.
 #[derive(Args)]
 struct OfferArgs {
-    /// Offer one tool, `memory`, in place of one for each command
+    /// Offer one tool, `memory`, instead of one tool for each command
     #[arg(long, conflicts_with_all = ["tools", "admin"])]
     single_tool: bool,
     /// Also offer these tools
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["read-write", "restore"])]
     tools: Vec<String>,
-    /// Also offer what only an owner should do: expire, redact, erase
+    /// Also offer the administrator's tools: expire, redact and erase
     #[arg(long)]
     admin: bool,
-    /// Offer only what changes no memory
+    /// Offer only tools that change no memory
     #[arg(long, conflicts_with = "admin")]
     read_only: bool,
 }
@@ -104,8 +104,8 @@ fn check_name(name: &str) -> Result<()> {
     Err(Error::Invalid {
         what: "--name",
         why: format!(
-            "it has to be letters a-z, digits, - and _, begin with a letter or digit, and have at \
-             most {NAME_CHARACTERS_MAX} of them"
+            "it must have at most {NAME_CHARACTERS_MAX} letters a-z, digits, - and _, and begin \
+             with a letter or digit"
         ),
     })
 }
@@ -188,7 +188,7 @@ fn directions(client: &Client, name: &str, command: Option<String>) -> String {
         "one of these files"
     };
     let mut lines = vec![format!(
-        "For {}: put this into {which}. Where it is there already, add {name:?} to its {:?}.",
+        "For {}: put this into {which}. If the file exists already, add {name:?} to its {:?}.",
         client.title, client.table
     )];
     lines.extend(
@@ -197,15 +197,13 @@ fn directions(client: &Client, name: &str, command: Option<String>) -> String {
             .map(|(file, path)| format!("  {}  {}", path.display(), file.reach)),
     );
     if let Some(command) = command {
-        lines.push(format!("Or have {} do it:\n  {command}", client.title));
+        lines.push(format!("Or let {} do it:\n  {command}", client.title));
     }
     if files.len() > 1 {
-        lines.push(
-            "The paths are this machine's: what is for a folder is nothing to commit.".into(),
-        );
+        lines.push("The paths are those of this machine: do not commit a project's file.".into());
     }
     lines.push(format!(
-        "Start {} anew then. Whether it will work, say the same with --diagnose.",
+        "Then restart {}. To test the configuration, run the same command with --diagnose.",
         client.title
     ));
     lines.join("\n")
@@ -263,7 +261,7 @@ impl Launch {
         Err(Error::Invalid {
             what: "a path or name with `${` in it",
             why: format!(
-                "{} puts a variable in its place; a link with another name can stand for it",
+                "{} would replace it by a variable; use a link with another name",
                 client.title
             ),
         })
@@ -296,15 +294,15 @@ impl Launch {
         let mut said = Vec::new();
         if built {
             said.push(format!(
-                "{} is where cargo builds, and the next build or `cargo clean` replaces or removes it: \
-                 put the program in place with `cargo install --path .`, and print this again \
-                 from there",
+                "{} is in a build folder of cargo, and the next build or `cargo clean` replaces or \
+                 removes it: install the program with `cargo install --path .`, and run the \
+                 installed one",
                 self.program
             ));
         } else if folders.into_iter().any(is_temporary) {
             said.push(format!(
-                "{} is in a folder that is emptied at times: put the program elsewhere, and print \
-                 this again from there",
+                "{} is in a temporary folder, which the system empties: move the program \
+                 elsewhere, and run it there",
                 self.program
             ));
         }

@@ -28,14 +28,14 @@ pub(crate) struct Recipients {
 
 #[derive(Subcommand)]
 enum RecipientsVerb {
-    /// Let somebody open the store: the cost does not depend on how much is in it
+    /// Add a reader or an auditor. This is fast, however large the store is
     Add(AddRecipientArgs),
-    /// Remove a member: new keys from then on, and every live memory re-encrypted
+    /// Remove a member: later commands use new keys, and every live memory is re-encrypted
     Rm {
         /// The member
         name: String,
     },
-    /// Show who can open the store
+    /// List who can read the store
     List,
 }
 
@@ -51,10 +51,10 @@ struct AddRecipientArgs {
         conflicts_with = "new"
     )]
     recipient: Option<String>,
-    /// Make an identity for them: shown once, and kept nowhere
+    /// Create an identity for them. It is printed once and stored nowhere
     #[arg(long)]
     new: bool,
-    /// What they can open
+    /// What they can read
     #[arg(long, value_enum, default_value_t = RecipientRoleArg::Reader)]
     role: RecipientRoleArg,
 }
@@ -69,7 +69,7 @@ enum RecipientRoleArg {
 
 #[derive(Args)]
 pub(crate) struct RekeyArgs {
-    /// Only memories whose path this glob fits: they get new keys, and all else keeps its own
+    /// Replace only the keys of memories whose path matches this glob
     #[arg(long, value_name = "GLOB", value_parser = memory_glob)]
     memories: Option<String>,
 }
@@ -85,7 +85,7 @@ pub(crate) fn recipients(global: &Global, args: &Recipients) -> Result<u8> {
 
 pub(crate) fn rekey(global: &Global, args: &RekeyArgs) -> Result<u8> {
     let mut store = global.open()?;
-    let mut bar = Bar::start("memories sealed anew");
+    let mut bar = Bar::start("memories re-encrypted");
     let mut progress = |done, total| bar.show(done, Some(total));
     let done = match &args.memories {
         None => store.rekey(&global.context(), &mut progress),
@@ -115,7 +115,7 @@ fn add_member(global: &Global, add: &AddRecipientArgs) -> Result<()> {
     let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
     let opens = match role {
         Role::Auditor => "who did what and when, and no content",
-        _ => "everything, all of history included",
+        _ => "everything, including all of history",
     };
     if global.json {
         let identity = fresh.as_ref().map(|fresh| fresh.line().to_string());
@@ -163,7 +163,7 @@ fn read_recipient(text: &str) -> Result<Recipient> {
     let line = lines.next().unwrap_or_default();
     if lines.next().is_some() {
         return Err(invalid(
-            "the file has more than one line: each is somebody's, with a name",
+            "the file has more than one line; add each recipient by itself, with a name",
         ));
     }
     parse(line)
@@ -181,14 +181,15 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
     let mut store = global.open()?;
     let role = store.members().iter().find(|member| member.name == name);
     let role = role.map(|member| member.role);
-    let mut bar = Bar::start("memories sealed anew");
+    let mut bar = Bar::start("memories re-encrypted");
     let mut progress = |done, total| bar.show(done, Some(total));
     let done = store.remove_member(name, &global.context(), &mut progress);
     bar.finish();
     let done = done?;
     if store.signer_list().iter().any(|signer| signer.name == name) {
         output::warn(&format!(
-            "{name} can still write: a signer has that name; `agekeep signers rm {name}` ends that"
+            "{name} can still write, because a signer has that name; run `agekeep signers rm \
+             {name}` to end that"
         ));
     }
     let what = match role {
@@ -196,10 +197,9 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
         _ => "every text and record up to now",
     };
     let said = format!(
-        "{name} can open nothing that is written from here on (event {event}).\n\
-         What stays in their hands: whoever copied the keyring and the repository before this can \
-         still read {what} in that copy, and what they have read they know. Secrets that were kept \
-         here should be changed where they are used.",
+        "{name} cannot read anything that is written from now on (event {event}).\n\
+         If {name} copied the keyring and the repository before, they can still read {what} in that \
+         copy. If memories held secrets, change those secrets where they are used.",
         event = done.meta.event
     );
     tell(global, "agekeep.recipients_rm/1", &done, &said)
@@ -230,8 +230,8 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
     }
     if !done.left.is_empty() {
         output::warn(&format!(
-            "{} memories do not open and keep the keys they have; `agekeep verify` says which, and \
-             what is wrong with them",
+            "{} memories cannot be decrypted and keep their keys; `agekeep verify` shows which, \
+             and what is wrong with them",
             done.left.len()
         ));
     }
@@ -248,9 +248,9 @@ pub(crate) struct KeysArgs {
 
 #[derive(Subcommand)]
 enum KeyVerb {
-    /// Print the identities of one memory, which open every version of it with stock age; recorded
+    /// Print the identities of one memory, which decrypt all its versions with stock age; recorded
     Export {
-        /// Its path, or its id, which also names one that was deleted
+        /// The memory's path or id. The id also finds a deleted memory
         #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
         memory: String,
     },

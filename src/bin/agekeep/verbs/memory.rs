@@ -60,7 +60,8 @@ pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
 // The precondition every memory command takes.
 #[derive(Args)]
 pub(crate) struct Precondition {
-    /// Only if the file's text still has this SHA-256; a repeated command succeeds unchanged
+    /// Change the file only if its text still has this SHA-256. If you repeat the command, it
+    /// succeeds without a second change
     #[arg(long, value_name = "HEX", value_parser = parse_digest)]
     base_sha256: Option<Digest>,
 }
@@ -75,7 +76,7 @@ pub(crate) struct TextSource {
     /// The text itself
     #[arg(long, conflicts_with = "file", allow_hyphen_values = true)]
     text: Option<String>,
-    /// A file to read it from, byte for byte; `-` is standard input, which is also the default
+    /// The file to read the text from; `-` means standard input, which is the default
     #[arg(long)]
     file: Option<PathBuf>,
 }
@@ -145,10 +146,11 @@ pub(crate) struct ViewArgs {
     /// A file or directory below /memories
     #[arg(default_value = "/memories", value_parser = memory_path)]
     path: String,
-    /// Only these lines, counted from 1: START:END, START: or START
+    /// Show only these lines, counted from 1: START:END, START: or START
     #[arg(short = 'L', long, value_name = "RANGE", value_parser = parse_lines, allow_hyphen_values = true)]
     lines: Option<(i64, i64)>,
-    /// As it was after this moment: an event, a commit, HEAD~N or a time; no read by an agent
+    /// Show the state at this revision: an event, a commit, HEAD~N or a time. This is a look, not
+    /// an access
     #[arg(long, value_name = "REV", conflicts_with = "base_sha256")]
     at: Option<String>,
     #[command(flatten)]
@@ -221,7 +223,7 @@ pub(crate) struct StrReplace {
     /// The text that occurs exactly once
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     old: String,
-    /// What takes its place
+    /// The text to put in its place
     #[arg(
         long,
         value_name = "TEXT",
@@ -301,7 +303,7 @@ pub(crate) struct Rename {
     /// The file or directory
     #[arg(value_parser = memory_path)]
     old_path: String,
-    /// Its new place
+    /// The new path
     #[arg(value_parser = memory_path)]
     new_path: String,
     #[command(flatten)]

@@ -32,20 +32,18 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Subcommand)]
 enum PolicyVerb {
-    /// Print the policy in force, in the form that `policy set --policy` reads, or what it says for
-    /// one key
+    /// Print the policy as TOML, or the value of one key
     Get {
         /// A key such as `expiration.unaccessed_for`, or a table such as `limits`
         key: Option<String>,
     },
-    /// Change one key of the policy, or put another policy in place of all of it
+    /// Change one key of the policy, or replace the whole policy
     Set(Set),
-    /// Change the policy in your editor: `$VISUAL`, `$EDITOR` or vi
+    /// Edit the policy in your editor: `$VISUAL`, `$EDITOR` or vi
     Edit,
-    /// Have one memory expire at a time, whoever reads it until then
+    /// Set the time when one memory expires, whether or not it is read until then
     ExpireAt(ExpireAt),
-    /// Say in plain sentences what expires, when, and what becomes of it; of one file, what decides
-    /// about it
+    /// Explain in plain sentences what expires and when, or which rule decides about one file
     Explain {
         /// A file
         #[arg(value_parser = memory_path)]
@@ -63,7 +61,7 @@ struct Set {
         conflicts_with_all = ["policy", "gitleaks"]
     )]
     key: Option<String>,
-    /// What it says from now on: TOML, or a text as it is
+    /// The new value: TOML or plain text
     #[arg(allow_negative_numbers = true)]
     value: Option<String>,
     #[command(flatten)]
@@ -73,11 +71,11 @@ struct Set {
 // The files a policy is read from.
 #[derive(Args, Default)]
 pub(crate) struct PolicyFiles {
-    /// A TOML file with the tables [limits], [tool], [keyring], [redaction] and [expiration]; what
-    /// it does not say is as it is without a policy
+    /// A TOML file with the tables [limits], [tool], [keyring], [redaction] and [expiration]; a
+    /// missing key has its default
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// A gitleaks.toml, whose rules are followed besides
+    /// A gitleaks.toml whose rules are applied too
     #[arg(long, value_name = "FILE")]
     gitleaks: Option<PathBuf>,
 }
@@ -130,7 +128,7 @@ fn get(global: &Global, key: Option<&str>) -> Result<()> {
     match key {
         None => output::text(&policy.to_full_toml()),
         Some(key) if policy.value(key).is_null() => {
-            output::note(&format!("The policy does not say {key}."));
+            output::note(&format!("The policy does not set {key}."));
             Ok(())
         }
         Some(key) => output::line(&policy.value_text(key)),
@@ -229,7 +227,7 @@ struct ExpireAt {
     /// The memory, by its path or its memory id
     #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     memory: String,
-    /// When: RFC 3339 or a date, in UTC unless it says otherwise; `never` takes the time away
+    /// The time: RFC 3339 or a date (in UTC by default); `never` removes it
     time: String,
 }
 
@@ -248,7 +246,7 @@ fn expire_at(global: &Global, args: &ExpireAt) -> Result<()> {
         .and_then(|path| change.after.expiration.keeps(path));
     if let (Some(_), Some(glob)) = (at, kept) {
         output::warn(&format!(
-            "the glob {glob} in expiration.keep fits it, so it never expires all the same"
+            "the glob {glob} in expiration.keep matches it, so it never expires"
         ));
     }
     if global.json {
@@ -276,8 +274,8 @@ fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
     Err(Error::Invalid {
         what: "the time",
         why: format!(
-            "{text:?} is {}, which is past; give a time to come, such as {}, or `agekeep delete` \
-             the memory now",
+            "{text:?} is {}, which is in the past; give a future time, such as {}, or delete the \
+             memory now with `agekeep delete`",
             render::seconds(time),
             (now + chrono::TimeDelta::days(30)).date_naive()
         ),
@@ -299,7 +297,7 @@ fn find(
 fn sentence(memory: &str, at: Option<DateTime<Utc>>, change: &PolicyChange) -> String {
     let says = match at {
         Some(at) => format!("{memory} expires at {}", render::seconds(at)),
-        None => format!("{memory} has no time of its own to expire at"),
+        None => format!("{memory} has no expiry time of its own"),
     };
     match &change.meta {
         Some(meta) => format!("{says} (event {}).", meta.event),
@@ -311,8 +309,8 @@ fn sentence(memory: &str, at: Option<DateTime<Utc>>, change: &PolicyChange) -> S
 
 /// The text above the policy in the file that is edited.
 const HEADING: &str = "\
-# The policy in force. When the editor ends it is put in place as it is then, if anything in it
-# has changed; comments are not kept. `agekeep policy explain` says what it means.
+# The policy in force. When you close the editor, agekeep replaces the policy by this text if anything
+# has changed. Comments are not kept. `agekeep policy explain` explains what it means.
 
 ";
 /// Most names that are tried for the file.
@@ -366,7 +364,7 @@ fn say(global: &Global, change: Option<&PolicyChange>) -> Result<u8> {
     } else if let Some(meta) = meta {
         output::line(&format!("The policy is in place (event {}).", meta.event))?;
     } else {
-        output::line("The policy is as it was; nothing was recorded.")?;
+        output::line("The policy has not changed; nothing was recorded.")?;
     }
     Ok(0)
 }
@@ -455,7 +453,7 @@ impl Draft {
         if text.trim().is_empty() {
             return Err(Error::Invalid {
                 what: "the policy",
-                why: "nothing is left of it, so nothing was changed".into(),
+                why: "the edited policy is empty, so nothing was changed".into(),
             });
         }
         Policy::parse_and_try(&text)
@@ -466,10 +464,7 @@ impl Draft {
         if !self.path.exists() {
             return;
         }
-        output::note(&format!(
-            "What was written is kept in {}.",
-            self.path.display()
-        ));
+        output::note(&format!("Your text is kept in {}.", self.path.display()));
     }
 }
 

@@ -15,20 +15,20 @@ use crate::output;
 The text is for the system prompt of an agent that has the memory tool. `agekeep mcp` tells its clients
 the same by itself. It is about no store in particular, unless --for-store is given.")]
 pub(crate) struct Prompt {
-    /// How the model calls its memory: tools such as `memory_view` over MCP, or the one tool
-    /// `memory` with commands
+    /// How the model calls its memory: MCP tools such as `memory_view`, or one tool `memory` with
+    /// commands
     #[arg(long, value_name = "KIND", default_value = "memory")]
     tools: ToolNaming,
-    /// Keep only what has to do with this topic; may be given several times
+    /// Tell the model to keep only notes about this topic; can be repeated
     #[arg(long, value_name = "TOPIC")]
     only: Vec<String>,
-    /// Write nothing about this topic; may be given several times
+    /// Tell the model to write nothing about this topic; can be repeated
     #[arg(long, value_name = "TOPIC")]
     never: Vec<String>,
-    /// The model can look and not write
+    /// Tell the model that it can only read
     #[arg(long)]
     read_only: bool,
-    /// Also say what the policy of the store decides: when memories expire, and how large they may be
+    /// Also tell the model the store's policy: when memories expire, and how large they may be
     #[arg(long)]
     for_store: bool,
 }

@@ -19,13 +19,13 @@ pub(crate) struct ReceiptArgs {
 
 #[derive(Subcommand)]
 enum ReceiptVerb {
-    /// Print a receipt: what was erased, by whom, why, and what that does not reach
+    /// Show a receipt: what was erased, by whom, why, and what the erasure does not reach
     Show {
         /// The event that erased something [default: the newest]
         #[arg(value_name = "REV")]
         event: Option<String>,
     },
-    /// Try to open what receipts say is erased, with every key there is now
+    /// Check receipts: try to decrypt the erased versions with every key there is now
     Verify {
         /// The event that erased something [default: every one]
         #[arg(value_name = "REV")]
@@ -69,7 +69,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
                 print_checked(global, &checked)?;
             }
             if many == 0 && !global.json {
-                output::line("Nothing was ever erased.")?;
+                output::line("Nothing has been erased yet.")?;
             }
             Ok(if all_hold { 0 } else { BROKEN })
         }

@@ -27,36 +27,36 @@ use crate::verbs::policy::{self, PolicyFiles};
 pub(crate) struct Redact {
     #[command(subcommand)]
     verb: Option<RedactVerb>,
-    /// Redact the present text of the file that was at PATH at REV, and erase all it was before
+    /// Redact the present text of the file that was at PATH at REV, and erase its older versions
     #[arg(value_name = "REV:PATH", required_unless_present = "help")]
     what: Option<String>,
-    /// Print which versions would be destroyed, and change nothing
+    /// Print which versions would be destroyed, without changing anything
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Do not ask: needed where there is no terminal to ask at
+    /// Do not ask for confirmation; required if there is no terminal
     #[arg(short = 'y', long)]
     yes: bool,
 }
 
 #[derive(Subcommand)]
 enum RedactVerb {
-    /// List every kind of secret that is looked for; with --json also its shape and examples
+    /// List the rules; with --json also their shapes
     Rules,
-    /// Redact standard input as a write would: the text to standard output, what was found to
-    /// standard error, or both as one object with --json
+    /// Redact standard input without storing it. Standard output gets the text, standard error the
+    /// findings
     Test(Test),
-    /// Say of each rule of a gitleaks.toml whether it is followed here, and if not, why
+    /// Show which rules of a gitleaks.toml agekeep can use, and why not the others
     Check {
         /// The gitleaks.toml
         file: PathBuf,
     },
-    /// Print the keyed fingerprint of the value on standard input, for `allow` in the policy
+    /// Print the fingerprint of the value on standard input, for `allow` in the policy
     Fingerprint,
 }
 
 #[derive(Args)]
 struct Test {
-    /// Read `{"id","text"}` objects, one on each line, and answer each with one line:
+    /// Read one `{"id","text"}` object a line, and answer each with a line
     /// `{"id","text","findings":[{"kind","line"}]}`
     #[arg(long)]
     jsonl: bool,
@@ -95,7 +95,7 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
     let Some((rev, path)) = revision_and_path(global, what) else {
         return Err(Error::Invalid {
             what: "what to redact",
-            why: "say REV:PATH, such as HEAD:/memories/notes.md".into(),
+            why: "it is not REV:PATH, such as HEAD:/memories/notes.md".into(),
         });
     };
     let context = global.context();
@@ -159,7 +159,7 @@ pub(crate) fn plan_lines(plan: &RedactionPlan) -> Vec<String> {
     let path = plan.target.path.as_ref();
     let path = path.map_or_else(String::new, |path| render::quoted(path.as_str()));
     let after = match &plan.stripped[..] {
-        [] => "its present text holds no secret and stays".to_owned(),
+        [] => "its present text has no secret and stays".to_owned(),
         kinds => format!("its present text stays without {}", kinds.join(", ")),
     };
     let mut lines = vec![format!("{path}  {}: {after}", plan.target.id)];
@@ -194,12 +194,12 @@ pub(crate) fn kept_to_json(done: &RedactedMemory) -> Value {
 /// Renders the redaction of a memory in words.
 pub(crate) fn kept_to_text(done: &RedactedMemory) -> String {
     let stripped = match &done.stripped[..] {
-        [] => "its present text holds no secret".to_owned(),
+        [] => "the present text has no secret".to_owned(),
         kinds => format!("stripped: {}", kinds.join(", ")),
     };
     format!(
-        "Redacted (event {event}): {stripped}; {} erased. What that does not reach: `agekeep \
-         receipt show {event}`.",
+        "Redacted (event {event}): {stripped}; {} erased. To see what this does not reach, run \
+         `agekeep receipt show {event}`.",
         output::counted(done.target.versions as u64, "older version"),
         event = done.meta.event
     )

@@ -15,13 +15,13 @@ use crate::render::{self, seconds};
 
 #[derive(Args)]
 pub(crate) struct Expire {
-    /// Print what would go, when and why, and change nothing
+    /// Print what would be removed, when and why, without changing anything
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Remove more than the policy lets one sweep take (`expiration.sweep_max`)
+    /// Remove more memories than the policy allows for one sweep (`expiration.sweep_max`)
     #[arg(short = 'y', long)]
     yes: bool,
-    /// Go by the clock though it went back, or leapt ahead; it is recorded
+    /// Trust the clock although it went back or leapt ahead; recorded
     #[arg(long)]
     accept_clock: bool,
 }
@@ -86,8 +86,8 @@ pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
             ),
             None if plan.erase.is_empty() => format!("Done (event {}).", swept.meta.event),
             None => format!(
-                "Done (event {}). What is to be erased is marked: your identity has no key to the \
-                 keyring, and the next reader who uses the store destroys the keys.",
+                "Done (event {}). The memories to erase are marked. You are no reader, so the next \
+                 reader who uses the store destroys their keys.",
                 swept.meta.event
             ),
         },
@@ -119,13 +119,13 @@ pub(crate) fn why(because: &RemovalReason) -> String {
             seconds: window,
             rule,
         } => format!(
-            "not accessed since {}, and {} is the limit{}",
+            "not accessed since {}, longer than {}{}",
             seconds(*since),
             length(*window),
             by(*rule)
         ),
         RemovalReason::ExpiresAt { rule, .. } => {
-            format!("the policy names the time{}", by(Some(*rule)))
+            format!("the policy sets this time{}", by(Some(*rule)))
         }
         RemovalReason::GraceOver {
             removed,
@@ -180,9 +180,9 @@ pub(crate) struct HoldArgs {
 
 #[derive(Subcommand)]
 enum HoldVerb {
-    /// Keep memories from expiring, from erasure, and from deletion by agents; needs --reason
+    /// Protect memories from expiry, erasure and deletion by agents; needs --reason
     Add {
-        /// A file or directory, a glob over whole paths (quoted), or a memory id
+        /// A file, a directory, a quoted glob over whole paths, or a memory id
         #[arg(value_name = "PATH|GLOB|ID", value_parser = memory_glob)]
         what: String,
     },
@@ -190,7 +190,7 @@ enum HoldVerb {
     List,
     /// End a hold
     Rm {
-        /// Its number, as `hold list` shows it
+        /// The number of the hold, from `agekeep hold list`
         #[arg(value_name = "HOLD")]
         hold: u64,
     },
@@ -214,7 +214,7 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
             } else {
                 let memories = output::counted(memories as u64, "memory");
                 output::line(&format!(
-                    "Hold {} is in force; of what is there it keeps {memories}.",
+                    "Hold {} is in force and protects {memories}.",
                     meta.event
                 ))?;
             }
@@ -228,7 +228,7 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
                 }))?;
             } else {
                 let event = meta.event;
-                output::line(&format!("Hold {hold} is over (event {event})."))?;
+                output::line(&format!("Hold {hold} has ended (event {event})."))?;
             }
         }
     }

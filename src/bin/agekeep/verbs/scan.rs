@@ -21,10 +21,10 @@ const NOT_ALL_OPENED: u8 = 13;
 
 #[derive(Args)]
 pub(crate) struct Scan {
-    /// Only what was ever at this path or below it
+    /// Scan only memories that were ever at this path or below it
     #[arg(value_parser = memory_path)]
     path: Option<String>,
-    /// Only what is there now: not what it was before, and not what is gone
+    /// Scan only the present versions of live memories
     #[arg(long)]
     present: bool,
 }
@@ -139,7 +139,8 @@ fn said(version: &ExposedVersion) -> (Style, String) {
     (Style::Plain, parts.join("; "))
 }
 
-const UNFINISHED: &str = "not scanned to its end, which would take too long: it may hold secrets";
+const UNFINISHED: &str = "scanned only in part, because a full scan would take too long; it may \
+                          hold secrets";
 
 /// Returns the kind of a finding as it stands in markers.
 fn name(finding: &SecretFinding) -> String {

@@ -23,8 +23,8 @@ const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
 #[derive(Args)]
 #[command(after_help = "\
-It only prints. The paths are those of the global options, made absolute; AGEKEEP_PASSPHRASE_FILE is
-carried over. Give a sweeper keys of its own: an auditor's identity and a signing key that may do this and
+This only prints. The paths come from the global options and are made absolute; AGEKEEP_PASSPHRASE_FILE is
+included. Give the sweeper keys of its own: an auditor's identity, and a signing key that may do this and
 little else (`agekeep signers add sweeper KEY --role sweeper`).")]
 pub(crate) struct Schedule {
     #[command(subcommand)]
@@ -33,11 +33,11 @@ pub(crate) struct Schedule {
 
 #[derive(Subcommand)]
 enum Scheduler {
-    /// A service that sweeps once, and a timer that starts it every day
+    /// Print a service that sweeps once, and a timer that starts it every day
     Systemd(systemd::Systemd),
-    /// A line for the crontab of the account that the store belongs to
+    /// Print a line for the crontab of the store's owner
     Cron,
-    /// A daily job for Kubernetes, with the keys from a Secret and the store on a volume
+    /// Print a daily Kubernetes job, with the keys from a Secret and the store on a volume
     K8s(k8s::K8s),
 }
 
@@ -91,16 +91,17 @@ fn file(sweep: &Sweep) -> ScheduleFile {
     let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
     let (again, status) = (sweep.schedule(&["cron"]), sweep.status());
     let long = if line.len() > LINE_BYTES_MAX {
-        "# The line is longer than some crons take: if yours does not, put the command into a script.\n"
+        "# Some crons do not accept a line this long. If yours does not, put the command into a \
+         script.\n"
     } else {
         ""
     };
     let text = format!(
         "\
-# To put the line there, beside what there is:
+# To add the line to the crontab:
 #   (crontab -l 2>/dev/null; {again}) | crontab -
-# What a sweep says goes to syslog. Warnings and errors stay on standard error, which cron mails to
-# the account, or to MAILTO. PATH may be cron's own, and \\% is how a crontab says %.
+# The sweep's output goes to syslog. Warnings and errors stay on standard error, which cron mails to
+# the account, or to MAILTO. PATH may be cron's own, and \\% means % in a crontab.
 # For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
 #   {status}
 {long}{line}
@@ -309,12 +310,12 @@ fn keys(sweep: &Sweep) -> Vec<String> {
         .filter_map(|read| said_of(sweep, &read.err()?))
         .collect();
     if environment::passphrase_file().is_some() && sweep.passphrase_file.is_none() {
-        found.push("AGEKEEP_PASSPHRASE_FILE names no file, and is left out".into());
+        found.push("AGEKEEP_PASSPHRASE_FILE names no file, so it is left out".into());
     }
     if environment::has_passphrase_command() {
         found.push(
-            "AGEKEEP_PASSPHRASE_COMMAND is left out: what it needs of your session is not there \
-             at night; use AGEKEEP_PASSPHRASE_FILE"
+            "AGEKEEP_PASSPHRASE_COMMAND is left out, because your session does not exist at night; \
+             use AGEKEEP_PASSPHRASE_FILE"
                 .into(),
         );
     }
@@ -329,7 +330,7 @@ fn signing_key(sweep: &Sweep, nobody: &Arc<dyn Unlock>) -> Result<()> {
         return Err(Error::BadKeyFile {
             what: "signing key",
             path: path.into(),
-            why: "it is a public key, and no ssh-agent is there to sign".into(),
+            why: "it is a public key, and there is no ssh-agent to sign".into(),
         });
     }
     Ok(())
@@ -339,11 +340,11 @@ fn said_of(sweep: &Sweep, error: &Error) -> Option<String> {
     match error {
         Error::Key(KeyFault::NoPassphrase { .. }) if sweep.passphrase_file.is_some() => None,
         Error::Key(KeyFault::NoPassphrase { wanted, .. }) => Some(format!(
-            "{wanted} is behind a passphrase, and nobody is there to give it: set \
-             AGEKEEP_PASSPHRASE_FILE to a file that holds it and print this again, or use a key \
-             without one"
+            "{wanted} has a passphrase, and nobody is there to enter it: set \
+             AGEKEEP_PASSPHRASE_FILE to a file that holds it and run this command again, or use a \
+             key without one"
         )),
-        error => Some(format!("as it is now the sweep would fail: {error}")),
+        error => Some(format!("the sweep would fail now: {error}")),
     }
 }
 
@@ -361,17 +362,17 @@ fn missing(sweep: &Sweep) -> Vec<String> {
         Err(_) => found.push(format!("there is no store at {} yet", sweep.store)),
     }
     if !Path::new(&sweep.program).is_file() {
-        found.push(format!("the program is not at {} any more", sweep.program));
+        found.push(format!("there is no program at {} any more", sweep.program));
     }
     match sweep.state() {
         Some(state) if !Path::new(&state).is_dir() => found.push(format!(
-            "there is no {state} yet, in which to keep what was seen of the store; \
-             `agekeep status` makes it"
+            "the folder {state}, which remembers the newest event of the store, does not exist \
+             yet; `agekeep status` creates it"
         )),
         Some(_) => {}
         None => found.push(
-            "neither XDG_STATE_HOME nor HOME is an absolute path, so the sweep has no place to \
-             keep what was seen of the store"
+            "neither XDG_STATE_HOME nor HOME is an absolute path, so the sweep cannot remember the \
+             newest event of the store"
                 .into(),
         ),
     }
@@ -394,8 +395,8 @@ fn owners(sweep: &Sweep) -> Vec<String> {
         .iter()
         .map(|path| {
             format!(
-                "{path} belongs to another account than the store, under whose account the sweep \
-                 runs: it may not be able to use it"
+                "{path} belongs to another account than the store; the sweep runs under the \
+                 store's account and may not be able to use it"
             )
         })
         .collect()

@@ -25,9 +25,9 @@ pub(crate) struct SignersArgs {
 
 #[derive(Subcommand)]
 enum SignersVerb {
-    /// Let somebody write, from the next event on
+    /// Allow a key to write, from the next event on
     Add(AddSignerArgs),
-    /// Let somebody write other things than before, from the next event on
+    /// Change a signer's role, from the next event on
     Role {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
@@ -35,32 +35,32 @@ enum SignersVerb {
         #[arg(value_enum)]
         role: SignerRoleArg,
     },
-    /// Let somebody write no more; what they wrote stays, and stays valid
+    /// Remove a signer. What they wrote stays valid
     Rm {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
         name: String,
     },
-    /// Show who may write, in which role, with which key, and from when until when
+    /// List the signers: role, key and validity period
     List,
 }
 
 #[derive(Args)]
 struct AddSignerArgs {
-    /// A name of letters, digits, `.`, `_`, `-` and `@`: it stands in every commit
+    /// A name of letters, digits, `.`, `_`, `-` and `@`. Every commit shows it
     // A key that is given here by mistake is to be refused, not printed by the parser.
     #[arg(allow_hyphen_values = true)]
     name: String,
     /// Their public key: an OpenSSH line, the path of a `.pub` file, or `-` for standard input
     #[arg(allow_hyphen_values = true)]
     key: String,
-    /// What they may write: agent's commands, undoing them and exports, unless this says otherwise
+    /// What they may write
     #[arg(long, value_enum, default_value_t = SignerRoleArg::Writer)]
     role: SignerRoleArg,
-    /// The key may sign from this time on: RFC 3339 or a date, in UTC
+    /// The key is valid from this time: RFC 3339 or a date, in UTC
     #[arg(long, value_name = "TIME")]
     valid_after: Option<String>,
-    /// The key may sign up to this time
+    /// The key is valid until this time
     #[arg(long, value_name = "TIME")]
     valid_before: Option<String>,
 }
@@ -70,11 +70,11 @@ struct AddSignerArgs {
 enum SignerRoleArg {
     /// Everything
     Owner,
-    /// What agents do, undoing it, exports, and looks
+    /// The agent's commands, undo, exports, and looks
     Writer,
-    /// Sweeps, erasures, the beginning of holds, and looks
+    /// Sweeps, erasures, new holds, and looks
     Sweeper,
-    /// Looks alone
+    /// Looks only
     Auditor,
 }
 
@@ -168,7 +168,7 @@ fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
         source,
     })?;
     if text.len() as u64 > KEY_BYTES_MAX {
-        return Err(bad("the file is too long for one".into()));
+        return Err(bad("the file is too long for a public key".into()));
     }
     Ok((parse(&text)?, (given != "-").then_some(given)))
 }
@@ -192,14 +192,14 @@ fn show_removed(global: &Global, removed: &Removed) -> Result<()> {
     let (name, key) = (&signer.name, &signer.fingerprint);
     let mut text = format!(
         "{name} may not write any more (event {event}).\n\
-         What {name} wrote stays, and the older commits stay valid: {name} was a signer then.\n\
-         A copy of the store in {name}'s hands can still be written to with the key {key}, but\n\
-         agekeep opens nothing that was signed with it after this event, and `agekeep verify`\n\
-         reports it. What {name} can read is another question: see `recipients`.",
+         Earlier commits by {name} stay valid.\n\
+         With the key {key}, {name} can still write to a copy of the store, but agekeep refuses every\n\
+         commit signed with it after this event, and `agekeep verify` reports it.\n\
+         This does not change what {name} can read: see `agekeep recipients`.",
         event = meta.event,
     );
     if *oneself {
-        text += "\nThat was the key you sign with: from here on you cannot write with it.";
+        text += "\nThis was your own signing key: you cannot write with it any more.";
     }
     output::line(&text)
 }

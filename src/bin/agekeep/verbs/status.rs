@@ -16,7 +16,7 @@ use crate::{environment, render};
 
 #[derive(Args)]
 pub(crate) struct StatusArgs {
-    /// End with code 14 if the last sweep was longer ago, such as 26h: for monitoring
+    /// Exit with code 14 if the last sweep is older than this, such as 26h; for monitoring
     #[arg(long, value_name = "TIME")]
     max_age: Option<String>,
 }
@@ -45,13 +45,13 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
 /// Reports that no sweep was carried out for too long.
 fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String> {
     let Some((last, _)) = status.last_sweep else {
-        return Some("no sweep was ever carried out; `agekeep expire` is one".into());
+        return Some("no sweep has run yet; run `agekeep expire`".into());
     };
     // A sweep in the future is no proof that one ran lately.
     let age = (now - last).num_seconds();
     (age > max.seconds() || age < -60).then(|| {
         let last = last.to_rfc3339_opts(SecondsFormat::Secs, true);
-        format!("the last sweep was at {last}, and {max} is the longest it may be ago")
+        format!("the last sweep ran at {last}, more than {max} ago")
     })
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(status.problems.iter().map(|problem| Advice {
         id: "problem",
         what: problem.clone(),
-        fix: "what it says; `agekeep verify` shows what is behind it".into(),
+        fix: "do what it says; `agekeep verify` shows the cause".into(),
     }));
     found.extend(readers(&store));
     found.extend(signers(&store));
@@ -218,7 +218,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
         }
     }
     if found.is_empty() && !global.json {
-        output::line("Nothing was found.")?;
+        output::line("No problems found.")?;
     }
     Ok(if found.is_empty() { 0 } else { FINDINGS })
 }
@@ -228,9 +228,9 @@ fn was_open(what: String) -> Advice {
     Advice {
         id: "loose-permissions",
         what,
-        fix:
-            "if somebody else may have read the keyring together with an identity, `agekeep rekey`"
-                .into(),
+        fix: "run `agekeep rekey` if somebody else may have read the keyring together with an \
+             identity"
+            .into(),
     }
 }
 
@@ -241,7 +241,7 @@ fn readers(store: &Store) -> Option<Advice> {
         .filter(|member| member.role == Role::Reader);
     (readers.count() == 1).then(|| Advice {
         id: "one-reader",
-        what: "there is one reader: if that identity is lost, every memory is".into(),
+        what: "there is only one reader: if that identity is lost, every memory is lost".into(),
         fix: "add another with `agekeep recipients add NAME RECIPIENT`, or one for a safe with \
               `agekeep recipients add recovery --new`"
             .into(),
@@ -255,8 +255,13 @@ fn signers(store: &Store) -> Option<Advice> {
     let last = ends.collect::<Option<Vec<_>>>()?.into_iter().max()?;
     Some(Advice {
         id: "signers-end",
-        what: format!("after {last} nobody can say who may write: every owner's time ends"),
-        fix: "add one whose time does not, with `agekeep signers add NAME KEY --role owner`".into(),
+        what: format!(
+            "after {last} nobody can change who may write, because every owner's key has \
+                       expired by then"
+        ),
+        fix: "add an owner whose key does not expire: `agekeep signers add NAME KEY --role \
+              owner`"
+            .into(),
     })
 }
 
@@ -266,8 +271,8 @@ fn backups(store: &Store, root: &Path) -> Option<Advice> {
     keyring.starts_with(real(root)).then(|| Advice {
         id: "one-backup",
         what: format!(
-            "the keyring is in the store's folder, so a backup of one is a backup of both: whoever \
-             restores it has the keys of everything it holds, also of what is erased later ({})",
+            "the keyring is in the store's folder ({}), so one backup has both: whoever restores \
+             it can also read what is erased later",
             keyring.display()
         ),
         fix: "copy that folder to a volume with a backup of its own, name it in the policy as \
@@ -305,7 +310,11 @@ fn keys_inside(global: &Global, root: &Path) -> Result<Vec<Advice>> {
     Ok(inside
         .map(|(what, path)| Advice {
             id: "key-in-store",
-            what: format!("the {what} {} lies in the store it is for", path.display()),
+            what: format!(
+                "the {what} {} is in the folder of the store that it belongs \
+                           to",
+                path.display()
+            ),
             fix: format!(
                 "move it elsewhere, and name it with --{}",
                 what.replace(' ', "-")
@@ -321,7 +330,7 @@ const FINDINGS_PRESENT: u8 = 13;
 
 #[derive(Args)]
 pub(crate) struct Compact {
-    /// Print what the store is kept in, and change nothing
+    /// Print the number of packs and files without changing anything
     #[arg(short = 'n', long)]
     dry_run: bool,
 }
@@ -330,7 +339,7 @@ pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
     if global.quiet && global.json {
         return Err(Error::Invalid {
             what: "--quiet",
-            why: "with --json there is nothing that it could leave out".into(),
+            why: "--json always prints everything".into(),
         });
     }
     let mut store = global.open_for_reading()?;
@@ -369,9 +378,9 @@ fn print(global: &Global, compacted: &Compacted) -> Result<u8> {
         return Ok(0);
     }
     for id in &compacted.torn {
-        output::warn(&format!("object {id} is torn, and stays where it is"));
+        output::warn(&format!("object {id} is damaged and was left in place"));
     }
-    output::note("hint: `agekeep verify` says what needs it");
+    output::note("hint: run `agekeep verify` to see which events need it");
     Ok(FINDINGS_PRESENT)
 }
 

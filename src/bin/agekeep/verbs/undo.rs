@@ -19,7 +19,7 @@ pub(crate) struct Restore {
     /// The file or directory
     #[arg(value_parser = memory_path)]
     path: String,
-    /// The moment it is brought back to [default, where it was deleted or has expired: before that]
+    /// The revision to restore [default, if it was deleted or has expired: the one before that]
     #[arg(long, value_name = "REV")]
     from: Option<String>,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(crate) struct Revert {
     /// An event, or a range FIRST..LAST with both ends; --session and --actor choose events too
     #[arg(value_name = "REV[..REV]")]
     events: Option<String>,
-    /// Events then or later
+    /// Undo events at or after this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct Revert {
 
 #[derive(Args)]
 pub(crate) struct Rollback {
-    /// The moment everything is brought back to
+    /// The revision or time to restore
     #[arg(long, value_name = "REV|TIME")]
     to: String,
     #[command(flatten)]
@@ -50,13 +50,13 @@ pub(crate) struct Rollback {
 // The options of every undo.
 #[derive(Args)]
 struct How {
-    /// Print the plan, and change nothing
+    /// Print the plan without changing anything
     #[arg(short = 'n', long, conflicts_with = "plan")]
     dry_run: bool,
-    /// Carry out exactly the plan with this digest, as --dry-run printed it, or nothing
+    /// Carry out only the plan with this digest, which --dry-run printed
     #[arg(long, value_name = "DIGEST")]
     plan: Option<String>,
-    /// Do what can be done, and leave as they are the memories that are in conflict
+    /// Undo what can be undone, and leave memories in conflict unchanged
     #[arg(long)]
     partial: bool,
 }
@@ -154,12 +154,15 @@ pub(crate) fn to_text(plan: &UndoPlan, dry_run: bool, meta: Option<&Meta>) -> St
     lines.extend(plan.conflicts.iter().map(conflict));
     lines.push(match meta {
         Some(meta) => format!("Done (event {}).", meta.event),
-        None if plan.is_empty() => "Nothing has to be done.".into(),
+        None if plan.is_empty() => "There is nothing to do.".into(),
         None if !dry_run => "Nothing was changed.".into(),
         None => {
             let digest = plan.digest.to_string();
             let digest = &digest[..PLAN_DIGITS_MIN];
-            format!("Nothing was changed. To carry out exactly this, say --plan {digest} instead of --dry-run.")
+            format!(
+                "Nothing was changed. To carry out exactly this plan, use --plan {digest} \
+                     instead of --dry-run."
+            )
         }
     });
     lines.join("\n")

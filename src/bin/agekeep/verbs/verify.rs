@@ -25,11 +25,11 @@ Exit codes: 0 everything was checked and is in order; 13 something was tampered 
 3 nothing was, and this copy or role could not check everything; 14 only local settings of git or
 files that nobody needs are not in order.")]
 pub(crate) struct Verify {
-    /// Begin with the first event, whatever was verified before
+    /// Verify from the first event, also what an earlier run verified
     #[arg(long)]
     full: bool,
-    /// Also prove that history contains what this checkpoint says; more than one also have to fit
-    /// each other
+    /// Also check that history contains this checkpoint. Several checkpoints must agree with each
+    /// other
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
 }

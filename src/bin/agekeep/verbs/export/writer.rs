@@ -425,8 +425,8 @@ fn say_left_over(parent: &UserFolder, path: &Path) {
         };
         if is_over {
             output::warn(&format!(
-                "{} is left of an export that was cut off: it is no whole export, and it is \
-                 plaintext; remove it",
+                "{} is left of an export that was cut off; it is incomplete and plaintext: remove \
+                 it",
                 path.join(name).display()
             ));
         }

@@ -72,7 +72,7 @@ impl ImportSource {
             io::ErrorKind::NotFound => Error::NotThere {
                 path: path.display().to_string(),
                 when: "to import".into(),
-                hint: "name a folder that is there, or a file that `agekeep export --jsonl` wrote"
+                hint: "name an existing folder, or a file that `agekeep export --jsonl` wrote"
                     .into(),
             },
             _ => Error::Io {
@@ -90,8 +90,8 @@ impl ImportSource {
                 let from = from.map_or_else(|| told(&folder, path), Ok)?;
                 (from, SourceBody::Tree(inner(folder, from)?))
             }
-            (OpenedPath::File(_), _) => return Err(invalid("it is a file, and no folder")),
-            (OpenedPath::Folder(_), _) => return Err(invalid("it is a folder, and no file")),
+            (OpenedPath::File(_), _) => return Err(invalid("it is a file, not a folder")),
+            (OpenedPath::Folder(_), _) => return Err(invalid("it is a folder, not a file")),
         };
         Ok(Self { from, body })
     }
@@ -179,8 +179,8 @@ fn told(folder: &UserFolder, path: &Path) -> Result<From> {
             return Ok(From::ClaudeCode);
         }
         return Err(invalid(
-            "it has a folder `memory` with a MEMORY.md, and other things: --from claude-code takes \
-             that folder alone, and --from folder takes everything",
+            "it has a folder `memory` with a MEMORY.md, and other files: --from claude-code \
+             imports only that folder, and --from folder imports everything",
         ));
     }
     if is("MEMORY.md", EntryKind::File) {
@@ -196,8 +196,8 @@ fn told(folder: &UserFolder, path: &Path) -> Result<From> {
         return Ok(From::Sdk);
     }
     Err(invalid(
-        "it has a folder `memories`, and may be one of memories itself: --from sdk takes that folder \
-         alone, and --from folder takes everything as it is",
+        "it has a folder `memories`, and may be a folder of memories itself: --from sdk imports \
+         only that folder, and --from folder imports everything",
     ))
 }
 
@@ -229,7 +229,7 @@ fn inner(folder: UserFolder, from: From) -> Result<UserFolder> {
             opened.map_err(|error| invalid(&format!("its folder cannot be opened: {error}")))
         }
         Ok(EntryKind::Link) => Err(invalid(
-            "the folder of memories in it is a symbolic link: name the folder it leads to",
+            "its folder of memories is a symbolic link; name the folder that the link points to",
         )),
         _ => Ok(folder),
     }
@@ -379,7 +379,7 @@ impl Walk {
     }
 }
 
-const LINK: &str = "a symbolic link, which may lead anywhere";
+const LINK: &str = "a symbolic link, which agekeep does not follow";
 
 /// Says what a file is that stands beside memories and is none.
 fn no_memory(name: &OsStr, kind: EntryKind) -> Option<&'static str> {

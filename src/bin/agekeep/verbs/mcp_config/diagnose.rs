@@ -105,7 +105,7 @@ fn about_file(
 ) -> Option<Check> {
     let path = shown(&path.to_string_lossy());
     let again = format!(
-        "put there what `agekeep mcp-config --client {}` prints with the same options",
+        "add what `agekeep mcp-config --client {}` prints with the same options",
         client.id
     );
     let check = match found {
@@ -113,7 +113,10 @@ fn about_file(
         ConfiguredServer::Broken(why) => Check::fault(
             "file",
             format!("{path} cannot be read: {}", shown(why)),
-            format!("mend it; {} finds no server in it as it is", client.title),
+            format!(
+                "correct the file; {} finds no server in it now",
+                client.title
+            ),
         ),
         ConfiguredServer::Elsewhere => Check::fault(
             "file",
@@ -122,7 +125,7 @@ fn about_file(
         ),
         ConfiguredServer::Entry(launch) if launch.is_same_as(printed) => Check::ok(
             "file",
-            format!("{path} has the entry {name:?}, as it would be printed now"),
+            format!("{path} has the entry {name:?}, and it is up to date"),
         ),
         ConfiguredServer::Entry(launch) if !launch.is_same_program(printed) => Check::fault(
             "file",
@@ -164,7 +167,7 @@ fn talk(launch: &Launch, checks: &mut Vec<Check>) {
         checks.push(Check::fault(
             "stdout",
             format!(
-                "it prints what is no message of the protocol: {}",
+                "it prints something that is not a message of the protocol: {}",
                 shown(noise)
             ),
             "find what prints that, such as a script around the program or a shell's profile, and \
@@ -314,7 +317,7 @@ pub(super) fn print(global: &Global, client: &Client, name: &str, checks: &[Chec
     output::line(if well {
         "All is well."
     } else {
-        "It does not work as it is."
+        "It does not work yet."
     })
 }
 
@@ -337,7 +340,7 @@ pub(super) fn shown(text: &str) -> String {
         let redacted = redactor.redact("said", &text.as_str().into()).ok()?;
         Some(redacted.text().as_str().to_owned())
     });
-    let text = redacted.unwrap_or_else(|| "(what it said cannot be shown)".into());
+    let text = redacted.unwrap_or_else(|| "(its output cannot be shown)".into());
     output::escaped(&text).into_owned()
 }
 
@@ -347,11 +350,11 @@ pub(super) fn of_start(launch: &Launch, error: &io::Error) -> Check {
     let (what, fix) = match error.kind() {
         io::ErrorKind::NotFound if !launch.program.contains('/') => (
             format!("{program} is not found: clients do not look where your shell does"),
-            "have the entry name the program by its whole path",
+            "name the program by its absolute path in the entry",
         ),
         io::ErrorKind::NotFound => (
             format!("there is no {program}, or not what its first line names"),
-            "install it there, or have the entry name where it is",
+            "install it there, or correct its path in the entry",
         ),
         io::ErrorKind::PermissionDenied => (
             format!("{program} is not executable, or in a folder that is not yours"),
@@ -383,13 +386,12 @@ pub(super) fn of_trouble(
                 "there was no answer within {ANSWER_SECONDS_MAX} seconds, and another process holds \
                  the store's lock"
             ),
-            "wait until that process is done, or end it; a client would wait too",
+            "wait until that process has finished, or stop it; a client would wait too",
         ),
         Trouble::Late => Check::fault(
             step,
             format!("there was no answer within {ANSWER_SECONDS_MAX} seconds; {said}"),
-            "see that the program is `agekeep mcp`, and that nothing in front of it keeps its input \
-             to itself",
+            "check that the program is `agekeep mcp`, and that no wrapper consumes its input",
         ),
         Trouble::Ended => {
             let status =
@@ -397,13 +399,13 @@ pub(super) fn of_trouble(
             Check::fault(
                 step,
                 format!("it {status} before it answered; {said}"),
-                "do what it says there, or have the entry start `agekeep mcp` of this version",
+                "follow its message, or let the entry start `agekeep mcp` of this version",
             )
         }
         Trouble::Answered(text) => Check::fault(
             step,
             format!("it answers: {}\n{said}", shown(text)),
-            "do what it says there; what is wrong with the store is said above, too",
+            "follow its message; problems of the store are listed above",
         ),
         Trouble::Refused(message) => Check::fault(
             step,
@@ -430,7 +432,7 @@ pub(super) fn of_hello(answer: &Value, protocol: &str, took: Duration) -> Vec<Ch
     if spoken != protocol {
         checks.push(Check::fault(
             "initialize",
-            format!("it speaks version {spoken} of the protocol, and not {protocol}"),
+            format!("it speaks version {spoken} of the protocol instead of {protocol}"),
             "have the entry start `agekeep mcp` of this version",
         ));
     }
@@ -451,7 +453,7 @@ pub(super) fn of_hello(answer: &Value, protocol: &str, took: Duration) -> Vec<Ch
     if took > SLOW {
         checks.push(Check::note(
             "initialize",
-            format!("it is slow to start: it answered {after}"),
+            format!("it starts slowly: it answered {after}"),
         ));
     }
     checks
@@ -499,7 +501,7 @@ fn of_error(launch: &Launch, error: &Value) -> Check {
     let told = |key: &str, otherwise: &str| shown(error[key].as_str().unwrap_or(otherwise));
     let sources = ["AGEKEEP_PASSPHRASE_FILE", "AGEKEEP_PASSPHRASE_COMMAND"];
     let is_told = sources.iter().any(|name| launch.env.contains_key(*name));
-    let hint = told("hint", "see what `agekeep status` says");
+    let hint = told("hint", "run `agekeep status` to see the problem");
     match error["code"].as_str() {
         Some("no_passphrase") if !is_told => Check::fault("store", LOCKED, GIVE_IT),
         Some("missing_plugin") => Check::fault(
@@ -507,7 +509,7 @@ fn of_error(launch: &Launch, error: &Value) -> Check {
             told("message", "a plugin is missing"),
             format!("{hint}: with PATH among the variables (env) of the entry"),
         ),
-        _ => Check::fault("store", told("message", "it does not open"), hint),
+        _ => Check::fault("store", told("message", "it cannot be opened"), hint),
     }
 }
 
@@ -572,16 +574,16 @@ pub(super) fn remark(store: &Path) -> Option<String> {
     let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
     if let Some(folder) = synced(&store) {
         return Some(format!(
-            "the store is in {}, which is copied to other machines while it is written: two of them \
-             can break its history; keep it elsewhere",
+            "the store is in {}, which is synchronized with other machines while agekeep writes to \
+             it; two machines can break its history; keep the store elsewhere",
             folder.display()
         ));
     }
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let kind = remote_kind(&mounts, &store)?;
     Some(format!(
-        "the store is on a file system of another machine ({kind}), whose locks and flushes may not \
-         hold what they promise; keep it on a disk of this one"
+        "the store is on a network file system ({kind}), whose locks and flushes may not be \
+         reliable; keep the store on a local disk"
     ))
 }
 

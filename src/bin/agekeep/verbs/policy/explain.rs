@@ -25,7 +25,7 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
     let fate = store.expiry_status(&path)?.ok_or_else(|| Error::NotThere {
         path: shown.to_owned(),
         when: "now".into(),
-        hint: "a file that was swept away is in `agekeep log` with this path".into(),
+        hint: "`agekeep log` with this path shows whether a sweep removed it".into(),
     })?;
     let table = &store.policy().expiration;
     let (by, part) = match fate.ruling.by {
@@ -36,7 +36,7 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
                 .unwrap_or((String::new(), otherwise(table)));
             (format!("rule {at}, for {of}"), "rule")
         }
-        _ => ("no rule, so the table itself".into(), "table"),
+        _ => ("no rule; the table [expiration] itself".into(), "table"),
     };
     let expires = fate.ruling.expires.map(|(_, at)| at);
     if global.json {
@@ -75,7 +75,7 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
                 "then           erased {} after the sweep",
                 fate.ruling.grace
             ),
-            _ => "then           deleted by the sweep, and kept in history".into(),
+            _ => "then           removed by the sweep, and kept in history".into(),
         });
     }
     output::line(&lines.join("\n"))
@@ -119,13 +119,13 @@ impl RuleSummary {
         let when = match self.when {
             RuleWhen::UnaccessedFor(Lifetime::For(window)) => {
                 format!(
-                    "expires when neither read nor written for {}",
+                    "expires when nobody has read or written it for {}",
                     window.in_words()
                 )
             }
             RuleWhen::At(time) => {
                 format!(
-                    "expires at {}, whoever reads it until then",
+                    "expires at {}, whether or not it is read until then",
                     render::seconds(time)
                 )
             }
@@ -133,9 +133,9 @@ impl RuleSummary {
         };
         let grace = self.grace.in_words();
         let then = match self.then {
-            Then::Erase if self.grace.seconds() == 0 => "erased once a sweep has removed it".into(),
+            Then::Erase if self.grace.seconds() == 0 => "erased when a sweep removes it".into(),
             Then::Erase => format!("erased {grace} after the sweep that removed it"),
-            _ => "the next sweep deletes it, and history keeps it".into(),
+            _ => "the next sweep removes it, and history keeps it".into(),
         };
         format!("{when}; {then}")
     }
@@ -165,17 +165,17 @@ fn cap(table: &Expiration) -> String {
             format!("more than {share} of all memories, and more than 10 of them,")
         }
     };
-    format!("A sweep that would remove {more} stops unless it is told --yes.")
+    format!("A sweep that would remove {more} stops unless you give --yes.")
 }
 
 fn to_text(table: &Expiration) -> String {
     let mut lines = Vec::new();
     if !table.keep.is_empty() {
-        lines.push("Whatever a rule says, this never expires:".to_owned());
+        lines.push("Memories that match one of these globs never expire:".to_owned());
         lines.extend(table.keep.iter().map(|glob| format!("  {glob}")));
     }
     if !table.rules.is_empty() {
-        lines.push("Of these rules the first that is for a memory decides:".to_owned());
+        lines.push("The first of these rules that matches a memory decides:".to_owned());
         let rules = fates(table).enumerate();
         lines.extend(
             rules.map(|(at, (of, fate))| format!("  {}. {of}: {}", at + 1, fate.sentence())),
@@ -189,8 +189,8 @@ fn to_text(table: &Expiration) -> String {
     lines.push(format!("{what}: {}", otherwise(table).sentence()));
     if table.rules.is_empty() && table.unaccessed_for == Lifetime::Never {
         lines.push(
-            "So nothing expires; `agekeep policy set expiration.unaccessed_for 90d` would have \
-             what nobody uses for 90 days expire."
+            "So nothing expires. With `agekeep policy set expiration.unaccessed_for 90d`, memories \
+             expire that nobody has read or written for 90 days."
                 .to_owned(),
         );
     }

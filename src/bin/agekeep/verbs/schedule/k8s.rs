@@ -13,7 +13,7 @@ use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep};
 
 #[derive(Args)]
 pub(super) struct K8s {
-    /// The container image that has agekeep in it [default: a placeholder]
+    /// The container image with agekeep [default: a placeholder]
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
     /// The `PersistentVolumeClaim` of the volume with the store in its folder `store`
@@ -33,7 +33,10 @@ impl K8s {
     /// Says what keeps it from working as it is.
     pub(super) fn obstacle(&self) -> Option<String> {
         self.image.is_none().then(|| {
-            format!("there is no image {PLACEHOLDER}: name one that has agekeep in it with --image")
+            format!(
+                "the image {PLACEHOLDER} does not exist; name one with agekeep in it with \
+                     --image"
+            )
         })
     }
 }
@@ -60,7 +63,7 @@ fn checked(what: &'static str, name: &str) -> Result<String> {
     if name.is_empty() || name.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Err(Error::Invalid {
             what,
-            why: "it is empty, or there is a space in it".into(),
+            why: "it is empty or contains a space".into(),
         });
     }
     Ok(quoted(name))
@@ -112,11 +115,11 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
     );
     Ok(format!(
         "\
-# The Secret with the keys, made from the files of this machine:
+# To create the Secret with the keys from the files of this machine:
 #   {make}
 # Then, in the same namespace (-n):
 #   kubectl apply -f agekeep-expire.yaml
-# To sweep at once, and see what it says:
+# To sweep now, and see the output:
 #   kubectl create job --from=cronjob/agekeep-expire agekeep-expire-now
 #   kubectl logs job/agekeep-expire-now
 # For an alarm when sweeps stop, watch kube_cronjob_status_last_successful_time, or run this where
@@ -140,7 +143,8 @@ fn from_file(key: &str, path: &str) -> Result<String> {
         return Err(Error::Invalid {
             what: "the path of a key",
             why: format!(
-                "kubectl makes no secret of a file with `=` in its path ({path}); name a copy or a link"
+                "kubectl cannot make a secret of a file with `=` in its path ({path}); name a copy \
+                 or a link"
             ),
         });
     }

@@ -38,7 +38,7 @@ const NAMES: [[&str; 2]; 2] = [
 
 const TIMER: &str = "\
 [Unit]
-Description=Every day, remove the memories whose time is over
+Description=Sweep the agekeep store every day
 
 [Timer]
 OnCalendar=daily
@@ -134,12 +134,12 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     };
     format!(
         "\
-# To put them in place and start the timer:
+# To install them and start the timer:
 {first}#   {print_service} | {sudo}tee {service} >/dev/null
 #   {print_timer} | {sudo}tee {timer} >/dev/null
 #   {sudo}systemctl{user} daemon-reload
 #   {sudo}systemctl{user} enable --now agekeep-expire.timer
-# To sweep at once, and see what it says:
+# To sweep now, and see the output:
 #   {sudo}systemctl{user} start agekeep-expire.service; journalctl{user} -n 20 -u agekeep-expire.service
 # For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
 #   {status}
@@ -153,8 +153,8 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
 /// Says what stands in the way of a service of the machine.
 pub(super) fn obstacle(sweep: &Sweep, args: &Systemd) -> Option<String> {
     (!args.user && is_temporary(sweep)).then(|| {
-        "something of it is below /tmp or /var/tmp, which is emptied at times; the service shares \
-         these folders with everybody for its sake"
+        "one of its files is below /tmp or /var/tmp, which the system empties; for that file, the \
+         service shares these folders with everybody"
             .into()
     })
 }
@@ -174,7 +174,7 @@ fn to_service(sweep: &Sweep, user: bool) -> String {
     format!(
         "\
 [Unit]
-Description=Remove the memories whose time is over
+Description=Sweep the agekeep store: remove expired memories
 RequiresMountsFor={mounts}
 StartLimitIntervalSec=6h
 StartLimitBurst=4
