@@ -276,7 +276,7 @@ fn the_library_tells_which_it_is() {
     let trial = folder.path().join("trial");
     let trial = Store::init_trial(&trial, keys(), &policy, &context, clock()).expect("made");
     assert_eq!((plain.is_trial(), trial.is_trial()), (false, true));
-    assert_eq!(trial.status().expect("readable").trial, true);
+    assert!(trial.status().expect("readable").trial);
 }
 
 #[test]

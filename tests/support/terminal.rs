@@ -4,15 +4,15 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 /// Runs a command line on a pseudo-terminal of util-linux's `script`, with the environment of
-/// `like`. When what is shown ends a question with `question`, types what `answer` says. Answers the
+/// `plain`. When what is shown ends a question with `question`, types what `answer` says. Answers the
 /// exit code, and all that was shown.
 pub(crate) fn answered(
-    like: &Command,
+    plain: &Command,
     line: &str,
     question: &str,
     answer: impl FnOnce() -> String,
 ) -> (Option<i32>, String) {
-    let set = like.get_envs();
+    let set = plain.get_envs();
     let mut child = Command::new("script")
         .args(["-qec", line, "/dev/null"])
         .env_clear()
