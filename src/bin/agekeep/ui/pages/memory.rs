@@ -46,7 +46,9 @@ pub(super) fn memory(visit: &mut Visit<'_>) -> Result<Page> {
             hint: "the tree shows what is there, and the timeline what was asked for".into(),
         });
     }
-    let reads = visit.store.accesses(&path)?.take(READS_MAX + 1);
+    let mut filter = Filter::default();
+    filter.path = Some(path.clone());
+    let reads = visit.store.accesses(&filter)?.take(READS_MAX + 1);
     let reads: Vec<Entry> = reads.collect::<Result<_>>()?;
     let body = html! {
         (tree::breadcrumbs(path.as_str()))
