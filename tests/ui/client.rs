@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::mcp::web::Response;
 use crate::support::Home;
 
@@ -36,6 +38,11 @@ impl Ui {
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         let mut url = String::new();
         stdout.read_line(&mut url).expect("UTF-8");
+        if url.starts_with('{') {
+            let object: Value = serde_json::from_str(&url).expect("JSON");
+            assert_eq!(object["schema"], "agekeep.ui/1");
+            url = object["url"].as_str().expect("an address").to_owned();
+        }
         let url = url.trim().to_owned();
         let rest = url.strip_prefix("http://").expect("an address");
         let (host, _) = rest.split_once('/').expect("a path");

@@ -1,7 +1,6 @@
 //! Who is not let in, and what is not done for who is.
 
 use std::io::{Read, Write};
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -320,7 +319,7 @@ fn it_listens_on_this_machine_alone_and_says_what_keeps_it_from_starting() {
     }
     signal(&ui.child, "INT");
     assert!(ended(&mut ui.child).success());
-    let json = Ui::run(home.command(&["--json", "ui"]).url_of_json());
+    let json = Ui::run(home.command(&["--json", "ui"]));
     assert!(json.url.starts_with("http://127.0.0.1:"), "{}", json.url);
 }
 
@@ -342,23 +341,4 @@ fn listening(ui: &Ui) -> Vec<String> {
         is_listening.then(|| local.strip_suffix(&end).map(str::to_owned))?
     });
     rows.collect()
-}
-
-/// A command whose printed object is taken apart by the shell.
-trait UrlOfJson {
-    fn url_of_json(&self) -> Command;
-}
-
-impl UrlOfJson for Command {
-    fn url_of_json(&self) -> Command {
-        let mut shell = Command::new("/bin/sh");
-        shell.env_clear();
-        for (name, value) in self.get_envs() {
-            shell.env(name, value.expect("set"));
-        }
-        let take = r#"exec "$@" | sed -u 's/^{"schema":"agekeep.ui\/1","url":"\(.*\)"}$/\1/'"#;
-        shell.args(["-c", take, "sh"]).arg(self.get_program());
-        shell.args(self.get_args());
-        shell
-    }
 }

@@ -104,7 +104,13 @@ fn decided(event: &Event) -> String {
 /// Renders what an event did, besides its command, outcome and paths.
 #[cfg(feature = "http")]
 pub(super) fn details(event: &Event) -> String {
-    let parts = [sizes(event), stripped(event), decided(event), moments(event)].concat();
+    let parts = [
+        sizes(event),
+        stripped(event),
+        decided(event),
+        moments(event),
+    ]
+    .concat();
     parts.trim_start().to_owned()
 }
 
