@@ -52,6 +52,7 @@ a expire --dry-run
 a hold rm "$(agekeep hold list --json | sed 's/.*"hold":\([0-9]*\).*/\1/')" --reason 'closed'
 a recipients list
 a recipients add olga --new --role auditor
+a audit-kit --for olga --out kit
 a recipients rm olga
 a signers list
 ssh-keygen -q -t ed25519 -N '' -C ken -f ken
@@ -69,7 +70,7 @@ a policy set redaction.mode off --reason 'for the example'
 a create /memories/leak.md --text "token $secret"
 a policy set redaction.mode redact --reason 'as before'
 a scan
-a redact HEAD:/memories/leak.md --reason 'it leaked'
+a redact HEAD:/memories/leak.md --yes --reason 'it leaked'
 a create /memories/gone.md --text 'gone'
 a erase /memories/gone.md --dry-run --reason 'asked'
 a erase /memories/gone.md --yes --reason 'asked'
