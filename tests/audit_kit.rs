@@ -332,9 +332,9 @@ fn a_store_with_a_hole_makes_no_kit() {
     let refused = team.run_as("owner", &["audit-kit", "--for", "olga", "--out", "kit"]);
     assert_eq!(refused.status.code(), Some(13), "{}", stderr(&refused));
     assert!(!team.home.path().join("kit").exists());
-    let left = files(team.home.path()).into_keys();
+    let left: Vec<_> = files(team.home.path()).into_keys().collect();
     assert!(
-        !left.clone().any(|name| name.starts_with(".agekeep-init")),
+        !left.iter().any(|name| name.starts_with(".agekeep-init")),
         "{left:?}"
     );
 }

@@ -92,6 +92,7 @@ printf '%s\n' '{"command":"view","path":"/memories/a.md"}' \
   '{"id":7,"input":{"command":"create","path":"/memories/tool.md","file_text":"token '"$secret"'"},"context":{"actor":"agent-7"}}' \
   '{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"view","path":"/memories/tool.md"}}' \
   '{"command":"view","path":"../x"}' 'no JSON' | agekeep tool
+timeout -s INT 5 agekeep --json ui || :
 cp -a "$AGEKEEP_STORE" before
 a create /memories/later.md --text 'later'
 rm -r "$AGEKEEP_STORE"; mv before "$AGEKEEP_STORE"
