@@ -399,9 +399,9 @@ impl Error {
             Self::PlanChanged { wanted, found } => {
                 write!(f, "the plan has changed from {wanted} to {found}")
             }
-            Self::NotATrial => f.write_str(
-                "--now would be recorded as the time, and this store is not for trials",
-            ),
+            Self::NotATrial => {
+                f.write_str("--now would be recorded as the time, and this store is not for trials")
+            }
             Self::NotConfirmed { name } => {
                 write!(f, "it was not confirmed: what was typed is not {name}")
             }

@@ -345,7 +345,10 @@ fn a_store_that_others_can_use_is_closed_and_said_so_once() {
         let path_text = path_text.trim_end_matches('/');
         let said = stderr(&output);
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.starts_with("warning: other accounts could access "), "{said}");
+        assert!(
+            said.starts_with("warning: other accounts could access "),
+            "{said}"
+        );
         assert!(said.contains(path_text), "{said}");
         assert!(!stdout(&output).contains("other accounts"), "{name}");
         assert_eq!(mode(&path), before, "{name}");

@@ -249,7 +249,8 @@ fn a_key_that_others_can_read_is_said() {
     fs::set_permissions(place.identity(), fs::Permissions::from_mode(0o640)).expect("ours");
     let said = warned(&place, &["schedule", "cron"]);
     assert!(
-        said.contains("the sweep would fail") && said.contains("other accounts can access the identity"),
+        said.contains("the sweep would fail")
+            && said.contains("other accounts can access the identity"),
         "{said}"
     );
 }
