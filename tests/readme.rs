@@ -45,6 +45,7 @@ pages! {
     the_readme: "README.md",
     the_tutorial: "docs/tutorial.md",
     agents: "docs/agents.md",
+    audits: "docs/audit.md",
     backup_and_restore: "docs/backup-and-restore.md",
     import_and_export: "docs/import-export.md",
     the_policy: "docs/policy.md",

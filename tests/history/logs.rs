@@ -305,7 +305,10 @@ fn what_sweeps_holds_and_erasures_did_is_in_one_line() {
         "--reason",
         "a letter of 2 November",
     ];
-    has(&line(&hold, soon), &["hold_add", "hold=6 on \"team/**\""]);
+    has(
+        &line(&hold, soon),
+        &["hold_add", "hold=6 on \"/memories/team/**\""],
+    );
     has(
         &line(&["hold", "rm", "6", "--reason", "settled"], soon),
         &["hold_rm", "ends hold=6"],

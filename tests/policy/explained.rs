@@ -213,7 +213,7 @@ fn what_cannot_be_given_a_time() {
         ("/memories", "2027-01-31", 4, "nothing was at /memories now"),
         (unknown, "2027-01-31", 4, unknown),
         ("/memories/b.md", "never", 4, "nothing was at"),
-        ("a.md", "2027-01-31", 7, "the path"),
+        ("/etc/a.md", "2027-01-31", 7, "the path"),
         ("/etc/passwd", "2027-01-31", 7, "the path"),
         (&id, "2026-11-20", 2, "which is in the past"),
         (

@@ -325,8 +325,7 @@ impl MemoryVerb for Rename {
 
 #[derive(Args)]
 pub(crate) struct Read {
-    /// The file; without one, every path is listed
-    #[arg(value_parser = memory_path)]
+    /// The file, relative to /memories; without one, every path is listed
     path: Option<String>,
     #[command(flatten)]
     base: Precondition,
@@ -350,8 +349,7 @@ impl MemoryVerb for Read {
 
 #[derive(Args)]
 pub(crate) struct Write {
-    /// The file
-    #[arg(value_parser = memory_path)]
+    /// The file, relative to /memories
     path: String,
     #[command(flatten)]
     source: TextSource,
